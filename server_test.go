@@ -22,7 +22,8 @@ import (
 	"portico/internal/demo"
 	"portico/internal/web"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/exchange"
+	"portico/store/release"
 	"portico/store/storetest"
 )
 
@@ -81,7 +82,7 @@ func cool(t testing.TB, flags ...string) *hot {
 
 // fill imports a shop and publishes it.
 func (h *hot) fill(t testing.TB, path string) {
-	_, err := h.store.Import(t.Context(), "test", func() (io.ReadCloser, error) { return os.Open(path) }, shop.ImportOptions{})
+	_, err := h.store.Import(t.Context(), "test", func() (io.ReadCloser, error) { return os.Open(path) }, exchange.ImportOptions{})
 	require.NoError(t, err)
 	ids, err := h.store.CatalogIDs(t.Context())
 	require.NoError(t, err)
@@ -89,13 +90,13 @@ func (h *hot) fill(t testing.TB, path string) {
 		_, err := h.store.Publish(t.Context(), "test", id, nil)
 		require.NoError(t, err)
 	}
-	v, err := h.store.View(t.Context(), shop.ShopperContext{})
+	v, err := h.store.View(t.Context(), release.ShopperContext{})
 	require.NoError(t, err)
 	first, longest := store.MaxPageLength, -1
-	nodes, err := v.Nodes(t.Context(), shop.NodeQuery{Page: store.Page{First: &first}})
+	nodes, err := v.Nodes(t.Context(), release.NodeQuery{Page: store.Page{First: &first}})
 	require.NoError(t, err)
 	for _, node := range nodes.Items {
-		list, err := v.Products(t.Context(), shop.ProductQuery{NodeID: node.ID})
+		list, err := v.Products(t.Context(), release.ProductQuery{NodeID: node.ID})
 		require.NoError(t, err)
 		if total, _ := list.Total(t.Context()); total > longest {
 			longest, h.node = total, node.ID

@@ -8,7 +8,7 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/catalog"
 )
 
 func (r queryResolver) AuthoredNode(ctx context.Context, id string) (*model.AuthoredNode, error) {
@@ -61,7 +61,7 @@ func (r mutationResolver) NodeCreate(ctx context.Context, input generated.NodeCr
 		return nil, err
 	}
 	node, faults, err := nodePayload(r.store.CreateNode(ctx, auth.From(ctx).Actor(), deref(input.ID), store.LocalID(input.ParentID),
-		shop.NodeChange{Name: &input.Name, Slug: input.Slug, Description: input.Description}))
+		catalog.NodeChange{Name: &input.Name, Slug: input.Slug, Description: input.Description}))
 	return &generated.NodeCreatePayload{Node: node, UserErrors: faults}, err
 }
 
@@ -71,7 +71,7 @@ func (r mutationResolver) NodeUpdate(ctx context.Context, input generated.NodeUp
 		return nil, err
 	}
 	node, faults, err := nodePayload(r.store.UpdateNode(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID),
-		shop.NodeChange{Name: input.Name, Slug: input.Slug, Description: input.Description}))
+		catalog.NodeChange{Name: input.Name, Slug: input.Slug, Description: input.Description}))
 	return &generated.NodeUpdatePayload{Node: node, UserErrors: faults}, err
 }
 
@@ -122,10 +122,10 @@ func (r mutationResolver) NodeCurate(ctx context.Context, input generated.NodeCu
 }
 
 // nodePayload is a node as a mutation left it, or what is to be mended.
-func nodePayload(node *shop.AuthoredNode, err error) (*model.AuthoredNode, []*model.UserError, error) {
+func nodePayload(node *catalog.AuthoredNode, err error) (*model.AuthoredNode, []*model.UserError, error) {
 	faults, err := userErrors(err)
 	if err != nil || len(faults) > 0 {
 		return nil, faults, err
 	}
-	return model.Siblings[model.AuthoredNode]([]*shop.AuthoredNode{node})[0], faults, nil
+	return model.Siblings[model.AuthoredNode]([]*catalog.AuthoredNode{node})[0], faults, nil
 }

@@ -5,10 +5,10 @@ import (
 
 	"portico/graph/model"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
-func (r queryResolver) ProductConfigured(ctx context.Context, id string, selectedOptions []*shop.BundleChoice) (*model.Product, error) {
+func (r queryResolver) ProductConfigured(ctx context.Context, id string, selectedOptions []*release.BundleChoice) (*model.Product, error) {
 	v, err := r.catalog(ctx, "Query.productConfigured")
 	if err != nil {
 		return nil, err
@@ -24,12 +24,12 @@ func (r configuredResolver) Product(ctx context.Context, obj *model.Product) (*m
 }
 
 // localChoices are choices by the service's own ids.
-func localChoices(choices []*shop.BundleChoice) []shop.BundleChoice {
-	local := make([]shop.BundleChoice, len(choices))
+func localChoices(choices []*release.BundleChoice) []release.BundleChoice {
+	local := make([]release.BundleChoice, len(choices))
 	for i, choice := range choices {
-		local[i] = shop.BundleChoice{Component: choice.Component, Options: make([]shop.BundleOption, len(choice.Options))}
+		local[i] = release.BundleChoice{Component: choice.Component, Options: make([]release.BundleOption, len(choice.Options))}
 		for k, option := range choice.Options {
-			local[i].Options[k] = shop.BundleOption{ID: store.LocalID(option.ID), Quantity: option.Quantity}
+			local[i].Options[k] = release.BundleOption{ID: store.LocalID(option.ID), Quantity: option.Quantity}
 		}
 	}
 	return local

@@ -7,10 +7,10 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/catalog"
 )
 
-func (r queryResolver) Catalog(ctx context.Context, id string) (*shop.Catalog, error) {
+func (r queryResolver) Catalog(ctx context.Context, id string) (*catalog.Catalog, error) {
 	if err := auth.Require(ctx, "Query.catalog"); err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (r mutationResolver) CatalogCreate(ctx context.Context, input generated.Cat
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := r.store.CreateCatalog(ctx, auth.From(ctx).Actor(), deref(input.ID), shop.CatalogChange{Name: &input.Name,
+	catalog, err := r.store.CreateCatalog(ctx, auth.From(ctx).Actor(), deref(input.ID), catalog.CatalogChange{Name: &input.Name,
 		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: ranks(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
 	faults, err := userErrors(err)
 	return &generated.CatalogCreatePayload{Catalog: catalog, UserErrors: faults}, err
@@ -44,7 +44,7 @@ func (r mutationResolver) CatalogUpdate(ctx context.Context, input generated.Cat
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := r.store.UpdateCatalog(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), shop.CatalogChange{Name: input.Name,
+	catalog, err := r.store.UpdateCatalog(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), catalog.CatalogChange{Name: input.Name,
 		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: ranks(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
 	faults, err := userErrors(err)
 	return &generated.CatalogUpdatePayload{Catalog: catalog, UserErrors: faults}, err
@@ -61,11 +61,11 @@ func (r mutationResolver) CatalogDelete(ctx context.Context, input generated.Cat
 }
 
 // ranks are the price books of an input; nil stays nil.
-func ranks(list []*shop.PricebookRank) []shop.PricebookRank {
+func ranks(list []*catalog.PricebookRank) []catalog.PricebookRank {
 	if list == nil {
 		return nil
 	}
-	values := make([]shop.PricebookRank, len(list))
+	values := make([]catalog.PricebookRank, len(list))
 	for i, rank := range list {
 		values[i] = *rank
 	}

@@ -7,17 +7,17 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/promotion"
 )
 
-func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *model.MoneyInput) (*shop.CodeCheck, error) {
+func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *model.MoneyInput) (*promotion.CodeCheck, error) {
 	if err := auth.Require(ctx, "Query.promotionCodeCheck"); err != nil {
 		return nil, err
 	}
 	if err := r.codeLimit(ctx, auth.From(ctx).ClientID); err != nil {
 		return nil, err
 	}
-	use := shop.CodeUse{Code: code, User: deref(user), Units: units}
+	use := promotion.CodeUse{Code: code, User: deref(user), Units: units}
 	if cartValue != nil {
 		worth, err := cartValue.Value()
 		if err != nil {
@@ -49,7 +49,7 @@ func (r mutationResolver) PromotionCodeRedeem(ctx context.Context, input generat
 		return nil, err
 	}
 	usage, err := r.store.RedeemCode(ctx, auth.From(ctx).Actor(),
-		shop.CodeUse{Code: input.Code, User: deref(input.User), Units: input.Units, Reference: input.Reference})
+		promotion.CodeUse{Code: input.Code, User: deref(input.User), Units: input.Units, Reference: input.Reference})
 	faults, err := userErrors(err)
 	payload := &generated.PromotionCodeRedeemPayload{UserErrors: faults}
 	if usage != nil {

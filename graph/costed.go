@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"maps"
 	"strconv"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -29,6 +30,16 @@ func (p *prepared) costed(params *graphql.RawParams) map[string]any {
 		return nil
 	}
 	return map[string]any{costExtension: *p.cost}
+}
+
+// tellCost adds it to the extensions that an answer has.
+func (p *prepared) tellCost(params *graphql.RawParams, response *graphql.Response) {
+	told := p.costed(params)
+	if told == nil {
+		return
+	}
+	maps.Copy(told, response.Extensions)
+	response.Extensions = told
 }
 
 // answerEnd is what stands behind the data of an answer without errors.

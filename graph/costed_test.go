@@ -91,3 +91,21 @@ func whatCostsIsTold(t *testing.T, e storetest.Engine) {
 		})
 	}
 }
+
+// What else an answer tells is told beside its cost, and without it.
+func TestACostTakesNoOtherExtensionAway(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, handmade())
+		const query = `mutation { settingsUpdate(input: {pageLength: 26}) { settings { pageLength } } }`
+		for i, extensions := range []string{`{}`, `{"cost": true}`, `{}`, `{"cost": true}`} {
+			body := strings.TrimSuffix(postBody(query), "}") + `, "extensions": ` + extensions + `}`
+			r, w := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(body)), httptest.NewRecorder()
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Idempotency-Key", "once")
+			s.handler.ServeHTTP(w, by(r, admin()))
+			require.Equal(t, extensions != `{}`, strings.Contains(w.Body.String(), `"cost":{"requested":`), "%s", w.Body)
+			require.Equal(t, i > 0, strings.Contains(w.Body.String(), `"idempotentReplay":["settingsUpdate"]`), "%s", w.Body)
+		}
+	})
+}

@@ -3,10 +3,10 @@ package graph
 import (
 	"context"
 
-	"portico/store/shop"
+	"portico/store/release"
 )
 
-func (r queryResolver) Currencies(ctx context.Context) ([]*shop.Currency, error) {
+func (r queryResolver) Currencies(ctx context.Context) ([]*release.Currency, error) {
 	v, err := r.catalog(ctx, "Query.currencies")
 	if err != nil {
 		return nil, err
@@ -14,7 +14,7 @@ func (r queryResolver) Currencies(ctx context.Context) ([]*shop.Currency, error)
 	return v.Currencies(ctx)
 }
 
-func (r queryResolver) Currency(ctx context.Context, code string) (*shop.Currency, error) {
+func (r queryResolver) Currency(ctx context.Context, code string) (*release.Currency, error) {
 	v, err := r.catalog(ctx, "Query.currency")
 	if err != nil {
 		return nil, err

@@ -17,7 +17,8 @@ import (
 	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/catalog"
+	"portico/store/release"
 	"portico/store/stock"
 )
 
@@ -27,8 +28,8 @@ type mirror struct {
 	*graph.Resolver
 	order *model.ListOrder
 
-	reason   shop.ResolutionReason
-	tieBreak shop.TieBreak
+	reason   release.ResolutionReason
+	tieBreak release.TieBreak
 	answer   *generated.StockTransactPayload
 }
 
@@ -49,9 +50,9 @@ func (q mirrorQuery) Stocks(_ context.Context, _ *model.ListBounds, order *model
 
 // CatalogResolution has every value of its enums in it.
 func (q mirrorQuery) CatalogResolution(context.Context, *model.ShopperContextInput, *time.Time) (*model.CatalogResolution, error) {
-	x := &shop.CatalogResolution{At: noon}
-	for _, drop := range []shop.RuleDrop{shop.DropSchedule, shop.DropOtherShopper, shop.DropNoMatch, shop.DropNotPublished} {
-		x.Candidates = append(x.Candidates, &shop.RuleVerdict{Rule: &shop.CatalogRule{}, Dropped: drop})
+	x := &release.CatalogResolution{At: noon}
+	for _, drop := range []release.RuleDrop{release.DropSchedule, release.DropOtherShopper, release.DropNoMatch, release.DropNotPublished} {
+		x.Candidates = append(x.Candidates, &release.RuleVerdict{Rule: &catalog.CatalogRule{}, Dropped: drop})
 	}
 	x.Reason, x.TieBreak = q.reason, q.tieBreak
 	return model.NewCatalogResolution(x, true), nil
@@ -65,8 +66,8 @@ func TestTheWordsOfAnExplanation(t *testing.T) {
 			Candidates       []struct{ Dropped string }
 		}
 	}
-	reasons := map[shop.ResolutionReason]string{shop.ResolvedByRule: "RULE", shop.ResolvedByDefault: "DEFAULT_RULE", shop.ResolvedByAge: "OLDEST_CATALOG", shop.ResolvedToNothing: "NOTHING_PUBLISHED", shop.ResolvedByRequest: "REQUESTED_RELEASE"}
-	ties := []shop.TieBreak{shop.TieFewestMissed, shop.TieOldest, shop.TieImportedFirst, shop.TieSmallestID}
+	reasons := map[release.ResolutionReason]string{release.ResolvedByRule: "RULE", release.ResolvedByDefault: "DEFAULT_RULE", release.ResolvedByAge: "OLDEST_CATALOG", release.ResolvedToNothing: "NOTHING_PUBLISHED", release.ResolvedByRequest: "REQUESTED_RELEASE"}
+	ties := []release.TieBreak{release.TieFewestMissed, release.TieOldest, release.TieImportedFirst, release.TieSmallestID}
 	require.Len(t, reasons, len(valuesOf("CatalogResolutionReason")))
 	for reason, want := range reasons {
 		for i, tie := range ties {

@@ -7,13 +7,14 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/catalog"
+	"portico/store/release"
 )
 
 // everyFile is the scope's coordinate for files that the catalog does not show.
 const everyFile = "file that is not shown"
 
-func (r queryResolver) File(ctx context.Context, id string) (*shop.File, error) {
+func (r queryResolver) File(ctx context.Context, id string) (*catalog.File, error) {
 	if err := auth.Require(ctx, "Query.file"); err != nil {
 		return nil, err
 	}
@@ -26,7 +27,7 @@ func (r queryResolver) Files(ctx context.Context, filter *generated.FileFilter, 
 	if err != nil {
 		return nil, err
 	}
-	query := shop.FileQuery{All: auth.Require(ctx, everyFile) == nil, Page: page(first, after, last, before, offset)}
+	query := release.FileQuery{All: auth.Require(ctx, everyFile) == nil, Page: page(first, after, last, before, offset)}
 	if filter != nil {
 		query.IDs = localIDs(filter.Ids)
 	}
@@ -38,7 +39,7 @@ func (r queryResolver) Files(ctx context.Context, filter *generated.FileFilter, 
 }
 
 // filesFor are files by id, as far as this caller may see them.
-func (r *Resolver) filesFor(ctx context.Context, ids []string) (map[string]*shop.File, error) {
+func (r *Resolver) filesFor(ctx context.Context, ids []string) (map[string]*catalog.File, error) {
 	v, err := r.view(ctx)
 	if err != nil {
 		return nil, err

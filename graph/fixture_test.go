@@ -19,6 +19,7 @@ import (
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/access"
+	"portico/store/exchange"
 	"portico/store/seal"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -61,7 +62,7 @@ func handmade() string { return strings.Join(storetest.Shop(), "\n") }
 // load imports a shop and publishes its catalogs.
 func load(t testing.TB, s *shop.Store, lines string) {
 	t.Helper()
-	_, err := s.Import(t.Context(), "test", reading(lines), shop.ImportOptions{})
+	_, err := s.Import(t.Context(), "test", reading(lines), exchange.ImportOptions{})
 	require.NoError(t, err)
 	ids, err := s.CatalogIDs(t.Context())
 	require.NoError(t, err)

@@ -7,7 +7,7 @@ import (
 	"portico/graph/model"
 	"portico/graph/plan"
 	"portico/internal/answers"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 // fragments keep what was written of products, in the room of the answers. An
@@ -22,7 +22,7 @@ type fragments struct {
 }
 
 // vicinity is what is found at an edge of a product, as far as it is known.
-func vicinity(p *model.Product, edge string) *shop.Vicinity {
+func vicinity(p *model.Product, edge string) *release.Vicinity {
 	if edge == "breadcrumbs" {
 		return p.Vicinities().Breadcrumbs.Load()
 	}
@@ -79,12 +79,12 @@ func (f fragments) Keep(step uint64, of plan.Identity, made *plan.Fragment) {
 }
 
 // surveyFiles notes the files of products, and their main images.
-func (r *Resolver) surveyFiles(ctx context.Context, all []*model.Product) ([]*shop.Vicinity, error) {
+func (r *Resolver) surveyFiles(ctx context.Context, all []*model.Product) ([]*release.Vicinity, error) {
 	files, err := r.FilesByID(ctx, idsOf(all, func(p *model.Product) []string { return append(fileIDs(p), one(p.MainImageID())...) }))
 	if err != nil {
 		return nil, err
 	}
-	found := make([]*shop.Vicinity, len(all))
+	found := make([]*release.Vicinity, len(all))
 	var content []byte
 	for i, p := range all {
 		attached := attachedFiles(p, files)
@@ -96,20 +96,20 @@ func (r *Resolver) surveyFiles(ctx context.Context, all []*model.Product) ([]*sh
 		if image := files[p.MainImageID()]; image != nil {
 			content = image.AppendJSON(content)
 		}
-		found[i] = shop.NewVicinity(content, len(attached))
+		found[i] = release.NewVicinity(content, len(attached))
 		p.Vicinities().Files.Store(found[i])
 	}
 	return found, nil
 }
 
 // surveyBreadcrumbs notes the ways to products.
-func (r *Resolver) surveyBreadcrumbs(ctx context.Context, all []*model.Product) ([]*shop.Vicinity, error) {
+func (r *Resolver) surveyBreadcrumbs(ctx context.Context, all []*model.Product) ([]*release.Vicinity, error) {
 	trails, err := r.breadcrumbTrails(ctx, all)
 	if err != nil {
 		return nil, err
 	}
 	nodes := map[string][]byte{}
-	found := make([]*shop.Vicinity, len(all))
+	found := make([]*release.Vicinity, len(all))
 	var content []byte
 	for i, p := range all {
 		content = content[:0]
@@ -124,7 +124,7 @@ func (r *Resolver) surveyBreadcrumbs(ctx context.Context, all []*model.Product) 
 			}
 			content = append(append(content, of...), '\n')
 		}
-		found[i] = shop.NewVicinity(content, len(trails[i]))
+		found[i] = release.NewVicinity(content, len(trails[i]))
 		p.Vicinities().Breadcrumbs.Store(found[i])
 	}
 	return found, nil

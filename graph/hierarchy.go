@@ -7,10 +7,10 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/catalog"
 )
 
-func (r queryResolver) AuthoredHierarchy(ctx context.Context, id string) (*shop.AuthoredHierarchy, error) {
+func (r queryResolver) AuthoredHierarchy(ctx context.Context, id string) (*catalog.AuthoredHierarchy, error) {
 	if err := auth.Require(ctx, "Query.authoredHierarchy"); err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (r mutationResolver) HierarchyCreate(ctx context.Context, input generated.H
 		return nil, err
 	}
 	hierarchy, err := r.store.CreateHierarchy(ctx, auth.From(ctx).Actor(), deref(input.ID),
-		shop.NodeChange{Name: &input.Name, Slug: input.Slug, Description: input.Description})
+		catalog.NodeChange{Name: &input.Name, Slug: input.Slug, Description: input.Description})
 	faults, err := userErrors(err)
 	return &generated.HierarchyCreatePayload{Hierarchy: hierarchy, UserErrors: faults}, err
 }
@@ -45,7 +45,7 @@ func (r mutationResolver) HierarchyUpdate(ctx context.Context, input generated.H
 		return nil, err
 	}
 	hierarchy, err := r.store.UpdateHierarchy(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID),
-		shop.NodeChange{Name: input.Name, Slug: input.Slug, Description: input.Description})
+		catalog.NodeChange{Name: input.Name, Slug: input.Slug, Description: input.Description})
 	faults, err := userErrors(err)
 	return &generated.HierarchyUpdatePayload{Hierarchy: hierarchy, UserErrors: faults}, err
 }

@@ -9,7 +9,7 @@ import (
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/job"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 func (r queryResolver) Job(ctx context.Context, id string) (*model.Job, error) {
@@ -31,7 +31,7 @@ func (r queryResolver) Jobs(ctx context.Context, first int) ([]*model.Job, error
 	return list, err
 }
 
-func (r jobResolver) Release(ctx context.Context, obj *model.Job) (*shop.Release, error) {
+func (r jobResolver) Release(ctx context.Context, obj *model.Job) (*release.Release, error) {
 	return orNull(r.store.ReleaseOfJob(ctx, obj.Job))
 }
 

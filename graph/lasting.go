@@ -13,7 +13,7 @@ import (
 	"portico/graph/plan"
 	"portico/internal/answers"
 	"portico/internal/auth"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 // Answers that follow from a release are kept, in the room that REST keeps
@@ -43,7 +43,7 @@ func lasting(plan *plan.Plan) (coordinates []string) {
 // livePart is what is to be filled into a kept answer: the stock of products.
 type livePart struct {
 	holes    *plan.Holes
-	products []*shop.Product // of each hole, by their ids alone
+	products []*release.Product // of each hole, by their ids alone
 }
 
 // errBroken says that an answer has errors, and is kept for nobody.
@@ -103,13 +103,13 @@ func (p *planned) draft(ctx context.Context, q *ready, dst []byte) (*draftAnswer
 	}
 	made := &draftAnswer{append(slices.Clip(slices.Clone(body)), q.ends...), livePart{holes: holes}}
 	holes.Rows(func(row any) {
-		made.products = append(made.products, shop.NamedProduct(row.(*model.Product).ID()))
+		made.products = append(made.products, release.NamedProduct(row.(*model.Product).ID()))
 	})
 	return made, nil
 }
 
 // keep is the answer to be kept, for as long as it holds.
-func (d *draftAnswer) keep(ctx context.Context, view *shop.View) (*answers.Answer, error) {
+func (d *draftAnswer) keep(ctx context.Context, view *release.View) (*answers.Answer, error) {
 	if graphql.GetErrors(ctx) != nil {
 		return nil, errBroken
 	}
@@ -122,7 +122,7 @@ func (d *draftAnswer) keep(ctx context.Context, view *shop.View) (*answers.Answe
 
 // Lasting says of an answer for how long it holds, after what was read of the
 // view.
-func Lasting(answer *answers.Answer, view *shop.View) *answers.Answer {
+func Lasting(answer *answers.Answer, view *release.View) *answers.Answer {
 	from, until, keep := view.Holds()
 	if !keep {
 		until = time.Unix(0, 0) // it holds for nobody else

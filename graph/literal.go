@@ -6,7 +6,6 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"portico/store"
-	"portico/store/shop"
 )
 
 // checkLiterals refuses a document with a string that would not be kept as it
@@ -25,7 +24,7 @@ func checkLiterals(document string) *gqlerror.Error {
 			at += blockEnd(rest)
 		case rest[0] == '"':
 			end := stringEnd(rest)
-			if broken := shop.EscapeFault(rest[:end]); broken != "" {
+			if broken := store.EscapeFault(rest[:end]); broken != "" {
 				return &gqlerror.Error{
 					Message: "A string of the document " + broken + ".",
 					Locations: []gqlerror.Location{{

@@ -20,13 +20,13 @@ func textThatIsNone(t *testing.T, s *service) {
 		return `{"query":` + string(text) + `,"variables":` + variables + `}`
 	}
 	const settings, length = `query ($v: JSON) { settings { pageLength } }`, `{"settings":{"pageLength":25}}`
-	refused := func(name, body string, status int, holds ...string) exchange {
-		return exchange{name: name, body: body, status: status, code: store.Invalid, holds: holds}
+	refused := func(name, body string, status int, holds ...string) shown {
+		return shown{name: name, body: body, status: status, code: store.Invalid, holds: holds}
 	}
-	fine := func(name, query string) exchange {
-		return exchange{name: name, body: post(query, `{}`), data: length}
+	fine := func(name, query string) shown {
+		return shown{name: name, body: post(query, `{}`), data: length}
 	}
-	runExchanges(t, s, []exchange{
+	runExchanges(t, s, []shown{
 		refused("a variable", post(`query ($v: String!) { promotionCode(code: $v) { code } }`, `{"v":"\ud800"}`), 400, "variables.v holds half"),
 		refused("deep in a variable", post(settings, `{"v":{"a":[1,{"b":"\ude00\ud83d"}]}}`), 400, "variables.v.a.1.b holds half"),
 		refused("a stray byte in the document", "{\"query\":\"{ settings { pageLength } } #\xff\"}", 400, "query is not UTF-8"),

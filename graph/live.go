@@ -270,7 +270,7 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 		l.handling.executed(byGqlgen)
 	}
 	responses, within := l.exec.DispatchOperation(withBudget(ctx, asked.budget()), operation)
-	told, refused, extensions := false, false, asked.costed(&asked.params)
+	told, refused, first := false, false, true
 	return func(ctx context.Context) *graphql.Response {
 		if refused {
 			return nil
@@ -287,7 +287,10 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 		response := responses(anew(within))
 		if response != nil {
 			lasts.had(response.Errors)
-			response.Extensions, extensions = extensions, nil // with the first
+			if first {
+				asked.tellCost(&asked.params, response)
+			}
+			first = false
 			return l.shown(&asked.params, response)
 		}
 		if reason := why(ctx); reason != nil && reason.fault != nil && !told {

@@ -23,7 +23,6 @@ import (
 	"portico/internal/auth"
 	"portico/internal/incoming"
 	"portico/store"
-	"portico/store/shop"
 )
 
 const (
@@ -170,7 +169,7 @@ func (s *socket) heed(kind websocket.MessageType, text []byte) *ending {
 		Type    string          `json:"type"`
 		Payload json.RawMessage `json:"payload"`
 	}
-	if kind != websocket.MessageText || shop.CheckJSON(text) != nil || json.Unmarshal(text, &message) != nil || len(message.ID) > socketID {
+	if kind != websocket.MessageText || store.CheckJSON(text) != nil || json.Unmarshal(text, &message) != nil || len(message.ID) > socketID {
 		return &ending{code: closeBadRequest, reason: "The message is not one of " + socketProtocol + "."}
 	}
 	if fault := s.line.live.documents.tooManyValues(message.Payload); fault != nil {

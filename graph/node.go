@@ -8,7 +8,7 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 func (r queryResolver) CatalogNode(ctx context.Context, id string) (*model.CatalogNode, error) {
@@ -25,7 +25,7 @@ func (r queryResolver) CatalogNodes(ctx context.Context, filter *model.CatalogNo
 	if err != nil {
 		return nil, err
 	}
-	query, err := nodeQuery{filter, orderBy, page(first, after, last, before, offset)}.query(shop.NodeFilter{})
+	query, err := nodeQuery{filter, orderBy, page(first, after, last, before, offset)}.query(release.NodeFilter{})
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (r queryResolver) Hierarchies(ctx context.Context, filter *model.CatalogNod
 	if err != nil {
 		return nil, err
 	}
-	query, err := nodeQuery{filter, orderBy, page(first, after, last, before, offset)}.query(shop.NodeFilter{Kind: shop.KindHierarchy})
+	query, err := nodeQuery{filter, orderBy, page(first, after, last, before, offset)}.query(release.NodeFilter{Kind: release.KindHierarchy})
 	if err != nil {
 		return nil, err
 	}
@@ -68,17 +68,17 @@ type nodeQuery struct {
 func (q nodeQuery) key() string { return argumentsKey(q.filter, q.order, q.page) }
 
 // query is the list in the store's words, of what is wanted besides.
-func (q nodeQuery) query(within shop.NodeFilter) (shop.NodeQuery, error) {
+func (q nodeQuery) query(within release.NodeFilter) (release.NodeQuery, error) {
 	filter, err := q.filter.Filter()
 	if within.ParentID != "" && filter.ParentID != "" && filter.ParentID != within.ParentID {
 		filter.IDs = []string{} // no node has two parents
 	}
 	filter.Kind, filter.HierarchyID, filter.ParentID = within.Kind, within.HierarchyID, cmp.Or(within.ParentID, filter.ParentID)
-	return shop.NodeQuery{Filter: filter, Sort: q.order.Sort(), Page: q.page}, err
+	return release.NodeQuery{Filter: filter, Sort: q.order.Sort(), Page: q.page}, err
 }
 
 // nodes is a page of nodes, as siblings.
-func nodes(ctx context.Context, v *shop.View, query shop.NodeQuery) (*model.CatalogNodeConnection, error) {
+func nodes(ctx context.Context, v *release.View, query release.NodeQuery) (*model.CatalogNodeConnection, error) {
 	slice, err := v.Nodes(ctx, query)
 	if err != nil {
 		return nil, err
@@ -147,14 +147,14 @@ func (r *Resolver) curatedProducts(ctx context.Context, all []*model.CatalogNode
 }
 
 // childrenOf are the nodes right below one, and nodesIn all of a hierarchy.
-func childrenOf(id string) shop.NodeFilter { return shop.NodeFilter{ParentID: id} }
-func nodesIn(id string) shop.NodeFilter {
-	return shop.NodeFilter{Kind: shop.KindNode, HierarchyID: id}
+func childrenOf(id string) release.NodeFilter { return release.NodeFilter{ParentID: id} }
+func nodesIn(id string) release.NodeFilter {
+	return release.NodeFilter{Kind: release.KindNode, HierarchyID: id}
 }
 
 // nodesOf lists the nodes of sibling nodes or hierarchies, which become
 // siblings of each other, whichever one they came with.
-func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, node T, place model.Sibling[T], of func(id string) shop.NodeFilter, q nodeQuery) (*model.CatalogNodeConnection, error) {
+func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, node T, place model.Sibling[T], of func(id string) release.NodeFilter, q nodeQuery) (*model.CatalogNodeConnection, error) {
 	v, err := r.view(ctx)
 	if err != nil {
 		return nil, err
@@ -167,9 +167,9 @@ func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, n
 		return nodes(ctx, v, query)
 	}
 	edge := fmt.Sprintf("nodes %v %s", of("*"), q.key())
-	return model.Load(ctx, place, edge, v, func(v *shop.View, ctx context.Context, all []T) ([]*model.CatalogNodeConnection, error) {
-		slices := make([]*store.Slice[*shop.CatalogNode], len(all))
-		below := make([][]*shop.CatalogNode, len(all))
+	return model.Load(ctx, place, edge, v, func(v *release.View, ctx context.Context, all []T) ([]*model.CatalogNodeConnection, error) {
+		slices := make([]*store.Slice[*release.CatalogNode], len(all))
+		below := make([][]*release.CatalogNode, len(all))
 		for i, node := range all {
 			query, err := q.query(of(node.NodeID()))
 			if err != nil {

@@ -11,17 +11,17 @@ import (
 	"portico/internal/auth"
 	"portico/internal/incoming"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 // operation is one request of one user: who they are as a shopper, and the
 // view that follows from it, resolved once.
 type operation struct {
-	shopper     shop.ShopperContext
+	shopper     release.ShopperContext
 	idempotency *idempotency // nil where no request is behind it
 	sent        idempotency  // what it is with a request
 	once        sync.Once
-	view        *shop.View
+	view        *release.View
 	err         error
 	budget      *budget      // nil outside of GraphQL
 	faults      atomic.Int64 // errors of the answer so far
@@ -57,14 +57,14 @@ func Shopper(next http.Handler) http.Handler {
 const releaseHeader = "Store-Catalog-Release"
 
 // WithShopper begins an operation for a shopper.
-func WithShopper(ctx context.Context, shopper shop.ShopperContext) context.Context {
+func WithShopper(ctx context.Context, shopper release.ShopperContext) context.Context {
 	return context.WithValue(ctx, operationKey{}, &operation{shopper: shopper})
 }
 
 // shopperOf reads the headers; EP-Channel and EP-Context-Tag are other names
 // of Store-Channel and Store-Context-Tag (DESIGN 4).
-func shopperOf(r *http.Request) shop.ShopperContext {
-	shopper := shop.ShopperContext{
+func shopperOf(r *http.Request) release.ShopperContext {
+	shopper := release.ShopperContext{
 		Channel:  header(r, "Store-Channel", "Ep-Channel"),
 		Locale:   header(r, "Accept-Language"),
 		Currency: strings.ToUpper(header(r, "X-Moltin-Currency")),
@@ -118,22 +118,22 @@ func header(r *http.Request, names ...string) string {
 }
 
 // shopperIn is the operation's shopper; nobody in particular outside of one.
-func shopperIn(ctx context.Context) shop.ShopperContext {
+func shopperIn(ctx context.Context) release.ShopperContext {
 	if op, ok := operationOf(ctx); ok {
 		return op.shopper
 	}
-	return shop.ShopperContext{}
+	return release.ShopperContext{}
 }
 
 // view is the catalog as the operation's shopper sees it. For a client that
 // has gone there is none, so that no edge begins.
-func (r *Resolver) view(ctx context.Context) (*shop.View, error) {
+func (r *Resolver) view(ctx context.Context) (*release.View, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	op, ok := operationOf(ctx)
 	if !ok {
-		return r.store.View(ctx, shop.ShopperContext{})
+		return r.store.View(ctx, release.ShopperContext{})
 	}
 	op.once.Do(func() {
 		if op.shopper.ReleaseID != "" {
@@ -148,10 +148,10 @@ func (r *Resolver) view(ctx context.Context) (*shop.View, error) {
 
 // View is the catalog as the operation's shopper sees it, for who has required
 // the scope to read it.
-func (r *Resolver) View(ctx context.Context) (*shop.View, error) { return r.view(ctx) }
+func (r *Resolver) View(ctx context.Context) (*release.View, error) { return r.view(ctx) }
 
 // catalog requires the scope of a coordinate and returns the view.
-func (r *Resolver) catalog(ctx context.Context, coordinate string) (*shop.View, error) {
+func (r *Resolver) catalog(ctx context.Context, coordinate string) (*release.View, error) {
 	if err := auth.Require(ctx, coordinate); err != nil {
 		return nil, err
 	}

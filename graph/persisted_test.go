@@ -59,7 +59,7 @@ func TestADocumentIsKeptByItsHash(t *testing.T) {
 	modern := "application/graphql-response+json, application/json;q=0.9"
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s, counted := naming(open(t, e, handmade()), graph.Keeping(answers.NewRoom(1<<20)))
-		runExchanges(t, s, []exchange{
+		runExchanges(t, s, []shown{
 			{name: "unknown", body: `{"extensions":` + hashed(query) + `}`, code: store.NotFound, holds: []string{missing}},
 			{name: "unknown, by GET", method: "GET", target: get("extensions", hashed(query)), code: store.NotFound, holds: []string{missing}, headers: map[string]string{"Cache-Control": "no-store"}},
 			{name: "unknown, the modern media type", body: `{"extensions":` + hashed(query) + `}`, accept: modern, code: store.NotFound, holds: []string{missing}},
@@ -79,7 +79,7 @@ func TestADocumentIsKeptByItsHash(t *testing.T) {
 		})
 		require.Equal(t, map[string]int{"missing": 5, "mismatched": 1, "sent": 3, "found": 6}, counted.counts)
 
-		r := exchange{method: "GET", target: get("variables", `{"sku":"ANVIL"}`, "extensions", hashed(other))}.request(t)
+		r := shown{method: "GET", target: get("variables", `{"sku":"ANVIL"}`, "extensions", hashed(other))}.request(t)
 		first := s.send(t, r)
 		tag := first.Header().Get("Etag")
 		require.NotEmpty(t, tag)
@@ -95,7 +95,7 @@ func TestAMutationByItsHashIsOnlyPosted(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s, _ := naming(open(t, e, ""))
 		const mutation = `mutation { settingsUpdate(input: {pageLength: 3}) { settings { pageLength } } }`
-		runExchanges(t, s, []exchange{
+		runExchanges(t, s, []shown{
 			{name: "sent", body: fmt.Sprintf(`{"query":%q,"extensions":%s}`, mutation, hashed(mutation)), data: `{"settingsUpdate":{"settings":{"pageLength":3}}}`},
 			{name: "GET", method: "GET", target: get("extensions", hashed(mutation)), status: 405, code: store.Invalid},
 			{name: "POST", body: `{"extensions":` + hashed(mutation) + `}`, data: `{"settingsUpdate":{"settings":{"pageLength":3}}}`},
@@ -129,7 +129,7 @@ func TestTrustedDocuments(t *testing.T) {
 		require.NoError(t, err)
 		return naming(s, graph.Trusting(manifest))
 	}
-	always := []exchange{
+	always := []shown{
 		{name: "by id", body: `{"extensions":` + named("by-id") + `}`, data: length},
 		{name: "by id, again", body: `{"extensions":` + named("by-id") + `}`, data: length},
 		{name: "by id, by GET", method: "GET", target: get("extensions", named("by-id")), data: length},
@@ -143,7 +143,7 @@ func TestTrustedDocuments(t *testing.T) {
 		base := open(t, e, "")
 		for format := range manifests {
 			s, counted := trusting(t, base, format, graph.TrustEnforce)
-			runExchanges(t, s, append(always, []exchange{
+			runExchanges(t, s, append(always, []shown{
 				{name: "another", body: fmt.Sprintf(`{"query":%q}`, other), status: 403, code: store.Forbidden, holds: []string{"manifest"}},
 				{name: "another with its hash", body: fmt.Sprintf(`{"query":%q,"extensions":%s}`, other, hashed(other)), status: 403, code: store.Forbidden},
 				{name: "another's hash alone", body: `{"extensions":` + hashed(other) + `}`, status: 403, code: store.Forbidden},
@@ -153,15 +153,15 @@ func TestTrustedDocuments(t *testing.T) {
 			require.Equal(t, map[string]int{"trusted": 6, "mismatched": 1, "refused": 5}, counted.counts)
 
 			s, counted = trusting(t, base, format, graph.TrustOff)
-			runExchanges(t, s, append(always, exchange{name: "another", body: fmt.Sprintf(`{"query":%q}`, other), data: ran}))
+			runExchanges(t, s, append(always, shown{name: "another", body: fmt.Sprintf(`{"query":%q}`, other), data: ran}))
 			require.Equal(t, map[string]int{"trusted": 6, "mismatched": 1}, counted.counts)
 			require.NotContains(t, base.log.String(), "manifest")
 		}
 		s, counted := trusting(t, base, "Relay", graph.TrustLog)
 		runExchanges(t, s, append(always,
-			exchange{name: "another", body: fmt.Sprintf(`{"query":%q}`, other), data: ran},
-			exchange{name: "another with its hash", body: fmt.Sprintf(`{"query":%q,"extensions":%s}`, other, hashed(other)), data: ran},
-			exchange{name: "another's hash alone", body: `{"extensions":` + hashed(other) + `}`, data: ran}))
+			shown{name: "another", body: fmt.Sprintf(`{"query":%q}`, other), data: ran},
+			shown{name: "another with its hash", body: fmt.Sprintf(`{"query":%q,"extensions":%s}`, other, hashed(other)), data: ran},
+			shown{name: "another's hash alone", body: `{"extensions":` + hashed(other) + `}`, data: ran}))
 		require.Equal(t, map[string]int{"trusted": 6, "mismatched": 1, "untrusted": 3}, counted.counts)
 		require.Equal(t, 1, strings.Count(base.log.String(), "is not in the manifest"), "told once")
 		require.Contains(t, base.log.String(), "operation=other")

@@ -8,7 +8,8 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/catalog"
+	"portico/store/release"
 	"portico/store/stock"
 )
 
@@ -17,7 +18,7 @@ func (r queryResolver) Product(ctx context.Context, id, sku, slug *string) (*mod
 	if err != nil {
 		return nil, err
 	}
-	var key shop.ProductKey
+	var key release.ProductKey
 	given := 0
 	for name, into := range map[*string]*string{id: &key.ID, sku: &key.SKU, slug: &key.Slug} {
 		if name != nil {
@@ -60,9 +61,9 @@ func argumentsKey(arguments ...any) string {
 }
 
 // query is the list in the store's words.
-func (q productQuery) query(nodeID string) (shop.ProductQuery, error) {
+func (q productQuery) query(nodeID string) (release.ProductQuery, error) {
 	filter, err := q.filter.Filter()
-	return shop.ProductQuery{NodeID: nodeID, Unlisted: q.unlisted != nil && *q.unlisted, Filter: filter, Sort: q.order.Sort(), Page: q.page}, err
+	return release.ProductQuery{NodeID: nodeID, Unlisted: q.unlisted != nil && *q.unlisted, Filter: filter, Sort: q.order.Sort(), Page: q.page}, err
 }
 
 // productsOf lists the products of a node, or all for none.
@@ -85,7 +86,7 @@ func (r *Resolver) productsOf(ctx context.Context, nodeID string, q productQuery
 		return nil, err
 	}
 	pages := map[string]*model.Connection[*model.Product]{nodeID: model.NewConnection(slice, model.Siblings[model.Product](slice.Items))}
-	return model.NewProductConnections(pages, q.filter, q.page, func(ctx context.Context, ids []string, facet shop.FacetQuery) (map[string][]shop.FacetValue, error) {
+	return model.NewProductConnections(pages, q.filter, q.page, func(ctx context.Context, ids []string, facet release.FacetQuery) (map[string][]release.FacetValue, error) {
 		facet.List.Unlisted = query.Unlisted
 		return v.FacetOfNodes(ctx, ids, facet)
 	})[nodeID], nil
@@ -110,7 +111,7 @@ func (r *Resolver) productsOfNodes(ctx context.Context, nodeIDs []string, q prod
 
 // productsOfEdge lists what a product refers to with what its siblings do;
 // only what follows a cursor is asked of one product alone.
-func (r *Resolver) productsOfEdge(ctx context.Context, obj *model.Product, edge shop.Edge, q productQuery) (*model.ProductConnection, error) {
+func (r *Resolver) productsOfEdge(ctx context.Context, obj *model.Product, edge release.Edge, q productQuery) (*model.ProductConnection, error) {
 	if q.page.After != nil || q.page.Before != nil {
 		pages, err := r.edgePages(ctx, []string{obj.ID()}, edge, q)
 		return pages[obj.ID()], err
@@ -122,7 +123,7 @@ func (r *Resolver) productsOfEdge(ctx context.Context, obj *model.Product, edge 
 	})
 }
 
-func (r *Resolver) edgePages(ctx context.Context, ids []string, edge shop.Edge, q productQuery) (map[string]*model.ProductConnection, error) {
+func (r *Resolver) edgePages(ctx context.Context, ids []string, edge release.Edge, q productQuery) (map[string]*model.ProductConnection, error) {
 	v, err := r.view(ctx)
 	if err != nil {
 		return nil, err
@@ -136,7 +137,7 @@ func (r *Resolver) edgePages(ctx context.Context, ids []string, edge shop.Edge, 
 	if err != nil {
 		return nil, err
 	}
-	return connections(ids, lists, q, func(ctx context.Context, ids []string, query shop.FacetQuery) (map[string][]shop.FacetValue, error) {
+	return connections(ids, lists, q, func(ctx context.Context, ids []string, query release.FacetQuery) (map[string][]release.FacetValue, error) {
 		query.List.Edge = edge
 		return v.FacetOfNodes(ctx, ids, query)
 	}), nil
@@ -144,8 +145,8 @@ func (r *Resolver) edgePages(ctx context.Context, ids []string, edge shop.Edge, 
 
 // connections are pages of products, which all become siblings of each other,
 // whichever list they came with.
-func connections(ids []string, lists map[string]*store.Slice[*shop.Product], q productQuery, count model.CountFacets) map[string]*model.ProductConnection {
-	items := make([][]*shop.Product, len(ids))
+func connections(ids []string, lists map[string]*store.Slice[*release.Product], q productQuery, count model.CountFacets) map[string]*model.ProductConnection {
+	items := make([][]*release.Product, len(ids))
 	for i, id := range ids {
 		items[i] = lists[id].Items
 	}
@@ -215,7 +216,7 @@ func (r *Resolver) ProductsByID(ctx context.Context, ids []string) (map[string]*
 }
 
 // FilesByID fetches files of the shopper's catalog, likewise.
-func (r *Resolver) FilesByID(ctx context.Context, ids []string) (map[string]*shop.File, error) {
+func (r *Resolver) FilesByID(ctx context.Context, ids []string) (map[string]*catalog.File, error) {
 	v, err := r.view(ctx)
 	if err != nil {
 		return nil, err

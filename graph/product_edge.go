@@ -8,7 +8,8 @@ import (
 
 	"portico/graph/model"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/catalog"
+	"portico/store/release"
 )
 
 func (r productResolver) Parent(ctx context.Context, obj *model.Product) (*model.Product, error) {
@@ -31,11 +32,11 @@ func (r productResolver) ChildByOptions(ctx context.Context, obj *model.Product,
 	return first(children), err
 }
 
-func (r productResolver) Translations(ctx context.Context, obj *model.Product) ([]*shop.ProductTranslation, error) {
+func (r productResolver) Translations(ctx context.Context, obj *model.Product) ([]*release.ProductTranslation, error) {
 	return model.Load(ctx, obj.Sibling, "translations", r.Resolver, (*Resolver).translations)
 }
 
-func (r *Resolver) translations(ctx context.Context, all []*model.Product) ([][]*shop.ProductTranslation, error) {
+func (r *Resolver) translations(ctx context.Context, all []*model.Product) ([][]*release.ProductTranslation, error) {
 	v, err := r.view(ctx)
 	if err != nil {
 		return nil, err
@@ -54,18 +55,18 @@ func (r productResolver) ComponentProducts(ctx context.Context, obj *model.Produ
 }
 
 func (r productResolver) ChildrenConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return r.productsOfEdge(ctx, obj, shop.EdgeChildren, productQuery{filter, orderBy, page(first, after, last, before, offset), nil})
+	return r.productsOfEdge(ctx, obj, release.EdgeChildren, productQuery{filter, orderBy, page(first, after, last, before, offset), nil})
 }
 
 func (r productResolver) ComponentProductsConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return r.productsOfEdge(ctx, obj, shop.EdgeComponents, productQuery{filter, orderBy, page(first, after, last, before, offset), nil})
+	return r.productsOfEdge(ctx, obj, release.EdgeComponents, productQuery{filter, orderBy, page(first, after, last, before, offset), nil})
 }
 
-func (r productResolver) MainImage(ctx context.Context, obj *model.Product) (*shop.File, error) {
+func (r productResolver) MainImage(ctx context.Context, obj *model.Product) (*catalog.File, error) {
 	return model.Load(ctx, obj.Sibling, "mainImage", r.Resolver, (*Resolver).mainImages)
 }
 
-func (r *Resolver) mainImages(ctx context.Context, all []*model.Product) ([]*shop.File, error) {
+func (r *Resolver) mainImages(ctx context.Context, all []*model.Product) ([]*catalog.File, error) {
 	ids := keysOf(all, func(p *model.Product) string { return p.MainImageID() })
 	files, err := r.FilesByID(ctx, unique(ids))
 	return model.Spread(ids, files), err
@@ -92,7 +93,7 @@ func fileIDs(p *model.Product) (ids []string) {
 	return ids
 }
 
-func attachedFiles(p *model.Product, files map[string]*shop.File) []*model.ProductFile {
+func attachedFiles(p *model.Product, files map[string]*catalog.File) []*model.ProductFile {
 	list := make([]*model.ProductFile, 0, len(p.FileLinks()))
 	for _, link := range p.FileLinks() {
 		if file := files[link.ID]; file != nil {
@@ -102,7 +103,7 @@ func attachedFiles(p *model.Product, files map[string]*shop.File) []*model.Produ
 	return list
 }
 
-func attachedAt(link shop.FileLink) *time.Time {
+func attachedAt(link catalog.FileLink) *time.Time {
 	at, err := store.ParseTime(link.CreatedAt)
 	if err != nil {
 		return nil // the merchant gave none

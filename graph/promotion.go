@@ -9,10 +9,10 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/promotion"
 )
 
-func (r queryResolver) Promotion(ctx context.Context, id string) (*shop.Promotion, error) {
+func (r queryResolver) Promotion(ctx context.Context, id string) (*promotion.Promotion, error) {
 	if err := auth.Require(ctx, "Query.promotion"); err != nil {
 		return nil, err
 	}
@@ -36,11 +36,11 @@ func (r queryResolver) Promotions(ctx context.Context, filter *model.PromotionFi
 
 // MinCartValue and MaxDiscountValue read nothing: a promotion has its amounts,
 // and they are but written for the shopper.
-func (r promotionResolver) MinCartValue(ctx context.Context, obj *shop.Promotion) ([]*store.Money, error) {
+func (r promotionResolver) MinCartValue(ctx context.Context, obj *promotion.Promotion) ([]*store.Money, error) {
 	return r.store.Monies(ctx, obj.MinCartValue, shopperIn(ctx).Locale)
 }
 
-func (r promotionResolver) MaxDiscountValue(ctx context.Context, obj *shop.Promotion) ([]*store.Money, error) {
+func (r promotionResolver) MaxDiscountValue(ctx context.Context, obj *promotion.Promotion) ([]*store.Money, error) {
 	return r.store.Monies(ctx, obj.MaxDiscountValue, shopperIn(ctx).Locale)
 }
 
@@ -49,11 +49,11 @@ func (r mutationResolver) PromotionCreate(ctx context.Context, input model.Promo
 	if err != nil {
 		return nil, err
 	}
-	change := shop.PromotionChange{Name: &input.Name, Description: input.Description, Type: &input.PromotionType,
+	change := promotion.PromotionChange{Name: &input.Name, Description: input.Description, Type: &input.PromotionType,
 		Enabled: &input.Enabled, Automatic: &input.Automatic, Start: &input.Start, End: &input.End,
 		MaxApplicationsPerCart: input.MaxApplicationsPerCart, Schema: input.Schema,
 		Currencies: input.Currencies, TargetCatalogs: targets(input.TargetCatalogs), Conditions: input.Conditions}
-	promotion, err := (*shop.Promotion)(nil), setAmounts(&change, input.MinCartValue, input.MaxDiscountValue)
+	promotion, err := (*promotion.Promotion)(nil), setAmounts(&change, input.MinCartValue, input.MaxDiscountValue)
 	if err == nil {
 		promotion, err = r.store.CreatePromotion(ctx, auth.From(ctx).Actor(), deref(input.ID), change)
 	}
@@ -66,16 +66,16 @@ func (r mutationResolver) PromotionUpdate(ctx context.Context, input generated.P
 	if err != nil {
 		return nil, err
 	}
-	change := shop.PromotionChange{Name: input.Name, Description: input.Description, Type: input.PromotionType,
+	change := promotion.PromotionChange{Name: input.Name, Description: input.Description, Type: input.PromotionType,
 		Enabled: input.Enabled, Automatic: input.Automatic, Start: input.Start, End: input.End,
 		MaxApplicationsPerCart: input.MaxApplicationsPerCart, Schema: input.Schema,
 		Currencies: input.Currencies, TargetCatalogs: targets(input.TargetCatalogs), Conditions: input.Conditions}
-	update, err := &shop.PromotionUpdate{}, setAmounts(&change, input.MinCartValue, input.MaxDiscountValue)
+	update, err := &promotion.PromotionUpdate{}, setAmounts(&change, input.MinCartValue, input.MaxDiscountValue)
 	if err == nil {
 		update, err = r.store.UpdatePromotion(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), change, input.DryRun)
 	}
 	if err != nil {
-		update = &shop.PromotionUpdate{}
+		update = &promotion.PromotionUpdate{}
 	}
 	faults, err := userErrors(err)
 	payload := &generated.PromotionUpdatePayload{CodesDeleted: update.CodesDeleted, UserErrors: faults}
@@ -99,7 +99,7 @@ func (r mutationResolver) PromotionDelete(ctx context.Context, input generated.P
 
 // setAmounts reads the amounts of an input, each of which is digits, and tells
 // every one that is not.
-func setAmounts(change *shop.PromotionChange, minCart, maxDiscount []*model.MoneyInput) error {
+func setAmounts(change *promotion.PromotionChange, minCart, maxDiscount []*model.MoneyInput) error {
 	var faults store.Errors
 	change.MinCartValue = amounts("minCartValue", minCart, &faults)
 	change.MaxDiscountValue = amounts("maxDiscountValue", maxDiscount, &faults)
@@ -110,11 +110,11 @@ func setAmounts(change *shop.PromotionChange, minCart, maxDiscount []*model.Mone
 }
 
 // amounts are those of an input; nil stays nil.
-func amounts(member string, list []*model.MoneyInput, faults *store.Errors) []shop.CurrencyAmount {
+func amounts(member string, list []*model.MoneyInput, faults *store.Errors) []store.CurrencyAmount {
 	if list == nil {
 		return nil
 	}
-	values := make([]shop.CurrencyAmount, len(list))
+	values := make([]store.CurrencyAmount, len(list))
 	for i, amount := range list {
 		value, err := amount.Value()
 		if err != nil {

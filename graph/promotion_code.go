@@ -7,10 +7,10 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/promotion"
 )
 
-func (r queryResolver) PromotionCode(ctx context.Context, code string) (*shop.PromotionCode, error) {
+func (r queryResolver) PromotionCode(ctx context.Context, code string) (*promotion.PromotionCode, error) {
 	if err := auth.Require(ctx, "Query.promotionCode"); err != nil {
 		return nil, err
 	}
@@ -37,16 +37,16 @@ func (r mutationResolver) PromotionCodesCreate(ctx context.Context, input genera
 	if err != nil {
 		return nil, err
 	}
-	codes := make([]shop.NewCode, len(input.Codes))
+	codes := make([]promotion.NewCode, len(input.Codes))
 	for i, c := range input.Codes {
 		codes[i] = c.NewCode()
 	}
-	promotion, made, err := r.store.CreatePromotionCodes(ctx, auth.From(ctx).Actor(), store.LocalID(input.PromotionID), codes, input.ConsumeUnit)
+	p, made, err := r.store.CreatePromotionCodes(ctx, auth.From(ctx).Actor(), store.LocalID(input.PromotionID), codes, input.ConsumeUnit)
 	faults, err := userErrors(err)
 	if made == nil {
-		made = []*shop.PromotionCode{}
+		made = []*promotion.PromotionCode{}
 	}
-	return &generated.PromotionCodesCreatePayload{Promotion: promotion, Codes: made, UserErrors: faults}, err
+	return &generated.PromotionCodesCreatePayload{Promotion: p, Codes: made, UserErrors: faults}, err
 }
 
 func (r mutationResolver) PromotionCodesDelete(ctx context.Context, input generated.PromotionCodesDeleteInput) (*generated.PromotionCodesDeletePayload, error) {

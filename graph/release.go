@@ -6,17 +6,17 @@ import (
 	"portico/graph/generated"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
-func (r queryResolver) CatalogReleases(ctx context.Context, catalogID string) ([]*shop.Release, error) {
+func (r queryResolver) CatalogReleases(ctx context.Context, catalogID string) ([]*release.Release, error) {
 	if err := auth.Require(ctx, "Query.catalogReleases"); err != nil {
 		return nil, err
 	}
 	return r.store.Releases(ctx, store.LocalID(catalogID))
 }
 
-func (r releaseResolver) Served(ctx context.Context, obj *shop.Release) (bool, error) {
+func (r releaseResolver) Served(ctx context.Context, obj *release.Release) (bool, error) {
 	return r.store.Served(ctx, obj)
 }
 

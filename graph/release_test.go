@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/exchange"
 	"portico/store/storetest"
 )
 
@@ -55,7 +55,7 @@ func TestPublishing(t *testing.T) {
 			"release":{"catalogId":"main","served":true,"products":10,"added":10,"changed":0,"removed":0,"locale":"en","locales":["fr","pt-BR","zh-Hant"]}}}`, finished(t, s, job.ID))
 
 		// A preview: who has the scope sees it by its number, until it is served.
-		_, err := s.store.Import(t.Context(), "test", reading(`{"type":"product","id":"frame","attributes":{"name":"New frame","sku":"FRAME","slug":"frame","status":"live","created_at":"2023-01-01T00:00:00Z"},"relationships":{}}`), shop.ImportOptions{})
+		_, err := s.store.Import(t.Context(), "test", reading(`{"type":"product","id":"frame","attributes":{"name":"New frame","sku":"FRAME","slug":"frame","status":"live","created_at":"2023-01-01T00:00:00Z"},"relationships":{}}`), exchange.ImportOptions{})
 		require.NoError(t, err)
 		require.NoError(t, json.Unmarshal(ask(publishMain, variables{"serve": false}).Data, &data))
 		finished(t, s, data.CatalogPublish.Job.ID)

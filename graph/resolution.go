@@ -7,7 +7,7 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 // CatalogResolution explains this shopper's catalog by the operation's own
@@ -46,7 +46,7 @@ func mayAsk(ctx context.Context, context *model.ShopperContextInput, at *time.Ti
 	return nil
 }
 
-func (r *Resolver) explained(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*shop.CatalogResolution, error) {
+func (r *Resolver) explained(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*release.CatalogResolution, error) {
 	if context != nil {
 		shopper, err := context.Shopper()
 		if err != nil {

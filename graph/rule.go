@@ -7,10 +7,10 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/catalog"
 )
 
-func (r queryResolver) CatalogRule(ctx context.Context, id string) (*shop.CatalogRule, error) {
+func (r queryResolver) CatalogRule(ctx context.Context, id string) (*catalog.CatalogRule, error) {
 	if err := auth.Require(ctx, "Query.catalogRule"); err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (r mutationResolver) CatalogRuleCreate(ctx context.Context, input generated
 		return nil, err
 	}
 	catalogID := store.LocalID(input.CatalogID)
-	rule, err := r.store.CreateCatalogRule(ctx, auth.From(ctx).Actor(), deref(input.ID), shop.RuleChange{
+	rule, err := r.store.CreateCatalogRule(ctx, auth.From(ctx).Actor(), deref(input.ID), catalog.RuleChange{
 		Name: &input.Name, CatalogID: &catalogID, AccountIDs: input.AccountIds, AccountTagIDs: input.AccountTagIds,
 		CustomerIDs: input.CustomerIds, Channels: input.Channels, Tags: input.Tags, Schedules: schedules(input.Schedules)})
 	faults, err := userErrors(err)
@@ -46,7 +46,7 @@ func (r mutationResolver) CatalogRuleUpdate(ctx context.Context, input generated
 	if err != nil {
 		return nil, err
 	}
-	change := shop.RuleChange{Name: input.Name, AccountIDs: input.AccountIds, AccountTagIDs: input.AccountTagIds,
+	change := catalog.RuleChange{Name: input.Name, AccountIDs: input.AccountIds, AccountTagIDs: input.AccountTagIds,
 		CustomerIDs: input.CustomerIds, Channels: input.Channels, Tags: input.Tags, Schedules: schedules(input.Schedules)}
 	if input.CatalogID != nil {
 		catalogID := store.LocalID(*input.CatalogID)
@@ -68,11 +68,11 @@ func (r mutationResolver) CatalogRuleDelete(ctx context.Context, input generated
 }
 
 // schedules are those of an input; nil stays nil.
-func schedules(list []*shop.Schedule) []shop.Schedule {
+func schedules(list []*catalog.Schedule) []catalog.Schedule {
 	if list == nil {
 		return nil
 	}
-	values := make([]shop.Schedule, len(list))
+	values := make([]catalog.Schedule, len(list))
 	for i, schedule := range list {
 		values[i] = *schedule
 	}

@@ -15,7 +15,7 @@ import (
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/access"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 // schema is the contract as it is served.
@@ -143,7 +143,7 @@ func TestAFieldOfAnyRootThatHasNoScopeIsNamed(t *testing.T) {
 // What products can be filtered by is asked for and answered by name.
 func TestEveryFilterAttributeHasItsMembers(t *testing.T) {
 	t.Parallel()
-	for _, attribute := range shop.FilterAttributes() {
+	for _, attribute := range release.FilterAttributes() {
 		if attribute == "id" {
 			continue // and ids
 		}

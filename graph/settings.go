@@ -6,7 +6,7 @@ import (
 	"portico/graph/generated"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/settings"
 )
 
 func (r queryResolver) Settings(ctx context.Context) (*store.Settings, error) {
@@ -22,7 +22,7 @@ func (r mutationResolver) SettingsUpdate(ctx context.Context, input generated.Se
 		return nil, err
 	}
 	settings, err := r.store.UpdateSettings(ctx, auth.From(ctx).Actor(),
-		shop.SettingsChange{PageLength: input.PageLength, Currency: input.Currency, Locale: input.Locale})
+		settings.SettingsChange{PageLength: input.PageLength, Currency: input.Currency, Locale: input.Locale})
 	faults, err := userErrors(err)
 	return &generated.SettingsUpdatePayload{Settings: settings, UserErrors: faults}, err
 }

@@ -7,7 +7,7 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/release"
 	"portico/store/stock"
 )
 
@@ -93,7 +93,7 @@ func offerOnce[T any](ctx context.Context, events chan<- T, event T) {
 	}
 }
 
-func (r subscriptionResolver) CatalogPublished(ctx context.Context) (<-chan *shop.Release, error) {
+func (r subscriptionResolver) CatalogPublished(ctx context.Context) (<-chan *release.Release, error) {
 	if err := auth.Require(ctx, "Subscription.catalogPublished"); err != nil {
 		return nil, err
 	}
@@ -101,13 +101,13 @@ func (r subscriptionResolver) CatalogPublished(ctx context.Context) (<-chan *sho
 		return nil, err
 	}
 	changed, end := r.store.WatchCatalogs()
-	events := make(chan *shop.Release)
+	events := make(chan *release.Release)
 	go func() {
 		defer close(events)
 		defer end()
-		var told *shop.Release
+		var told *release.Release
 		for {
-			var offer chan *shop.Release
+			var offer chan *release.Release
 			seen, err := r.seen(ctx)
 			if err == nil && seen.release != nil && !seen.release.Same(told) {
 				offer = events
@@ -131,7 +131,7 @@ func (r subscriptionResolver) CatalogPublished(ctx context.Context) (<-chan *sho
 // seen is the release that a shopper sees, and for how long the clock leaves it
 // so.
 type seen struct {
-	release *shop.Release // nil while nothing is published
+	release *release.Release // nil while nothing is published
 	lasts   time.Duration
 }
 

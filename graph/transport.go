@@ -20,7 +20,6 @@ import (
 	"portico/internal/auth"
 	"portico/internal/incoming"
 	"portico/store"
-	"portico/store/shop"
 )
 
 const (
@@ -97,7 +96,7 @@ func (d *desk) post(w http.ResponseWriter, r *http.Request) {
 	if !streams && d.again(w, r, body) {
 		return
 	}
-	if err := shop.CheckJSON(body); err != nil {
+	if err := store.CheckJSON(body); err != nil {
 		fault := store.AsErrors(err)[0]
 		fault.Path = d.names.discreetPath(fault.Path, string(body))
 		WriteFault(w, http.StatusBadRequest, store.Errors{fault})
@@ -164,7 +163,7 @@ func (d *desk) get(w http.ResponseWriter, r *http.Request) {
 		if text == "" {
 			continue
 		}
-		if err := shop.CheckJSON([]byte(text)); err != nil {
+		if err := store.CheckJSON([]byte(text)); err != nil {
 			fault := store.AsErrors(err)[0].At(member)
 			fault.Path = d.names.discreetPath(fault.Path, request.Query+text)
 			WriteFault(w, http.StatusBadRequest, store.Errors{fault})
@@ -275,7 +274,7 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 		w.WriteHeader(refusal(params, faults, modern))
 		response := d.exec.DispatchError(graphql.WithOperationContext(ctx, operation), faults)
 		d.handling.tell(r.Context(), asked, response.Errors)
-		response.Extensions = asked.costed(params)
+		asked.tellCost(params, response)
 		d.write(w, params, response)
 		return
 	}
@@ -305,7 +304,7 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 	}
 	ran(failed(response.Errors))
 	d.handling.tell(r.Context(), asked, response.Errors)
-	response.Extensions = asked.costed(params)
+	asked.tellCost(params, response)
 	if refusedByLimit(response) {
 		w.WriteHeader(http.StatusTooManyRequests)
 	}

@@ -21,7 +21,7 @@ import (
 const canary = "hunter2-canary"
 
 // exchange is one request over HTTP and what must be true of its answer.
-type exchange struct {
+type shown struct {
 	name    string
 	method  string // POST unless set
 	target  string // /graphql unless set
@@ -35,7 +35,7 @@ type exchange struct {
 	headers map[string]string // of the answer
 }
 
-func (x exchange) request(t *testing.T) *http.Request {
+func (x shown) request(t *testing.T) *http.Request {
 	method, target, kind := x.method, x.target, x.kind
 	if method == "" {
 		method = http.MethodPost
@@ -56,7 +56,7 @@ func (x exchange) request(t *testing.T) *http.Request {
 	return by(r, admin())
 }
 
-func runExchanges(t *testing.T, s *service, exchanges []exchange) {
+func runExchanges(t *testing.T, s *service, exchanges []shown) {
 	for _, x := range exchanges {
 		t.Run(x.name, func(t *testing.T) {
 			a := s.send(t, x.request(t))
@@ -103,7 +103,7 @@ func TestOperationsOverHTTP(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
-		runExchanges(t, s, []exchange{
+		runExchanges(t, s, []shown{
 			{name: "POST", body: `{"query":"{ settings { pageLength } }"}`, data: length},
 			{name: "POST with a charset", body: `{"query":"{ settings { pageLength } }"}`, kind: "Application/JSON; charset=utf-8", data: length},
 			{name: "POST with more than a client need say", body: `{"query":"{ settings { pageLength } }","variables":null,"operationName":null,"extensions":{},"id":7}`, data: length},
@@ -127,7 +127,7 @@ func TestRequestsThatAreNoOperation(t *testing.T) {
 	t.Parallel()
 	s := serve(nil) // none of these reaches the store
 	object := []string{"one JSON object"}
-	runExchanges(t, s, []exchange{
+	runExchanges(t, s, []shown{
 		{name: "malformed", body: `{"query":"` + canary, status: 400, code: store.Invalid, holds: object},
 		{name: "not JSON", body: canary, status: 400, code: store.Invalid, holds: object},
 		{name: "empty", body: "", kind: "application/json", status: 400, code: store.Invalid, holds: object},
@@ -171,7 +171,7 @@ func TestMutationsAreOnlyPosted(t *testing.T) {
 		s := open(t, e, "")
 		mutation := `mutation { settingsUpdate(input: {pageLength: 3}) { settings { pageLength } } }`
 		refused := map[string]string{"Allow": "POST"}
-		runExchanges(t, s, []exchange{
+		runExchanges(t, s, []shown{
 			{name: "GET", method: "GET", target: get("query", mutation), status: 405, code: store.Invalid, headers: refused},
 			{name: "HEAD", method: "HEAD", target: get("query", mutation), status: 405, code: store.Invalid, headers: refused},
 			{name: "GET one of two", method: "GET", target: get("query", "query a { __typename } "+strings.Replace(mutation, "mutation", "mutation b", 1), "operationName", "b"), status: 405, code: store.Invalid, headers: refused},

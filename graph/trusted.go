@@ -8,7 +8,7 @@ import (
 	"os"
 	"slices"
 
-	"portico/store/shop"
+	"portico/store"
 )
 
 // Trust is what becomes of documents that a manifest does not have.
@@ -73,7 +73,7 @@ func ReadManifest(text []byte, mode Trust, bounds Bounds) (*Manifest, error) {
 }
 
 func manifestDocuments(text []byte) (map[string]string, error) {
-	if err := shop.CheckJSON(text); err != nil {
+	if err := store.CheckJSON(text); err != nil {
 		return nil, err
 	}
 	var apollo struct {

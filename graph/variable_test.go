@@ -135,7 +135,7 @@ func TestVariablesAreBounded(t *testing.T) {
 // A secret that came to stand where a name belongs is not told back.
 func TestFaultsOfMembersTellNoSecret(t *testing.T) {
 	t.Parallel()
-	runExchanges(t, serve(nil), []exchange{
+	runExchanges(t, serve(nil), []shown{
 		{name: "a member of a variable", code: store.Invalid, holds: []string{"$input.…"},
 			body: `{"query":"mutation($input: GatewayUpdateInput!) { gatewayUpdate(input: $input) { userErrors { message } } }","variables":{"input":{"slug":"MANUAL","` + canary + `":1}}}`},
 		{name: "a member of a member", code: store.Invalid,

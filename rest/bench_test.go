@@ -17,6 +17,8 @@ import (
 	"portico/internal/madeup"
 	"portico/rest"
 	"portico/store"
+	"portico/store/exchange"
+	"portico/store/release"
 	"portico/store/shop"
 )
 
@@ -46,7 +48,7 @@ func benchShop(b *testing.B) *surface {
 	s, err := shop.Open(b.Context(), shop.Config{URL: "file:" + path})
 	require.NoError(b, err)
 	b.Cleanup(func() { s.Close() })
-	if _, err := s.View(b.Context(), shop.ShopperContext{}); store.HasCode(err, store.NotFound) {
+	if _, err := s.View(b.Context(), release.ShopperContext{}); store.HasCode(err, store.NotFound) {
 		importGenerated(b, s, products)
 	}
 	log := slog.New(slog.DiscardHandler)
@@ -65,7 +67,7 @@ func importGenerated(b *testing.B, s *shop.Store, products int) {
 		go func() { writer.CloseWithError(madeup.Shop(writer, products, 1)) }()
 		return reader, nil
 	}
-	_, err := s.Import(b.Context(), "bench", open, shop.ImportOptions{})
+	_, err := s.Import(b.Context(), "bench", open, exchange.ImportOptions{})
 	require.NoError(b, err)
 	ids, err := s.CatalogIDs(b.Context())
 	require.NoError(b, err)
@@ -132,14 +134,14 @@ const everyEdge = `{ id uuid sku name slug description price { amount currency }
 // bigNode is the node with the longest list.
 func bigNode(b *testing.B, s *surface) string {
 	b.Helper()
-	v, err := s.store.View(b.Context(), shop.ShopperContext{})
+	v, err := s.store.View(b.Context(), release.ShopperContext{})
 	require.NoError(b, err)
 	first, one, longest, id := store.MaxPageLength, 1, -1, ""
 	for page := (store.Page{First: &first}); ; {
-		nodes, err := v.Nodes(b.Context(), shop.NodeQuery{Page: page})
+		nodes, err := v.Nodes(b.Context(), release.NodeQuery{Page: page})
 		require.NoError(b, err)
 		for _, node := range nodes.Items {
-			slice, err := v.Products(b.Context(), shop.ProductQuery{NodeID: node.ID, Page: store.Page{First: &one}})
+			slice, err := v.Products(b.Context(), release.ProductQuery{NodeID: node.ID, Page: store.Page{First: &one}})
 			require.NoError(b, err)
 			if total, _ := slice.Total(b.Context()); total > longest {
 				longest, id = total, node.ID

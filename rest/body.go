@@ -15,7 +15,6 @@ import (
 	"portico/internal/incoming"
 	"portico/store"
 	"portico/store/gateway"
-	"portico/store/shop"
 )
 
 // readData reads the resource of a body, wrapped in {"data": …} or not, as
@@ -79,7 +78,7 @@ func checkType(r *http.Request) error {
 // of a resource are named without the data around it; of one with a secret only
 // those that it has, for what else a caller wrote may be that in the wrong place.
 func checkSent(body []byte, begin string, into any) error {
-	err := shop.CheckJSON(body)
+	err := store.CheckJSON(body)
 	if err == nil {
 		return nil
 	}

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"slices"
 
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 // configurationBody is what is chosen of a bundle: quantities by component and
@@ -15,13 +15,13 @@ type configurationBody struct {
 }
 
 // choices are in the order of the names, so that one body means one thing.
-func (b *configurationBody) choices() []*shop.BundleChoice {
-	choices := make([]*shop.BundleChoice, 0, len(b.SelectedOptions))
+func (b *configurationBody) choices() []*release.BundleChoice {
+	choices := make([]*release.BundleChoice, 0, len(b.SelectedOptions))
 	for _, component := range slices.Sorted(maps.Keys(b.SelectedOptions)) {
 		options := b.SelectedOptions[component]
-		choice := &shop.BundleChoice{Component: component, Options: make([]shop.BundleOption, 0, len(options))}
+		choice := &release.BundleChoice{Component: component, Options: make([]release.BundleOption, 0, len(options))}
 		for _, id := range slices.Sorted(maps.Keys(options)) {
-			choice.Options = append(choice.Options, shop.BundleOption{ID: id, Quantity: options[id]})
+			choice.Options = append(choice.Options, release.BundleOption{ID: id, Quantity: options[id]})
 		}
 		choices = append(choices, choice)
 	}

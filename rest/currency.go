@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 // currencyBody is a currency as clients know it. Prices are kept in each
@@ -23,7 +23,7 @@ type currencyBody struct {
 	ExchangeRate      int    `json:"exchange_rate"`
 }
 
-func newCurrencyBody(c *shop.Currency) currencyBody {
+func newCurrencyBody(c *release.Currency) currencyBody {
 	return currencyBody{ID: c.Code, Type: "currency", Code: c.Code, Default: c.Default, Enabled: true, DecimalPoint: c.DecimalPoint,
 		ThousandSeparator: c.ThousandSeparator, DecimalPlaces: c.DecimalPlaces, Format: c.Format, ExchangeRate: 1}
 }

@@ -6,7 +6,7 @@ import (
 
 	"portico/graph/generated"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/catalog"
 )
 
 // files lists the files that the shopper's catalog shows, by id.
@@ -28,7 +28,7 @@ func (a *API) files(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, appendPage(files.Nodes, page, func(dst []byte, f *shop.File) []byte { return f.AppendJSON(dst) }))
+	writeJSON(w, http.StatusOK, appendPage(files.Nodes, page, func(dst []byte, f *catalog.File) []byte { return f.AppendJSON(dst) }))
 	return nil
 }
 

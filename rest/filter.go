@@ -7,7 +7,7 @@ import (
 
 	"portico/graph/model"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 // condition is one term of a filter: operator(attribute,value,…).
@@ -190,7 +190,7 @@ func (c condition) productFilter() (*model.ProductFilter, error) {
 	if c.operator != "eq" && c.operator != "in" {
 		return nil, badFilter("uses the unknown operator %q; known are eq, in, gt, ge, lt and le", c.operator)
 	}
-	if _, err := shop.NewTerm(c.attribute, c.operator, c.values); err != nil {
+	if _, err := release.NewTerm(c.attribute, c.operator, c.values); err != nil {
 		return nil, err
 	}
 	if c.attribute == "id" {
@@ -227,7 +227,7 @@ func nodeFilter(text string) (*model.CatalogNodeFilter, error) {
 			}
 			continue
 		}
-		if _, err := shop.NewNodeTerm(c.attribute, c.operator, c.values); err != nil {
+		if _, err := release.NewNodeTerm(c.attribute, c.operator, c.values); err != nil {
 			return nil, err
 		}
 		twice := false

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 func TestParseFilterReads(t *testing.T) {
@@ -143,7 +143,7 @@ func TestEveryFilterAttributeIsDocumented(t *testing.T) {
 	_, described, found := strings.Cut(string(openAPI), "`eq` and `in` on `name`, `sku`")
 	require.True(t, found)
 	described, _, _ = strings.Cut("`name`, `sku`"+described, "\n")
-	for _, attribute := range shop.FilterAttributes() {
+	for _, attribute := range release.FilterAttributes() {
 		require.Contains(t, described, "`"+attribute+"`", "%s is not in the description of the parameter filter", attribute)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"portico/rest"
 	"portico/rest/resttest"
 	"portico/store/access"
+	"portico/store/exchange"
 	"portico/store/seal"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -78,7 +79,7 @@ func keptBytes() uint64 {
 func load(t testing.TB, s *shop.Store, lines string) {
 	t.Helper()
 	reader := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(lines)), nil }
-	_, err := s.Import(t.Context(), "test", reader, shop.ImportOptions{})
+	_, err := s.Import(t.Context(), "test", reader, exchange.ImportOptions{})
 	require.NoError(t, err)
 	ids, err := s.CatalogIDs(t.Context())
 	require.NoError(t, err)

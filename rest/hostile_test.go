@@ -15,7 +15,7 @@ import (
 	"portico/internal/auth"
 	"portico/internal/web"
 	"portico/rest"
-	"portico/store/shop"
+	"portico/store/exchange"
 	"portico/store/storetest"
 )
 
@@ -124,7 +124,7 @@ func requireOwnRoute(t *testing.T, target, pattern string, value func(string) st
 func exported(t *testing.T, s *surface) string {
 	t.Helper()
 	var b bytes.Buffer
-	_, err := s.store.Export(t.Context(), &b, shop.ExportOptions{})
+	_, err := s.store.Export(t.Context(), &b, exchange.ExportOptions{})
 	require.NoError(t, err)
 	return b.String()
 }

@@ -10,7 +10,7 @@ import (
 
 	"portico/internal/auth"
 	"portico/rest"
-	"portico/store/shop"
+	"portico/store/settings"
 	"portico/store/storetest"
 )
 
@@ -73,8 +73,8 @@ func TestEveryRouteThatWritesHeedsTheIdempotencyKey(t *testing.T) {
 				first := s.send(t, method, w.path, w.body, "Idempotency-Key", key)
 				require.Less(t, first.Code, 300, "%s", first.Body)
 				require.Empty(t, first.Header().Get(header))
-				settings := 50 // another write comes between
-				_, err := s.store.UpdateSettings(t.Context(), "test", shop.SettingsChange{PageLength: &settings})
+				oneMore := 50 // another write comes between
+				_, err := s.store.UpdateSettings(t.Context(), "test", settings.SettingsChange{PageLength: &oneMore})
 				require.NoError(t, err)
 
 				again := s.send(t, method, w.path, w.body, "Idempotency-Key", key)

@@ -5,7 +5,7 @@ import (
 
 	"portico/graph"
 	"portico/internal/answers"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 // Keeping has answers be kept in a room; without it each is made anew, and all
@@ -48,7 +48,7 @@ func (a *API) released(w http.ResponseWriter, r *http.Request, found route) erro
 
 // keptKey names an answer: what the view shows, and what is asked of it, as it
 // is written, since links repeat it. It is empty for what is too long to keep.
-func keptKey(view *shop.View, r *http.Request) string {
+func keptKey(view *release.View, r *http.Request) string {
 	path := r.URL.EscapedPath()
 	if len(path)+len(r.URL.RawQuery) > maxKeptTarget {
 		return ""
@@ -59,7 +59,7 @@ func keptKey(view *shop.View, r *http.Request) string {
 }
 
 // draft makes a released answer by the route's handler.
-func (a *API) draft(r *http.Request, found route, view *shop.View) (*answers.Answer, error) {
+func (a *API) draft(r *http.Request, found route, view *release.View) (*answers.Answer, error) {
 	d := &draft{header: make(http.Header, 4)}
 	if err := found.handle(a, d, r); err != nil {
 		return nil, err

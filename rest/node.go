@@ -10,14 +10,14 @@ import (
 
 	"portico/graph/model"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 // nodeBody is a node as the clients' types have it, and a hierarchy where it is
 // asked for as a node. Lists of a node's own are at its links.
 type nodeBody struct {
 	ID            string            `json:"id"`
-	Type          shop.NodeKind     `json:"type"`
+	Type          release.NodeKind  `json:"type"`
 	Attributes    nodeAttributes    `json:"attributes"`
 	Relationships nodeRelationships `json:"relationships"`
 	Meta          nodeMeta          `json:"meta"`

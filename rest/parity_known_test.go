@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 // known is what a shop's file holds, for requests that find something.
@@ -98,7 +98,7 @@ func knownOf(t *testing.T, shop string) known {
 // liveOf are the products of the shop that everyone sees, those with children
 // or components several times, so that they are drawn more often.
 func liveOf(t *testing.T, s *surface, k known) (live []string) {
-	v, err := s.store.View(t.Context(), shop.ShopperContext{})
+	v, err := s.store.View(t.Context(), release.ShopperContext{})
 	require.NoError(t, err)
 	found, err := v.ProductsByID(t.Context(), k.products)
 	require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 // source is a list, or a single thing, in both languages: at a path, and at an
@@ -204,7 +204,7 @@ func (l *drawn) productCondition() (condition string, input any) {
 		condition, key, operator, value := l.bound()
 		return condition, map[string]any{"bounds": map[string]any{key: map[string]any{operator: value}}}
 	}
-	attribute := pick(l.dice, shop.FilterAttributes()...)
+	attribute := pick(l.dice, release.FilterAttributes()...)
 	operator, values := "in", []any{}
 	if attribute != "id" && l.chance(50) {
 		operator = "eq"

@@ -8,7 +8,7 @@ import (
 
 	"portico/graph/model"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/catalog"
 )
 
 // includes are what include can ask for.
@@ -229,7 +229,7 @@ func (p *params) components() *bool {
 
 // included are the resources that the page refers to, each once.
 type included struct {
-	mainImages, files []*shop.File
+	mainImages, files []*catalog.File
 	components        []*model.Product
 }
 

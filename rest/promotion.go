@@ -9,7 +9,7 @@ import (
 	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/promotion"
 )
 
 // promotionBody is a promotion as clients send it; absent members are nil.
@@ -100,7 +100,7 @@ func (a *API) createPromotion(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	input := model.PromotionCreateInput{
-		ID: b.ID, Name: deref(b.Name), Description: b.Description, PromotionType: shop.PromotionType(deref(b.PromotionType)),
+		ID: b.ID, Name: deref(b.Name), Description: b.Description, PromotionType: promotion.PromotionType(deref(b.PromotionType)),
 		Enabled: deref(b.Enabled), Automatic: deref(b.Automatic), Start: deref(b.Start), End: deref(b.End),
 		MinCartValue: amounts(b.MinCartValue), MaxDiscountValue: amounts(b.MaxDiscountValue), MaxApplicationsPerCart: b.MaxApplicationsPerCart,
 		Schema: b.Schema, Currencies: b.Currencies, TargetCatalogs: b.TargetCatalogs, Conditions: b.Conditions}
@@ -128,7 +128,7 @@ func (a *API) updatePromotion(w http.ResponseWriter, r *http.Request) error {
 	}
 	input := generated.PromotionUpdateInput{
 		ID: r.PathValue("id"), DryRun: dryRun,
-		Name: b.Name, Description: b.Description, PromotionType: (*shop.PromotionType)(b.PromotionType),
+		Name: b.Name, Description: b.Description, PromotionType: (*promotion.PromotionType)(b.PromotionType),
 		Enabled: b.Enabled, Automatic: b.Automatic, Start: b.Start, End: b.End,
 		MinCartValue: amounts(b.MinCartValue), MaxDiscountValue: amounts(b.MaxDiscountValue), MaxApplicationsPerCart: b.MaxApplicationsPerCart,
 		Schema: b.Schema, Currencies: b.Currencies, TargetCatalogs: b.TargetCatalogs, Conditions: b.Conditions}
@@ -176,7 +176,7 @@ func (a *API) deletePromotion(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-func writePromotion(w http.ResponseWriter, status int, p *shop.Promotion) error {
+func writePromotion(w http.ResponseWriter, status int, p *promotion.Promotion) error {
 	writeJSON(w, status, append(appendPromotion([]byte(`{"data":`), p), '}'))
 	return nil
 }
@@ -190,7 +190,7 @@ func deref[T any](value *T) (none T) {
 
 // appendPromotion writes the promotion resource (spec: Promotion), and its
 // state and times.
-func appendPromotion(dst []byte, p *shop.Promotion) []byte {
+func appendPromotion(dst []byte, p *promotion.Promotion) []byte {
 	dst = store.AppendString(append(dst, `{"type":"promotion","id":`...), p.ID)
 	dst = store.AppendString(append(dst, `,"name":`...), p.Name)
 	dst = store.AppendString(append(dst, `,"description":`...), p.Description)
@@ -221,7 +221,7 @@ func appendPromotion(dst []byte, p *shop.Promotion) []byte {
 	return append(dst, "}}}"...)
 }
 
-func appendAmounts(dst []byte, amounts []shop.CurrencyAmount) []byte {
+func appendAmounts(dst []byte, amounts []store.CurrencyAmount) []byte {
 	dst = append(dst, '[')
 	for i, a := range amounts {
 		dst = store.AppendString(append(comma(dst, i), `{"currency":`...), a.Currency)
@@ -230,7 +230,7 @@ func appendAmounts(dst []byte, amounts []shop.CurrencyAmount) []byte {
 	return append(dst, ']')
 }
 
-func appendCurrencies(dst []byte, currencies []shop.PromotionCurrency) []byte {
+func appendCurrencies(dst []byte, currencies []promotion.PromotionCurrency) []byte {
 	dst = append(dst, '[')
 	for i, c := range currencies {
 		dst = store.AppendString(append(comma(dst, i), `{"currency":`...), c.Currency)

@@ -12,7 +12,7 @@ import (
 	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/promotion"
 )
 
 // codesBody is what codes are made or deleted by (spec: Endpoints 1).
@@ -49,15 +49,15 @@ func (b codesBody[Codes]) check() error {
 
 // codeBody is one code (spec: Promotion code).
 type codeBody struct {
-	Code        *string       `json:"code"`
-	ConsumeUnit *string       `json:"consume_unit"`
-	Uses        *int          `json:"uses"`
-	User        shop.CodeUser `json:"user"`
+	Code        *string            `json:"code"`
+	ConsumeUnit *string            `json:"consume_unit"`
+	Uses        *int               `json:"uses"`
+	User        promotion.CodeUser `json:"user"`
 }
 
 // input is the code as GraphQL takes it.
 func (c *codeBody) input() *model.PromotionCodeInput {
-	return &model.PromotionCodeInput{Code: c.Code, Uses: c.Uses, ConsumeUnit: (*shop.ConsumeUnit)(c.ConsumeUnit),
+	return &model.PromotionCodeInput{Code: c.Code, Uses: c.Uses, ConsumeUnit: (*promotion.ConsumeUnit)(c.ConsumeUnit),
 		User: c.User.Names(), OneUser: c.User.IsOne()}
 }
 
@@ -118,7 +118,7 @@ func (a *API) createCodes(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	input := generated.PromotionCodesCreateInput{
-		PromotionID: r.PathValue("id"), Codes: codes, ConsumeUnit: cmp.Or(shop.ConsumeUnit(deref(b.ConsumeUnit)), shop.PerCart)}
+		PromotionID: r.PathValue("id"), Codes: codes, ConsumeUnit: cmp.Or(promotion.ConsumeUnit(deref(b.ConsumeUnit)), promotion.PerCart)}
 	tell(w, r, "input", input)
 	payload, err := a.resolver.Mutation().PromotionCodesCreate(r.Context(), input)
 	if err == nil {
@@ -156,7 +156,7 @@ func namingRows(err error, rows int) error {
 
 // codes lists a promotion's codes.
 func (a *API) codes(w http.ResponseWriter, r *http.Request) error {
-	p, err := parseSorted(r, shop.SortCode, store.SortCreatedAt)
+	p, err := parseSorted(r, promotion.SortCode, store.SortCreatedAt)
 	if err != nil {
 		return err
 	}
@@ -247,7 +247,7 @@ func (a *API) dropCodes(w http.ResponseWriter, r *http.Request, codes []string) 
 
 // appendCode writes a code as the clients read it: uses is what remains of
 // max_uses, both null for any number.
-func appendCode(dst []byte, c *shop.PromotionCode) []byte {
+func appendCode(dst []byte, c *promotion.PromotionCode) []byte {
 	dst = store.AppendString(append(dst, `{"type":"promotion_code","id":`...), c.ID)
 	dst = store.AppendString(append(dst, `,"promotion_id":`...), c.PromotionID)
 	dst = store.AppendString(append(dst, `,"code":`...), c.Code)

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"portico/graph/model"
-	"portico/store/shop"
+	"portico/store/promotion"
 )
 
 // promotionFilter is a filter as GraphQL takes it; nil for none.
@@ -56,9 +56,9 @@ func (c condition) addToPromotions(filter *model.PromotionFilter) error {
 	case "name":
 		filter.Name = &model.TextFilter{In: c.values}
 	case "promotion_type":
-		filter.PromotionType, err = words(c, shop.PromotionTypes())
+		filter.PromotionType, err = words(c, promotion.PromotionTypes())
 	case "state":
-		filter.State, err = words(c, shop.PromotionStates())
+		filter.State, err = words(c, promotion.PromotionStates())
 	case "enabled":
 		filter.Enabled, err = boolean(c)
 	case "automatic":

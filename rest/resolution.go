@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"portico/graph/model"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 const (
@@ -18,24 +18,24 @@ const (
 // resolution is the explanation in a header: catalogResolution of GraphQL, with
 // ids alone, which are ASCII.
 type resolution struct {
-	Reason     shop.ResolutionReason `json:"reason"`
-	Catalog    *string               `json:"catalog"`
-	Release    *string               `json:"release"`
-	Rule       *string               `json:"rule"`
-	TieBreak   *shop.TieBreak        `json:"tie_break,omitempty"`
-	ValidUntil string                `json:"valid_until,omitempty"`
-	Candidates []json.RawMessage     `json:"candidates"`
-	More       int                   `json:"more,omitempty"` // candidates left out
+	Reason     release.ResolutionReason `json:"reason"`
+	Catalog    *string                  `json:"catalog"`
+	Release    *string                  `json:"release"`
+	Rule       *string                  `json:"rule"`
+	TieBreak   *release.TieBreak        `json:"tie_break,omitempty"`
+	ValidUntil string                   `json:"valid_until,omitempty"`
+	Candidates []json.RawMessage        `json:"candidates"`
+	More       int                      `json:"more,omitempty"` // candidates left out
 }
 
 // resolutionCandidate is a rule. That of another shopper has no ids.
 type resolutionCandidate struct {
-	Rule    *string        `json:"rule,omitempty"`
-	Catalog *string        `json:"catalog,omitempty"`
-	Score   int            `json:"score"`
-	Matched []string       `json:"matched,omitempty"`
-	Missed  []string       `json:"missed,omitempty"`
-	Dropped *shop.RuleDrop `json:"dropped,omitempty"`
+	Rule    *string           `json:"rule,omitempty"`
+	Catalog *string           `json:"catalog,omitempty"`
+	Score   int               `json:"score"`
+	Matched []string          `json:"matched,omitempty"`
+	Missed  []string          `json:"missed,omitempty"`
+	Dropped *release.RuleDrop `json:"dropped,omitempty"`
 }
 
 // explain tells in a header which catalog the answer is from, and why, where
@@ -92,15 +92,15 @@ func newResolutionCandidate(c *model.CatalogCandidate) resolutionCandidate {
 	shown := resolutionCandidate{Rule: c.RuleID(), Catalog: c.CatalogID(), Score: c.Score, Dropped: c.Dropped()}
 	for _, criterion := range []struct {
 		name    string
-		outcome shop.CriterionOutcome
+		outcome release.CriterionOutcome
 	}{
 		{"schedule", c.Schedule()}, {"account", c.Account()}, {"account_tag", c.AccountTag()},
 		{"customer", c.Customer()}, {"channel", c.Channel()}, {"tag", c.Tag()},
 	} {
 		switch criterion.outcome {
-		case shop.CriterionMatched:
+		case release.CriterionMatched:
 			shown.Matched = append(shown.Matched, criterion.name)
-		case shop.CriterionMissed:
+		case release.CriterionMissed:
 			shown.Missed = append(shown.Missed, criterion.name)
 		}
 	}

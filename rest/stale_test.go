@@ -11,6 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/internal/auth"
+	"portico/store/catalog"
+	"portico/store/release"
+	"portico/store/settings"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -114,7 +117,7 @@ func TestNoAnswerIsStale(t *testing.T) {
 		both.clock.Advance(time.Hour)
 		both.require(t, "Tea", "1000", "Store-Channel", "night")
 
-		served, err := s.View(ctx, shop.ShopperContext{}) // published
+		served, err := s.View(ctx, release.ShopperContext{}) // published
 		require.NoError(t, err)
 		load(t, s, strings.ReplaceAll(strings.TrimSpace(fresh), `"name":"Tea"`, `"name":"Green Tea"`))
 		both.require(t, "Green Tea", "1000")
@@ -126,16 +129,16 @@ func TestNoAnswerIsStale(t *testing.T) {
 		require.Equal(t, 304, both.writer.page(admin(), "/catalog/nodes", "If-None-Match", first).Code)
 
 		trade, usd, eur, one := "trade", "USD", "EUR", 1
-		_, err = s.CreateCatalogRule(ctx, "test", "r-all", shop.RuleChange{Name: &trade, CatalogID: &trade}) // a rule
+		_, err = s.CreateCatalogRule(ctx, "test", "r-all", catalog.RuleChange{Name: &trade, CatalogID: &trade}) // a rule
 		require.NoError(t, err)
 		both.require(t, "Green Tea", "500") // whose release was not rolled back
 		require.NoError(t, s.DeleteCatalogRule(ctx, "test", "r-all"))
 		both.require(t, "Tea", "1000")
 
-		_, err = s.UpdateSettings(ctx, "test", shop.SettingsChange{Currency: &eur}) // settings
+		_, err = s.UpdateSettings(ctx, "test", settings.SettingsChange{Currency: &eur}) // settings
 		require.NoError(t, err)
 		both.require(t, "Tea", "900")
-		_, err = s.UpdateSettings(ctx, "test", shop.SettingsChange{Currency: &usd, PageLength: &one})
+		_, err = s.UpdateSettings(ctx, "test", settings.SettingsChange{Currency: &usd, PageLength: &one})
 		require.NoError(t, err)
 		both.require(t, "Tea", "1000")
 		require.Len(t, read(t, both.writer.page(admin(), teaPage)).ids(), 1)

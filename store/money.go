@@ -43,3 +43,13 @@ func (m *Money) AppendJSON(dst []byte) []byte {
 
 // MaxAmount keeps amounts exact in every client's numbers.
 const MaxAmount = 1<<53 - 1
+
+// CurrencyAmount is an amount of a currency.
+type CurrencyAmount struct {
+	Currency string `json:"currency"` // ISO 4217
+	Minor    int64  `json:"amount"`   // minor units
+}
+
+// MaxStock bounds a stock record's total, so that it fits every client's
+// 32-bit integer.
+const MaxStock = 1<<31 - 1

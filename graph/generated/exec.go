@@ -11,9 +11,11 @@ import (
 	"math"
 	"portico/graph/model"
 	"portico/store"
+	"portico/store/catalog"
 	"portico/store/gateway"
 	"portico/store/job"
-	"portico/store/shop"
+	"portico/store/promotion"
+	"portico/store/release"
 	"portico/store/stock"
 	"strconv"
 	"sync/atomic"
@@ -844,7 +846,7 @@ type ComplexityRoot struct {
 		Node                func(childComplexity int, id string) int
 		Nodes               func(childComplexity int, ids []string) int
 		Product             func(childComplexity int, id *string, sku *string, slug *string) int
-		ProductConfigured   func(childComplexity int, id string, selectedOptions []*shop.BundleChoice) int
+		ProductConfigured   func(childComplexity int, id string, selectedOptions []*release.BundleChoice) int
 		Products            func(childComplexity int, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotion           func(childComplexity int, id string) int
 		PromotionCode       func(childComplexity int, code string) int
@@ -1005,7 +1007,7 @@ type CatalogNodeResolver interface {
 	Products(ctx context.Context, obj *model.CatalogNode, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 }
 type CatalogReleaseResolver interface {
-	Served(ctx context.Context, obj *shop.Release) (bool, error)
+	Served(ctx context.Context, obj *release.Release) (bool, error)
 }
 type ConfiguredProductResolver interface {
 	Product(ctx context.Context, obj *model.Product) (*model.Product, error)
@@ -1016,7 +1018,7 @@ type HierarchyResolver interface {
 	Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 }
 type JobResolver interface {
-	Release(ctx context.Context, obj *model.Job) (*shop.Release, error)
+	Release(ctx context.Context, obj *model.Job) (*release.Release, error)
 }
 type MutationResolver interface {
 	SettingsUpdate(ctx context.Context, input SettingsUpdateInput) (*SettingsUpdatePayload, error)
@@ -1053,14 +1055,14 @@ type MutationResolver interface {
 	NodeCurate(ctx context.Context, input NodeCurateInput) (*NodeCuratePayload, error)
 }
 type ProductResolver interface {
-	Translations(ctx context.Context, obj *model.Product) ([]*shop.ProductTranslation, error)
+	Translations(ctx context.Context, obj *model.Product) ([]*release.ProductTranslation, error)
 
 	ChildByOptions(ctx context.Context, obj *model.Product, optionIds []string) (*model.Product, error)
 	Parent(ctx context.Context, obj *model.Product) (*model.Product, error)
 	Children(ctx context.Context, obj *model.Product) ([]*model.Product, error)
 	ChildrenConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 	Files(ctx context.Context, obj *model.Product) ([]*model.ProductFile, error)
-	MainImage(ctx context.Context, obj *model.Product) (*shop.File, error)
+	MainImage(ctx context.Context, obj *model.Product) (*catalog.File, error)
 	ComponentProducts(ctx context.Context, obj *model.Product) ([]*model.Product, error)
 	ComponentProductsConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 	Nodes(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error)
@@ -1068,12 +1070,12 @@ type ProductResolver interface {
 	Stock(ctx context.Context, obj *model.Product) (*model.Stock, error)
 }
 type PromotionResolver interface {
-	MinCartValue(ctx context.Context, obj *shop.Promotion) ([]*store.Money, error)
-	MaxDiscountValue(ctx context.Context, obj *shop.Promotion) ([]*store.Money, error)
+	MinCartValue(ctx context.Context, obj *promotion.Promotion) ([]*store.Money, error)
+	MaxDiscountValue(ctx context.Context, obj *promotion.Promotion) ([]*store.Money, error)
 }
 type PromotionPreviewResolver interface {
-	MinCartValue(ctx context.Context, obj *shop.Promotion) ([]*store.Money, error)
-	MaxDiscountValue(ctx context.Context, obj *shop.Promotion) ([]*store.Money, error)
+	MinCartValue(ctx context.Context, obj *promotion.Promotion) ([]*store.Money, error)
+	MaxDiscountValue(ctx context.Context, obj *promotion.Promotion) ([]*store.Money, error)
 }
 type QueryResolver interface {
 	CatalogNode(ctx context.Context, id string) (*model.CatalogNode, error)
@@ -1082,11 +1084,11 @@ type QueryResolver interface {
 	Hierarchies(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Hierarchy], error)
 	Product(ctx context.Context, id *string, sku *string, slug *string) (*model.Product, error)
 	Products(ctx context.Context, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
-	ProductConfigured(ctx context.Context, id string, selectedOptions []*shop.BundleChoice) (*model.Product, error)
-	File(ctx context.Context, id string) (*shop.File, error)
-	Files(ctx context.Context, filter *FileFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*shop.File], error)
-	Currencies(ctx context.Context) ([]*shop.Currency, error)
-	Currency(ctx context.Context, code string) (*shop.Currency, error)
+	ProductConfigured(ctx context.Context, id string, selectedOptions []*release.BundleChoice) (*model.Product, error)
+	File(ctx context.Context, id string) (*catalog.File, error)
+	Files(ctx context.Context, filter *FileFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.File], error)
+	Currencies(ctx context.Context) ([]*release.Currency, error)
+	Currency(ctx context.Context, code string) (*release.Currency, error)
 	Stock(ctx context.Context, productID string) (*model.Stock, error)
 	Stocks(ctx context.Context, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockConnection, error)
 	StocksByID(ctx context.Context, productIds []string) ([]*model.Stock, error)
@@ -1097,24 +1099,24 @@ type QueryResolver interface {
 	Gateway(ctx context.Context, slug gateway.GatewaySlug) (*model.Gateway, error)
 	Gateways(ctx context.Context) ([]*model.Gateway, error)
 	CatalogResolution(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*model.CatalogResolution, error)
-	Catalog(ctx context.Context, id string) (*shop.Catalog, error)
-	Catalogs(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*shop.Catalog], error)
-	CatalogRule(ctx context.Context, id string) (*shop.CatalogRule, error)
-	Promotion(ctx context.Context, id string) (*shop.Promotion, error)
-	Promotions(ctx context.Context, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*shop.Promotion], error)
-	PromotionCode(ctx context.Context, code string) (*shop.PromotionCode, error)
-	PromotionCodes(ctx context.Context, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*shop.PromotionCode], error)
-	CatalogRules(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*shop.CatalogRule], error)
-	AuthoredHierarchy(ctx context.Context, id string) (*shop.AuthoredHierarchy, error)
-	AuthoredHierarchies(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*shop.AuthoredHierarchy], error)
+	Catalog(ctx context.Context, id string) (*catalog.Catalog, error)
+	Catalogs(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Catalog], error)
+	CatalogRule(ctx context.Context, id string) (*catalog.CatalogRule, error)
+	Promotion(ctx context.Context, id string) (*promotion.Promotion, error)
+	Promotions(ctx context.Context, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*promotion.Promotion], error)
+	PromotionCode(ctx context.Context, code string) (*promotion.PromotionCode, error)
+	PromotionCodes(ctx context.Context, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*promotion.PromotionCode], error)
+	CatalogRules(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.CatalogRule], error)
+	AuthoredHierarchy(ctx context.Context, id string) (*catalog.AuthoredHierarchy, error)
+	AuthoredHierarchies(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredHierarchy], error)
 	AuthoredNode(ctx context.Context, id string) (*model.AuthoredNode, error)
 	AuthoredNodes(ctx context.Context, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredNode], error)
-	CatalogReleases(ctx context.Context, catalogID string) ([]*shop.Release, error)
+	CatalogReleases(ctx context.Context, catalogID string) ([]*release.Release, error)
 	Job(ctx context.Context, id string) (*model.Job, error)
 	Jobs(ctx context.Context, first int) ([]*model.Job, error)
 	Node(ctx context.Context, id string) (model.Node, error)
 	Nodes(ctx context.Context, ids []string) ([]model.Node, error)
-	PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *model.MoneyInput) (*shop.CodeCheck, error)
+	PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *model.MoneyInput) (*promotion.CodeCheck, error)
 	PromotionCodeUsages(ctx context.Context, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.PromotionCodeUsage], error)
 }
 type StockResolver interface {
@@ -1127,7 +1129,7 @@ type StockTransactionResolver interface {
 type SubscriptionResolver interface {
 	StockChanged(ctx context.Context, productIds []string) (<-chan *model.Stock, error)
 	JobProgress(ctx context.Context, id string) (<-chan *model.Job, error)
-	CatalogPublished(ctx context.Context) (<-chan *shop.Release, error)
+	CatalogPublished(ctx context.Context) (<-chan *release.Release, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -4670,7 +4672,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.ProductConfigured(childComplexity, args["id"].(string), args["selectedOptions"].([]*shop.BundleChoice)), true
+		return e.ComplexityRoot.Query.ProductConfigured(childComplexity, args["id"].(string), args["selectedOptions"].([]*release.BundleChoice)), true
 	case "Query.products":
 		if e.ComplexityRoot.Query.Products == nil {
 			break
@@ -11941,8 +11943,8 @@ func (ec *executionContext) field_Query_productConfigured_args(ctx context.Conte
 	}
 	args["id"] = arg0
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "selectedOptions",
-		func(ctx context.Context, v any) ([]*shop.BundleChoice, error) {
-			return ec.unmarshalNBundleChoiceInput2ᚕᚖporticoᚋstoreᚋshopᚐBundleChoiceᚄ(ctx, v)
+		func(ctx context.Context, v any) ([]*release.BundleChoice, error) {
+			return ec.unmarshalNBundleChoiceInput2ᚕᚖporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -12611,7 +12613,7 @@ func (ec *executionContext) field___Type_fields_args(ctx context.Context, rawArg
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _AuthoredHierarchy_id(ctx context.Context, field graphql.CollectedField, obj *shop.AuthoredHierarchy) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredHierarchy_id(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredHierarchy) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -12634,7 +12636,7 @@ func (ec *executionContext) fieldContext_AuthoredHierarchy_id(_ context.Context,
 	return graphql.NewScalarFieldContext("AuthoredHierarchy", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _AuthoredHierarchy_uuid(ctx context.Context, field graphql.CollectedField, obj *shop.AuthoredHierarchy) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredHierarchy_uuid(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredHierarchy) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -12657,7 +12659,7 @@ func (ec *executionContext) fieldContext_AuthoredHierarchy_uuid(_ context.Contex
 	return graphql.NewScalarFieldContext("AuthoredHierarchy", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _AuthoredHierarchy_name(ctx context.Context, field graphql.CollectedField, obj *shop.AuthoredHierarchy) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredHierarchy_name(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredHierarchy) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -12680,7 +12682,7 @@ func (ec *executionContext) fieldContext_AuthoredHierarchy_name(_ context.Contex
 	return graphql.NewScalarFieldContext("AuthoredHierarchy", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _AuthoredHierarchy_slug(ctx context.Context, field graphql.CollectedField, obj *shop.AuthoredHierarchy) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredHierarchy_slug(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredHierarchy) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -12703,7 +12705,7 @@ func (ec *executionContext) fieldContext_AuthoredHierarchy_slug(_ context.Contex
 	return graphql.NewScalarFieldContext("AuthoredHierarchy", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _AuthoredHierarchy_description(ctx context.Context, field graphql.CollectedField, obj *shop.AuthoredHierarchy) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredHierarchy_description(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredHierarchy) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -12726,7 +12728,7 @@ func (ec *executionContext) fieldContext_AuthoredHierarchy_description(_ context
 	return graphql.NewScalarFieldContext("AuthoredHierarchy", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _AuthoredHierarchy_updatedAt(ctx context.Context, field graphql.CollectedField, obj *shop.AuthoredHierarchy) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredHierarchy_updatedAt(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredHierarchy) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -12749,7 +12751,7 @@ func (ec *executionContext) fieldContext_AuthoredHierarchy_updatedAt(_ context.C
 	return graphql.NewScalarFieldContext("AuthoredHierarchy", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _AuthoredHierarchyConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.AuthoredHierarchy]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredHierarchyConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.AuthoredHierarchy]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -12761,7 +12763,7 @@ func (ec *executionContext) _AuthoredHierarchyConnection_edges(ctx context.Conte
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*shop.AuthoredHierarchy]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*catalog.AuthoredHierarchy]) graphql.Marshaler {
 			return ec.marshalNAuthoredHierarchyEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -12781,7 +12783,7 @@ func (ec *executionContext) fieldContext_AuthoredHierarchyConnection_edges(_ con
 	return fc, nil
 }
 
-func (ec *executionContext) _AuthoredHierarchyConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.AuthoredHierarchy]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredHierarchyConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.AuthoredHierarchy]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -12793,8 +12795,8 @@ func (ec *executionContext) _AuthoredHierarchyConnection_nodes(ctx context.Conte
 			return obj.Nodes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*shop.AuthoredHierarchy) graphql.Marshaler {
-			return ec.marshalNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚋshopᚐAuthoredHierarchyᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*catalog.AuthoredHierarchy) graphql.Marshaler {
+			return ec.marshalNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchyᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -12813,7 +12815,7 @@ func (ec *executionContext) fieldContext_AuthoredHierarchyConnection_nodes(_ con
 	return fc, nil
 }
 
-func (ec *executionContext) _AuthoredHierarchyConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.AuthoredHierarchy]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredHierarchyConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.AuthoredHierarchy]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -12845,7 +12847,7 @@ func (ec *executionContext) fieldContext_AuthoredHierarchyConnection_pageInfo(_ 
 	return fc, nil
 }
 
-func (ec *executionContext) _AuthoredHierarchyConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.AuthoredHierarchy]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredHierarchyConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.AuthoredHierarchy]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -12868,7 +12870,7 @@ func (ec *executionContext) fieldContext_AuthoredHierarchyConnection_totalCount(
 	return graphql.NewScalarFieldContext("AuthoredHierarchyConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _AuthoredHierarchyEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*shop.AuthoredHierarchy]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredHierarchyEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*catalog.AuthoredHierarchy]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -12891,7 +12893,7 @@ func (ec *executionContext) fieldContext_AuthoredHierarchyEdge_cursor(_ context.
 	return graphql.NewScalarFieldContext("AuthoredHierarchyEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _AuthoredHierarchyEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*shop.AuthoredHierarchy]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AuthoredHierarchyEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*catalog.AuthoredHierarchy]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -12903,8 +12905,8 @@ func (ec *executionContext) _AuthoredHierarchyEdge_node(ctx context.Context, fie
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.AuthoredHierarchy) graphql.Marshaler {
-			return ec.marshalNAuthoredHierarchy2ᚖporticoᚋstoreᚋshopᚐAuthoredHierarchy(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.AuthoredHierarchy) graphql.Marshaler {
+			return ec.marshalNAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, selections, v)
 		},
 		true,
 		true,
@@ -13504,7 +13506,7 @@ func (ec *executionContext) fieldContext_BreadcrumbTrail_ancestors(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _BundleConfiguration_selectedOptions(ctx context.Context, field graphql.CollectedField, obj *shop.BundleConfiguration) (ret graphql.Marshaler) {
+func (ec *executionContext) _BundleConfiguration_selectedOptions(ctx context.Context, field graphql.CollectedField, obj *release.BundleConfiguration) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -13527,7 +13529,7 @@ func (ec *executionContext) fieldContext_BundleConfiguration_selectedOptions(_ c
 	return graphql.NewScalarFieldContext("BundleConfiguration", field, false, false, errors.New("field of type JSON does not have child fields"))
 }
 
-func (ec *executionContext) _Catalog_id(ctx context.Context, field graphql.CollectedField, obj *shop.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_id(ctx context.Context, field graphql.CollectedField, obj *catalog.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -13550,7 +13552,7 @@ func (ec *executionContext) fieldContext_Catalog_id(_ context.Context, field gra
 	return graphql.NewScalarFieldContext("Catalog", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Catalog_uuid(ctx context.Context, field graphql.CollectedField, obj *shop.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_uuid(ctx context.Context, field graphql.CollectedField, obj *catalog.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -13573,7 +13575,7 @@ func (ec *executionContext) fieldContext_Catalog_uuid(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Catalog_name(ctx context.Context, field graphql.CollectedField, obj *shop.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_name(ctx context.Context, field graphql.CollectedField, obj *catalog.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -13596,7 +13598,7 @@ func (ec *executionContext) fieldContext_Catalog_name(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Catalog_hierarchyIds(ctx context.Context, field graphql.CollectedField, obj *shop.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_hierarchyIds(ctx context.Context, field graphql.CollectedField, obj *catalog.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -13619,7 +13621,7 @@ func (ec *executionContext) fieldContext_Catalog_hierarchyIds(_ context.Context,
 	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Catalog_pricebooks(ctx context.Context, field graphql.CollectedField, obj *shop.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_pricebooks(ctx context.Context, field graphql.CollectedField, obj *catalog.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -13631,8 +13633,8 @@ func (ec *executionContext) _Catalog_pricebooks(ctx context.Context, field graph
 			return obj.Pricebooks, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []shop.PricebookRank) graphql.Marshaler {
-			return ec.marshalNCatalogPricebook2ᚕporticoᚋstoreᚋshopᚐPricebookRankᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []catalog.PricebookRank) graphql.Marshaler {
+			return ec.marshalNCatalogPricebook2ᚕporticoᚋstoreᚋcatalogᚐPricebookRankᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -13651,7 +13653,7 @@ func (ec *executionContext) fieldContext_Catalog_pricebooks(_ context.Context, f
 	return fc, nil
 }
 
-func (ec *executionContext) _Catalog_locale(ctx context.Context, field graphql.CollectedField, obj *shop.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_locale(ctx context.Context, field graphql.CollectedField, obj *catalog.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -13674,7 +13676,7 @@ func (ec *executionContext) fieldContext_Catalog_locale(_ context.Context, field
 	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Catalog_currency(ctx context.Context, field graphql.CollectedField, obj *shop.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_currency(ctx context.Context, field graphql.CollectedField, obj *catalog.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -13697,7 +13699,7 @@ func (ec *executionContext) fieldContext_Catalog_currency(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Catalog_createdAt(ctx context.Context, field graphql.CollectedField, obj *shop.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_createdAt(ctx context.Context, field graphql.CollectedField, obj *catalog.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -13720,7 +13722,7 @@ func (ec *executionContext) fieldContext_Catalog_createdAt(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Catalog_published(ctx context.Context, field graphql.CollectedField, obj *shop.Catalog) (ret graphql.Marshaler) {
+func (ec *executionContext) _Catalog_published(ctx context.Context, field graphql.CollectedField, obj *catalog.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -13893,8 +13895,8 @@ func (ec *executionContext) _CatalogCandidate_schedule(ctx context.Context, fiel
 			return obj.Schedule(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v shop.CriterionOutcome) graphql.Marshaler {
-			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v release.CriterionOutcome) graphql.Marshaler {
+			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx, selections, v)
 		},
 		true,
 		true,
@@ -13916,8 +13918,8 @@ func (ec *executionContext) _CatalogCandidate_account(ctx context.Context, field
 			return obj.Account(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v shop.CriterionOutcome) graphql.Marshaler {
-			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v release.CriterionOutcome) graphql.Marshaler {
+			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx, selections, v)
 		},
 		true,
 		true,
@@ -13939,8 +13941,8 @@ func (ec *executionContext) _CatalogCandidate_accountTag(ctx context.Context, fi
 			return obj.AccountTag(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v shop.CriterionOutcome) graphql.Marshaler {
-			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v release.CriterionOutcome) graphql.Marshaler {
+			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx, selections, v)
 		},
 		true,
 		true,
@@ -13962,8 +13964,8 @@ func (ec *executionContext) _CatalogCandidate_customer(ctx context.Context, fiel
 			return obj.Customer(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v shop.CriterionOutcome) graphql.Marshaler {
-			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v release.CriterionOutcome) graphql.Marshaler {
+			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx, selections, v)
 		},
 		true,
 		true,
@@ -13985,8 +13987,8 @@ func (ec *executionContext) _CatalogCandidate_channel(ctx context.Context, field
 			return obj.Channel(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v shop.CriterionOutcome) graphql.Marshaler {
-			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v release.CriterionOutcome) graphql.Marshaler {
+			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx, selections, v)
 		},
 		true,
 		true,
@@ -14008,8 +14010,8 @@ func (ec *executionContext) _CatalogCandidate_tag(ctx context.Context, field gra
 			return obj.Tag(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v shop.CriterionOutcome) graphql.Marshaler {
-			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v release.CriterionOutcome) graphql.Marshaler {
+			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx, selections, v)
 		},
 		true,
 		true,
@@ -14031,8 +14033,8 @@ func (ec *executionContext) _CatalogCandidate_dropped(ctx context.Context, field
 			return obj.Dropped(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.RuleDrop) graphql.Marshaler {
-			return ec.marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋshopᚐRuleDrop(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *release.RuleDrop) graphql.Marshaler {
+			return ec.marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚐRuleDrop(ctx, selections, v)
 		},
 		true,
 		false,
@@ -14042,7 +14044,7 @@ func (ec *executionContext) fieldContext_CatalogCandidate_dropped(_ context.Cont
 	return graphql.NewScalarFieldContext("CatalogCandidate", field, true, false, errors.New("field of type CatalogRuleDrop does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.Catalog]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.Catalog]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -14054,7 +14056,7 @@ func (ec *executionContext) _CatalogConnection_edges(ctx context.Context, field 
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*shop.Catalog]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*catalog.Catalog]) graphql.Marshaler {
 			return ec.marshalNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -14074,7 +14076,7 @@ func (ec *executionContext) fieldContext_CatalogConnection_edges(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.Catalog]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.Catalog]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -14086,8 +14088,8 @@ func (ec *executionContext) _CatalogConnection_nodes(ctx context.Context, field 
 			return obj.Nodes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*shop.Catalog) graphql.Marshaler {
-			return ec.marshalNCatalog2ᚕᚖporticoᚋstoreᚋshopᚐCatalogᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*catalog.Catalog) graphql.Marshaler {
+			return ec.marshalNCatalog2ᚕᚖporticoᚋstoreᚋcatalogᚐCatalogᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -14106,7 +14108,7 @@ func (ec *executionContext) fieldContext_CatalogConnection_nodes(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.Catalog]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.Catalog]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -14138,7 +14140,7 @@ func (ec *executionContext) fieldContext_CatalogConnection_pageInfo(_ context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.Catalog]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.Catalog]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -14173,8 +14175,8 @@ func (ec *executionContext) _CatalogCreatePayload_catalog(ctx context.Context, f
 			return obj.Catalog, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.Catalog) graphql.Marshaler {
-			return ec.marshalOCatalog2ᚖporticoᚋstoreᚋshopᚐCatalog(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.Catalog) graphql.Marshaler {
+			return ec.marshalOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, selections, v)
 		},
 		true,
 		false,
@@ -14280,7 +14282,7 @@ func (ec *executionContext) fieldContext_CatalogDeletePayload_userErrors(_ conte
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*shop.Catalog]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*catalog.Catalog]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -14303,7 +14305,7 @@ func (ec *executionContext) fieldContext_CatalogEdge_cursor(_ context.Context, f
 	return graphql.NewScalarFieldContext("CatalogEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*shop.Catalog]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*catalog.Catalog]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -14315,8 +14317,8 @@ func (ec *executionContext) _CatalogEdge_node(ctx context.Context, field graphql
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.Catalog) graphql.Marshaler {
-			return ec.marshalNCatalog2ᚖporticoᚋstoreᚋshopᚐCatalog(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.Catalog) graphql.Marshaler {
+			return ec.marshalNCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, selections, v)
 		},
 		true,
 		true,
@@ -14932,7 +14934,7 @@ func (ec *executionContext) fieldContext_CatalogNodeEdge_node(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogPricebook_uuid(ctx context.Context, field graphql.CollectedField, obj *shop.PricebookRank) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogPricebook_uuid(ctx context.Context, field graphql.CollectedField, obj *catalog.PricebookRank) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -14955,7 +14957,7 @@ func (ec *executionContext) fieldContext_CatalogPricebook_uuid(_ context.Context
 	return graphql.NewScalarFieldContext("CatalogPricebook", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogPricebook_priority(ctx context.Context, field graphql.CollectedField, obj *shop.PricebookRank) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogPricebook_priority(ctx context.Context, field graphql.CollectedField, obj *catalog.PricebookRank) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15042,7 +15044,7 @@ func (ec *executionContext) fieldContext_CatalogPublishPayload_userErrors(_ cont
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogRelease_id(ctx context.Context, field graphql.CollectedField, obj *shop.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_id(ctx context.Context, field graphql.CollectedField, obj *release.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15065,7 +15067,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_id(_ context.Context, fi
 	return graphql.NewScalarFieldContext("CatalogRelease", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_uuid(ctx context.Context, field graphql.CollectedField, obj *shop.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_uuid(ctx context.Context, field graphql.CollectedField, obj *release.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15088,7 +15090,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_uuid(_ context.Context, 
 	return graphql.NewScalarFieldContext("CatalogRelease", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_catalogId(ctx context.Context, field graphql.CollectedField, obj *shop.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_catalogId(ctx context.Context, field graphql.CollectedField, obj *release.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15111,7 +15113,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_catalogId(_ context.Cont
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_served(ctx context.Context, field graphql.CollectedField, obj *shop.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_served(ctx context.Context, field graphql.CollectedField, obj *release.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15134,7 +15136,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_served(_ context.Context
 	return graphql.NewScalarFieldContext("CatalogRelease", field, true, true, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_publishedAt(ctx context.Context, field graphql.CollectedField, obj *shop.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_publishedAt(ctx context.Context, field graphql.CollectedField, obj *release.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15157,7 +15159,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_publishedAt(_ context.Co
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_products(ctx context.Context, field graphql.CollectedField, obj *shop.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_products(ctx context.Context, field graphql.CollectedField, obj *release.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15180,7 +15182,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_products(_ context.Conte
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_locale(ctx context.Context, field graphql.CollectedField, obj *shop.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_locale(ctx context.Context, field graphql.CollectedField, obj *release.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15203,7 +15205,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_locale(_ context.Context
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_locales(ctx context.Context, field graphql.CollectedField, obj *shop.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_locales(ctx context.Context, field graphql.CollectedField, obj *release.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15226,7 +15228,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_locales(_ context.Contex
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_added(ctx context.Context, field graphql.CollectedField, obj *shop.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_added(ctx context.Context, field graphql.CollectedField, obj *release.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15249,7 +15251,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_added(_ context.Context,
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_changed(ctx context.Context, field graphql.CollectedField, obj *shop.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_changed(ctx context.Context, field graphql.CollectedField, obj *release.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15272,7 +15274,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_changed(_ context.Contex
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_removed(ctx context.Context, field graphql.CollectedField, obj *shop.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_removed(ctx context.Context, field graphql.CollectedField, obj *release.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15307,8 +15309,8 @@ func (ec *executionContext) _CatalogReleaseServePayload_release(ctx context.Cont
 			return obj.Release, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.Release) graphql.Marshaler {
-			return ec.marshalOCatalogRelease2ᚖporticoᚋstoreᚋshopᚐRelease(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *release.Release) graphql.Marshaler {
+			return ec.marshalOCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚐRelease(ctx, selections, v)
 		},
 		true,
 		false,
@@ -15417,8 +15419,8 @@ func (ec *executionContext) _CatalogResolution_reason(ctx context.Context, field
 			return obj.Reason, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v shop.ResolutionReason) graphql.Marshaler {
-			return ec.marshalNCatalogResolutionReason2porticoᚋstoreᚋshopᚐResolutionReason(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v release.ResolutionReason) graphql.Marshaler {
+			return ec.marshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚐResolutionReason(ctx, selections, v)
 		},
 		true,
 		true,
@@ -15578,8 +15580,8 @@ func (ec *executionContext) _CatalogResolution_tieBreak(ctx context.Context, fie
 			return obj.TieBreak(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.TieBreak) graphql.Marshaler {
-			return ec.marshalOCatalogTieBreak2ᚖporticoᚋstoreᚋshopᚐTieBreak(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *release.TieBreak) graphql.Marshaler {
+			return ec.marshalOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚐTieBreak(ctx, selections, v)
 		},
 		true,
 		false,
@@ -15621,7 +15623,7 @@ func (ec *executionContext) fieldContext_CatalogResolution_candidates(_ context.
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogRule_id(ctx context.Context, field graphql.CollectedField, obj *shop.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_id(ctx context.Context, field graphql.CollectedField, obj *catalog.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15644,7 +15646,7 @@ func (ec *executionContext) fieldContext_CatalogRule_id(_ context.Context, field
 	return graphql.NewScalarFieldContext("CatalogRule", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRule_uuid(ctx context.Context, field graphql.CollectedField, obj *shop.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_uuid(ctx context.Context, field graphql.CollectedField, obj *catalog.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15667,7 +15669,7 @@ func (ec *executionContext) fieldContext_CatalogRule_uuid(_ context.Context, fie
 	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRule_name(ctx context.Context, field graphql.CollectedField, obj *shop.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_name(ctx context.Context, field graphql.CollectedField, obj *catalog.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15690,7 +15692,7 @@ func (ec *executionContext) fieldContext_CatalogRule_name(_ context.Context, fie
 	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRule_catalogId(ctx context.Context, field graphql.CollectedField, obj *shop.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_catalogId(ctx context.Context, field graphql.CollectedField, obj *catalog.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15713,7 +15715,7 @@ func (ec *executionContext) fieldContext_CatalogRule_catalogId(_ context.Context
 	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRule_accountIds(ctx context.Context, field graphql.CollectedField, obj *shop.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_accountIds(ctx context.Context, field graphql.CollectedField, obj *catalog.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15736,7 +15738,7 @@ func (ec *executionContext) fieldContext_CatalogRule_accountIds(_ context.Contex
 	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRule_accountTagIds(ctx context.Context, field graphql.CollectedField, obj *shop.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_accountTagIds(ctx context.Context, field graphql.CollectedField, obj *catalog.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15759,7 +15761,7 @@ func (ec *executionContext) fieldContext_CatalogRule_accountTagIds(_ context.Con
 	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRule_customerIds(ctx context.Context, field graphql.CollectedField, obj *shop.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_customerIds(ctx context.Context, field graphql.CollectedField, obj *catalog.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15782,7 +15784,7 @@ func (ec *executionContext) fieldContext_CatalogRule_customerIds(_ context.Conte
 	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRule_channels(ctx context.Context, field graphql.CollectedField, obj *shop.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_channels(ctx context.Context, field graphql.CollectedField, obj *catalog.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15805,7 +15807,7 @@ func (ec *executionContext) fieldContext_CatalogRule_channels(_ context.Context,
 	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRule_tags(ctx context.Context, field graphql.CollectedField, obj *shop.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_tags(ctx context.Context, field graphql.CollectedField, obj *catalog.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15828,7 +15830,7 @@ func (ec *executionContext) fieldContext_CatalogRule_tags(_ context.Context, fie
 	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRule_schedules(ctx context.Context, field graphql.CollectedField, obj *shop.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_schedules(ctx context.Context, field graphql.CollectedField, obj *catalog.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15840,8 +15842,8 @@ func (ec *executionContext) _CatalogRule_schedules(ctx context.Context, field gr
 			return obj.Schedules, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []shop.Schedule) graphql.Marshaler {
-			return ec.marshalNCatalogRuleSchedule2ᚕporticoᚋstoreᚋshopᚐScheduleᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []catalog.Schedule) graphql.Marshaler {
+			return ec.marshalNCatalogRuleSchedule2ᚕporticoᚋstoreᚋcatalogᚐScheduleᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -15860,7 +15862,7 @@ func (ec *executionContext) fieldContext_CatalogRule_schedules(_ context.Context
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogRule_createdAt(ctx context.Context, field graphql.CollectedField, obj *shop.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_createdAt(ctx context.Context, field graphql.CollectedField, obj *catalog.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15883,7 +15885,7 @@ func (ec *executionContext) fieldContext_CatalogRule_createdAt(_ context.Context
 	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRuleConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.CatalogRule]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRuleConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.CatalogRule]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15895,7 +15897,7 @@ func (ec *executionContext) _CatalogRuleConnection_edges(ctx context.Context, fi
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*shop.CatalogRule]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*catalog.CatalogRule]) graphql.Marshaler {
 			return ec.marshalNCatalogRuleEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -15915,7 +15917,7 @@ func (ec *executionContext) fieldContext_CatalogRuleConnection_edges(_ context.C
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogRuleConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.CatalogRule]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRuleConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.CatalogRule]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15927,8 +15929,8 @@ func (ec *executionContext) _CatalogRuleConnection_nodes(ctx context.Context, fi
 			return obj.Nodes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*shop.CatalogRule) graphql.Marshaler {
-			return ec.marshalNCatalogRule2ᚕᚖporticoᚋstoreᚋshopᚐCatalogRuleᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*catalog.CatalogRule) graphql.Marshaler {
+			return ec.marshalNCatalogRule2ᚕᚖporticoᚋstoreᚋcatalogᚐCatalogRuleᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -15947,7 +15949,7 @@ func (ec *executionContext) fieldContext_CatalogRuleConnection_nodes(_ context.C
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogRuleConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.CatalogRule]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRuleConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.CatalogRule]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15979,7 +15981,7 @@ func (ec *executionContext) fieldContext_CatalogRuleConnection_pageInfo(_ contex
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogRuleConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.CatalogRule]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRuleConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.CatalogRule]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16014,8 +16016,8 @@ func (ec *executionContext) _CatalogRuleCreatePayload_catalogRule(ctx context.Co
 			return obj.CatalogRule, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.CatalogRule) graphql.Marshaler {
-			return ec.marshalOCatalogRule2ᚖporticoᚋstoreᚋshopᚐCatalogRule(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.CatalogRule) graphql.Marshaler {
+			return ec.marshalOCatalogRule2ᚖporticoᚋstoreᚋcatalogᚐCatalogRule(ctx, selections, v)
 		},
 		true,
 		false,
@@ -16121,7 +16123,7 @@ func (ec *executionContext) fieldContext_CatalogRuleDeletePayload_userErrors(_ c
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogRuleEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*shop.CatalogRule]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRuleEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*catalog.CatalogRule]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16144,7 +16146,7 @@ func (ec *executionContext) fieldContext_CatalogRuleEdge_cursor(_ context.Contex
 	return graphql.NewScalarFieldContext("CatalogRuleEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRuleEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*shop.CatalogRule]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRuleEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*catalog.CatalogRule]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16156,8 +16158,8 @@ func (ec *executionContext) _CatalogRuleEdge_node(ctx context.Context, field gra
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.CatalogRule) graphql.Marshaler {
-			return ec.marshalNCatalogRule2ᚖporticoᚋstoreᚋshopᚐCatalogRule(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.CatalogRule) graphql.Marshaler {
+			return ec.marshalNCatalogRule2ᚖporticoᚋstoreᚋcatalogᚐCatalogRule(ctx, selections, v)
 		},
 		true,
 		true,
@@ -16176,7 +16178,7 @@ func (ec *executionContext) fieldContext_CatalogRuleEdge_node(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogRuleSchedule_validFrom(ctx context.Context, field graphql.CollectedField, obj *shop.Schedule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRuleSchedule_validFrom(ctx context.Context, field graphql.CollectedField, obj *catalog.Schedule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16199,7 +16201,7 @@ func (ec *executionContext) fieldContext_CatalogRuleSchedule_validFrom(_ context
 	return graphql.NewScalarFieldContext("CatalogRuleSchedule", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRuleSchedule_validTo(ctx context.Context, field graphql.CollectedField, obj *shop.Schedule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRuleSchedule_validTo(ctx context.Context, field graphql.CollectedField, obj *catalog.Schedule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16234,8 +16236,8 @@ func (ec *executionContext) _CatalogRuleUpdatePayload_catalogRule(ctx context.Co
 			return obj.CatalogRule, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.CatalogRule) graphql.Marshaler {
-			return ec.marshalOCatalogRule2ᚖporticoᚋstoreᚋshopᚐCatalogRule(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.CatalogRule) graphql.Marshaler {
+			return ec.marshalOCatalogRule2ᚖporticoᚋstoreᚋcatalogᚐCatalogRule(ctx, selections, v)
 		},
 		true,
 		false,
@@ -16298,8 +16300,8 @@ func (ec *executionContext) _CatalogUpdatePayload_catalog(ctx context.Context, f
 			return obj.Catalog, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.Catalog) graphql.Marshaler {
-			return ec.marshalOCatalog2ᚖporticoᚋstoreᚋshopᚐCatalog(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.Catalog) graphql.Marshaler {
+			return ec.marshalOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, selections, v)
 		},
 		true,
 		false,
@@ -16350,7 +16352,7 @@ func (ec *executionContext) fieldContext_CatalogUpdatePayload_userErrors(_ conte
 	return fc, nil
 }
 
-func (ec *executionContext) _ComponentOption_uuid(ctx context.Context, field graphql.CollectedField, obj *shop.ComponentOption) (ret graphql.Marshaler) {
+func (ec *executionContext) _ComponentOption_uuid(ctx context.Context, field graphql.CollectedField, obj *catalog.ComponentOption) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16373,7 +16375,7 @@ func (ec *executionContext) fieldContext_ComponentOption_uuid(_ context.Context,
 	return graphql.NewScalarFieldContext("ComponentOption", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _ComponentOption_type(ctx context.Context, field graphql.CollectedField, obj *shop.ComponentOption) (ret graphql.Marshaler) {
+func (ec *executionContext) _ComponentOption_type(ctx context.Context, field graphql.CollectedField, obj *catalog.ComponentOption) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16396,7 +16398,7 @@ func (ec *executionContext) fieldContext_ComponentOption_type(_ context.Context,
 	return graphql.NewScalarFieldContext("ComponentOption", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ComponentOption_quantity(ctx context.Context, field graphql.CollectedField, obj *shop.ComponentOption) (ret graphql.Marshaler) {
+func (ec *executionContext) _ComponentOption_quantity(ctx context.Context, field graphql.CollectedField, obj *catalog.ComponentOption) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16463,8 +16465,8 @@ func (ec *executionContext) _ConfiguredProduct_bundleConfiguration(ctx context.C
 			return obj.BundleConfiguration(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v shop.BundleConfiguration) graphql.Marshaler {
-			return ec.marshalNBundleConfiguration2porticoᚋstoreᚋshopᚐBundleConfiguration(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v release.BundleConfiguration) graphql.Marshaler {
+			return ec.marshalNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx, selections, v)
 		},
 		true,
 		true,
@@ -16518,8 +16520,8 @@ func (ec *executionContext) _ConfiguredProduct_price(ctx context.Context, field 
 			return obj.Price(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.Price) graphql.Marshaler {
-			return ec.marshalOPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *release.Price) graphql.Marshaler {
+			return ec.marshalOPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx, selections, v)
 		},
 		true,
 		false,
@@ -16550,8 +16552,8 @@ func (ec *executionContext) _ConfiguredProduct_displayPrice(ctx context.Context,
 			return obj.DisplayPrice(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.DisplayPrice) graphql.Marshaler {
-			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *release.DisplayPrice) graphql.Marshaler {
+			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx, selections, v)
 		},
 		true,
 		false,
@@ -16582,8 +16584,8 @@ func (ec *executionContext) _ConfiguredProduct_originalPrice(ctx context.Context
 			return obj.OriginalPrice(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.Price) graphql.Marshaler {
-			return ec.marshalOPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *release.Price) graphql.Marshaler {
+			return ec.marshalOPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx, selections, v)
 		},
 		true,
 		false,
@@ -16614,8 +16616,8 @@ func (ec *executionContext) _ConfiguredProduct_originalDisplayPrice(ctx context.
 			return obj.OriginalDisplayPrice(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.DisplayPrice) graphql.Marshaler {
-			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *release.DisplayPrice) graphql.Marshaler {
+			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx, selections, v)
 		},
 		true,
 		false,
@@ -16692,8 +16694,8 @@ func (ec *executionContext) _ConfiguredProduct_tiers(ctx context.Context, field 
 			return obj.Tiers(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []shop.PriceTier) graphql.Marshaler {
-			return ec.marshalNPriceTier2ᚕporticoᚋstoreᚋshopᚐPriceTierᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []release.PriceTier) graphql.Marshaler {
+			return ec.marshalNPriceTier2ᚕporticoᚋstoreᚋreleaseᚐPriceTierᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -16712,7 +16714,7 @@ func (ec *executionContext) fieldContext_ConfiguredProduct_tiers(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _Currency_code(ctx context.Context, field graphql.CollectedField, obj *shop.Currency) (ret graphql.Marshaler) {
+func (ec *executionContext) _Currency_code(ctx context.Context, field graphql.CollectedField, obj *release.Currency) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16735,7 +16737,7 @@ func (ec *executionContext) fieldContext_Currency_code(_ context.Context, field 
 	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Currency_default(ctx context.Context, field graphql.CollectedField, obj *shop.Currency) (ret graphql.Marshaler) {
+func (ec *executionContext) _Currency_default(ctx context.Context, field graphql.CollectedField, obj *release.Currency) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16758,7 +16760,7 @@ func (ec *executionContext) fieldContext_Currency_default(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Currency_decimalPoint(ctx context.Context, field graphql.CollectedField, obj *shop.Currency) (ret graphql.Marshaler) {
+func (ec *executionContext) _Currency_decimalPoint(ctx context.Context, field graphql.CollectedField, obj *release.Currency) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16781,7 +16783,7 @@ func (ec *executionContext) fieldContext_Currency_decimalPoint(_ context.Context
 	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Currency_thousandSeparator(ctx context.Context, field graphql.CollectedField, obj *shop.Currency) (ret graphql.Marshaler) {
+func (ec *executionContext) _Currency_thousandSeparator(ctx context.Context, field graphql.CollectedField, obj *release.Currency) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16804,7 +16806,7 @@ func (ec *executionContext) fieldContext_Currency_thousandSeparator(_ context.Co
 	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Currency_decimalPlaces(ctx context.Context, field graphql.CollectedField, obj *shop.Currency) (ret graphql.Marshaler) {
+func (ec *executionContext) _Currency_decimalPlaces(ctx context.Context, field graphql.CollectedField, obj *release.Currency) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16827,7 +16829,7 @@ func (ec *executionContext) fieldContext_Currency_decimalPlaces(_ context.Contex
 	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Currency_format(ctx context.Context, field graphql.CollectedField, obj *shop.Currency) (ret graphql.Marshaler) {
+func (ec *executionContext) _Currency_format(ctx context.Context, field graphql.CollectedField, obj *release.Currency) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16850,7 +16852,7 @@ func (ec *executionContext) fieldContext_Currency_format(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _DisplayPrice_withTax(ctx context.Context, field graphql.CollectedField, obj *shop.DisplayPrice) (ret graphql.Marshaler) {
+func (ec *executionContext) _DisplayPrice_withTax(ctx context.Context, field graphql.CollectedField, obj *release.DisplayPrice) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -16882,7 +16884,7 @@ func (ec *executionContext) fieldContext_DisplayPrice_withTax(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _DisplayPrice_withoutTax(ctx context.Context, field graphql.CollectedField, obj *shop.DisplayPrice) (ret graphql.Marshaler) {
+func (ec *executionContext) _DisplayPrice_withoutTax(ctx context.Context, field graphql.CollectedField, obj *release.DisplayPrice) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17047,7 +17049,7 @@ func (ec *executionContext) fieldContext_FacetValue_toggled(_ context.Context, f
 	return fc, nil
 }
 
-func (ec *executionContext) _File_id(ctx context.Context, field graphql.CollectedField, obj *shop.File) (ret graphql.Marshaler) {
+func (ec *executionContext) _File_id(ctx context.Context, field graphql.CollectedField, obj *catalog.File) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17070,7 +17072,7 @@ func (ec *executionContext) fieldContext_File_id(_ context.Context, field graphq
 	return graphql.NewScalarFieldContext("File", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _File_uuid(ctx context.Context, field graphql.CollectedField, obj *shop.File) (ret graphql.Marshaler) {
+func (ec *executionContext) _File_uuid(ctx context.Context, field graphql.CollectedField, obj *catalog.File) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17093,7 +17095,7 @@ func (ec *executionContext) fieldContext_File_uuid(_ context.Context, field grap
 	return graphql.NewScalarFieldContext("File", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _File_fileName(ctx context.Context, field graphql.CollectedField, obj *shop.File) (ret graphql.Marshaler) {
+func (ec *executionContext) _File_fileName(ctx context.Context, field graphql.CollectedField, obj *catalog.File) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17116,7 +17118,7 @@ func (ec *executionContext) fieldContext_File_fileName(_ context.Context, field 
 	return graphql.NewScalarFieldContext("File", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _File_mimeType(ctx context.Context, field graphql.CollectedField, obj *shop.File) (ret graphql.Marshaler) {
+func (ec *executionContext) _File_mimeType(ctx context.Context, field graphql.CollectedField, obj *catalog.File) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17139,7 +17141,7 @@ func (ec *executionContext) fieldContext_File_mimeType(_ context.Context, field 
 	return graphql.NewScalarFieldContext("File", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _File_public(ctx context.Context, field graphql.CollectedField, obj *shop.File) (ret graphql.Marshaler) {
+func (ec *executionContext) _File_public(ctx context.Context, field graphql.CollectedField, obj *catalog.File) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17162,7 +17164,7 @@ func (ec *executionContext) fieldContext_File_public(_ context.Context, field gr
 	return graphql.NewScalarFieldContext("File", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _File_href(ctx context.Context, field graphql.CollectedField, obj *shop.File) (ret graphql.Marshaler) {
+func (ec *executionContext) _File_href(ctx context.Context, field graphql.CollectedField, obj *catalog.File) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17185,7 +17187,7 @@ func (ec *executionContext) fieldContext_File_href(_ context.Context, field grap
 	return graphql.NewScalarFieldContext("File", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _File_createdAt(ctx context.Context, field graphql.CollectedField, obj *shop.File) (ret graphql.Marshaler) {
+func (ec *executionContext) _File_createdAt(ctx context.Context, field graphql.CollectedField, obj *catalog.File) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17208,7 +17210,7 @@ func (ec *executionContext) fieldContext_File_createdAt(_ context.Context, field
 	return graphql.NewScalarFieldContext("File", field, true, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _File_width(ctx context.Context, field graphql.CollectedField, obj *shop.File) (ret graphql.Marshaler) {
+func (ec *executionContext) _File_width(ctx context.Context, field graphql.CollectedField, obj *catalog.File) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17231,7 +17233,7 @@ func (ec *executionContext) fieldContext_File_width(_ context.Context, field gra
 	return graphql.NewScalarFieldContext("File", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _File_height(ctx context.Context, field graphql.CollectedField, obj *shop.File) (ret graphql.Marshaler) {
+func (ec *executionContext) _File_height(ctx context.Context, field graphql.CollectedField, obj *catalog.File) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17254,7 +17256,7 @@ func (ec *executionContext) fieldContext_File_height(_ context.Context, field gr
 	return graphql.NewScalarFieldContext("File", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _FileConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.File]) (ret graphql.Marshaler) {
+func (ec *executionContext) _FileConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.File]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17266,7 +17268,7 @@ func (ec *executionContext) _FileConnection_edges(ctx context.Context, field gra
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*shop.File]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*catalog.File]) graphql.Marshaler {
 			return ec.marshalNFileEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -17286,7 +17288,7 @@ func (ec *executionContext) fieldContext_FileConnection_edges(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _FileConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.File]) (ret graphql.Marshaler) {
+func (ec *executionContext) _FileConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.File]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17298,8 +17300,8 @@ func (ec *executionContext) _FileConnection_nodes(ctx context.Context, field gra
 			return obj.Nodes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*shop.File) graphql.Marshaler {
-			return ec.marshalNFile2ᚕᚖporticoᚋstoreᚋshopᚐFileᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*catalog.File) graphql.Marshaler {
+			return ec.marshalNFile2ᚕᚖporticoᚋstoreᚋcatalogᚐFileᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -17318,7 +17320,7 @@ func (ec *executionContext) fieldContext_FileConnection_nodes(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _FileConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.File]) (ret graphql.Marshaler) {
+func (ec *executionContext) _FileConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.File]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17350,7 +17352,7 @@ func (ec *executionContext) fieldContext_FileConnection_pageInfo(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _FileConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.File]) (ret graphql.Marshaler) {
+func (ec *executionContext) _FileConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.File]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17373,7 +17375,7 @@ func (ec *executionContext) fieldContext_FileConnection_totalCount(_ context.Con
 	return graphql.NewScalarFieldContext("FileConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _FileEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*shop.File]) (ret graphql.Marshaler) {
+func (ec *executionContext) _FileEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*catalog.File]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17396,7 +17398,7 @@ func (ec *executionContext) fieldContext_FileEdge_cursor(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("FileEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _FileEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*shop.File]) (ret graphql.Marshaler) {
+func (ec *executionContext) _FileEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*catalog.File]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17408,8 +17410,8 @@ func (ec *executionContext) _FileEdge_node(ctx context.Context, field graphql.Co
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.File) graphql.Marshaler {
-			return ec.marshalNFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.File) graphql.Marshaler {
+			return ec.marshalNFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, selections, v)
 		},
 		true,
 		true,
@@ -18215,8 +18217,8 @@ func (ec *executionContext) _HierarchyCreatePayload_hierarchy(ctx context.Contex
 			return obj.Hierarchy, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.AuthoredHierarchy) graphql.Marshaler {
-			return ec.marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚋshopᚐAuthoredHierarchy(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.AuthoredHierarchy) graphql.Marshaler {
+			return ec.marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, selections, v)
 		},
 		true,
 		false,
@@ -18389,8 +18391,8 @@ func (ec *executionContext) _HierarchyUpdatePayload_hierarchy(ctx context.Contex
 			return obj.Hierarchy, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.AuthoredHierarchy) graphql.Marshaler {
-			return ec.marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚋshopᚐAuthoredHierarchy(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.AuthoredHierarchy) graphql.Marshaler {
+			return ec.marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, selections, v)
 		},
 		true,
 		false,
@@ -18706,8 +18708,8 @@ func (ec *executionContext) _Job_release(ctx context.Context, field graphql.Coll
 			return ec.Resolvers.Job().Release(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.Release) graphql.Marshaler {
-			return ec.marshalOCatalogRelease2ᚖporticoᚋstoreᚋshopᚐRelease(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *release.Release) graphql.Marshaler {
+			return ec.marshalOCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚐRelease(ctx, selections, v)
 		},
 		true,
 		false,
@@ -20798,7 +20800,7 @@ func (ec *executionContext) fieldContext_PageInfo_endCursor(_ context.Context, f
 	return graphql.NewScalarFieldContext("PageInfo", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Price_amount(ctx context.Context, field graphql.CollectedField, obj *shop.Price) (ret graphql.Marshaler) {
+func (ec *executionContext) _Price_amount(ctx context.Context, field graphql.CollectedField, obj *release.Price) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20821,7 +20823,7 @@ func (ec *executionContext) fieldContext_Price_amount(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Price", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Price_currency(ctx context.Context, field graphql.CollectedField, obj *shop.Price) (ret graphql.Marshaler) {
+func (ec *executionContext) _Price_currency(ctx context.Context, field graphql.CollectedField, obj *release.Price) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20844,7 +20846,7 @@ func (ec *executionContext) fieldContext_Price_currency(_ context.Context, field
 	return graphql.NewScalarFieldContext("Price", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Price_includesTax(ctx context.Context, field graphql.CollectedField, obj *shop.Price) (ret graphql.Marshaler) {
+func (ec *executionContext) _Price_includesTax(ctx context.Context, field graphql.CollectedField, obj *release.Price) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20867,7 +20869,7 @@ func (ec *executionContext) fieldContext_Price_includesTax(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Price", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _PriceModifier_name(ctx context.Context, field graphql.CollectedField, obj *shop.PriceModifier) (ret graphql.Marshaler) {
+func (ec *executionContext) _PriceModifier_name(ctx context.Context, field graphql.CollectedField, obj *release.PriceModifier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20890,7 +20892,7 @@ func (ec *executionContext) fieldContext_PriceModifier_name(_ context.Context, f
 	return graphql.NewScalarFieldContext("PriceModifier", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PriceModifier_modifierType(ctx context.Context, field graphql.CollectedField, obj *shop.PriceModifier) (ret graphql.Marshaler) {
+func (ec *executionContext) _PriceModifier_modifierType(ctx context.Context, field graphql.CollectedField, obj *release.PriceModifier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20902,8 +20904,8 @@ func (ec *executionContext) _PriceModifier_modifierType(ctx context.Context, fie
 			return obj.ModifierType, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v shop.PriceModifierType) graphql.Marshaler {
-			return ec.marshalNPriceModifierType2porticoᚋstoreᚋshopᚐPriceModifierType(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v catalog.PriceModifierType) graphql.Marshaler {
+			return ec.marshalNPriceModifierType2porticoᚋstoreᚋcatalogᚐPriceModifierType(ctx, selections, v)
 		},
 		true,
 		true,
@@ -20913,7 +20915,7 @@ func (ec *executionContext) fieldContext_PriceModifier_modifierType(_ context.Co
 	return graphql.NewScalarFieldContext("PriceModifier", field, false, false, errors.New("field of type PriceModifierType does not have child fields"))
 }
 
-func (ec *executionContext) _PriceModifier_amounts(ctx context.Context, field graphql.CollectedField, obj *shop.PriceModifier) (ret graphql.Marshaler) {
+func (ec *executionContext) _PriceModifier_amounts(ctx context.Context, field graphql.CollectedField, obj *release.PriceModifier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20925,8 +20927,8 @@ func (ec *executionContext) _PriceModifier_amounts(ctx context.Context, field gr
 			return obj.Amounts, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*shop.Price) graphql.Marshaler {
-			return ec.marshalNPrice2ᚕᚖporticoᚋstoreᚋshopᚐPriceᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*release.Price) graphql.Marshaler {
+			return ec.marshalNPrice2ᚕᚖporticoᚋstoreᚋreleaseᚐPriceᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -20945,7 +20947,7 @@ func (ec *executionContext) fieldContext_PriceModifier_amounts(_ context.Context
 	return fc, nil
 }
 
-func (ec *executionContext) _PriceTier_name(ctx context.Context, field graphql.CollectedField, obj *shop.PriceTier) (ret graphql.Marshaler) {
+func (ec *executionContext) _PriceTier_name(ctx context.Context, field graphql.CollectedField, obj *release.PriceTier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20968,7 +20970,7 @@ func (ec *executionContext) fieldContext_PriceTier_name(_ context.Context, field
 	return graphql.NewScalarFieldContext("PriceTier", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PriceTier_minimumQuantity(ctx context.Context, field graphql.CollectedField, obj *shop.PriceTier) (ret graphql.Marshaler) {
+func (ec *executionContext) _PriceTier_minimumQuantity(ctx context.Context, field graphql.CollectedField, obj *release.PriceTier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -20991,7 +20993,7 @@ func (ec *executionContext) fieldContext_PriceTier_minimumQuantity(_ context.Con
 	return graphql.NewScalarFieldContext("PriceTier", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PriceTier_price(ctx context.Context, field graphql.CollectedField, obj *shop.PriceTier) (ret graphql.Marshaler) {
+func (ec *executionContext) _PriceTier_price(ctx context.Context, field graphql.CollectedField, obj *release.PriceTier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -21003,8 +21005,8 @@ func (ec *executionContext) _PriceTier_price(ctx context.Context, field graphql.
 			return obj.Price, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.Price) graphql.Marshaler {
-			return ec.marshalNPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *release.Price) graphql.Marshaler {
+			return ec.marshalNPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx, selections, v)
 		},
 		true,
 		true,
@@ -21023,7 +21025,7 @@ func (ec *executionContext) fieldContext_PriceTier_price(_ context.Context, fiel
 	return fc, nil
 }
 
-func (ec *executionContext) _PriceTier_displayPrice(ctx context.Context, field graphql.CollectedField, obj *shop.PriceTier) (ret graphql.Marshaler) {
+func (ec *executionContext) _PriceTier_displayPrice(ctx context.Context, field graphql.CollectedField, obj *release.PriceTier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -21035,8 +21037,8 @@ func (ec *executionContext) _PriceTier_displayPrice(ctx context.Context, field g
 			return obj.DisplayPrice, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.DisplayPrice) graphql.Marshaler {
-			return ec.marshalNDisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *release.DisplayPrice) graphql.Marshaler {
+			return ec.marshalNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx, selections, v)
 		},
 		true,
 		true,
@@ -21389,8 +21391,8 @@ func (ec *executionContext) _Product_modifiers(ctx context.Context, field graphq
 			return obj.Modifiers(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []shop.PriceModifier) graphql.Marshaler {
-			return ec.marshalNPriceModifier2ᚕporticoᚋstoreᚋshopᚐPriceModifierᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []release.PriceModifier) graphql.Marshaler {
+			return ec.marshalNPriceModifier2ᚕporticoᚋstoreᚋreleaseᚐPriceModifierᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -21559,8 +21561,8 @@ func (ec *executionContext) _Product_translations(ctx context.Context, field gra
 			return ec.Resolvers.Product().Translations(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*shop.ProductTranslation) graphql.Marshaler {
-			return ec.marshalNProductTranslation2ᚕᚖporticoᚋstoreᚋshopᚐProductTranslationᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*release.ProductTranslation) graphql.Marshaler {
+			return ec.marshalNProductTranslation2ᚕᚖporticoᚋstoreᚋreleaseᚐProductTranslationᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -21660,8 +21662,8 @@ func (ec *executionContext) _Product_price(ctx context.Context, field graphql.Co
 			return obj.Price(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.Price) graphql.Marshaler {
-			return ec.marshalOPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *release.Price) graphql.Marshaler {
+			return ec.marshalOPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx, selections, v)
 		},
 		true,
 		false,
@@ -21692,8 +21694,8 @@ func (ec *executionContext) _Product_displayPrice(ctx context.Context, field gra
 			return obj.DisplayPrice(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.DisplayPrice) graphql.Marshaler {
-			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *release.DisplayPrice) graphql.Marshaler {
+			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx, selections, v)
 		},
 		true,
 		false,
@@ -21724,8 +21726,8 @@ func (ec *executionContext) _Product_originalPrice(ctx context.Context, field gr
 			return obj.OriginalPrice(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.Price) graphql.Marshaler {
-			return ec.marshalOPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *release.Price) graphql.Marshaler {
+			return ec.marshalOPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx, selections, v)
 		},
 		true,
 		false,
@@ -21756,8 +21758,8 @@ func (ec *executionContext) _Product_originalDisplayPrice(ctx context.Context, f
 			return obj.OriginalDisplayPrice(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.DisplayPrice) graphql.Marshaler {
-			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *release.DisplayPrice) graphql.Marshaler {
+			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx, selections, v)
 		},
 		true,
 		false,
@@ -21834,8 +21836,8 @@ func (ec *executionContext) _Product_tiers(ctx context.Context, field graphql.Co
 			return obj.Tiers(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []shop.PriceTier) graphql.Marshaler {
-			return ec.marshalNPriceTier2ᚕporticoᚋstoreᚋshopᚐPriceTierᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []release.PriceTier) graphql.Marshaler {
+			return ec.marshalNPriceTier2ᚕporticoᚋstoreᚋreleaseᚐPriceTierᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -21866,8 +21868,8 @@ func (ec *executionContext) _Product_components(ctx context.Context, field graph
 			return obj.Components(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []shop.ProductComponent) graphql.Marshaler {
-			return ec.marshalNProductComponent2ᚕporticoᚋstoreᚋshopᚐProductComponentᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []release.ProductComponent) graphql.Marshaler {
+			return ec.marshalNProductComponent2ᚕporticoᚋstoreᚋreleaseᚐProductComponentᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -21898,8 +21900,8 @@ func (ec *executionContext) _Product_bundleConfiguration(ctx context.Context, fi
 			return obj.BundleConfiguration(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v shop.BundleConfiguration) graphql.Marshaler {
-			return ec.marshalNBundleConfiguration2porticoᚋstoreᚋshopᚐBundleConfiguration(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v release.BundleConfiguration) graphql.Marshaler {
+			return ec.marshalNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx, selections, v)
 		},
 		true,
 		true,
@@ -21999,8 +22001,8 @@ func (ec *executionContext) _Product_variations(ctx context.Context, field graph
 			return obj.Variations(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []shop.Variation) graphql.Marshaler {
-			return ec.marshalNVariation2ᚕporticoᚋstoreᚋshopᚐVariationᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []catalog.Variation) graphql.Marshaler {
+			return ec.marshalNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -22031,8 +22033,8 @@ func (ec *executionContext) _Product_childVariations(ctx context.Context, field 
 			return obj.ChildVariations(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []shop.Variation) graphql.Marshaler {
-			return ec.marshalNVariation2ᚕporticoᚋstoreᚋshopᚐVariationᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []catalog.Variation) graphql.Marshaler {
+			return ec.marshalNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -22293,8 +22295,8 @@ func (ec *executionContext) _Product_mainImage(ctx context.Context, field graphq
 			return ec.Resolvers.Product().MainImage(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.File) graphql.Marshaler {
-			return ec.marshalOFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.File) graphql.Marshaler {
+			return ec.marshalOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, selections, v)
 		},
 		true,
 		false,
@@ -22485,7 +22487,7 @@ func (ec *executionContext) fieldContext_Product_stock(_ context.Context, field 
 	return fc, nil
 }
 
-func (ec *executionContext) _ProductComponent_key(ctx context.Context, field graphql.CollectedField, obj *shop.ProductComponent) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductComponent_key(ctx context.Context, field graphql.CollectedField, obj *release.ProductComponent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -22508,7 +22510,7 @@ func (ec *executionContext) fieldContext_ProductComponent_key(_ context.Context,
 	return graphql.NewScalarFieldContext("ProductComponent", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ProductComponent_name(ctx context.Context, field graphql.CollectedField, obj *shop.ProductComponent) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductComponent_name(ctx context.Context, field graphql.CollectedField, obj *release.ProductComponent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -22531,7 +22533,7 @@ func (ec *executionContext) fieldContext_ProductComponent_name(_ context.Context
 	return graphql.NewScalarFieldContext("ProductComponent", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ProductComponent_min(ctx context.Context, field graphql.CollectedField, obj *shop.ProductComponent) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductComponent_min(ctx context.Context, field graphql.CollectedField, obj *release.ProductComponent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -22554,7 +22556,7 @@ func (ec *executionContext) fieldContext_ProductComponent_min(_ context.Context,
 	return graphql.NewScalarFieldContext("ProductComponent", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _ProductComponent_max(ctx context.Context, field graphql.CollectedField, obj *shop.ProductComponent) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductComponent_max(ctx context.Context, field graphql.CollectedField, obj *release.ProductComponent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -22577,7 +22579,7 @@ func (ec *executionContext) fieldContext_ProductComponent_max(_ context.Context,
 	return graphql.NewScalarFieldContext("ProductComponent", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _ProductComponent_sortOrder(ctx context.Context, field graphql.CollectedField, obj *shop.ProductComponent) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductComponent_sortOrder(ctx context.Context, field graphql.CollectedField, obj *release.ProductComponent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -22600,7 +22602,7 @@ func (ec *executionContext) fieldContext_ProductComponent_sortOrder(_ context.Co
 	return graphql.NewScalarFieldContext("ProductComponent", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _ProductComponent_options(ctx context.Context, field graphql.CollectedField, obj *shop.ProductComponent) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductComponent_options(ctx context.Context, field graphql.CollectedField, obj *release.ProductComponent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -22612,8 +22614,8 @@ func (ec *executionContext) _ProductComponent_options(ctx context.Context, field
 			return obj.Options, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []shop.ComponentOption) graphql.Marshaler {
-			return ec.marshalNComponentOption2ᚕporticoᚋstoreᚋshopᚐComponentOptionᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []catalog.ComponentOption) graphql.Marshaler {
+			return ec.marshalNComponentOption2ᚕporticoᚋstoreᚋcatalogᚐComponentOptionᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -22984,8 +22986,8 @@ func (ec *executionContext) _ProductFile_file(ctx context.Context, field graphql
 			return obj.File, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.File) graphql.Marshaler {
-			return ec.marshalNFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.File) graphql.Marshaler {
+			return ec.marshalNFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, selections, v)
 		},
 		true,
 		true,
@@ -23320,7 +23322,7 @@ func (ec *executionContext) fieldContext_ProductFilterValues_and(_ context.Conte
 	return graphql.NewScalarFieldContext("ProductFilterValues", field, true, false, errors.New("field of type JSON does not have child fields"))
 }
 
-func (ec *executionContext) _ProductTranslation_language(ctx context.Context, field graphql.CollectedField, obj *shop.ProductTranslation) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductTranslation_language(ctx context.Context, field graphql.CollectedField, obj *release.ProductTranslation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23343,7 +23345,7 @@ func (ec *executionContext) fieldContext_ProductTranslation_language(_ context.C
 	return graphql.NewScalarFieldContext("ProductTranslation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ProductTranslation_name(ctx context.Context, field graphql.CollectedField, obj *shop.ProductTranslation) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductTranslation_name(ctx context.Context, field graphql.CollectedField, obj *release.ProductTranslation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23366,7 +23368,7 @@ func (ec *executionContext) fieldContext_ProductTranslation_name(_ context.Conte
 	return graphql.NewScalarFieldContext("ProductTranslation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ProductTranslation_description(ctx context.Context, field graphql.CollectedField, obj *shop.ProductTranslation) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductTranslation_description(ctx context.Context, field graphql.CollectedField, obj *release.ProductTranslation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23389,7 +23391,7 @@ func (ec *executionContext) fieldContext_ProductTranslation_description(_ contex
 	return graphql.NewScalarFieldContext("ProductTranslation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_id(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_id(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23412,7 +23414,7 @@ func (ec *executionContext) fieldContext_Promotion_id(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Promotion", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_uuid(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_uuid(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23435,7 +23437,7 @@ func (ec *executionContext) fieldContext_Promotion_uuid(_ context.Context, field
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_name(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_name(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23458,7 +23460,7 @@ func (ec *executionContext) fieldContext_Promotion_name(_ context.Context, field
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_description(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_description(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23481,7 +23483,7 @@ func (ec *executionContext) fieldContext_Promotion_description(_ context.Context
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_promotionType(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_promotionType(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23493,8 +23495,8 @@ func (ec *executionContext) _Promotion_promotionType(ctx context.Context, field 
 			return obj.Type, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v shop.PromotionType) graphql.Marshaler {
-			return ec.marshalNPromotionType2porticoᚋstoreᚋshopᚐPromotionType(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v promotion.PromotionType) graphql.Marshaler {
+			return ec.marshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType(ctx, selections, v)
 		},
 		true,
 		true,
@@ -23504,7 +23506,7 @@ func (ec *executionContext) fieldContext_Promotion_promotionType(_ context.Conte
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type PromotionType does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_enabled(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_enabled(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23527,7 +23529,7 @@ func (ec *executionContext) fieldContext_Promotion_enabled(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_automatic(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_automatic(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23550,7 +23552,7 @@ func (ec *executionContext) fieldContext_Promotion_automatic(_ context.Context, 
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_state(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_state(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23562,8 +23564,8 @@ func (ec *executionContext) _Promotion_state(ctx context.Context, field graphql.
 			return obj.State, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v shop.PromotionState) graphql.Marshaler {
-			return ec.marshalNPromotionState2porticoᚋstoreᚋshopᚐPromotionState(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v promotion.PromotionState) graphql.Marshaler {
+			return ec.marshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState(ctx, selections, v)
 		},
 		true,
 		true,
@@ -23573,7 +23575,7 @@ func (ec *executionContext) fieldContext_Promotion_state(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type PromotionState does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_start(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_start(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23596,7 +23598,7 @@ func (ec *executionContext) fieldContext_Promotion_start(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_end(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_end(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23619,7 +23621,7 @@ func (ec *executionContext) fieldContext_Promotion_end(_ context.Context, field 
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_minCartValue(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_minCartValue(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23651,7 +23653,7 @@ func (ec *executionContext) fieldContext_Promotion_minCartValue(_ context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _Promotion_maxDiscountValue(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_maxDiscountValue(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23683,7 +23685,7 @@ func (ec *executionContext) fieldContext_Promotion_maxDiscountValue(_ context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _Promotion_maxApplicationsPerCart(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_maxApplicationsPerCart(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23706,7 +23708,7 @@ func (ec *executionContext) fieldContext_Promotion_maxApplicationsPerCart(_ cont
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_schema(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_schema(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23729,7 +23731,7 @@ func (ec *executionContext) fieldContext_Promotion_schema(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type JSON does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_currencies(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_currencies(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23741,8 +23743,8 @@ func (ec *executionContext) _Promotion_currencies(ctx context.Context, field gra
 			return obj.Currencies, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []shop.PromotionCurrency) graphql.Marshaler {
-			return ec.marshalNPromotionCurrency2ᚕporticoᚋstoreᚋshopᚐPromotionCurrencyᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []promotion.PromotionCurrency) graphql.Marshaler {
+			return ec.marshalNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚐPromotionCurrencyᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -23761,7 +23763,7 @@ func (ec *executionContext) fieldContext_Promotion_currencies(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _Promotion_targetCatalogs(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_targetCatalogs(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23784,7 +23786,7 @@ func (ec *executionContext) fieldContext_Promotion_targetCatalogs(_ context.Cont
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_conditions(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_conditions(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23807,7 +23809,7 @@ func (ec *executionContext) fieldContext_Promotion_conditions(_ context.Context,
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type JSON does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_createdAt(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_createdAt(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23830,7 +23832,7 @@ func (ec *executionContext) fieldContext_Promotion_createdAt(_ context.Context, 
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_updatedAt(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_updatedAt(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23853,7 +23855,7 @@ func (ec *executionContext) fieldContext_Promotion_updatedAt(_ context.Context, 
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_id(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_id(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23876,7 +23878,7 @@ func (ec *executionContext) fieldContext_PromotionCode_id(_ context.Context, fie
 	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_uuid(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_uuid(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23899,7 +23901,7 @@ func (ec *executionContext) fieldContext_PromotionCode_uuid(_ context.Context, f
 	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_code(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_code(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23922,7 +23924,7 @@ func (ec *executionContext) fieldContext_PromotionCode_code(_ context.Context, f
 	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_valid(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_valid(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23945,7 +23947,7 @@ func (ec *executionContext) fieldContext_PromotionCode_valid(_ context.Context, 
 	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_uses(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_uses(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23968,7 +23970,7 @@ func (ec *executionContext) fieldContext_PromotionCode_uses(_ context.Context, f
 	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_maxUses(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_maxUses(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23991,7 +23993,7 @@ func (ec *executionContext) fieldContext_PromotionCode_maxUses(_ context.Context
 	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_used(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_used(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24014,7 +24016,7 @@ func (ec *executionContext) fieldContext_PromotionCode_used(_ context.Context, f
 	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_consumeUnit(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_consumeUnit(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24026,8 +24028,8 @@ func (ec *executionContext) _PromotionCode_consumeUnit(ctx context.Context, fiel
 			return obj.ConsumeUnit, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v shop.ConsumeUnit) graphql.Marshaler {
-			return ec.marshalNConsumeUnit2porticoᚋstoreᚋshopᚐConsumeUnit(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v promotion.ConsumeUnit) graphql.Marshaler {
+			return ec.marshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24037,7 +24039,7 @@ func (ec *executionContext) fieldContext_PromotionCode_consumeUnit(_ context.Con
 	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type ConsumeUnit does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_users(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_users(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24060,7 +24062,7 @@ func (ec *executionContext) fieldContext_PromotionCode_users(_ context.Context, 
 	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_createdAt(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_createdAt(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24083,7 +24085,7 @@ func (ec *executionContext) fieldContext_PromotionCode_createdAt(_ context.Conte
 	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_promotion(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_promotion(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24095,8 +24097,8 @@ func (ec *executionContext) _PromotionCode_promotion(ctx context.Context, field 
 			return obj.Promotion, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.Promotion) graphql.Marshaler {
-			return ec.marshalNPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
+			return ec.marshalNPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24115,7 +24117,7 @@ func (ec *executionContext) fieldContext_PromotionCode_promotion(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCodeCheck_valid(ctx context.Context, field graphql.CollectedField, obj *shop.CodeCheck) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeCheck_valid(ctx context.Context, field graphql.CollectedField, obj *promotion.CodeCheck) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24138,7 +24140,7 @@ func (ec *executionContext) fieldContext_PromotionCodeCheck_valid(_ context.Cont
 	return graphql.NewScalarFieldContext("PromotionCodeCheck", field, true, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeCheck_reasons(ctx context.Context, field graphql.CollectedField, obj *shop.CodeCheck) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeCheck_reasons(ctx context.Context, field graphql.CollectedField, obj *promotion.CodeCheck) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24150,8 +24152,8 @@ func (ec *executionContext) _PromotionCodeCheck_reasons(ctx context.Context, fie
 			return obj.Refusals, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []shop.CodeRefusal) graphql.Marshaler {
-			return ec.marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚋshopᚐCodeRefusalᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []promotion.CodeRefusal) graphql.Marshaler {
+			return ec.marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚐCodeRefusalᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24170,7 +24172,7 @@ func (ec *executionContext) fieldContext_PromotionCodeCheck_reasons(_ context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCodeCheck_unitsApplied(ctx context.Context, field graphql.CollectedField, obj *shop.CodeCheck) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeCheck_unitsApplied(ctx context.Context, field graphql.CollectedField, obj *promotion.CodeCheck) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24193,7 +24195,7 @@ func (ec *executionContext) fieldContext_PromotionCodeCheck_unitsApplied(_ conte
 	return graphql.NewScalarFieldContext("PromotionCodeCheck", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeCheck_remainingUses(ctx context.Context, field graphql.CollectedField, obj *shop.CodeCheck) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeCheck_remainingUses(ctx context.Context, field graphql.CollectedField, obj *promotion.CodeCheck) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24216,7 +24218,7 @@ func (ec *executionContext) fieldContext_PromotionCodeCheck_remainingUses(_ cont
 	return graphql.NewScalarFieldContext("PromotionCodeCheck", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeCheck_promotionId(ctx context.Context, field graphql.CollectedField, obj *shop.CodeCheck) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeCheck_promotionId(ctx context.Context, field graphql.CollectedField, obj *promotion.CodeCheck) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24239,7 +24241,7 @@ func (ec *executionContext) fieldContext_PromotionCodeCheck_promotionId(_ contex
 	return graphql.NewScalarFieldContext("PromotionCodeCheck", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.PromotionCode]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*promotion.PromotionCode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24251,7 +24253,7 @@ func (ec *executionContext) _PromotionCodeConnection_edges(ctx context.Context, 
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*shop.PromotionCode]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*promotion.PromotionCode]) graphql.Marshaler {
 			return ec.marshalNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -24271,7 +24273,7 @@ func (ec *executionContext) fieldContext_PromotionCodeConnection_edges(_ context
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCodeConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.PromotionCode]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*promotion.PromotionCode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24283,8 +24285,8 @@ func (ec *executionContext) _PromotionCodeConnection_nodes(ctx context.Context, 
 			return obj.Nodes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*shop.PromotionCode) graphql.Marshaler {
-			return ec.marshalNPromotionCode2ᚕᚖporticoᚋstoreᚋshopᚐPromotionCodeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*promotion.PromotionCode) graphql.Marshaler {
+			return ec.marshalNPromotionCode2ᚕᚖporticoᚋstoreᚋpromotionᚐPromotionCodeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24303,7 +24305,7 @@ func (ec *executionContext) fieldContext_PromotionCodeConnection_nodes(_ context
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCodeConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.PromotionCode]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*promotion.PromotionCode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24335,7 +24337,7 @@ func (ec *executionContext) fieldContext_PromotionCodeConnection_pageInfo(_ cont
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCodeConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.PromotionCode]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*promotion.PromotionCode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24358,7 +24360,7 @@ func (ec *executionContext) fieldContext_PromotionCodeConnection_totalCount(_ co
 	return graphql.NewScalarFieldContext("PromotionCodeConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*shop.PromotionCode]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*promotion.PromotionCode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24381,7 +24383,7 @@ func (ec *executionContext) fieldContext_PromotionCodeEdge_cursor(_ context.Cont
 	return graphql.NewScalarFieldContext("PromotionCodeEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*shop.PromotionCode]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*promotion.PromotionCode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24393,8 +24395,8 @@ func (ec *executionContext) _PromotionCodeEdge_node(ctx context.Context, field g
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.PromotionCode) graphql.Marshaler {
-			return ec.marshalNPromotionCode2ᚖporticoᚋstoreᚋshopᚐPromotionCode(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *promotion.PromotionCode) graphql.Marshaler {
+			return ec.marshalNPromotionCode2ᚖporticoᚋstoreᚋpromotionᚐPromotionCode(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24500,7 +24502,7 @@ func (ec *executionContext) fieldContext_PromotionCodeRedeemPayload_userErrors(_
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCodeRefusal_reason(ctx context.Context, field graphql.CollectedField, obj *shop.CodeRefusal) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeRefusal_reason(ctx context.Context, field graphql.CollectedField, obj *promotion.CodeRefusal) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24512,8 +24514,8 @@ func (ec *executionContext) _PromotionCodeRefusal_reason(ctx context.Context, fi
 			return obj.Reason, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v shop.CodeReason) graphql.Marshaler {
-			return ec.marshalNPromotionCodeReason2porticoᚋstoreᚋshopᚐCodeReason(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v promotion.CodeReason) graphql.Marshaler {
+			return ec.marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚐCodeReason(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24523,7 +24525,7 @@ func (ec *executionContext) fieldContext_PromotionCodeRefusal_reason(_ context.C
 	return graphql.NewScalarFieldContext("PromotionCodeRefusal", field, false, false, errors.New("field of type PromotionCodeReason does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeRefusal_argument(ctx context.Context, field graphql.CollectedField, obj *shop.CodeRefusal) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeRefusal_argument(ctx context.Context, field graphql.CollectedField, obj *promotion.CodeRefusal) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24535,8 +24537,8 @@ func (ec *executionContext) _PromotionCodeRefusal_argument(ctx context.Context, 
 			return obj.Argument(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v shop.CodeArgument) graphql.Marshaler {
-			return ec.marshalNPromotionCodeArgument2porticoᚋstoreᚋshopᚐCodeArgument(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v promotion.CodeArgument) graphql.Marshaler {
+			return ec.marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24546,7 +24548,7 @@ func (ec *executionContext) fieldContext_PromotionCodeRefusal_argument(_ context
 	return graphql.NewScalarFieldContext("PromotionCodeRefusal", field, true, false, errors.New("field of type PromotionCodeArgument does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeRefusal_message(ctx context.Context, field graphql.CollectedField, obj *shop.CodeRefusal) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeRefusal_message(ctx context.Context, field graphql.CollectedField, obj *promotion.CodeRefusal) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25049,8 +25051,8 @@ func (ec *executionContext) _PromotionCodesCreatePayload_promotion(ctx context.C
 			return obj.Promotion, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.Promotion) graphql.Marshaler {
-			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, selections, v)
 		},
 		true,
 		false,
@@ -25081,8 +25083,8 @@ func (ec *executionContext) _PromotionCodesCreatePayload_codes(ctx context.Conte
 			return obj.Codes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*shop.PromotionCode) graphql.Marshaler {
-			return ec.marshalNPromotionCode2ᚕᚖporticoᚋstoreᚋshopᚐPromotionCodeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*promotion.PromotionCode) graphql.Marshaler {
+			return ec.marshalNPromotionCode2ᚕᚖporticoᚋstoreᚋpromotionᚐPromotionCodeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -25275,7 +25277,7 @@ func (ec *executionContext) fieldContext_PromotionCodesGeneratePayload_userError
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*promotion.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25287,7 +25289,7 @@ func (ec *executionContext) _PromotionConnection_edges(ctx context.Context, fiel
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*shop.Promotion]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*promotion.Promotion]) graphql.Marshaler {
 			return ec.marshalNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -25307,7 +25309,7 @@ func (ec *executionContext) fieldContext_PromotionConnection_edges(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*promotion.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25319,8 +25321,8 @@ func (ec *executionContext) _PromotionConnection_nodes(ctx context.Context, fiel
 			return obj.Nodes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*shop.Promotion) graphql.Marshaler {
-			return ec.marshalNPromotion2ᚕᚖporticoᚋstoreᚋshopᚐPromotionᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*promotion.Promotion) graphql.Marshaler {
+			return ec.marshalNPromotion2ᚕᚖporticoᚋstoreᚋpromotionᚐPromotionᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -25339,7 +25341,7 @@ func (ec *executionContext) fieldContext_PromotionConnection_nodes(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*promotion.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25371,7 +25373,7 @@ func (ec *executionContext) fieldContext_PromotionConnection_pageInfo(_ context.
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*shop.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*promotion.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25406,8 +25408,8 @@ func (ec *executionContext) _PromotionCreatePayload_promotion(ctx context.Contex
 			return obj.Promotion, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.Promotion) graphql.Marshaler {
-			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, selections, v)
 		},
 		true,
 		false,
@@ -25458,7 +25460,7 @@ func (ec *executionContext) fieldContext_PromotionCreatePayload_userErrors(_ con
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCurrency_currency(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCurrency) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCurrency_currency(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCurrency) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25481,7 +25483,7 @@ func (ec *executionContext) fieldContext_PromotionCurrency_currency(_ context.Co
 	return graphql.NewScalarFieldContext("PromotionCurrency", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCurrency_amount(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCurrency) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCurrency_amount(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCurrency) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25504,7 +25506,7 @@ func (ec *executionContext) fieldContext_PromotionCurrency_amount(_ context.Cont
 	return graphql.NewScalarFieldContext("PromotionCurrency", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCurrency_percentage(ctx context.Context, field graphql.CollectedField, obj *shop.PromotionCurrency) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCurrency_percentage(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCurrency) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25582,7 +25584,7 @@ func (ec *executionContext) fieldContext_PromotionDeletePayload_userErrors(_ con
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*shop.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*promotion.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25605,7 +25607,7 @@ func (ec *executionContext) fieldContext_PromotionEdge_cursor(_ context.Context,
 	return graphql.NewScalarFieldContext("PromotionEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*shop.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*promotion.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25617,8 +25619,8 @@ func (ec *executionContext) _PromotionEdge_node(ctx context.Context, field graph
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.Promotion) graphql.Marshaler {
-			return ec.marshalNPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
+			return ec.marshalNPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, selections, v)
 		},
 		true,
 		true,
@@ -25637,7 +25639,7 @@ func (ec *executionContext) fieldContext_PromotionEdge_node(_ context.Context, f
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionPreview_uuid(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_uuid(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25660,7 +25662,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_uuid(_ context.Context
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_name(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_name(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25683,7 +25685,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_name(_ context.Context
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_description(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_description(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25706,7 +25708,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_description(_ context.
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_promotionType(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_promotionType(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25718,8 +25720,8 @@ func (ec *executionContext) _PromotionPreview_promotionType(ctx context.Context,
 			return obj.Type, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v shop.PromotionType) graphql.Marshaler {
-			return ec.marshalNPromotionType2porticoᚋstoreᚋshopᚐPromotionType(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v promotion.PromotionType) graphql.Marshaler {
+			return ec.marshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType(ctx, selections, v)
 		},
 		true,
 		true,
@@ -25729,7 +25731,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_promotionType(_ contex
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type PromotionType does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_enabled(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_enabled(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25752,7 +25754,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_enabled(_ context.Cont
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_automatic(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_automatic(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25775,7 +25777,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_automatic(_ context.Co
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_state(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_state(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25787,8 +25789,8 @@ func (ec *executionContext) _PromotionPreview_state(ctx context.Context, field g
 			return obj.State, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v shop.PromotionState) graphql.Marshaler {
-			return ec.marshalNPromotionState2porticoᚋstoreᚋshopᚐPromotionState(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v promotion.PromotionState) graphql.Marshaler {
+			return ec.marshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState(ctx, selections, v)
 		},
 		true,
 		true,
@@ -25798,7 +25800,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_state(_ context.Contex
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type PromotionState does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_start(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_start(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25821,7 +25823,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_start(_ context.Contex
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_end(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_end(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25844,7 +25846,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_end(_ context.Context,
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_minCartValue(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_minCartValue(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25876,7 +25878,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_minCartValue(_ context
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionPreview_maxDiscountValue(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_maxDiscountValue(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25908,7 +25910,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_maxDiscountValue(_ con
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionPreview_maxApplicationsPerCart(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_maxApplicationsPerCart(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25931,7 +25933,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_maxApplicationsPerCart
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_schema(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_schema(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25954,7 +25956,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_schema(_ context.Conte
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type JSON does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_currencies(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_currencies(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25966,8 +25968,8 @@ func (ec *executionContext) _PromotionPreview_currencies(ctx context.Context, fi
 			return obj.Currencies, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []shop.PromotionCurrency) graphql.Marshaler {
-			return ec.marshalNPromotionCurrency2ᚕporticoᚋstoreᚋshopᚐPromotionCurrencyᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []promotion.PromotionCurrency) graphql.Marshaler {
+			return ec.marshalNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚐPromotionCurrencyᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -25986,7 +25988,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_currencies(_ context.C
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionPreview_targetCatalogs(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_targetCatalogs(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26009,7 +26011,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_targetCatalogs(_ conte
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_conditions(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_conditions(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26032,7 +26034,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_conditions(_ context.C
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type JSON does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_createdAt(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_createdAt(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26055,7 +26057,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_createdAt(_ context.Co
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_updatedAt(ctx context.Context, field graphql.CollectedField, obj *shop.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_updatedAt(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26090,8 +26092,8 @@ func (ec *executionContext) _PromotionUpdatePayload_promotion(ctx context.Contex
 			return obj.Promotion, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.Promotion) graphql.Marshaler {
-			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, selections, v)
 		},
 		true,
 		false,
@@ -26122,8 +26124,8 @@ func (ec *executionContext) _PromotionUpdatePayload_preview(ctx context.Context,
 			return obj.Preview, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.Promotion) graphql.Marshaler {
-			return ec.marshalOPromotionPreview2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotionPreview2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, selections, v)
 		},
 		true,
 		false,
@@ -26471,7 +26473,7 @@ func (ec *executionContext) _Query_productConfigured(ctx context.Context, field 
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().ProductConfigured(ctx, fc.Args["id"].(string), fc.Args["selectedOptions"].([]*shop.BundleChoice))
+			return ec.Resolvers.Query().ProductConfigured(ctx, fc.Args["id"].(string), fc.Args["selectedOptions"].([]*release.BundleChoice))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Product) graphql.Marshaler {
@@ -26518,8 +26520,8 @@ func (ec *executionContext) _Query_file(ctx context.Context, field graphql.Colle
 			return ec.Resolvers.Query().File(ctx, fc.Args["id"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.File) graphql.Marshaler {
-			return ec.marshalOFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.File) graphql.Marshaler {
+			return ec.marshalOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, selections, v)
 		},
 		true,
 		false,
@@ -26562,7 +26564,7 @@ func (ec *executionContext) _Query_files(ctx context.Context, field graphql.Coll
 			return ec.Resolvers.Query().Files(ctx, fc.Args["filter"].(*FileFilter), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*shop.File]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*catalog.File]) graphql.Marshaler {
 			return ec.marshalOFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -26605,8 +26607,8 @@ func (ec *executionContext) _Query_currencies(ctx context.Context, field graphql
 			return ec.Resolvers.Query().Currencies(ctx)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*shop.Currency) graphql.Marshaler {
-			return ec.marshalOCurrency2ᚕᚖporticoᚋstoreᚋshopᚐCurrencyᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*release.Currency) graphql.Marshaler {
+			return ec.marshalOCurrency2ᚕᚖporticoᚋstoreᚋreleaseᚐCurrencyᚄ(ctx, selections, v)
 		},
 		true,
 		false,
@@ -26638,8 +26640,8 @@ func (ec *executionContext) _Query_currency(ctx context.Context, field graphql.C
 			return ec.Resolvers.Query().Currency(ctx, fc.Args["code"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.Currency) graphql.Marshaler {
-			return ec.marshalOCurrency2ᚖporticoᚋstoreᚋshopᚐCurrency(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *release.Currency) graphql.Marshaler {
+			return ec.marshalOCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27086,8 +27088,8 @@ func (ec *executionContext) _Query_catalog(ctx context.Context, field graphql.Co
 			return ec.Resolvers.Query().Catalog(ctx, fc.Args["id"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.Catalog) graphql.Marshaler {
-			return ec.marshalOCatalog2ᚖporticoᚋstoreᚋshopᚐCatalog(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.Catalog) graphql.Marshaler {
+			return ec.marshalOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27130,7 +27132,7 @@ func (ec *executionContext) _Query_catalogs(ctx context.Context, field graphql.C
 			return ec.Resolvers.Query().Catalogs(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*shop.Catalog]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*catalog.Catalog]) graphql.Marshaler {
 			return ec.marshalOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -27174,8 +27176,8 @@ func (ec *executionContext) _Query_catalogRule(ctx context.Context, field graphq
 			return ec.Resolvers.Query().CatalogRule(ctx, fc.Args["id"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.CatalogRule) graphql.Marshaler {
-			return ec.marshalOCatalogRule2ᚖporticoᚋstoreᚋshopᚐCatalogRule(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.CatalogRule) graphql.Marshaler {
+			return ec.marshalOCatalogRule2ᚖporticoᚋstoreᚋcatalogᚐCatalogRule(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27218,8 +27220,8 @@ func (ec *executionContext) _Query_promotion(ctx context.Context, field graphql.
 			return ec.Resolvers.Query().Promotion(ctx, fc.Args["id"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.Promotion) graphql.Marshaler {
-			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27262,7 +27264,7 @@ func (ec *executionContext) _Query_promotions(ctx context.Context, field graphql
 			return ec.Resolvers.Query().Promotions(ctx, fc.Args["filter"].(*model.PromotionFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*shop.Promotion]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*promotion.Promotion]) graphql.Marshaler {
 			return ec.marshalOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -27306,8 +27308,8 @@ func (ec *executionContext) _Query_promotionCode(ctx context.Context, field grap
 			return ec.Resolvers.Query().PromotionCode(ctx, fc.Args["code"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.PromotionCode) graphql.Marshaler {
-			return ec.marshalOPromotionCode2ᚖporticoᚋstoreᚋshopᚐPromotionCode(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *promotion.PromotionCode) graphql.Marshaler {
+			return ec.marshalOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚐPromotionCode(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27350,7 +27352,7 @@ func (ec *executionContext) _Query_promotionCodes(ctx context.Context, field gra
 			return ec.Resolvers.Query().PromotionCodes(ctx, fc.Args["promotionId"].(string), fc.Args["filter"].(*model.PromotionCodeFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*shop.PromotionCode]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*promotion.PromotionCode]) graphql.Marshaler {
 			return ec.marshalOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -27394,7 +27396,7 @@ func (ec *executionContext) _Query_catalogRules(ctx context.Context, field graph
 			return ec.Resolvers.Query().CatalogRules(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*shop.CatalogRule]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*catalog.CatalogRule]) graphql.Marshaler {
 			return ec.marshalOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -27438,8 +27440,8 @@ func (ec *executionContext) _Query_authoredHierarchy(ctx context.Context, field 
 			return ec.Resolvers.Query().AuthoredHierarchy(ctx, fc.Args["id"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.AuthoredHierarchy) graphql.Marshaler {
-			return ec.marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚋshopᚐAuthoredHierarchy(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.AuthoredHierarchy) graphql.Marshaler {
+			return ec.marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27482,7 +27484,7 @@ func (ec *executionContext) _Query_authoredHierarchies(ctx context.Context, fiel
 			return ec.Resolvers.Query().AuthoredHierarchies(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*shop.AuthoredHierarchy]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*catalog.AuthoredHierarchy]) graphql.Marshaler {
 			return ec.marshalOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -27614,8 +27616,8 @@ func (ec *executionContext) _Query_catalogReleases(ctx context.Context, field gr
 			return ec.Resolvers.Query().CatalogReleases(ctx, fc.Args["catalogId"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*shop.Release) graphql.Marshaler {
-			return ec.marshalOCatalogRelease2ᚕᚖporticoᚋstoreᚋshopᚐReleaseᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*release.Release) graphql.Marshaler {
+			return ec.marshalOCatalogRelease2ᚕᚖporticoᚋstoreᚋreleaseᚐReleaseᚄ(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27834,8 +27836,8 @@ func (ec *executionContext) _Query_promotionCodeCheck(ctx context.Context, field
 			return ec.Resolvers.Query().PromotionCodeCheck(ctx, fc.Args["code"].(string), fc.Args["user"].(*string), fc.Args["units"].(int), fc.Args["cartValue"].(*model.MoneyInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.CodeCheck) graphql.Marshaler {
-			return ec.marshalOPromotionCodeCheck2ᚖporticoᚋstoreᚋshopᚐCodeCheck(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *promotion.CodeCheck) graphql.Marshaler {
+			return ec.marshalOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚐCodeCheck(ctx, selections, v)
 		},
 		true,
 		false,
@@ -29533,8 +29535,8 @@ func (ec *executionContext) _Subscription_catalogPublished(ctx context.Context, 
 			return ec.Resolvers.Subscription().CatalogPublished(ctx)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.Release) graphql.Marshaler {
-			return ec.marshalOCatalogRelease2ᚖporticoᚋstoreᚋshopᚐRelease(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *release.Release) graphql.Marshaler {
+			return ec.marshalOCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚐRelease(ctx, selections, v)
 		},
 		true,
 		false,
@@ -29668,7 +29670,7 @@ func (ec *executionContext) fieldContext_UserError_message(_ context.Context, fi
 	return graphql.NewScalarFieldContext("UserError", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Variation_uuid(ctx context.Context, field graphql.CollectedField, obj *shop.Variation) (ret graphql.Marshaler) {
+func (ec *executionContext) _Variation_uuid(ctx context.Context, field graphql.CollectedField, obj *catalog.Variation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -29691,7 +29693,7 @@ func (ec *executionContext) fieldContext_Variation_uuid(_ context.Context, field
 	return graphql.NewScalarFieldContext("Variation", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Variation_name(ctx context.Context, field graphql.CollectedField, obj *shop.Variation) (ret graphql.Marshaler) {
+func (ec *executionContext) _Variation_name(ctx context.Context, field graphql.CollectedField, obj *catalog.Variation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -29714,7 +29716,7 @@ func (ec *executionContext) fieldContext_Variation_name(_ context.Context, field
 	return graphql.NewScalarFieldContext("Variation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Variation_sortOrder(ctx context.Context, field graphql.CollectedField, obj *shop.Variation) (ret graphql.Marshaler) {
+func (ec *executionContext) _Variation_sortOrder(ctx context.Context, field graphql.CollectedField, obj *catalog.Variation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -29737,7 +29739,7 @@ func (ec *executionContext) fieldContext_Variation_sortOrder(_ context.Context, 
 	return graphql.NewScalarFieldContext("Variation", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Variation_option(ctx context.Context, field graphql.CollectedField, obj *shop.Variation) (ret graphql.Marshaler) {
+func (ec *executionContext) _Variation_option(ctx context.Context, field graphql.CollectedField, obj *catalog.Variation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -29749,8 +29751,8 @@ func (ec *executionContext) _Variation_option(ctx context.Context, field graphql
 			return obj.Option, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *shop.VariationOption) graphql.Marshaler {
-			return ec.marshalOVariationOption2ᚖporticoᚋstoreᚋshopᚐVariationOption(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.VariationOption) graphql.Marshaler {
+			return ec.marshalOVariationOption2ᚖporticoᚋstoreᚋcatalogᚐVariationOption(ctx, selections, v)
 		},
 		true,
 		false,
@@ -29769,7 +29771,7 @@ func (ec *executionContext) fieldContext_Variation_option(_ context.Context, fie
 	return fc, nil
 }
 
-func (ec *executionContext) _Variation_options(ctx context.Context, field graphql.CollectedField, obj *shop.Variation) (ret graphql.Marshaler) {
+func (ec *executionContext) _Variation_options(ctx context.Context, field graphql.CollectedField, obj *catalog.Variation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -29781,8 +29783,8 @@ func (ec *executionContext) _Variation_options(ctx context.Context, field graphq
 			return obj.Options, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []shop.VariationOption) graphql.Marshaler {
-			return ec.marshalNVariationOption2ᚕporticoᚋstoreᚋshopᚐVariationOptionᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []catalog.VariationOption) graphql.Marshaler {
+			return ec.marshalNVariationOption2ᚕporticoᚋstoreᚋcatalogᚐVariationOptionᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -29801,7 +29803,7 @@ func (ec *executionContext) fieldContext_Variation_options(_ context.Context, fi
 	return fc, nil
 }
 
-func (ec *executionContext) _VariationOption_uuid(ctx context.Context, field graphql.CollectedField, obj *shop.VariationOption) (ret graphql.Marshaler) {
+func (ec *executionContext) _VariationOption_uuid(ctx context.Context, field graphql.CollectedField, obj *catalog.VariationOption) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -29824,7 +29826,7 @@ func (ec *executionContext) fieldContext_VariationOption_uuid(_ context.Context,
 	return graphql.NewScalarFieldContext("VariationOption", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _VariationOption_name(ctx context.Context, field graphql.CollectedField, obj *shop.VariationOption) (ret graphql.Marshaler) {
+func (ec *executionContext) _VariationOption_name(ctx context.Context, field graphql.CollectedField, obj *catalog.VariationOption) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -29847,7 +29849,7 @@ func (ec *executionContext) fieldContext_VariationOption_name(_ context.Context,
 	return graphql.NewScalarFieldContext("VariationOption", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _VariationOption_description(ctx context.Context, field graphql.CollectedField, obj *shop.VariationOption) (ret graphql.Marshaler) {
+func (ec *executionContext) _VariationOption_description(ctx context.Context, field graphql.CollectedField, obj *catalog.VariationOption) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -29870,7 +29872,7 @@ func (ec *executionContext) fieldContext_VariationOption_description(_ context.C
 	return graphql.NewScalarFieldContext("VariationOption", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _VariationOption_sortOrder(ctx context.Context, field graphql.CollectedField, obj *shop.VariationOption) (ret graphql.Marshaler) {
+func (ec *executionContext) _VariationOption_sortOrder(ctx context.Context, field graphql.CollectedField, obj *catalog.VariationOption) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -30952,8 +30954,8 @@ func (ec *executionContext) fieldContext___Type_isOneOf(_ context.Context, field
 
 // region    **************************** input.gotpl *****************************
 
-func (ec *executionContext) unmarshalInputBundleChoiceInput(ctx context.Context, obj any) (shop.BundleChoice, error) {
-	var it shop.BundleChoice
+func (ec *executionContext) unmarshalInputBundleChoiceInput(ctx context.Context, obj any) (release.BundleChoice, error) {
+	var it release.BundleChoice
 	if obj == nil {
 		return it, nil
 	}
@@ -30979,7 +30981,7 @@ func (ec *executionContext) unmarshalInputBundleChoiceInput(ctx context.Context,
 			it.Component = data
 		case "options":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("options"))
-			data, err := ec.unmarshalNBundleOptionInput2ᚕporticoᚋstoreᚋshopᚐBundleOptionᚄ(ctx, v)
+			data, err := ec.unmarshalNBundleOptionInput2ᚕporticoᚋstoreᚋreleaseᚐBundleOptionᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -30989,8 +30991,8 @@ func (ec *executionContext) unmarshalInputBundleChoiceInput(ctx context.Context,
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputBundleOptionInput(ctx context.Context, obj any) (shop.BundleOption, error) {
-	var it shop.BundleOption
+func (ec *executionContext) unmarshalInputBundleOptionInput(ctx context.Context, obj any) (release.BundleOption, error) {
+	var it release.BundleOption
 	if obj == nil {
 		return it, nil
 	}
@@ -31067,7 +31069,7 @@ func (ec *executionContext) unmarshalInputCatalogCreateInput(ctx context.Context
 			it.HierarchyIds = data
 		case "pricebooks":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pricebooks"))
-			data, err := ec.unmarshalOCatalogPricebookInput2ᚕᚖporticoᚋstoreᚋshopᚐPricebookRankᚄ(ctx, v)
+			data, err := ec.unmarshalOCatalogPricebookInput2ᚕᚖporticoᚋstoreᚋcatalogᚐPricebookRankᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -31234,8 +31236,8 @@ func (ec *executionContext) unmarshalInputCatalogNodeOrder(ctx context.Context, 
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputCatalogPricebookInput(ctx context.Context, obj any) (shop.PricebookRank, error) {
-	var it shop.PricebookRank
+func (ec *executionContext) unmarshalInputCatalogPricebookInput(ctx context.Context, obj any) (catalog.PricebookRank, error) {
+	var it catalog.PricebookRank
 	if obj == nil {
 		return it, nil
 	}
@@ -31432,7 +31434,7 @@ func (ec *executionContext) unmarshalInputCatalogRuleCreateInput(ctx context.Con
 			it.Tags = data
 		case "schedules":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("schedules"))
-			data, err := ec.unmarshalOCatalogRuleScheduleInput2ᚕᚖporticoᚋstoreᚋshopᚐScheduleᚄ(ctx, v)
+			data, err := ec.unmarshalOCatalogRuleScheduleInput2ᚕᚖporticoᚋstoreᚋcatalogᚐScheduleᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -31486,8 +31488,8 @@ func (ec *executionContext) unmarshalInputCatalogRuleDeleteInput(ctx context.Con
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputCatalogRuleScheduleInput(ctx context.Context, obj any) (shop.Schedule, error) {
-	var it shop.Schedule
+func (ec *executionContext) unmarshalInputCatalogRuleScheduleInput(ctx context.Context, obj any) (catalog.Schedule, error) {
+	var it catalog.Schedule
 	if obj == nil {
 		return it, nil
 	}
@@ -31599,7 +31601,7 @@ func (ec *executionContext) unmarshalInputCatalogRuleUpdateInput(ctx context.Con
 			it.Tags = data
 		case "schedules":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("schedules"))
-			data, err := ec.unmarshalOCatalogRuleScheduleInput2ᚕᚖporticoᚋstoreᚋshopᚐScheduleᚄ(ctx, v)
+			data, err := ec.unmarshalOCatalogRuleScheduleInput2ᚕᚖporticoᚋstoreᚋcatalogᚐScheduleᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -31657,7 +31659,7 @@ func (ec *executionContext) unmarshalInputCatalogUpdateInput(ctx context.Context
 			it.HierarchyIds = data
 		case "pricebooks":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pricebooks"))
-			data, err := ec.unmarshalOCatalogPricebookInput2ᚕᚖporticoᚋstoreᚋshopᚐPricebookRankᚄ(ctx, v)
+			data, err := ec.unmarshalOCatalogPricebookInput2ᚕᚖporticoᚋstoreᚋcatalogᚐPricebookRankᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -32789,7 +32791,7 @@ func (ec *executionContext) unmarshalInputPromotionCodeInput(ctx context.Context
 			it.Uses = data
 		case "consumeUnit":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("consumeUnit"))
-			data, err := ec.unmarshalOConsumeUnit2ᚖporticoᚋstoreᚋshopᚐConsumeUnit(ctx, v)
+			data, err := ec.unmarshalOConsumeUnit2ᚖporticoᚋstoreᚋpromotionᚐConsumeUnit(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -32991,7 +32993,7 @@ func (ec *executionContext) unmarshalInputPromotionCodesCreateInput(ctx context.
 			it.Codes = data
 		case "consumeUnit":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("consumeUnit"))
-			data, err := ec.unmarshalNConsumeUnit2porticoᚋstoreᚋshopᚐConsumeUnit(ctx, v)
+			data, err := ec.unmarshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33114,7 +33116,7 @@ func (ec *executionContext) unmarshalInputPromotionCodesGenerateInput(ctx contex
 			it.Uses = data
 		case "consumeUnit":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("consumeUnit"))
-			data, err := ec.unmarshalNConsumeUnit2porticoᚋstoreᚋshopᚐConsumeUnit(ctx, v)
+			data, err := ec.unmarshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33182,7 +33184,7 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 			it.Description = data
 		case "promotionType":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("promotionType"))
-			data, err := ec.unmarshalNPromotionType2porticoᚋstoreᚋshopᚐPromotionType(ctx, v)
+			data, err := ec.unmarshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33354,14 +33356,14 @@ func (ec *executionContext) unmarshalInputPromotionFilter(ctx context.Context, o
 			it.NameLike = data
 		case "promotionType":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("promotionType"))
-			data, err := ec.unmarshalOPromotionType2ᚕporticoᚋstoreᚋshopᚐPromotionTypeᚄ(ctx, v)
+			data, err := ec.unmarshalOPromotionType2ᚕporticoᚋstoreᚋpromotionᚐPromotionTypeᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.PromotionType = data
 		case "state":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
-			data, err := ec.unmarshalOPromotionState2ᚕporticoᚋstoreᚋshopᚐPromotionStateᚄ(ctx, v)
+			data, err := ec.unmarshalOPromotionState2ᚕporticoᚋstoreᚋpromotionᚐPromotionStateᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33492,7 +33494,7 @@ func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Conte
 			it.Description = data
 		case "promotionType":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("promotionType"))
-			data, err := ec.unmarshalOPromotionType2ᚖporticoᚋstoreᚋshopᚐPromotionType(ctx, v)
+			data, err := ec.unmarshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33951,12 +33953,12 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Stock(ctx, sel, obj)
-	case *shop.PromotionCode:
+	case *promotion.PromotionCode:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._PromotionCode(ctx, sel, obj)
-	case *shop.Promotion:
+	case *promotion.Promotion:
 		if obj == nil {
 			return graphql.Null
 		}
@@ -33982,17 +33984,17 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Hierarchy(ctx, sel, obj)
-	case *shop.File:
+	case *catalog.File:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._File(ctx, sel, obj)
-	case *shop.CatalogRule:
+	case *catalog.CatalogRule:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._CatalogRule(ctx, sel, obj)
-	case *shop.Release:
+	case *release.Release:
 		if obj == nil {
 			return graphql.Null
 		}
@@ -34004,7 +34006,7 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._CatalogNode(ctx, sel, obj)
-	case *shop.Catalog:
+	case *catalog.Catalog:
 		if obj == nil {
 			return graphql.Null
 		}
@@ -34016,7 +34018,7 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._AuthoredNode(ctx, sel, obj)
-	case *shop.AuthoredHierarchy:
+	case *catalog.AuthoredHierarchy:
 		if obj == nil {
 			return graphql.Null
 		}
@@ -34036,7 +34038,7 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 
 var authoredHierarchyImplementors = []string{"AuthoredHierarchy", "Node"}
 
-func (ec *executionContext) _AuthoredHierarchy(ctx context.Context, sel ast.SelectionSet, obj *shop.AuthoredHierarchy) graphql.Marshaler {
+func (ec *executionContext) _AuthoredHierarchy(ctx context.Context, sel ast.SelectionSet, obj *catalog.AuthoredHierarchy) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, authoredHierarchyImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -34099,7 +34101,7 @@ func (ec *executionContext) _AuthoredHierarchy(ctx context.Context, sel ast.Sele
 
 var authoredHierarchyConnectionImplementors = []string{"AuthoredHierarchyConnection"}
 
-func (ec *executionContext) _AuthoredHierarchyConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*shop.AuthoredHierarchy]) graphql.Marshaler {
+func (ec *executionContext) _AuthoredHierarchyConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*catalog.AuthoredHierarchy]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, authoredHierarchyConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -34185,7 +34187,7 @@ func (ec *executionContext) _AuthoredHierarchyConnection(ctx context.Context, se
 
 var authoredHierarchyEdgeImplementors = []string{"AuthoredHierarchyEdge"}
 
-func (ec *executionContext) _AuthoredHierarchyEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*shop.AuthoredHierarchy]) graphql.Marshaler {
+func (ec *executionContext) _AuthoredHierarchyEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*catalog.AuthoredHierarchy]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, authoredHierarchyEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -34602,7 +34604,7 @@ func (ec *executionContext) _BreadcrumbTrail(ctx context.Context, sel ast.Select
 
 var bundleConfigurationImplementors = []string{"BundleConfiguration"}
 
-func (ec *executionContext) _BundleConfiguration(ctx context.Context, sel ast.SelectionSet, obj *shop.BundleConfiguration) graphql.Marshaler {
+func (ec *executionContext) _BundleConfiguration(ctx context.Context, sel ast.SelectionSet, obj *release.BundleConfiguration) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, bundleConfigurationImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -34640,7 +34642,7 @@ func (ec *executionContext) _BundleConfiguration(ctx context.Context, sel ast.Se
 
 var catalogImplementors = []string{"Catalog", "Node"}
 
-func (ec *executionContext) _Catalog(ctx context.Context, sel ast.SelectionSet, obj *shop.Catalog) graphql.Marshaler {
+func (ec *executionContext) _Catalog(ctx context.Context, sel ast.SelectionSet, obj *catalog.Catalog) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -34816,7 +34818,7 @@ func (ec *executionContext) _CatalogCandidate(ctx context.Context, sel ast.Selec
 
 var catalogConnectionImplementors = []string{"CatalogConnection"}
 
-func (ec *executionContext) _CatalogConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*shop.Catalog]) graphql.Marshaler {
+func (ec *executionContext) _CatalogConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*catalog.Catalog]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -34988,7 +34990,7 @@ func (ec *executionContext) _CatalogDeletePayload(ctx context.Context, sel ast.S
 
 var catalogEdgeImplementors = []string{"CatalogEdge"}
 
-func (ec *executionContext) _CatalogEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*shop.Catalog]) graphql.Marshaler {
+func (ec *executionContext) _CatalogEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*catalog.Catalog]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -35466,7 +35468,7 @@ func (ec *executionContext) _CatalogNodeEdge(ctx context.Context, sel ast.Select
 
 var catalogPricebookImplementors = []string{"CatalogPricebook"}
 
-func (ec *executionContext) _CatalogPricebook(ctx context.Context, sel ast.SelectionSet, obj *shop.PricebookRank) graphql.Marshaler {
+func (ec *executionContext) _CatalogPricebook(ctx context.Context, sel ast.SelectionSet, obj *catalog.PricebookRank) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogPricebookImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -35552,7 +35554,7 @@ func (ec *executionContext) _CatalogPublishPayload(ctx context.Context, sel ast.
 
 var catalogReleaseImplementors = []string{"CatalogRelease", "Node"}
 
-func (ec *executionContext) _CatalogRelease(ctx context.Context, sel ast.SelectionSet, obj *shop.Release) graphql.Marshaler {
+func (ec *executionContext) _CatalogRelease(ctx context.Context, sel ast.SelectionSet, obj *release.Release) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogReleaseImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -35804,7 +35806,7 @@ func (ec *executionContext) _CatalogResolution(ctx context.Context, sel ast.Sele
 
 var catalogRuleImplementors = []string{"CatalogRule", "Node"}
 
-func (ec *executionContext) _CatalogRule(ctx context.Context, sel ast.SelectionSet, obj *shop.CatalogRule) graphql.Marshaler {
+func (ec *executionContext) _CatalogRule(ctx context.Context, sel ast.SelectionSet, obj *catalog.CatalogRule) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogRuleImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -35892,7 +35894,7 @@ func (ec *executionContext) _CatalogRule(ctx context.Context, sel ast.SelectionS
 
 var catalogRuleConnectionImplementors = []string{"CatalogRuleConnection"}
 
-func (ec *executionContext) _CatalogRuleConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*shop.CatalogRule]) graphql.Marshaler {
+func (ec *executionContext) _CatalogRuleConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*catalog.CatalogRule]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogRuleConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -36064,7 +36066,7 @@ func (ec *executionContext) _CatalogRuleDeletePayload(ctx context.Context, sel a
 
 var catalogRuleEdgeImplementors = []string{"CatalogRuleEdge"}
 
-func (ec *executionContext) _CatalogRuleEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*shop.CatalogRule]) graphql.Marshaler {
+func (ec *executionContext) _CatalogRuleEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*catalog.CatalogRule]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogRuleEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -36107,7 +36109,7 @@ func (ec *executionContext) _CatalogRuleEdge(ctx context.Context, sel ast.Select
 
 var catalogRuleScheduleImplementors = []string{"CatalogRuleSchedule"}
 
-func (ec *executionContext) _CatalogRuleSchedule(ctx context.Context, sel ast.SelectionSet, obj *shop.Schedule) graphql.Marshaler {
+func (ec *executionContext) _CatalogRuleSchedule(ctx context.Context, sel ast.SelectionSet, obj *catalog.Schedule) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogRuleScheduleImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -36236,7 +36238,7 @@ func (ec *executionContext) _CatalogUpdatePayload(ctx context.Context, sel ast.S
 
 var componentOptionImplementors = []string{"ComponentOption"}
 
-func (ec *executionContext) _ComponentOption(ctx context.Context, sel ast.SelectionSet, obj *shop.ComponentOption) graphql.Marshaler {
+func (ec *executionContext) _ComponentOption(ctx context.Context, sel ast.SelectionSet, obj *catalog.ComponentOption) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, componentOptionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -36400,7 +36402,7 @@ func (ec *executionContext) _ConfiguredProduct(ctx context.Context, sel ast.Sele
 
 var currencyImplementors = []string{"Currency"}
 
-func (ec *executionContext) _Currency(ctx context.Context, sel ast.SelectionSet, obj *shop.Currency) graphql.Marshaler {
+func (ec *executionContext) _Currency(ctx context.Context, sel ast.SelectionSet, obj *release.Currency) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, currencyImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -36463,7 +36465,7 @@ func (ec *executionContext) _Currency(ctx context.Context, sel ast.SelectionSet,
 
 var displayPriceImplementors = []string{"DisplayPrice"}
 
-func (ec *executionContext) _DisplayPrice(ctx context.Context, sel ast.SelectionSet, obj *shop.DisplayPrice) graphql.Marshaler {
+func (ec *executionContext) _DisplayPrice(ctx context.Context, sel ast.SelectionSet, obj *release.DisplayPrice) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, displayPriceImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -36564,7 +36566,7 @@ func (ec *executionContext) _FacetValue(ctx context.Context, sel ast.SelectionSe
 
 var fileImplementors = []string{"File", "Node"}
 
-func (ec *executionContext) _File(ctx context.Context, sel ast.SelectionSet, obj *shop.File) graphql.Marshaler {
+func (ec *executionContext) _File(ctx context.Context, sel ast.SelectionSet, obj *catalog.File) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, fileImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -36642,7 +36644,7 @@ func (ec *executionContext) _File(ctx context.Context, sel ast.SelectionSet, obj
 
 var fileConnectionImplementors = []string{"FileConnection"}
 
-func (ec *executionContext) _FileConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*shop.File]) graphql.Marshaler {
+func (ec *executionContext) _FileConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*catalog.File]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, fileConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -36728,7 +36730,7 @@ func (ec *executionContext) _FileConnection(ctx context.Context, sel ast.Selecti
 
 var fileEdgeImplementors = []string{"FileEdge"}
 
-func (ec *executionContext) _FileEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*shop.File]) graphql.Marshaler {
+func (ec *executionContext) _FileEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*catalog.File]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, fileEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -38188,7 +38190,7 @@ func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet,
 
 var priceImplementors = []string{"Price"}
 
-func (ec *executionContext) _Price(ctx context.Context, sel ast.SelectionSet, obj *shop.Price) graphql.Marshaler {
+func (ec *executionContext) _Price(ctx context.Context, sel ast.SelectionSet, obj *release.Price) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, priceImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -38236,7 +38238,7 @@ func (ec *executionContext) _Price(ctx context.Context, sel ast.SelectionSet, ob
 
 var priceModifierImplementors = []string{"PriceModifier"}
 
-func (ec *executionContext) _PriceModifier(ctx context.Context, sel ast.SelectionSet, obj *shop.PriceModifier) graphql.Marshaler {
+func (ec *executionContext) _PriceModifier(ctx context.Context, sel ast.SelectionSet, obj *release.PriceModifier) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, priceModifierImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -38284,7 +38286,7 @@ func (ec *executionContext) _PriceModifier(ctx context.Context, sel ast.Selectio
 
 var priceTierImplementors = []string{"PriceTier"}
 
-func (ec *executionContext) _PriceTier(ctx context.Context, sel ast.SelectionSet, obj *shop.PriceTier) graphql.Marshaler {
+func (ec *executionContext) _PriceTier(ctx context.Context, sel ast.SelectionSet, obj *release.PriceTier) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, priceTierImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -39026,7 +39028,7 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 
 var productComponentImplementors = []string{"ProductComponent"}
 
-func (ec *executionContext) _ProductComponent(ctx context.Context, sel ast.SelectionSet, obj *shop.ProductComponent) graphql.Marshaler {
+func (ec *executionContext) _ProductComponent(ctx context.Context, sel ast.SelectionSet, obj *release.ProductComponent) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, productComponentImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -39468,7 +39470,7 @@ func (ec *executionContext) _ProductFilterValues(ctx context.Context, sel ast.Se
 
 var productTranslationImplementors = []string{"ProductTranslation"}
 
-func (ec *executionContext) _ProductTranslation(ctx context.Context, sel ast.SelectionSet, obj *shop.ProductTranslation) graphql.Marshaler {
+func (ec *executionContext) _ProductTranslation(ctx context.Context, sel ast.SelectionSet, obj *release.ProductTranslation) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, productTranslationImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -39516,7 +39518,7 @@ func (ec *executionContext) _ProductTranslation(ctx context.Context, sel ast.Sel
 
 var promotionImplementors = []string{"Promotion", "Node"}
 
-func (ec *executionContext) _Promotion(ctx context.Context, sel ast.SelectionSet, obj *shop.Promotion) graphql.Marshaler {
+func (ec *executionContext) _Promotion(ctx context.Context, sel ast.SelectionSet, obj *promotion.Promotion) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -39710,7 +39712,7 @@ func (ec *executionContext) _Promotion(ctx context.Context, sel ast.SelectionSet
 
 var promotionCodeImplementors = []string{"PromotionCode", "Node"}
 
-func (ec *executionContext) _PromotionCode(ctx context.Context, sel ast.SelectionSet, obj *shop.PromotionCode) graphql.Marshaler {
+func (ec *executionContext) _PromotionCode(ctx context.Context, sel ast.SelectionSet, obj *promotion.PromotionCode) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -39798,7 +39800,7 @@ func (ec *executionContext) _PromotionCode(ctx context.Context, sel ast.Selectio
 
 var promotionCodeCheckImplementors = []string{"PromotionCodeCheck"}
 
-func (ec *executionContext) _PromotionCodeCheck(ctx context.Context, sel ast.SelectionSet, obj *shop.CodeCheck) graphql.Marshaler {
+func (ec *executionContext) _PromotionCodeCheck(ctx context.Context, sel ast.SelectionSet, obj *promotion.CodeCheck) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeCheckImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -39856,7 +39858,7 @@ func (ec *executionContext) _PromotionCodeCheck(ctx context.Context, sel ast.Sel
 
 var promotionCodeConnectionImplementors = []string{"PromotionCodeConnection"}
 
-func (ec *executionContext) _PromotionCodeConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*shop.PromotionCode]) graphql.Marshaler {
+func (ec *executionContext) _PromotionCodeConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*promotion.PromotionCode]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -39942,7 +39944,7 @@ func (ec *executionContext) _PromotionCodeConnection(ctx context.Context, sel as
 
 var promotionCodeEdgeImplementors = []string{"PromotionCodeEdge"}
 
-func (ec *executionContext) _PromotionCodeEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*shop.PromotionCode]) graphql.Marshaler {
+func (ec *executionContext) _PromotionCodeEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*promotion.PromotionCode]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -40033,7 +40035,7 @@ func (ec *executionContext) _PromotionCodeRedeemPayload(ctx context.Context, sel
 
 var promotionCodeRefusalImplementors = []string{"PromotionCodeRefusal"}
 
-func (ec *executionContext) _PromotionCodeRefusal(ctx context.Context, sel ast.SelectionSet, obj *shop.CodeRefusal) graphql.Marshaler {
+func (ec *executionContext) _PromotionCodeRefusal(ctx context.Context, sel ast.SelectionSet, obj *promotion.CodeRefusal) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeRefusalImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -40475,7 +40477,7 @@ func (ec *executionContext) _PromotionCodesGeneratePayload(ctx context.Context, 
 
 var promotionConnectionImplementors = []string{"PromotionConnection"}
 
-func (ec *executionContext) _PromotionConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*shop.Promotion]) graphql.Marshaler {
+func (ec *executionContext) _PromotionConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*promotion.Promotion]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -40604,7 +40606,7 @@ func (ec *executionContext) _PromotionCreatePayload(ctx context.Context, sel ast
 
 var promotionCurrencyImplementors = []string{"PromotionCurrency"}
 
-func (ec *executionContext) _PromotionCurrency(ctx context.Context, sel ast.SelectionSet, obj *shop.PromotionCurrency) graphql.Marshaler {
+func (ec *executionContext) _PromotionCurrency(ctx context.Context, sel ast.SelectionSet, obj *promotion.PromotionCurrency) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCurrencyImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -40695,7 +40697,7 @@ func (ec *executionContext) _PromotionDeletePayload(ctx context.Context, sel ast
 
 var promotionEdgeImplementors = []string{"PromotionEdge"}
 
-func (ec *executionContext) _PromotionEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*shop.Promotion]) graphql.Marshaler {
+func (ec *executionContext) _PromotionEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*promotion.Promotion]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -40738,7 +40740,7 @@ func (ec *executionContext) _PromotionEdge(ctx context.Context, sel ast.Selectio
 
 var promotionPreviewImplementors = []string{"PromotionPreview"}
 
-func (ec *executionContext) _PromotionPreview(ctx context.Context, sel ast.SelectionSet, obj *shop.Promotion) graphql.Marshaler {
+func (ec *executionContext) _PromotionPreview(ctx context.Context, sel ast.SelectionSet, obj *promotion.Promotion) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionPreviewImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -42932,7 +42934,7 @@ func (ec *executionContext) _UserError(ctx context.Context, sel ast.SelectionSet
 
 var variationImplementors = []string{"Variation"}
 
-func (ec *executionContext) _Variation(ctx context.Context, sel ast.SelectionSet, obj *shop.Variation) graphql.Marshaler {
+func (ec *executionContext) _Variation(ctx context.Context, sel ast.SelectionSet, obj *catalog.Variation) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, variationImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -42990,7 +42992,7 @@ func (ec *executionContext) _Variation(ctx context.Context, sel ast.SelectionSet
 
 var variationOptionImplementors = []string{"VariationOption"}
 
-func (ec *executionContext) _VariationOption(ctx context.Context, sel ast.SelectionSet, obj *shop.VariationOption) graphql.Marshaler {
+func (ec *executionContext) _VariationOption(ctx context.Context, sel ast.SelectionSet, obj *catalog.VariationOption) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, variationOptionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -43433,11 +43435,11 @@ func (ec *executionContext) ___Type(ctx context.Context, sel ast.SelectionSet, o
 
 // region    ***************************** type.gotpl *****************************
 
-func (ec *executionContext) marshalNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚋshopᚐAuthoredHierarchyᚄ(ctx context.Context, sel ast.SelectionSet, v []*shop.AuthoredHierarchy) graphql.Marshaler {
+func (ec *executionContext) marshalNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchyᚄ(ctx context.Context, sel ast.SelectionSet, v []*catalog.AuthoredHierarchy) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNAuthoredHierarchy2ᚖporticoᚋstoreᚋshopᚐAuthoredHierarchy(ctx, sel, v[i])
+		return ec.marshalNAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -43449,7 +43451,7 @@ func (ec *executionContext) marshalNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚋsh
 	return ret
 }
 
-func (ec *executionContext) marshalNAuthoredHierarchy2ᚖporticoᚋstoreᚋshopᚐAuthoredHierarchy(ctx context.Context, sel ast.SelectionSet, v *shop.AuthoredHierarchy) graphql.Marshaler {
+func (ec *executionContext) marshalNAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx context.Context, sel ast.SelectionSet, v *catalog.AuthoredHierarchy) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -43459,11 +43461,11 @@ func (ec *executionContext) marshalNAuthoredHierarchy2ᚖporticoᚋstoreᚋshop�
 	return ec._AuthoredHierarchy(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNAuthoredHierarchyEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*shop.AuthoredHierarchy]) graphql.Marshaler {
+func (ec *executionContext) marshalNAuthoredHierarchyEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*catalog.AuthoredHierarchy]) graphql.Marshaler {
 	return ec._AuthoredHierarchyEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNAuthoredHierarchyEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*shop.AuthoredHierarchy]) graphql.Marshaler {
+func (ec *executionContext) marshalNAuthoredHierarchyEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*catalog.AuthoredHierarchy]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -43593,13 +43595,13 @@ func (ec *executionContext) marshalNBreadcrumbTrail2ᚖporticoᚋgraphᚋmodel�
 	return ec._BreadcrumbTrail(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNBundleChoiceInput2ᚕᚖporticoᚋstoreᚋshopᚐBundleChoiceᚄ(ctx context.Context, v any) ([]*shop.BundleChoice, error) {
+func (ec *executionContext) unmarshalNBundleChoiceInput2ᚕᚖporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx context.Context, v any) ([]*release.BundleChoice, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]*shop.BundleChoice, len(vSlice))
+	res := make([]*release.BundleChoice, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNBundleChoiceInput2ᚖporticoᚋstoreᚋshopᚐBundleChoice(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNBundleChoiceInput2ᚖporticoᚋstoreᚋreleaseᚐBundleChoice(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -43607,27 +43609,27 @@ func (ec *executionContext) unmarshalNBundleChoiceInput2ᚕᚖporticoᚋstoreᚋ
 	return res, nil
 }
 
-func (ec *executionContext) unmarshalNBundleChoiceInput2ᚖporticoᚋstoreᚋshopᚐBundleChoice(ctx context.Context, v any) (*shop.BundleChoice, error) {
+func (ec *executionContext) unmarshalNBundleChoiceInput2ᚖporticoᚋstoreᚋreleaseᚐBundleChoice(ctx context.Context, v any) (*release.BundleChoice, error) {
 	res, err := ec.unmarshalInputBundleChoiceInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNBundleConfiguration2porticoᚋstoreᚋshopᚐBundleConfiguration(ctx context.Context, sel ast.SelectionSet, v shop.BundleConfiguration) graphql.Marshaler {
+func (ec *executionContext) marshalNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx context.Context, sel ast.SelectionSet, v release.BundleConfiguration) graphql.Marshaler {
 	return ec._BundleConfiguration(ctx, sel, &v)
 }
 
-func (ec *executionContext) unmarshalNBundleOptionInput2porticoᚋstoreᚋshopᚐBundleOption(ctx context.Context, v any) (shop.BundleOption, error) {
+func (ec *executionContext) unmarshalNBundleOptionInput2porticoᚋstoreᚋreleaseᚐBundleOption(ctx context.Context, v any) (release.BundleOption, error) {
 	res, err := ec.unmarshalInputBundleOptionInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNBundleOptionInput2ᚕporticoᚋstoreᚋshopᚐBundleOptionᚄ(ctx context.Context, v any) ([]shop.BundleOption, error) {
+func (ec *executionContext) unmarshalNBundleOptionInput2ᚕporticoᚋstoreᚋreleaseᚐBundleOptionᚄ(ctx context.Context, v any) ([]release.BundleOption, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]shop.BundleOption, len(vSlice))
+	res := make([]release.BundleOption, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNBundleOptionInput2porticoᚋstoreᚋshopᚐBundleOption(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNBundleOptionInput2porticoᚋstoreᚋreleaseᚐBundleOption(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -43635,11 +43637,11 @@ func (ec *executionContext) unmarshalNBundleOptionInput2ᚕporticoᚋstoreᚋsho
 	return res, nil
 }
 
-func (ec *executionContext) marshalNCatalog2ᚕᚖporticoᚋstoreᚋshopᚐCatalogᚄ(ctx context.Context, sel ast.SelectionSet, v []*shop.Catalog) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalog2ᚕᚖporticoᚋstoreᚋcatalogᚐCatalogᚄ(ctx context.Context, sel ast.SelectionSet, v []*catalog.Catalog) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNCatalog2ᚖporticoᚋstoreᚋshopᚐCatalog(ctx, sel, v[i])
+		return ec.marshalNCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -43651,7 +43653,7 @@ func (ec *executionContext) marshalNCatalog2ᚕᚖporticoᚋstoreᚋshopᚐCatal
 	return ret
 }
 
-func (ec *executionContext) marshalNCatalog2ᚖporticoᚋstoreᚋshopᚐCatalog(ctx context.Context, sel ast.SelectionSet, v *shop.Catalog) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx context.Context, sel ast.SelectionSet, v *catalog.Catalog) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -43692,15 +43694,15 @@ func (ec *executionContext) unmarshalNCatalogCreateInput2porticoᚋgraphᚋgener
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx context.Context, v any) (shop.CriterionOutcome, error) {
+func (ec *executionContext) unmarshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx context.Context, v any) (release.CriterionOutcome, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome[tmp]
+	res := unmarshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx context.Context, sel ast.SelectionSet, v shop.CriterionOutcome) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx context.Context, sel ast.SelectionSet, v release.CriterionOutcome) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome[v])
+	res := graphql.MarshalString(marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -43710,15 +43712,15 @@ func (ec *executionContext) marshalNCatalogCriterionOutcome2porticoᚋstoreᚋsh
 }
 
 var (
-	unmarshalNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome = map[string]shop.CriterionOutcome{
-		"MATCHED":   shop.CriterionMatched,
-		"MISSED":    shop.CriterionMissed,
-		"NOT_ASKED": shop.CriterionNotAsked,
+	unmarshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome = map[string]release.CriterionOutcome{
+		"MATCHED":   release.CriterionMatched,
+		"MISSED":    release.CriterionMissed,
+		"NOT_ASKED": release.CriterionNotAsked,
 	}
-	marshalNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome = map[shop.CriterionOutcome]string{
-		shop.CriterionMatched:  "MATCHED",
-		shop.CriterionMissed:   "MISSED",
-		shop.CriterionNotAsked: "NOT_ASKED",
+	marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome = map[release.CriterionOutcome]string{
+		release.CriterionMatched:  "MATCHED",
+		release.CriterionMissed:   "MISSED",
+		release.CriterionNotAsked: "NOT_ASKED",
 	}
 )
 
@@ -43727,11 +43729,11 @@ func (ec *executionContext) unmarshalNCatalogDeleteInput2porticoᚋgraphᚋgener
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCatalogEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*shop.Catalog]) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*catalog.Catalog]) graphql.Marshaler {
 	return ec._CatalogEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*shop.Catalog]) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*catalog.Catalog]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -43833,15 +43835,15 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalNCatalogPricebook2porticoᚋstoreᚋshopᚐPricebookRank(ctx context.Context, sel ast.SelectionSet, v shop.PricebookRank) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogPricebook2porticoᚋstoreᚋcatalogᚐPricebookRank(ctx context.Context, sel ast.SelectionSet, v catalog.PricebookRank) graphql.Marshaler {
 	return ec._CatalogPricebook(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNCatalogPricebook2ᚕporticoᚋstoreᚋshopᚐPricebookRankᚄ(ctx context.Context, sel ast.SelectionSet, v []shop.PricebookRank) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogPricebook2ᚕporticoᚋstoreᚋcatalogᚐPricebookRankᚄ(ctx context.Context, sel ast.SelectionSet, v []catalog.PricebookRank) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNCatalogPricebook2porticoᚋstoreᚋshopᚐPricebookRank(ctx, sel, v[i])
+		return ec.marshalNCatalogPricebook2porticoᚋstoreᚋcatalogᚐPricebookRank(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -43853,7 +43855,7 @@ func (ec *executionContext) marshalNCatalogPricebook2ᚕporticoᚋstoreᚋshop�
 	return ret
 }
 
-func (ec *executionContext) unmarshalNCatalogPricebookInput2ᚖporticoᚋstoreᚋshopᚐPricebookRank(ctx context.Context, v any) (*shop.PricebookRank, error) {
+func (ec *executionContext) unmarshalNCatalogPricebookInput2ᚖporticoᚋstoreᚋcatalogᚐPricebookRank(ctx context.Context, v any) (*catalog.PricebookRank, error) {
 	res, err := ec.unmarshalInputCatalogPricebookInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
@@ -43863,7 +43865,7 @@ func (ec *executionContext) unmarshalNCatalogPublishInput2porticoᚋgraphᚋgene
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCatalogRelease2ᚖporticoᚋstoreᚋshopᚐRelease(ctx context.Context, sel ast.SelectionSet, v *shop.Release) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚐRelease(ctx context.Context, sel ast.SelectionSet, v *release.Release) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -43878,15 +43880,15 @@ func (ec *executionContext) unmarshalNCatalogReleaseServeInput2porticoᚋgraph�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNCatalogResolutionReason2porticoᚋstoreᚋshopᚐResolutionReason(ctx context.Context, v any) (shop.ResolutionReason, error) {
+func (ec *executionContext) unmarshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚐResolutionReason(ctx context.Context, v any) (release.ResolutionReason, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNCatalogResolutionReason2porticoᚋstoreᚋshopᚐResolutionReason[tmp]
+	res := unmarshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚐResolutionReason[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCatalogResolutionReason2porticoᚋstoreᚋshopᚐResolutionReason(ctx context.Context, sel ast.SelectionSet, v shop.ResolutionReason) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚐResolutionReason(ctx context.Context, sel ast.SelectionSet, v release.ResolutionReason) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNCatalogResolutionReason2porticoᚋstoreᚋshopᚐResolutionReason[v])
+	res := graphql.MarshalString(marshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚐResolutionReason[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -43896,27 +43898,27 @@ func (ec *executionContext) marshalNCatalogResolutionReason2porticoᚋstoreᚋsh
 }
 
 var (
-	unmarshalNCatalogResolutionReason2porticoᚋstoreᚋshopᚐResolutionReason = map[string]shop.ResolutionReason{
-		"RULE":              shop.ResolvedByRule,
-		"DEFAULT_RULE":      shop.ResolvedByDefault,
-		"OLDEST_CATALOG":    shop.ResolvedByAge,
-		"NOTHING_PUBLISHED": shop.ResolvedToNothing,
-		"REQUESTED_RELEASE": shop.ResolvedByRequest,
+	unmarshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚐResolutionReason = map[string]release.ResolutionReason{
+		"RULE":              release.ResolvedByRule,
+		"DEFAULT_RULE":      release.ResolvedByDefault,
+		"OLDEST_CATALOG":    release.ResolvedByAge,
+		"NOTHING_PUBLISHED": release.ResolvedToNothing,
+		"REQUESTED_RELEASE": release.ResolvedByRequest,
 	}
-	marshalNCatalogResolutionReason2porticoᚋstoreᚋshopᚐResolutionReason = map[shop.ResolutionReason]string{
-		shop.ResolvedByRule:    "RULE",
-		shop.ResolvedByDefault: "DEFAULT_RULE",
-		shop.ResolvedByAge:     "OLDEST_CATALOG",
-		shop.ResolvedToNothing: "NOTHING_PUBLISHED",
-		shop.ResolvedByRequest: "REQUESTED_RELEASE",
+	marshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚐResolutionReason = map[release.ResolutionReason]string{
+		release.ResolvedByRule:    "RULE",
+		release.ResolvedByDefault: "DEFAULT_RULE",
+		release.ResolvedByAge:     "OLDEST_CATALOG",
+		release.ResolvedToNothing: "NOTHING_PUBLISHED",
+		release.ResolvedByRequest: "REQUESTED_RELEASE",
 	}
 )
 
-func (ec *executionContext) marshalNCatalogRule2ᚕᚖporticoᚋstoreᚋshopᚐCatalogRuleᚄ(ctx context.Context, sel ast.SelectionSet, v []*shop.CatalogRule) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogRule2ᚕᚖporticoᚋstoreᚋcatalogᚐCatalogRuleᚄ(ctx context.Context, sel ast.SelectionSet, v []*catalog.CatalogRule) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNCatalogRule2ᚖporticoᚋstoreᚋshopᚐCatalogRule(ctx, sel, v[i])
+		return ec.marshalNCatalogRule2ᚖporticoᚋstoreᚋcatalogᚐCatalogRule(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -43928,7 +43930,7 @@ func (ec *executionContext) marshalNCatalogRule2ᚕᚖporticoᚋstoreᚋshopᚐC
 	return ret
 }
 
-func (ec *executionContext) marshalNCatalogRule2ᚖporticoᚋstoreᚋshopᚐCatalogRule(ctx context.Context, sel ast.SelectionSet, v *shop.CatalogRule) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogRule2ᚖporticoᚋstoreᚋcatalogᚐCatalogRule(ctx context.Context, sel ast.SelectionSet, v *catalog.CatalogRule) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -43948,11 +43950,11 @@ func (ec *executionContext) unmarshalNCatalogRuleDeleteInput2porticoᚋgraphᚋg
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCatalogRuleEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*shop.CatalogRule]) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogRuleEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*catalog.CatalogRule]) graphql.Marshaler {
 	return ec._CatalogRuleEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNCatalogRuleEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*shop.CatalogRule]) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogRuleEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*catalog.CatalogRule]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -43968,15 +43970,15 @@ func (ec *executionContext) marshalNCatalogRuleEdge2ᚕporticoᚋgraphᚋmodel�
 	return ret
 }
 
-func (ec *executionContext) marshalNCatalogRuleSchedule2porticoᚋstoreᚋshopᚐSchedule(ctx context.Context, sel ast.SelectionSet, v shop.Schedule) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogRuleSchedule2porticoᚋstoreᚋcatalogᚐSchedule(ctx context.Context, sel ast.SelectionSet, v catalog.Schedule) graphql.Marshaler {
 	return ec._CatalogRuleSchedule(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNCatalogRuleSchedule2ᚕporticoᚋstoreᚋshopᚐScheduleᚄ(ctx context.Context, sel ast.SelectionSet, v []shop.Schedule) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogRuleSchedule2ᚕporticoᚋstoreᚋcatalogᚐScheduleᚄ(ctx context.Context, sel ast.SelectionSet, v []catalog.Schedule) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNCatalogRuleSchedule2porticoᚋstoreᚋshopᚐSchedule(ctx, sel, v[i])
+		return ec.marshalNCatalogRuleSchedule2porticoᚋstoreᚋcatalogᚐSchedule(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -43988,7 +43990,7 @@ func (ec *executionContext) marshalNCatalogRuleSchedule2ᚕporticoᚋstoreᚋsho
 	return ret
 }
 
-func (ec *executionContext) unmarshalNCatalogRuleScheduleInput2ᚖporticoᚋstoreᚋshopᚐSchedule(ctx context.Context, v any) (*shop.Schedule, error) {
+func (ec *executionContext) unmarshalNCatalogRuleScheduleInput2ᚖporticoᚋstoreᚋcatalogᚐSchedule(ctx context.Context, v any) (*catalog.Schedule, error) {
 	res, err := ec.unmarshalInputCatalogRuleScheduleInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
@@ -44003,15 +44005,15 @@ func (ec *executionContext) unmarshalNCatalogUpdateInput2porticoᚋgraphᚋgener
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNComponentOption2porticoᚋstoreᚋshopᚐComponentOption(ctx context.Context, sel ast.SelectionSet, v shop.ComponentOption) graphql.Marshaler {
+func (ec *executionContext) marshalNComponentOption2porticoᚋstoreᚋcatalogᚐComponentOption(ctx context.Context, sel ast.SelectionSet, v catalog.ComponentOption) graphql.Marshaler {
 	return ec._ComponentOption(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNComponentOption2ᚕporticoᚋstoreᚋshopᚐComponentOptionᚄ(ctx context.Context, sel ast.SelectionSet, v []shop.ComponentOption) graphql.Marshaler {
+func (ec *executionContext) marshalNComponentOption2ᚕporticoᚋstoreᚋcatalogᚐComponentOptionᚄ(ctx context.Context, sel ast.SelectionSet, v []catalog.ComponentOption) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNComponentOption2porticoᚋstoreᚋshopᚐComponentOption(ctx, sel, v[i])
+		return ec.marshalNComponentOption2porticoᚋstoreᚋcatalogᚐComponentOption(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -44023,15 +44025,15 @@ func (ec *executionContext) marshalNComponentOption2ᚕporticoᚋstoreᚋshopᚐ
 	return ret
 }
 
-func (ec *executionContext) unmarshalNConsumeUnit2porticoᚋstoreᚋshopᚐConsumeUnit(ctx context.Context, v any) (shop.ConsumeUnit, error) {
+func (ec *executionContext) unmarshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx context.Context, v any) (promotion.ConsumeUnit, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNConsumeUnit2porticoᚋstoreᚋshopᚐConsumeUnit[tmp]
+	res := unmarshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNConsumeUnit2porticoᚋstoreᚋshopᚐConsumeUnit(ctx context.Context, sel ast.SelectionSet, v shop.ConsumeUnit) graphql.Marshaler {
+func (ec *executionContext) marshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx context.Context, sel ast.SelectionSet, v promotion.ConsumeUnit) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNConsumeUnit2porticoᚋstoreᚋshopᚐConsumeUnit[v])
+	res := graphql.MarshalString(marshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44041,17 +44043,17 @@ func (ec *executionContext) marshalNConsumeUnit2porticoᚋstoreᚋshopᚐConsume
 }
 
 var (
-	unmarshalNConsumeUnit2porticoᚋstoreᚋshopᚐConsumeUnit = map[string]shop.ConsumeUnit{
-		"PER_CART": shop.PerCart,
-		"PER_ITEM": shop.PerItem,
+	unmarshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit = map[string]promotion.ConsumeUnit{
+		"PER_CART": promotion.PerCart,
+		"PER_ITEM": promotion.PerItem,
 	}
-	marshalNConsumeUnit2porticoᚋstoreᚋshopᚐConsumeUnit = map[shop.ConsumeUnit]string{
-		shop.PerCart: "PER_CART",
-		shop.PerItem: "PER_ITEM",
+	marshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit = map[promotion.ConsumeUnit]string{
+		promotion.PerCart: "PER_CART",
+		promotion.PerItem: "PER_ITEM",
 	}
 )
 
-func (ec *executionContext) marshalNCurrency2ᚖporticoᚋstoreᚋshopᚐCurrency(ctx context.Context, sel ast.SelectionSet, v *shop.Currency) graphql.Marshaler {
+func (ec *executionContext) marshalNCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx context.Context, sel ast.SelectionSet, v *release.Currency) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44077,7 +44079,7 @@ func (ec *executionContext) marshalNDateTime2timeᚐTime(ctx context.Context, se
 	return res
 }
 
-func (ec *executionContext) marshalNDisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx context.Context, sel ast.SelectionSet, v *shop.DisplayPrice) graphql.Marshaler {
+func (ec *executionContext) marshalNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx context.Context, sel ast.SelectionSet, v *release.DisplayPrice) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44113,11 +44115,11 @@ func (ec *executionContext) marshalNFacetValue2ᚖporticoᚋgraphᚋmodelᚐFace
 	return ec._FacetValue(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNFile2ᚕᚖporticoᚋstoreᚋshopᚐFileᚄ(ctx context.Context, sel ast.SelectionSet, v []*shop.File) graphql.Marshaler {
+func (ec *executionContext) marshalNFile2ᚕᚖporticoᚋstoreᚋcatalogᚐFileᚄ(ctx context.Context, sel ast.SelectionSet, v []*catalog.File) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx, sel, v[i])
+		return ec.marshalNFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -44129,7 +44131,7 @@ func (ec *executionContext) marshalNFile2ᚕᚖporticoᚋstoreᚋshopᚐFileᚄ(
 	return ret
 }
 
-func (ec *executionContext) marshalNFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx context.Context, sel ast.SelectionSet, v *shop.File) graphql.Marshaler {
+func (ec *executionContext) marshalNFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx context.Context, sel ast.SelectionSet, v *catalog.File) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44139,11 +44141,11 @@ func (ec *executionContext) marshalNFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx co
 	return ec._File(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNFileEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*shop.File]) graphql.Marshaler {
+func (ec *executionContext) marshalNFileEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*catalog.File]) graphql.Marshaler {
 	return ec._FileEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNFileEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*shop.File]) graphql.Marshaler {
+func (ec *executionContext) marshalNFileEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*catalog.File]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -44596,11 +44598,11 @@ func (ec *executionContext) marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(
 	return ec._PageInfo(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPrice2ᚕᚖporticoᚋstoreᚋshopᚐPriceᚄ(ctx context.Context, sel ast.SelectionSet, v []*shop.Price) graphql.Marshaler {
+func (ec *executionContext) marshalNPrice2ᚕᚖporticoᚋstoreᚋreleaseᚐPriceᚄ(ctx context.Context, sel ast.SelectionSet, v []*release.Price) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, sel, v[i])
+		return ec.marshalNPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -44612,7 +44614,7 @@ func (ec *executionContext) marshalNPrice2ᚕᚖporticoᚋstoreᚋshopᚐPrice�
 	return ret
 }
 
-func (ec *executionContext) marshalNPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx context.Context, sel ast.SelectionSet, v *shop.Price) graphql.Marshaler {
+func (ec *executionContext) marshalNPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx context.Context, sel ast.SelectionSet, v *release.Price) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44622,15 +44624,15 @@ func (ec *executionContext) marshalNPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx 
 	return ec._Price(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNPriceModifier2porticoᚋstoreᚋshopᚐPriceModifier(ctx context.Context, sel ast.SelectionSet, v shop.PriceModifier) graphql.Marshaler {
+func (ec *executionContext) marshalNPriceModifier2porticoᚋstoreᚋreleaseᚐPriceModifier(ctx context.Context, sel ast.SelectionSet, v release.PriceModifier) graphql.Marshaler {
 	return ec._PriceModifier(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPriceModifier2ᚕporticoᚋstoreᚋshopᚐPriceModifierᚄ(ctx context.Context, sel ast.SelectionSet, v []shop.PriceModifier) graphql.Marshaler {
+func (ec *executionContext) marshalNPriceModifier2ᚕporticoᚋstoreᚋreleaseᚐPriceModifierᚄ(ctx context.Context, sel ast.SelectionSet, v []release.PriceModifier) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPriceModifier2porticoᚋstoreᚋshopᚐPriceModifier(ctx, sel, v[i])
+		return ec.marshalNPriceModifier2porticoᚋstoreᚋreleaseᚐPriceModifier(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -44642,15 +44644,15 @@ func (ec *executionContext) marshalNPriceModifier2ᚕporticoᚋstoreᚋshopᚐPr
 	return ret
 }
 
-func (ec *executionContext) unmarshalNPriceModifierType2porticoᚋstoreᚋshopᚐPriceModifierType(ctx context.Context, v any) (shop.PriceModifierType, error) {
+func (ec *executionContext) unmarshalNPriceModifierType2porticoᚋstoreᚋcatalogᚐPriceModifierType(ctx context.Context, v any) (catalog.PriceModifierType, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNPriceModifierType2porticoᚋstoreᚋshopᚐPriceModifierType[tmp]
+	res := unmarshalNPriceModifierType2porticoᚋstoreᚋcatalogᚐPriceModifierType[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPriceModifierType2porticoᚋstoreᚋshopᚐPriceModifierType(ctx context.Context, sel ast.SelectionSet, v shop.PriceModifierType) graphql.Marshaler {
+func (ec *executionContext) marshalNPriceModifierType2porticoᚋstoreᚋcatalogᚐPriceModifierType(ctx context.Context, sel ast.SelectionSet, v catalog.PriceModifierType) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNPriceModifierType2porticoᚋstoreᚋshopᚐPriceModifierType[v])
+	res := graphql.MarshalString(marshalNPriceModifierType2porticoᚋstoreᚋcatalogᚐPriceModifierType[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44660,27 +44662,27 @@ func (ec *executionContext) marshalNPriceModifierType2porticoᚋstoreᚋshopᚐP
 }
 
 var (
-	unmarshalNPriceModifierType2porticoᚋstoreᚋshopᚐPriceModifierType = map[string]shop.PriceModifierType{
-		"PRICE_INCREMENT": shop.PriceIncrement,
-		"PRICE_DECREMENT": shop.PriceDecrement,
-		"PRICE_EQUALS":    shop.PriceEquals,
+	unmarshalNPriceModifierType2porticoᚋstoreᚋcatalogᚐPriceModifierType = map[string]catalog.PriceModifierType{
+		"PRICE_INCREMENT": catalog.PriceIncrement,
+		"PRICE_DECREMENT": catalog.PriceDecrement,
+		"PRICE_EQUALS":    catalog.PriceEquals,
 	}
-	marshalNPriceModifierType2porticoᚋstoreᚋshopᚐPriceModifierType = map[shop.PriceModifierType]string{
-		shop.PriceIncrement: "PRICE_INCREMENT",
-		shop.PriceDecrement: "PRICE_DECREMENT",
-		shop.PriceEquals:    "PRICE_EQUALS",
+	marshalNPriceModifierType2porticoᚋstoreᚋcatalogᚐPriceModifierType = map[catalog.PriceModifierType]string{
+		catalog.PriceIncrement: "PRICE_INCREMENT",
+		catalog.PriceDecrement: "PRICE_DECREMENT",
+		catalog.PriceEquals:    "PRICE_EQUALS",
 	}
 )
 
-func (ec *executionContext) marshalNPriceTier2porticoᚋstoreᚋshopᚐPriceTier(ctx context.Context, sel ast.SelectionSet, v shop.PriceTier) graphql.Marshaler {
+func (ec *executionContext) marshalNPriceTier2porticoᚋstoreᚋreleaseᚐPriceTier(ctx context.Context, sel ast.SelectionSet, v release.PriceTier) graphql.Marshaler {
 	return ec._PriceTier(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPriceTier2ᚕporticoᚋstoreᚋshopᚐPriceTierᚄ(ctx context.Context, sel ast.SelectionSet, v []shop.PriceTier) graphql.Marshaler {
+func (ec *executionContext) marshalNPriceTier2ᚕporticoᚋstoreᚋreleaseᚐPriceTierᚄ(ctx context.Context, sel ast.SelectionSet, v []release.PriceTier) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPriceTier2porticoᚋstoreᚋshopᚐPriceTier(ctx, sel, v[i])
+		return ec.marshalNPriceTier2porticoᚋstoreᚋreleaseᚐPriceTier(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -44718,15 +44720,15 @@ func (ec *executionContext) marshalNProduct2ᚖporticoᚋgraphᚋmodelᚐProduct
 	return ec._Product(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNProductComponent2porticoᚋstoreᚋshopᚐProductComponent(ctx context.Context, sel ast.SelectionSet, v shop.ProductComponent) graphql.Marshaler {
+func (ec *executionContext) marshalNProductComponent2porticoᚋstoreᚋreleaseᚐProductComponent(ctx context.Context, sel ast.SelectionSet, v release.ProductComponent) graphql.Marshaler {
 	return ec._ProductComponent(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNProductComponent2ᚕporticoᚋstoreᚋshopᚐProductComponentᚄ(ctx context.Context, sel ast.SelectionSet, v []shop.ProductComponent) graphql.Marshaler {
+func (ec *executionContext) marshalNProductComponent2ᚕporticoᚋstoreᚋreleaseᚐProductComponentᚄ(ctx context.Context, sel ast.SelectionSet, v []release.ProductComponent) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNProductComponent2porticoᚋstoreᚋshopᚐProductComponent(ctx, sel, v[i])
+		return ec.marshalNProductComponent2porticoᚋstoreᚋreleaseᚐProductComponent(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -44881,11 +44883,11 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalNProductTranslation2ᚕᚖporticoᚋstoreᚋshopᚐProductTranslationᚄ(ctx context.Context, sel ast.SelectionSet, v []*shop.ProductTranslation) graphql.Marshaler {
+func (ec *executionContext) marshalNProductTranslation2ᚕᚖporticoᚋstoreᚋreleaseᚐProductTranslationᚄ(ctx context.Context, sel ast.SelectionSet, v []*release.ProductTranslation) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNProductTranslation2ᚖporticoᚋstoreᚋshopᚐProductTranslation(ctx, sel, v[i])
+		return ec.marshalNProductTranslation2ᚖporticoᚋstoreᚋreleaseᚐProductTranslation(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -44897,7 +44899,7 @@ func (ec *executionContext) marshalNProductTranslation2ᚕᚖporticoᚋstoreᚋs
 	return ret
 }
 
-func (ec *executionContext) marshalNProductTranslation2ᚖporticoᚋstoreᚋshopᚐProductTranslation(ctx context.Context, sel ast.SelectionSet, v *shop.ProductTranslation) graphql.Marshaler {
+func (ec *executionContext) marshalNProductTranslation2ᚖporticoᚋstoreᚋreleaseᚐProductTranslation(ctx context.Context, sel ast.SelectionSet, v *release.ProductTranslation) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44907,11 +44909,11 @@ func (ec *executionContext) marshalNProductTranslation2ᚖporticoᚋstoreᚋshop
 	return ec._ProductTranslation(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNPromotion2ᚕᚖporticoᚋstoreᚋshopᚐPromotionᚄ(ctx context.Context, sel ast.SelectionSet, v []*shop.Promotion) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotion2ᚕᚖporticoᚋstoreᚋpromotionᚐPromotionᚄ(ctx context.Context, sel ast.SelectionSet, v []*promotion.Promotion) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx, sel, v[i])
+		return ec.marshalNPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -44923,7 +44925,7 @@ func (ec *executionContext) marshalNPromotion2ᚕᚖporticoᚋstoreᚋshopᚐPro
 	return ret
 }
 
-func (ec *executionContext) marshalNPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *shop.Promotion) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44933,11 +44935,11 @@ func (ec *executionContext) marshalNPromotion2ᚖporticoᚋstoreᚋshopᚐPromot
 	return ec._Promotion(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNPromotionCode2ᚕᚖporticoᚋstoreᚋshopᚐPromotionCodeᚄ(ctx context.Context, sel ast.SelectionSet, v []*shop.PromotionCode) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCode2ᚕᚖporticoᚋstoreᚋpromotionᚐPromotionCodeᚄ(ctx context.Context, sel ast.SelectionSet, v []*promotion.PromotionCode) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotionCode2ᚖporticoᚋstoreᚋshopᚐPromotionCode(ctx, sel, v[i])
+		return ec.marshalNPromotionCode2ᚖporticoᚋstoreᚋpromotionᚐPromotionCode(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -44949,7 +44951,7 @@ func (ec *executionContext) marshalNPromotionCode2ᚕᚖporticoᚋstoreᚋshop�
 	return ret
 }
 
-func (ec *executionContext) marshalNPromotionCode2ᚖporticoᚋstoreᚋshopᚐPromotionCode(ctx context.Context, sel ast.SelectionSet, v *shop.PromotionCode) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCode2ᚖporticoᚋstoreᚋpromotionᚐPromotionCode(ctx context.Context, sel ast.SelectionSet, v *promotion.PromotionCode) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44959,15 +44961,15 @@ func (ec *executionContext) marshalNPromotionCode2ᚖporticoᚋstoreᚋshopᚐPr
 	return ec._PromotionCode(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNPromotionCodeArgument2porticoᚋstoreᚋshopᚐCodeArgument(ctx context.Context, v any) (shop.CodeArgument, error) {
+func (ec *executionContext) unmarshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument(ctx context.Context, v any) (promotion.CodeArgument, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNPromotionCodeArgument2porticoᚋstoreᚋshopᚐCodeArgument[tmp]
+	res := unmarshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionCodeArgument2porticoᚋstoreᚋshopᚐCodeArgument(ctx context.Context, sel ast.SelectionSet, v shop.CodeArgument) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument(ctx context.Context, sel ast.SelectionSet, v promotion.CodeArgument) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNPromotionCodeArgument2porticoᚋstoreᚋshopᚐCodeArgument[v])
+	res := graphql.MarshalString(marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44977,25 +44979,25 @@ func (ec *executionContext) marshalNPromotionCodeArgument2porticoᚋstoreᚋshop
 }
 
 var (
-	unmarshalNPromotionCodeArgument2porticoᚋstoreᚋshopᚐCodeArgument = map[string]shop.CodeArgument{
-		"CODE":       shop.CodeArgumentCode,
-		"USER":       shop.CodeArgumentUser,
-		"UNITS":      shop.CodeArgumentUnits,
-		"CART_VALUE": shop.CodeArgumentCartValue,
+	unmarshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument = map[string]promotion.CodeArgument{
+		"CODE":       promotion.CodeArgumentCode,
+		"USER":       promotion.CodeArgumentUser,
+		"UNITS":      promotion.CodeArgumentUnits,
+		"CART_VALUE": promotion.CodeArgumentCartValue,
 	}
-	marshalNPromotionCodeArgument2porticoᚋstoreᚋshopᚐCodeArgument = map[shop.CodeArgument]string{
-		shop.CodeArgumentCode:      "CODE",
-		shop.CodeArgumentUser:      "USER",
-		shop.CodeArgumentUnits:     "UNITS",
-		shop.CodeArgumentCartValue: "CART_VALUE",
+	marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument = map[promotion.CodeArgument]string{
+		promotion.CodeArgumentCode:      "CODE",
+		promotion.CodeArgumentUser:      "USER",
+		promotion.CodeArgumentUnits:     "UNITS",
+		promotion.CodeArgumentCartValue: "CART_VALUE",
 	}
 )
 
-func (ec *executionContext) marshalNPromotionCodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*shop.PromotionCode]) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*promotion.PromotionCode]) graphql.Marshaler {
 	return ec._PromotionCodeEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*shop.PromotionCode]) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*promotion.PromotionCode]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -45049,24 +45051,24 @@ func (ec *executionContext) marshalNPromotionCodeOrderField2porticoᚋstoreᚐSo
 
 var (
 	unmarshalNPromotionCodeOrderField2porticoᚋstoreᚐSortBy = map[string]store.SortBy{
-		"CODE":       shop.SortCode,
+		"CODE":       promotion.SortCode,
 		"CREATED_AT": store.SortCreatedAt,
 	}
 	marshalNPromotionCodeOrderField2porticoᚋstoreᚐSortBy = map[store.SortBy]string{
-		shop.SortCode:       "CODE",
+		promotion.SortCode:  "CODE",
 		store.SortCreatedAt: "CREATED_AT",
 	}
 )
 
-func (ec *executionContext) unmarshalNPromotionCodeReason2porticoᚋstoreᚋshopᚐCodeReason(ctx context.Context, v any) (shop.CodeReason, error) {
+func (ec *executionContext) unmarshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚐCodeReason(ctx context.Context, v any) (promotion.CodeReason, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNPromotionCodeReason2porticoᚋstoreᚋshopᚐCodeReason[tmp]
+	res := unmarshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚐCodeReason[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionCodeReason2porticoᚋstoreᚋshopᚐCodeReason(ctx context.Context, sel ast.SelectionSet, v shop.CodeReason) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚐCodeReason(ctx context.Context, sel ast.SelectionSet, v promotion.CodeReason) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNPromotionCodeReason2porticoᚋstoreᚋshopᚐCodeReason[v])
+	res := graphql.MarshalString(marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚐCodeReason[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -45076,29 +45078,29 @@ func (ec *executionContext) marshalNPromotionCodeReason2porticoᚋstoreᚋshop�
 }
 
 var (
-	unmarshalNPromotionCodeReason2porticoᚋstoreᚋshopᚐCodeReason = map[string]shop.CodeReason{
-		"UNKNOWN":              shop.CodeUnknown,
-		"EXPIRED":              shop.CodeExpired,
-		"NOT_STARTED":          shop.CodeNotStarted,
-		"DISABLED":             shop.CodeDisabled,
-		"USED_UP":              shop.CodeUsedUp,
-		"WRONG_USER":           shop.CodeWrongUser,
-		"NO_UNITS":             shop.CodeNoUnits,
-		"PER_ITEM_AUTOMATIC":   shop.CodeNotPerItem,
-		"BELOW_MIN_CART_VALUE": shop.CodeCartTooLow,
-		"OTHER_CURRENCY":       shop.CodeNotCurrency,
+	unmarshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚐCodeReason = map[string]promotion.CodeReason{
+		"UNKNOWN":              promotion.CodeUnknown,
+		"EXPIRED":              promotion.CodeExpired,
+		"NOT_STARTED":          promotion.CodeNotStarted,
+		"DISABLED":             promotion.CodeDisabled,
+		"USED_UP":              promotion.CodeUsedUp,
+		"WRONG_USER":           promotion.CodeWrongUser,
+		"NO_UNITS":             promotion.CodeNoUnits,
+		"PER_ITEM_AUTOMATIC":   promotion.CodeNotPerItem,
+		"BELOW_MIN_CART_VALUE": promotion.CodeCartTooLow,
+		"OTHER_CURRENCY":       promotion.CodeNotCurrency,
 	}
-	marshalNPromotionCodeReason2porticoᚋstoreᚋshopᚐCodeReason = map[shop.CodeReason]string{
-		shop.CodeUnknown:     "UNKNOWN",
-		shop.CodeExpired:     "EXPIRED",
-		shop.CodeNotStarted:  "NOT_STARTED",
-		shop.CodeDisabled:    "DISABLED",
-		shop.CodeUsedUp:      "USED_UP",
-		shop.CodeWrongUser:   "WRONG_USER",
-		shop.CodeNoUnits:     "NO_UNITS",
-		shop.CodeNotPerItem:  "PER_ITEM_AUTOMATIC",
-		shop.CodeCartTooLow:  "BELOW_MIN_CART_VALUE",
-		shop.CodeNotCurrency: "OTHER_CURRENCY",
+	marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚐCodeReason = map[promotion.CodeReason]string{
+		promotion.CodeUnknown:     "UNKNOWN",
+		promotion.CodeExpired:     "EXPIRED",
+		promotion.CodeNotStarted:  "NOT_STARTED",
+		promotion.CodeDisabled:    "DISABLED",
+		promotion.CodeUsedUp:      "USED_UP",
+		promotion.CodeWrongUser:   "WRONG_USER",
+		promotion.CodeNoUnits:     "NO_UNITS",
+		promotion.CodeNotPerItem:  "PER_ITEM_AUTOMATIC",
+		promotion.CodeCartTooLow:  "BELOW_MIN_CART_VALUE",
+		promotion.CodeNotCurrency: "OTHER_CURRENCY",
 	}
 )
 
@@ -45107,15 +45109,15 @@ func (ec *executionContext) unmarshalNPromotionCodeRedeemInput2porticoᚋgraph�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionCodeRefusal2porticoᚋstoreᚋshopᚐCodeRefusal(ctx context.Context, sel ast.SelectionSet, v shop.CodeRefusal) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeRefusal2porticoᚋstoreᚋpromotionᚐCodeRefusal(ctx context.Context, sel ast.SelectionSet, v promotion.CodeRefusal) graphql.Marshaler {
 	return ec._PromotionCodeRefusal(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚋshopᚐCodeRefusalᚄ(ctx context.Context, sel ast.SelectionSet, v []shop.CodeRefusal) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚐCodeRefusalᚄ(ctx context.Context, sel ast.SelectionSet, v []promotion.CodeRefusal) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotionCodeRefusal2porticoᚋstoreᚋshopᚐCodeRefusal(ctx, sel, v[i])
+		return ec.marshalNPromotionCodeRefusal2porticoᚋstoreᚋpromotionᚐCodeRefusal(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -45198,15 +45200,15 @@ func (ec *executionContext) unmarshalNPromotionCreateInput2porticoᚋgraphᚋmod
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionCurrency2porticoᚋstoreᚋshopᚐPromotionCurrency(ctx context.Context, sel ast.SelectionSet, v shop.PromotionCurrency) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCurrency2porticoᚋstoreᚋpromotionᚐPromotionCurrency(ctx context.Context, sel ast.SelectionSet, v promotion.PromotionCurrency) graphql.Marshaler {
 	return ec._PromotionCurrency(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPromotionCurrency2ᚕporticoᚋstoreᚋshopᚐPromotionCurrencyᚄ(ctx context.Context, sel ast.SelectionSet, v []shop.PromotionCurrency) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚐPromotionCurrencyᚄ(ctx context.Context, sel ast.SelectionSet, v []promotion.PromotionCurrency) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotionCurrency2porticoᚋstoreᚋshopᚐPromotionCurrency(ctx, sel, v[i])
+		return ec.marshalNPromotionCurrency2porticoᚋstoreᚋpromotionᚐPromotionCurrency(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -45223,11 +45225,11 @@ func (ec *executionContext) unmarshalNPromotionDeleteInput2porticoᚋgraphᚋgen
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*shop.Promotion]) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*promotion.Promotion]) graphql.Marshaler {
 	return ec._PromotionEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*shop.Promotion]) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*promotion.Promotion]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -45275,15 +45277,15 @@ var (
 	}
 )
 
-func (ec *executionContext) unmarshalNPromotionState2porticoᚋstoreᚋshopᚐPromotionState(ctx context.Context, v any) (shop.PromotionState, error) {
+func (ec *executionContext) unmarshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState(ctx context.Context, v any) (promotion.PromotionState, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNPromotionState2porticoᚋstoreᚋshopᚐPromotionState[tmp]
+	res := unmarshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionState2porticoᚋstoreᚋshopᚐPromotionState(ctx context.Context, sel ast.SelectionSet, v shop.PromotionState) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState(ctx context.Context, sel ast.SelectionSet, v promotion.PromotionState) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNPromotionState2porticoᚋstoreᚋshopᚐPromotionState[v])
+	res := graphql.MarshalString(marshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -45293,29 +45295,29 @@ func (ec *executionContext) marshalNPromotionState2porticoᚋstoreᚋshopᚐProm
 }
 
 var (
-	unmarshalNPromotionState2porticoᚋstoreᚋshopᚐPromotionState = map[string]shop.PromotionState{
-		"SCHEDULED": shop.PromotionScheduled,
-		"ACTIVE":    shop.PromotionActive,
-		"EXPIRED":   shop.PromotionExpired,
-		"DISABLED":  shop.PromotionDisabled,
+	unmarshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState = map[string]promotion.PromotionState{
+		"SCHEDULED": promotion.PromotionScheduled,
+		"ACTIVE":    promotion.PromotionActive,
+		"EXPIRED":   promotion.PromotionExpired,
+		"DISABLED":  promotion.PromotionDisabled,
 	}
-	marshalNPromotionState2porticoᚋstoreᚋshopᚐPromotionState = map[shop.PromotionState]string{
-		shop.PromotionScheduled: "SCHEDULED",
-		shop.PromotionActive:    "ACTIVE",
-		shop.PromotionExpired:   "EXPIRED",
-		shop.PromotionDisabled:  "DISABLED",
+	marshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState = map[promotion.PromotionState]string{
+		promotion.PromotionScheduled: "SCHEDULED",
+		promotion.PromotionActive:    "ACTIVE",
+		promotion.PromotionExpired:   "EXPIRED",
+		promotion.PromotionDisabled:  "DISABLED",
 	}
 )
 
-func (ec *executionContext) unmarshalNPromotionType2porticoᚋstoreᚋshopᚐPromotionType(ctx context.Context, v any) (shop.PromotionType, error) {
+func (ec *executionContext) unmarshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType(ctx context.Context, v any) (promotion.PromotionType, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNPromotionType2porticoᚋstoreᚋshopᚐPromotionType[tmp]
+	res := unmarshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionType2porticoᚋstoreᚋshopᚐPromotionType(ctx context.Context, sel ast.SelectionSet, v shop.PromotionType) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType(ctx context.Context, sel ast.SelectionSet, v promotion.PromotionType) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNPromotionType2porticoᚋstoreᚋshopᚐPromotionType[v])
+	res := graphql.MarshalString(marshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -45325,25 +45327,25 @@ func (ec *executionContext) marshalNPromotionType2porticoᚋstoreᚋshopᚐPromo
 }
 
 var (
-	unmarshalNPromotionType2porticoᚋstoreᚋshopᚐPromotionType = map[string]shop.PromotionType{
-		"FIXED_DISCOUNT":        shop.FixedDiscount,
-		"PERCENT_DISCOUNT":      shop.PercentDiscount,
-		"ITEM_FIXED_DISCOUNT":   shop.ItemFixedDiscount,
-		"ITEM_PERCENT_DISCOUNT": shop.ItemPercentDiscount,
-		"X_FOR_Y":               shop.XForY,
-		"X_FOR_AMOUNT":          shop.XForAmount,
-		"BUNDLE_FIXED_DISCOUNT": shop.BundleFixedDiscount,
-		"BUNDLE_GIFT":           shop.BundleGift,
+	unmarshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType = map[string]promotion.PromotionType{
+		"FIXED_DISCOUNT":        promotion.FixedDiscount,
+		"PERCENT_DISCOUNT":      promotion.PercentDiscount,
+		"ITEM_FIXED_DISCOUNT":   promotion.ItemFixedDiscount,
+		"ITEM_PERCENT_DISCOUNT": promotion.ItemPercentDiscount,
+		"X_FOR_Y":               promotion.XForY,
+		"X_FOR_AMOUNT":          promotion.XForAmount,
+		"BUNDLE_FIXED_DISCOUNT": promotion.BundleFixedDiscount,
+		"BUNDLE_GIFT":           promotion.BundleGift,
 	}
-	marshalNPromotionType2porticoᚋstoreᚋshopᚐPromotionType = map[shop.PromotionType]string{
-		shop.FixedDiscount:       "FIXED_DISCOUNT",
-		shop.PercentDiscount:     "PERCENT_DISCOUNT",
-		shop.ItemFixedDiscount:   "ITEM_FIXED_DISCOUNT",
-		shop.ItemPercentDiscount: "ITEM_PERCENT_DISCOUNT",
-		shop.XForY:               "X_FOR_Y",
-		shop.XForAmount:          "X_FOR_AMOUNT",
-		shop.BundleFixedDiscount: "BUNDLE_FIXED_DISCOUNT",
-		shop.BundleGift:          "BUNDLE_GIFT",
+	marshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType = map[promotion.PromotionType]string{
+		promotion.FixedDiscount:       "FIXED_DISCOUNT",
+		promotion.PercentDiscount:     "PERCENT_DISCOUNT",
+		promotion.ItemFixedDiscount:   "ITEM_FIXED_DISCOUNT",
+		promotion.ItemPercentDiscount: "ITEM_PERCENT_DISCOUNT",
+		promotion.XForY:               "X_FOR_Y",
+		promotion.XForAmount:          "X_FOR_AMOUNT",
+		promotion.BundleFixedDiscount: "BUNDLE_FIXED_DISCOUNT",
+		promotion.BundleGift:          "BUNDLE_GIFT",
 	}
 )
 
@@ -45680,15 +45682,15 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalNVariation2porticoᚋstoreᚋshopᚐVariation(ctx context.Context, sel ast.SelectionSet, v shop.Variation) graphql.Marshaler {
+func (ec *executionContext) marshalNVariation2porticoᚋstoreᚋcatalogᚐVariation(ctx context.Context, sel ast.SelectionSet, v catalog.Variation) graphql.Marshaler {
 	return ec._Variation(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNVariation2ᚕporticoᚋstoreᚋshopᚐVariationᚄ(ctx context.Context, sel ast.SelectionSet, v []shop.Variation) graphql.Marshaler {
+func (ec *executionContext) marshalNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx context.Context, sel ast.SelectionSet, v []catalog.Variation) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNVariation2porticoᚋstoreᚋshopᚐVariation(ctx, sel, v[i])
+		return ec.marshalNVariation2porticoᚋstoreᚋcatalogᚐVariation(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -45700,15 +45702,15 @@ func (ec *executionContext) marshalNVariation2ᚕporticoᚋstoreᚋshopᚐVariat
 	return ret
 }
 
-func (ec *executionContext) marshalNVariationOption2porticoᚋstoreᚋshopᚐVariationOption(ctx context.Context, sel ast.SelectionSet, v shop.VariationOption) graphql.Marshaler {
+func (ec *executionContext) marshalNVariationOption2porticoᚋstoreᚋcatalogᚐVariationOption(ctx context.Context, sel ast.SelectionSet, v catalog.VariationOption) graphql.Marshaler {
 	return ec._VariationOption(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNVariationOption2ᚕporticoᚋstoreᚋshopᚐVariationOptionᚄ(ctx context.Context, sel ast.SelectionSet, v []shop.VariationOption) graphql.Marshaler {
+func (ec *executionContext) marshalNVariationOption2ᚕporticoᚋstoreᚋcatalogᚐVariationOptionᚄ(ctx context.Context, sel ast.SelectionSet, v []catalog.VariationOption) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNVariationOption2porticoᚋstoreᚋshopᚐVariationOption(ctx, sel, v[i])
+		return ec.marshalNVariationOption2porticoᚋstoreᚋcatalogᚐVariationOption(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -45860,14 +45862,14 @@ func (ec *executionContext) marshalN__TypeKind2string(ctx context.Context, sel a
 	return res
 }
 
-func (ec *executionContext) marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚋshopᚐAuthoredHierarchy(ctx context.Context, sel ast.SelectionSet, v *shop.AuthoredHierarchy) graphql.Marshaler {
+func (ec *executionContext) marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx context.Context, sel ast.SelectionSet, v *catalog.AuthoredHierarchy) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._AuthoredHierarchy(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*shop.AuthoredHierarchy]) graphql.Marshaler {
+func (ec *executionContext) marshalOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*catalog.AuthoredHierarchy]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -45918,14 +45920,14 @@ func (ec *executionContext) marshalOBoolean2ᚖbool(ctx context.Context, sel ast
 	return res
 }
 
-func (ec *executionContext) marshalOCatalog2ᚖporticoᚋstoreᚋshopᚐCatalog(ctx context.Context, sel ast.SelectionSet, v *shop.Catalog) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx context.Context, sel ast.SelectionSet, v *catalog.Catalog) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._Catalog(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*shop.Catalog]) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*catalog.Catalog]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -45976,16 +45978,16 @@ func (ec *executionContext) unmarshalOCatalogNodeOrder2ᚖporticoᚋgraphᚋmode
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOCatalogPricebookInput2ᚕᚖporticoᚋstoreᚋshopᚐPricebookRankᚄ(ctx context.Context, v any) ([]*shop.PricebookRank, error) {
+func (ec *executionContext) unmarshalOCatalogPricebookInput2ᚕᚖporticoᚋstoreᚋcatalogᚐPricebookRankᚄ(ctx context.Context, v any) ([]*catalog.PricebookRank, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]*shop.PricebookRank, len(vSlice))
+	res := make([]*catalog.PricebookRank, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNCatalogPricebookInput2ᚖporticoᚋstoreᚋshopᚐPricebookRank(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNCatalogPricebookInput2ᚖporticoᚋstoreᚋcatalogᚐPricebookRank(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -46000,14 +46002,14 @@ func (ec *executionContext) marshalOCatalogPublishPayload2ᚖporticoᚋgraphᚋg
 	return ec._CatalogPublishPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOCatalogRelease2ᚕᚖporticoᚋstoreᚋshopᚐReleaseᚄ(ctx context.Context, sel ast.SelectionSet, v []*shop.Release) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalogRelease2ᚕᚖporticoᚋstoreᚋreleaseᚐReleaseᚄ(ctx context.Context, sel ast.SelectionSet, v []*release.Release) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNCatalogRelease2ᚖporticoᚋstoreᚋshopᚐRelease(ctx, sel, v[i])
+		return ec.marshalNCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚐRelease(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -46019,7 +46021,7 @@ func (ec *executionContext) marshalOCatalogRelease2ᚕᚖporticoᚋstoreᚋshop�
 	return ret
 }
 
-func (ec *executionContext) marshalOCatalogRelease2ᚖporticoᚋstoreᚋshopᚐRelease(ctx context.Context, sel ast.SelectionSet, v *shop.Release) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚐRelease(ctx context.Context, sel ast.SelectionSet, v *release.Release) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -46040,14 +46042,14 @@ func (ec *executionContext) marshalOCatalogResolution2ᚖporticoᚋgraphᚋmodel
 	return ec._CatalogResolution(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOCatalogRule2ᚖporticoᚋstoreᚋshopᚐCatalogRule(ctx context.Context, sel ast.SelectionSet, v *shop.CatalogRule) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalogRule2ᚖporticoᚋstoreᚋcatalogᚐCatalogRule(ctx context.Context, sel ast.SelectionSet, v *catalog.CatalogRule) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._CatalogRule(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*shop.CatalogRule]) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*catalog.CatalogRule]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -46068,50 +46070,50 @@ func (ec *executionContext) marshalOCatalogRuleDeletePayload2ᚖporticoᚋgraph�
 	return ec._CatalogRuleDeletePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋshopᚐRuleDrop(ctx context.Context, v any) (*shop.RuleDrop, error) {
+func (ec *executionContext) unmarshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚐRuleDrop(ctx context.Context, v any) (*release.RuleDrop, error) {
 	if v == nil {
 		return nil, nil
 	}
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋshopᚐRuleDrop[tmp]
+	res := unmarshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚐRuleDrop[tmp]
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋshopᚐRuleDrop(ctx context.Context, sel ast.SelectionSet, v *shop.RuleDrop) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚐRuleDrop(ctx context.Context, sel ast.SelectionSet, v *release.RuleDrop) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋshopᚐRuleDrop[*v])
+	res := graphql.MarshalString(marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚐRuleDrop[*v])
 	return res
 }
 
 var (
-	unmarshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋshopᚐRuleDrop = map[string]shop.RuleDrop{
-		"OUT_OF_SCHEDULE": shop.DropSchedule,
-		"OTHER_SHOPPER":   shop.DropOtherShopper,
-		"NOTHING_MATCHED": shop.DropNoMatch,
-		"NOT_PUBLISHED":   shop.DropNotPublished,
+	unmarshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚐRuleDrop = map[string]release.RuleDrop{
+		"OUT_OF_SCHEDULE": release.DropSchedule,
+		"OTHER_SHOPPER":   release.DropOtherShopper,
+		"NOTHING_MATCHED": release.DropNoMatch,
+		"NOT_PUBLISHED":   release.DropNotPublished,
 	}
-	marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋshopᚐRuleDrop = map[shop.RuleDrop]string{
-		shop.DropSchedule:     "OUT_OF_SCHEDULE",
-		shop.DropOtherShopper: "OTHER_SHOPPER",
-		shop.DropNoMatch:      "NOTHING_MATCHED",
-		shop.DropNotPublished: "NOT_PUBLISHED",
+	marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚐRuleDrop = map[release.RuleDrop]string{
+		release.DropSchedule:     "OUT_OF_SCHEDULE",
+		release.DropOtherShopper: "OTHER_SHOPPER",
+		release.DropNoMatch:      "NOTHING_MATCHED",
+		release.DropNotPublished: "NOT_PUBLISHED",
 	}
 )
 
-func (ec *executionContext) unmarshalOCatalogRuleScheduleInput2ᚕᚖporticoᚋstoreᚋshopᚐScheduleᚄ(ctx context.Context, v any) ([]*shop.Schedule, error) {
+func (ec *executionContext) unmarshalOCatalogRuleScheduleInput2ᚕᚖporticoᚋstoreᚋcatalogᚐScheduleᚄ(ctx context.Context, v any) ([]*catalog.Schedule, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]*shop.Schedule, len(vSlice))
+	res := make([]*catalog.Schedule, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNCatalogRuleScheduleInput2ᚖporticoᚋstoreᚋshopᚐSchedule(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNCatalogRuleScheduleInput2ᚖporticoᚋstoreᚋcatalogᚐSchedule(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -46126,37 +46128,37 @@ func (ec *executionContext) marshalOCatalogRuleUpdatePayload2ᚖporticoᚋgraph�
 	return ec._CatalogRuleUpdatePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOCatalogTieBreak2ᚖporticoᚋstoreᚋshopᚐTieBreak(ctx context.Context, v any) (*shop.TieBreak, error) {
+func (ec *executionContext) unmarshalOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚐTieBreak(ctx context.Context, v any) (*release.TieBreak, error) {
 	if v == nil {
 		return nil, nil
 	}
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOCatalogTieBreak2ᚖporticoᚋstoreᚋshopᚐTieBreak[tmp]
+	res := unmarshalOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚐTieBreak[tmp]
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOCatalogTieBreak2ᚖporticoᚋstoreᚋshopᚐTieBreak(ctx context.Context, sel ast.SelectionSet, v *shop.TieBreak) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚐTieBreak(ctx context.Context, sel ast.SelectionSet, v *release.TieBreak) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalOCatalogTieBreak2ᚖporticoᚋstoreᚋshopᚐTieBreak[*v])
+	res := graphql.MarshalString(marshalOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚐTieBreak[*v])
 	return res
 }
 
 var (
-	unmarshalOCatalogTieBreak2ᚖporticoᚋstoreᚋshopᚐTieBreak = map[string]shop.TieBreak{
-		"FEWEST_MISSED":  shop.TieFewestMissed,
-		"OLDEST":         shop.TieOldest,
-		"IMPORTED_FIRST": shop.TieImportedFirst,
-		"SMALLEST_ID":    shop.TieSmallestID,
+	unmarshalOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚐTieBreak = map[string]release.TieBreak{
+		"FEWEST_MISSED":  release.TieFewestMissed,
+		"OLDEST":         release.TieOldest,
+		"IMPORTED_FIRST": release.TieImportedFirst,
+		"SMALLEST_ID":    release.TieSmallestID,
 	}
-	marshalOCatalogTieBreak2ᚖporticoᚋstoreᚋshopᚐTieBreak = map[shop.TieBreak]string{
-		shop.TieFewestMissed:  "FEWEST_MISSED",
-		shop.TieOldest:        "OLDEST",
-		shop.TieImportedFirst: "IMPORTED_FIRST",
-		shop.TieSmallestID:    "SMALLEST_ID",
+	marshalOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚐTieBreak = map[release.TieBreak]string{
+		release.TieFewestMissed:  "FEWEST_MISSED",
+		release.TieOldest:        "OLDEST",
+		release.TieImportedFirst: "IMPORTED_FIRST",
+		release.TieSmallestID:    "SMALLEST_ID",
 	}
 )
 
@@ -46174,44 +46176,44 @@ func (ec *executionContext) marshalOConfiguredProduct2ᚖporticoᚋgraphᚋmodel
 	return ec._ConfiguredProduct(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOConsumeUnit2ᚖporticoᚋstoreᚋshopᚐConsumeUnit(ctx context.Context, v any) (*shop.ConsumeUnit, error) {
+func (ec *executionContext) unmarshalOConsumeUnit2ᚖporticoᚋstoreᚋpromotionᚐConsumeUnit(ctx context.Context, v any) (*promotion.ConsumeUnit, error) {
 	if v == nil {
 		return nil, nil
 	}
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOConsumeUnit2ᚖporticoᚋstoreᚋshopᚐConsumeUnit[tmp]
+	res := unmarshalOConsumeUnit2ᚖporticoᚋstoreᚋpromotionᚐConsumeUnit[tmp]
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOConsumeUnit2ᚖporticoᚋstoreᚋshopᚐConsumeUnit(ctx context.Context, sel ast.SelectionSet, v *shop.ConsumeUnit) graphql.Marshaler {
+func (ec *executionContext) marshalOConsumeUnit2ᚖporticoᚋstoreᚋpromotionᚐConsumeUnit(ctx context.Context, sel ast.SelectionSet, v *promotion.ConsumeUnit) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalOConsumeUnit2ᚖporticoᚋstoreᚋshopᚐConsumeUnit[*v])
+	res := graphql.MarshalString(marshalOConsumeUnit2ᚖporticoᚋstoreᚋpromotionᚐConsumeUnit[*v])
 	return res
 }
 
 var (
-	unmarshalOConsumeUnit2ᚖporticoᚋstoreᚋshopᚐConsumeUnit = map[string]shop.ConsumeUnit{
-		"PER_CART": shop.PerCart,
-		"PER_ITEM": shop.PerItem,
+	unmarshalOConsumeUnit2ᚖporticoᚋstoreᚋpromotionᚐConsumeUnit = map[string]promotion.ConsumeUnit{
+		"PER_CART": promotion.PerCart,
+		"PER_ITEM": promotion.PerItem,
 	}
-	marshalOConsumeUnit2ᚖporticoᚋstoreᚋshopᚐConsumeUnit = map[shop.ConsumeUnit]string{
-		shop.PerCart: "PER_CART",
-		shop.PerItem: "PER_ITEM",
+	marshalOConsumeUnit2ᚖporticoᚋstoreᚋpromotionᚐConsumeUnit = map[promotion.ConsumeUnit]string{
+		promotion.PerCart: "PER_CART",
+		promotion.PerItem: "PER_ITEM",
 	}
 )
 
-func (ec *executionContext) marshalOCurrency2ᚕᚖporticoᚋstoreᚋshopᚐCurrencyᚄ(ctx context.Context, sel ast.SelectionSet, v []*shop.Currency) graphql.Marshaler {
+func (ec *executionContext) marshalOCurrency2ᚕᚖporticoᚋstoreᚋreleaseᚐCurrencyᚄ(ctx context.Context, sel ast.SelectionSet, v []*release.Currency) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNCurrency2ᚖporticoᚋstoreᚋshopᚐCurrency(ctx, sel, v[i])
+		return ec.marshalNCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -46223,7 +46225,7 @@ func (ec *executionContext) marshalOCurrency2ᚕᚖporticoᚋstoreᚋshopᚐCurr
 	return ret
 }
 
-func (ec *executionContext) marshalOCurrency2ᚖporticoᚋstoreᚋshopᚐCurrency(ctx context.Context, sel ast.SelectionSet, v *shop.Currency) graphql.Marshaler {
+func (ec *executionContext) marshalOCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx context.Context, sel ast.SelectionSet, v *release.Currency) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -46268,21 +46270,21 @@ func (ec *executionContext) unmarshalODateTimeBounds2ᚖporticoᚋgraphᚋmodel�
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalODisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx context.Context, sel ast.SelectionSet, v *shop.DisplayPrice) graphql.Marshaler {
+func (ec *executionContext) marshalODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx context.Context, sel ast.SelectionSet, v *release.DisplayPrice) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._DisplayPrice(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx context.Context, sel ast.SelectionSet, v *shop.File) graphql.Marshaler {
+func (ec *executionContext) marshalOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx context.Context, sel ast.SelectionSet, v *catalog.File) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._File(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*shop.File]) graphql.Marshaler {
+func (ec *executionContext) marshalOFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*catalog.File]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -46620,7 +46622,7 @@ func (ec *executionContext) marshalONodeUpdatePayload2ᚖporticoᚋgraphᚋgener
 	return ec._NodeUpdatePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx context.Context, sel ast.SelectionSet, v *shop.Price) graphql.Marshaler {
+func (ec *executionContext) marshalOPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx context.Context, sel ast.SelectionSet, v *release.Price) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -46674,28 +46676,28 @@ func (ec *executionContext) unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐ
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *shop.Promotion) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._Promotion(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOPromotionCode2ᚖporticoᚋstoreᚋshopᚐPromotionCode(ctx context.Context, sel ast.SelectionSet, v *shop.PromotionCode) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚐPromotionCode(ctx context.Context, sel ast.SelectionSet, v *promotion.PromotionCode) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._PromotionCode(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOPromotionCodeCheck2ᚖporticoᚋstoreᚋshopᚐCodeCheck(ctx context.Context, sel ast.SelectionSet, v *shop.CodeCheck) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚐCodeCheck(ctx context.Context, sel ast.SelectionSet, v *promotion.CodeCheck) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._PromotionCodeCheck(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*shop.PromotionCode]) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*promotion.PromotionCode]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -46767,7 +46769,7 @@ func (ec *executionContext) marshalOPromotionCodesGeneratePayload2ᚖporticoᚋg
 	return ec._PromotionCodesGeneratePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*shop.Promotion]) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*promotion.Promotion]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -46804,23 +46806,23 @@ func (ec *executionContext) unmarshalOPromotionOrder2ᚖporticoᚋgraphᚋmodel�
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOPromotionPreview2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *shop.Promotion) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionPreview2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._PromotionPreview(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOPromotionState2ᚕporticoᚋstoreᚋshopᚐPromotionStateᚄ(ctx context.Context, v any) ([]shop.PromotionState, error) {
+func (ec *executionContext) unmarshalOPromotionState2ᚕporticoᚋstoreᚋpromotionᚐPromotionStateᚄ(ctx context.Context, v any) ([]promotion.PromotionState, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]shop.PromotionState, len(vSlice))
+	res := make([]promotion.PromotionState, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNPromotionState2porticoᚋstoreᚋshopᚐPromotionState(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -46828,14 +46830,14 @@ func (ec *executionContext) unmarshalOPromotionState2ᚕporticoᚋstoreᚋshop�
 	return res, nil
 }
 
-func (ec *executionContext) marshalOPromotionState2ᚕporticoᚋstoreᚋshopᚐPromotionStateᚄ(ctx context.Context, sel ast.SelectionSet, v []shop.PromotionState) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionState2ᚕporticoᚋstoreᚋpromotionᚐPromotionStateᚄ(ctx context.Context, sel ast.SelectionSet, v []promotion.PromotionState) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotionState2porticoᚋstoreᚋshopᚐPromotionState(ctx, sel, v[i])
+		return ec.marshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -46847,16 +46849,16 @@ func (ec *executionContext) marshalOPromotionState2ᚕporticoᚋstoreᚋshopᚐP
 	return ret
 }
 
-func (ec *executionContext) unmarshalOPromotionType2ᚕporticoᚋstoreᚋshopᚐPromotionTypeᚄ(ctx context.Context, v any) ([]shop.PromotionType, error) {
+func (ec *executionContext) unmarshalOPromotionType2ᚕporticoᚋstoreᚋpromotionᚐPromotionTypeᚄ(ctx context.Context, v any) ([]promotion.PromotionType, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]shop.PromotionType, len(vSlice))
+	res := make([]promotion.PromotionType, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNPromotionType2porticoᚋstoreᚋshopᚐPromotionType(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -46864,14 +46866,14 @@ func (ec *executionContext) unmarshalOPromotionType2ᚕporticoᚋstoreᚋshopᚐ
 	return res, nil
 }
 
-func (ec *executionContext) marshalOPromotionType2ᚕporticoᚋstoreᚋshopᚐPromotionTypeᚄ(ctx context.Context, sel ast.SelectionSet, v []shop.PromotionType) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionType2ᚕporticoᚋstoreᚋpromotionᚐPromotionTypeᚄ(ctx context.Context, sel ast.SelectionSet, v []promotion.PromotionType) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotionType2porticoᚋstoreᚋshopᚐPromotionType(ctx, sel, v[i])
+		return ec.marshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -46883,45 +46885,45 @@ func (ec *executionContext) marshalOPromotionType2ᚕporticoᚋstoreᚋshopᚐPr
 	return ret
 }
 
-func (ec *executionContext) unmarshalOPromotionType2ᚖporticoᚋstoreᚋshopᚐPromotionType(ctx context.Context, v any) (*shop.PromotionType, error) {
+func (ec *executionContext) unmarshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType(ctx context.Context, v any) (*promotion.PromotionType, error) {
 	if v == nil {
 		return nil, nil
 	}
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOPromotionType2ᚖporticoᚋstoreᚋshopᚐPromotionType[tmp]
+	res := unmarshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType[tmp]
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOPromotionType2ᚖporticoᚋstoreᚋshopᚐPromotionType(ctx context.Context, sel ast.SelectionSet, v *shop.PromotionType) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType(ctx context.Context, sel ast.SelectionSet, v *promotion.PromotionType) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalOPromotionType2ᚖporticoᚋstoreᚋshopᚐPromotionType[*v])
+	res := graphql.MarshalString(marshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType[*v])
 	return res
 }
 
 var (
-	unmarshalOPromotionType2ᚖporticoᚋstoreᚋshopᚐPromotionType = map[string]shop.PromotionType{
-		"FIXED_DISCOUNT":        shop.FixedDiscount,
-		"PERCENT_DISCOUNT":      shop.PercentDiscount,
-		"ITEM_FIXED_DISCOUNT":   shop.ItemFixedDiscount,
-		"ITEM_PERCENT_DISCOUNT": shop.ItemPercentDiscount,
-		"X_FOR_Y":               shop.XForY,
-		"X_FOR_AMOUNT":          shop.XForAmount,
-		"BUNDLE_FIXED_DISCOUNT": shop.BundleFixedDiscount,
-		"BUNDLE_GIFT":           shop.BundleGift,
+	unmarshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType = map[string]promotion.PromotionType{
+		"FIXED_DISCOUNT":        promotion.FixedDiscount,
+		"PERCENT_DISCOUNT":      promotion.PercentDiscount,
+		"ITEM_FIXED_DISCOUNT":   promotion.ItemFixedDiscount,
+		"ITEM_PERCENT_DISCOUNT": promotion.ItemPercentDiscount,
+		"X_FOR_Y":               promotion.XForY,
+		"X_FOR_AMOUNT":          promotion.XForAmount,
+		"BUNDLE_FIXED_DISCOUNT": promotion.BundleFixedDiscount,
+		"BUNDLE_GIFT":           promotion.BundleGift,
 	}
-	marshalOPromotionType2ᚖporticoᚋstoreᚋshopᚐPromotionType = map[shop.PromotionType]string{
-		shop.FixedDiscount:       "FIXED_DISCOUNT",
-		shop.PercentDiscount:     "PERCENT_DISCOUNT",
-		shop.ItemFixedDiscount:   "ITEM_FIXED_DISCOUNT",
-		shop.ItemPercentDiscount: "ITEM_PERCENT_DISCOUNT",
-		shop.XForY:               "X_FOR_Y",
-		shop.XForAmount:          "X_FOR_AMOUNT",
-		shop.BundleFixedDiscount: "BUNDLE_FIXED_DISCOUNT",
-		shop.BundleGift:          "BUNDLE_GIFT",
+	marshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType = map[promotion.PromotionType]string{
+		promotion.FixedDiscount:       "FIXED_DISCOUNT",
+		promotion.PercentDiscount:     "PERCENT_DISCOUNT",
+		promotion.ItemFixedDiscount:   "ITEM_FIXED_DISCOUNT",
+		promotion.ItemPercentDiscount: "ITEM_PERCENT_DISCOUNT",
+		promotion.XForY:               "X_FOR_Y",
+		promotion.XForAmount:          "X_FOR_AMOUNT",
+		promotion.BundleFixedDiscount: "BUNDLE_FIXED_DISCOUNT",
+		promotion.BundleGift:          "BUNDLE_GIFT",
 	}
 )
 
@@ -47146,7 +47148,7 @@ func (ec *executionContext) marshalOTextFilterValues2ᚖporticoᚋgraphᚋmodel�
 	return ec._TextFilterValues(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOVariationOption2ᚖporticoᚋstoreᚋshopᚐVariationOption(ctx context.Context, sel ast.SelectionSet, v *shop.VariationOption) graphql.Marshaler {
+func (ec *executionContext) marshalOVariationOption2ᚖporticoᚋstoreᚋcatalogᚐVariationOption(ctx context.Context, sel ast.SelectionSet, v *catalog.VariationOption) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

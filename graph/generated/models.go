@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"portico/graph/model"
 	"portico/store"
+	"portico/store/catalog"
 	"portico/store/gateway"
-	"portico/store/shop"
+	"portico/store/promotion"
+	"portico/store/release"
 	"portico/store/stock"
 	"time"
 )
@@ -21,7 +23,7 @@ type CatalogCreateInput struct {
 	// The hierarchies it publishes, by global id or the service's own; null means none.
 	HierarchyIds []string `json:"hierarchyIds,omitempty"`
 	// Its price books; null means none.
-	Pricebooks []*shop.PricebookRank `json:"pricebooks,omitempty"`
+	Pricebooks []*catalog.PricebookRank `json:"pricebooks,omitempty"`
 	// The language of its base texts, BCP 47: `fr`; null or empty means the store's.
 	Locale *string `json:"locale,omitempty"`
 	// ISO 4217: `EUR`; null or empty means the store's.
@@ -33,7 +35,7 @@ type CatalogCreateInput struct {
 // The new catalog.
 type CatalogCreatePayload struct {
 	// It, as it is now; null when nothing was written for the errors' sake.
-	Catalog *shop.Catalog `json:"catalog,omitempty"`
+	Catalog *catalog.Catalog `json:"catalog,omitempty"`
 	// What is to be mended; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -83,7 +85,7 @@ type CatalogReleaseServeInput struct {
 // The release that is served.
 type CatalogReleaseServePayload struct {
 	// The release; null when nothing was changed for the errors' sake.
-	Release *shop.Release `json:"release,omitempty"`
+	Release *release.Release `json:"release,omitempty"`
 	// What is to be mended; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -107,7 +109,7 @@ type CatalogRuleCreateInput struct {
 	// Rather for these context tags, each 1 to 255 bytes without a comma; null or empty means all.
 	Tags []string `json:"tags,omitempty"`
 	// It counts within any of these times; null or empty means always.
-	Schedules []*shop.Schedule `json:"schedules,omitempty"`
+	Schedules []*catalog.Schedule `json:"schedules,omitempty"`
 	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
@@ -115,7 +117,7 @@ type CatalogRuleCreateInput struct {
 // The new rule.
 type CatalogRuleCreatePayload struct {
 	// It, as it is now; null when nothing was written for the errors' sake.
-	CatalogRule *shop.CatalogRule `json:"catalogRule,omitempty"`
+	CatalogRule *catalog.CatalogRule `json:"catalogRule,omitempty"`
 	// What is to be mended; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -155,7 +157,7 @@ type CatalogRuleUpdateInput struct {
 	// Rather for these context tags, each 1 to 255 bytes without a comma; empty means all.
 	Tags []string `json:"tags,omitempty"`
 	// It counts within any of these times; empty means always.
-	Schedules []*shop.Schedule `json:"schedules,omitempty"`
+	Schedules []*catalog.Schedule `json:"schedules,omitempty"`
 	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
@@ -163,7 +165,7 @@ type CatalogRuleUpdateInput struct {
 // The changed rule.
 type CatalogRuleUpdatePayload struct {
 	// It, as it is now; null when nothing was written for the errors' sake.
-	CatalogRule *shop.CatalogRule `json:"catalogRule,omitempty"`
+	CatalogRule *catalog.CatalogRule `json:"catalogRule,omitempty"`
 	// What is to be mended; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -177,7 +179,7 @@ type CatalogUpdateInput struct {
 	// The hierarchies it publishes, by global id or the service's own; empty means none.
 	HierarchyIds []string `json:"hierarchyIds,omitempty"`
 	// Its price books; empty means none.
-	Pricebooks []*shop.PricebookRank `json:"pricebooks,omitempty"`
+	Pricebooks []*catalog.PricebookRank `json:"pricebooks,omitempty"`
 	// BCP 47: `fr`; empty means the store's.
 	Locale *string `json:"locale,omitempty"`
 	// ISO 4217: `EUR`; empty means the store's.
@@ -189,7 +191,7 @@ type CatalogUpdateInput struct {
 // The changed catalog.
 type CatalogUpdatePayload struct {
 	// It, as it is now; null when nothing was written for the errors' sake.
-	Catalog *shop.Catalog `json:"catalog,omitempty"`
+	Catalog *catalog.Catalog `json:"catalog,omitempty"`
 	// What is to be mended; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -245,7 +247,7 @@ type HierarchyCreateInput struct {
 // The new hierarchy.
 type HierarchyCreatePayload struct {
 	// It, as it is now; null when nothing was written for the errors' sake.
-	Hierarchy *shop.AuthoredHierarchy `json:"hierarchy,omitempty"`
+	Hierarchy *catalog.AuthoredHierarchy `json:"hierarchy,omitempty"`
 	// What is to be mended; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -283,7 +285,7 @@ type HierarchyUpdateInput struct {
 // The changed hierarchy.
 type HierarchyUpdatePayload struct {
 	// It, as it is now; null when nothing was written for the errors' sake.
-	Hierarchy *shop.AuthoredHierarchy `json:"hierarchy,omitempty"`
+	Hierarchy *catalog.AuthoredHierarchy `json:"hierarchy,omitempty"`
 	// What is to be mended; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -487,7 +489,7 @@ type PromotionCodesCreateInput struct {
 	// The codes, 1 to 10000.
 	Codes []*model.PromotionCodeInput `json:"codes"`
 	// What one use counts, for those codes that do not say.
-	ConsumeUnit shop.ConsumeUnit `json:"consumeUnit"`
+	ConsumeUnit promotion.ConsumeUnit `json:"consumeUnit"`
 	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
@@ -495,9 +497,9 @@ type PromotionCodesCreateInput struct {
 // What came of it.
 type PromotionCodesCreatePayload struct {
 	// The promotion; null when nothing was made for the errors' sake.
-	Promotion *shop.Promotion `json:"promotion,omitempty"`
+	Promotion *promotion.Promotion `json:"promotion,omitempty"`
 	// The codes, in the order of the input; empty when none was made for the errors' sake.
-	Codes []*shop.PromotionCode `json:"codes"`
+	Codes []*promotion.PromotionCode `json:"codes"`
 	// What is to be mended, for each code that cannot be made; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -533,7 +535,7 @@ type PromotionCodesGenerateInput struct {
 	// How often each code can be used, at least 1; null means any number of times.
 	Uses *int `json:"uses,omitempty"`
 	// What one use counts.
-	ConsumeUnit shop.ConsumeUnit `json:"consumeUnit"`
+	ConsumeUnit promotion.ConsumeUnit `json:"consumeUnit"`
 	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
@@ -551,7 +553,7 @@ type PromotionCodesGeneratePayload struct {
 // What came of it.
 type PromotionCreatePayload struct {
 	// The promotion; null when it was not made for the errors' sake.
-	Promotion *shop.Promotion `json:"promotion,omitempty"`
+	Promotion *promotion.Promotion `json:"promotion,omitempty"`
 	// What is to be mended; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -583,7 +585,7 @@ type PromotionUpdateInput struct {
 	// For people; at most 64 KiB.
 	Description *string `json:"description,omitempty"`
 	// What it does.
-	PromotionType *shop.PromotionType `json:"promotionType,omitempty"`
+	PromotionType *promotion.PromotionType `json:"promotionType,omitempty"`
 	// Whether it is switched on.
 	Enabled *bool `json:"enabled,omitempty"`
 	// Whether it applies by itself.
@@ -613,9 +615,9 @@ type PromotionUpdateInput struct {
 // What came of it.
 type PromotionUpdatePayload struct {
 	// The promotion as it is now; null with `dryRun`, and when nothing was changed for the errors' sake.
-	Promotion *shop.Promotion `json:"promotion,omitempty"`
+	Promotion *promotion.Promotion `json:"promotion,omitempty"`
 	// With `dryRun` the promotion as it would be; null without, and for the errors' sake.
-	Preview *shop.Promotion `json:"preview,omitempty"`
+	Preview *promotion.Promotion `json:"preview,omitempty"`
 	// How many codes were deleted with the change, or with `dryRun` would be.
 	CodesDeleted int `json:"codesDeleted"`
 	// What is to be mended; empty when it worked.

@@ -8,9 +8,11 @@ import (
 	"portico/graph/model"
 	"portico/graph/plan"
 	"portico/store"
+	"portico/store/catalog"
 	"portico/store/gateway"
 	"portico/store/job"
-	"portico/store/shop"
+	"portico/store/promotion"
+	"portico/store/release"
 	"portico/store/stock"
 	"time"
 )
@@ -133,7 +135,7 @@ var planAuthoredHierarchy = &plan.Object{
 	},
 }
 
-func (x *planRun) writeAuthoredHierarchy(ctx context.Context, fields *plan.Fields, obj *shop.AuthoredHierarchy) bool {
+func (x *planRun) writeAuthoredHierarchy(ctx context.Context, fields *plan.Fields, obj *catalog.AuthoredHierarchy) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -146,7 +148,7 @@ func (x *planRun) writeAuthoredHierarchy(ctx context.Context, fields *plan.Field
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldAuthoredHierarchy(ctx context.Context, f *plan.Field, obj *shop.AuthoredHierarchy) bool {
+func (x *planRun) fieldAuthoredHierarchy(ctx context.Context, f *plan.Field, obj *catalog.AuthoredHierarchy) bool {
 	switch f.Number {
 	case 1: // id
 		return x.writeNID2string(ctx, f, obj.GlobalID())
@@ -175,7 +177,7 @@ var planAuthoredHierarchyConnection = &plan.Object{
 	},
 }
 
-func (x *planRun) writeAuthoredHierarchyConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*shop.AuthoredHierarchy]) bool {
+func (x *planRun) writeAuthoredHierarchyConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*catalog.AuthoredHierarchy]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -188,12 +190,12 @@ func (x *planRun) writeAuthoredHierarchyConnection(ctx context.Context, fields *
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldAuthoredHierarchyConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*shop.AuthoredHierarchy]) bool {
+func (x *planRun) fieldAuthoredHierarchyConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*catalog.AuthoredHierarchy]) bool {
 	switch f.Number {
 	case 1: // edges
 		return x.writeNAuthoredHierarchyEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
-		return x.writeNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚋshopᚐAuthoredHierarchyᚄ(ctx, f, obj.Nodes)
+		return x.writeNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchyᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
@@ -215,7 +217,7 @@ var planAuthoredHierarchyEdge = &plan.Object{
 	},
 }
 
-func (x *planRun) writeAuthoredHierarchyEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*shop.AuthoredHierarchy]) bool {
+func (x *planRun) writeAuthoredHierarchyEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*catalog.AuthoredHierarchy]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -228,12 +230,12 @@ func (x *planRun) writeAuthoredHierarchyEdge(ctx context.Context, fields *plan.F
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldAuthoredHierarchyEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*shop.AuthoredHierarchy]) bool {
+func (x *planRun) fieldAuthoredHierarchyEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*catalog.AuthoredHierarchy]) bool {
 	switch f.Number {
 	case 1: // cursor
 		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
-		return x.writeNAuthoredHierarchy2ᚖporticoᚋstoreᚋshopᚐAuthoredHierarchy(ctx, f, obj.Node)
+		return x.writeNAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, f, obj.Node)
 	}
 	return x.String("AuthoredHierarchyEdge")
 }
@@ -458,7 +460,7 @@ var planBundleConfiguration = &plan.Object{
 	},
 }
 
-func (x *planRun) writeBundleConfiguration(ctx context.Context, fields *plan.Fields, obj *shop.BundleConfiguration) bool {
+func (x *planRun) writeBundleConfiguration(ctx context.Context, fields *plan.Fields, obj *release.BundleConfiguration) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -471,7 +473,7 @@ func (x *planRun) writeBundleConfiguration(ctx context.Context, fields *plan.Fie
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldBundleConfiguration(ctx context.Context, f *plan.Field, obj *shop.BundleConfiguration) bool {
+func (x *planRun) fieldBundleConfiguration(ctx context.Context, f *plan.Field, obj *release.BundleConfiguration) bool {
 	switch f.Number {
 	case 1: // selectedOptions
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.SelectedOptions)
@@ -495,7 +497,7 @@ var planCatalog = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCatalog(ctx context.Context, fields *plan.Fields, obj *shop.Catalog) bool {
+func (x *planRun) writeCatalog(ctx context.Context, fields *plan.Fields, obj *catalog.Catalog) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -508,7 +510,7 @@ func (x *planRun) writeCatalog(ctx context.Context, fields *plan.Fields, obj *sh
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalog(ctx context.Context, f *plan.Field, obj *shop.Catalog) bool {
+func (x *planRun) fieldCatalog(ctx context.Context, f *plan.Field, obj *catalog.Catalog) bool {
 	switch f.Number {
 	case 1: // id
 		return x.writeNID2string(ctx, f, obj.GlobalID())
@@ -519,7 +521,7 @@ func (x *planRun) fieldCatalog(ctx context.Context, f *plan.Field, obj *shop.Cat
 	case 4: // hierarchyIds
 		return x.writeNID2ᚕstringᚄ(ctx, f, obj.HierarchyIDs)
 	case 5: // pricebooks
-		return x.writeNCatalogPricebook2ᚕporticoᚋstoreᚋshopᚐPricebookRankᚄ(ctx, f, obj.Pricebooks)
+		return x.writeNCatalogPricebook2ᚕporticoᚋstoreᚋcatalogᚐPricebookRankᚄ(ctx, f, obj.Pricebooks)
 	case 6: // locale
 		return x.writeNString2string(ctx, f, obj.Locale)
 	case 7: // currency
@@ -580,19 +582,19 @@ func (x *planRun) fieldCatalogCandidate(ctx context.Context, f *plan.Field, obj 
 	case 6: // missed
 		return x.writeNInt2int(ctx, f, obj.Missed)
 	case 7: // schedule
-		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx, f, obj.Schedule())
+		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx, f, obj.Schedule())
 	case 8: // account
-		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx, f, obj.Account())
+		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx, f, obj.Account())
 	case 9: // accountTag
-		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx, f, obj.AccountTag())
+		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx, f, obj.AccountTag())
 	case 10: // customer
-		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx, f, obj.Customer())
+		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx, f, obj.Customer())
 	case 11: // channel
-		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx, f, obj.Channel())
+		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx, f, obj.Channel())
 	case 12: // tag
-		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx, f, obj.Tag())
+		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx, f, obj.Tag())
 	case 13: // dropped
-		return x.writeOCatalogRuleDrop2ᚖporticoᚋstoreᚋshopᚐRuleDrop(ctx, f, obj.Dropped())
+		return x.writeOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚐRuleDrop(ctx, f, obj.Dropped())
 	}
 	return x.String("CatalogCandidate")
 }
@@ -608,7 +610,7 @@ var planCatalogConnection = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCatalogConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*shop.Catalog]) bool {
+func (x *planRun) writeCatalogConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*catalog.Catalog]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -621,12 +623,12 @@ func (x *planRun) writeCatalogConnection(ctx context.Context, fields *plan.Field
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*shop.Catalog]) bool {
+func (x *planRun) fieldCatalogConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*catalog.Catalog]) bool {
 	switch f.Number {
 	case 1: // edges
 		return x.writeNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
-		return x.writeNCatalog2ᚕᚖporticoᚋstoreᚋshopᚐCatalogᚄ(ctx, f, obj.Nodes)
+		return x.writeNCatalog2ᚕᚖporticoᚋstoreᚋcatalogᚐCatalogᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
@@ -648,7 +650,7 @@ var planCatalogEdge = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCatalogEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*shop.Catalog]) bool {
+func (x *planRun) writeCatalogEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*catalog.Catalog]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -661,12 +663,12 @@ func (x *planRun) writeCatalogEdge(ctx context.Context, fields *plan.Fields, obj
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*shop.Catalog]) bool {
+func (x *planRun) fieldCatalogEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*catalog.Catalog]) bool {
 	switch f.Number {
 	case 1: // cursor
 		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
-		return x.writeNCatalog2ᚖporticoᚋstoreᚋshopᚐCatalog(ctx, f, obj.Node)
+		return x.writeNCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, obj.Node)
 	}
 	return x.String("CatalogEdge")
 }
@@ -857,7 +859,7 @@ var planCatalogPricebook = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCatalogPricebook(ctx context.Context, fields *plan.Fields, obj *shop.PricebookRank) bool {
+func (x *planRun) writeCatalogPricebook(ctx context.Context, fields *plan.Fields, obj *catalog.PricebookRank) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -870,7 +872,7 @@ func (x *planRun) writeCatalogPricebook(ctx context.Context, fields *plan.Fields
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogPricebook(ctx context.Context, f *plan.Field, obj *shop.PricebookRank) bool {
+func (x *planRun) fieldCatalogPricebook(ctx context.Context, f *plan.Field, obj *catalog.PricebookRank) bool {
 	switch f.Number {
 	case 1: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
@@ -898,7 +900,7 @@ var planCatalogRelease = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCatalogRelease(ctx context.Context, fields *plan.Fields, obj *shop.Release) bool {
+func (x *planRun) writeCatalogRelease(ctx context.Context, fields *plan.Fields, obj *release.Release) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -911,7 +913,7 @@ func (x *planRun) writeCatalogRelease(ctx context.Context, fields *plan.Fields, 
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogRelease(ctx context.Context, f *plan.Field, obj *shop.Release) bool {
+func (x *planRun) fieldCatalogRelease(ctx context.Context, f *plan.Field, obj *release.Release) bool {
 	switch f.Number {
 	case 1: // id
 		return x.writeNID2string(ctx, f, obj.GlobalID())
@@ -981,7 +983,7 @@ func (x *planRun) fieldCatalogResolution(ctx context.Context, f *plan.Field, obj
 	case 2: // validUntil
 		return x.writeODateTime2timeᚐTime(ctx, f, obj.ValidUntil)
 	case 3: // reason
-		return x.writeNCatalogResolutionReason2porticoᚋstoreᚋshopᚐResolutionReason(ctx, f, obj.Reason)
+		return x.writeNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚐResolutionReason(ctx, f, obj.Reason)
 	case 4: // catalogId
 		return x.writeOID2ᚖstring(ctx, f, obj.CatalogID())
 	case 5: // catalogName
@@ -995,7 +997,7 @@ func (x *planRun) fieldCatalogResolution(ctx context.Context, f *plan.Field, obj
 	case 9: // ruleName
 		return x.writeOString2ᚖstring(ctx, f, obj.RuleName())
 	case 10: // tieBreak
-		return x.writeOCatalogTieBreak2ᚖporticoᚋstoreᚋshopᚐTieBreak(ctx, f, obj.TieBreak())
+		return x.writeOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚐTieBreak(ctx, f, obj.TieBreak())
 	case 11: // candidates
 		return x.writeNCatalogCandidate2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogCandidateᚄ(ctx, f, obj.Candidates)
 	}
@@ -1020,7 +1022,7 @@ var planCatalogRule = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCatalogRule(ctx context.Context, fields *plan.Fields, obj *shop.CatalogRule) bool {
+func (x *planRun) writeCatalogRule(ctx context.Context, fields *plan.Fields, obj *catalog.CatalogRule) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1033,7 +1035,7 @@ func (x *planRun) writeCatalogRule(ctx context.Context, fields *plan.Fields, obj
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogRule(ctx context.Context, f *plan.Field, obj *shop.CatalogRule) bool {
+func (x *planRun) fieldCatalogRule(ctx context.Context, f *plan.Field, obj *catalog.CatalogRule) bool {
 	switch f.Number {
 	case 1: // id
 		return x.writeNID2string(ctx, f, obj.GlobalID())
@@ -1054,7 +1056,7 @@ func (x *planRun) fieldCatalogRule(ctx context.Context, f *plan.Field, obj *shop
 	case 9: // tags
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Tags)
 	case 10: // schedules
-		return x.writeNCatalogRuleSchedule2ᚕporticoᚋstoreᚋshopᚐScheduleᚄ(ctx, f, obj.Schedules)
+		return x.writeNCatalogRuleSchedule2ᚕporticoᚋstoreᚋcatalogᚐScheduleᚄ(ctx, f, obj.Schedules)
 	case 11: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
 	}
@@ -1072,7 +1074,7 @@ var planCatalogRuleConnection = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCatalogRuleConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*shop.CatalogRule]) bool {
+func (x *planRun) writeCatalogRuleConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*catalog.CatalogRule]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1085,12 +1087,12 @@ func (x *planRun) writeCatalogRuleConnection(ctx context.Context, fields *plan.F
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogRuleConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*shop.CatalogRule]) bool {
+func (x *planRun) fieldCatalogRuleConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*catalog.CatalogRule]) bool {
 	switch f.Number {
 	case 1: // edges
 		return x.writeNCatalogRuleEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
-		return x.writeNCatalogRule2ᚕᚖporticoᚋstoreᚋshopᚐCatalogRuleᚄ(ctx, f, obj.Nodes)
+		return x.writeNCatalogRule2ᚕᚖporticoᚋstoreᚋcatalogᚐCatalogRuleᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
@@ -1112,7 +1114,7 @@ var planCatalogRuleEdge = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCatalogRuleEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*shop.CatalogRule]) bool {
+func (x *planRun) writeCatalogRuleEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*catalog.CatalogRule]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1125,12 +1127,12 @@ func (x *planRun) writeCatalogRuleEdge(ctx context.Context, fields *plan.Fields,
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogRuleEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*shop.CatalogRule]) bool {
+func (x *planRun) fieldCatalogRuleEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*catalog.CatalogRule]) bool {
 	switch f.Number {
 	case 1: // cursor
 		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
-		return x.writeNCatalogRule2ᚖporticoᚋstoreᚋshopᚐCatalogRule(ctx, f, obj.Node)
+		return x.writeNCatalogRule2ᚖporticoᚋstoreᚋcatalogᚐCatalogRule(ctx, f, obj.Node)
 	}
 	return x.String("CatalogRuleEdge")
 }
@@ -1144,7 +1146,7 @@ var planCatalogRuleSchedule = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCatalogRuleSchedule(ctx context.Context, fields *plan.Fields, obj *shop.Schedule) bool {
+func (x *planRun) writeCatalogRuleSchedule(ctx context.Context, fields *plan.Fields, obj *catalog.Schedule) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1157,7 +1159,7 @@ func (x *planRun) writeCatalogRuleSchedule(ctx context.Context, fields *plan.Fie
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogRuleSchedule(ctx context.Context, f *plan.Field, obj *shop.Schedule) bool {
+func (x *planRun) fieldCatalogRuleSchedule(ctx context.Context, f *plan.Field, obj *catalog.Schedule) bool {
 	switch f.Number {
 	case 1: // validFrom
 		return x.writeODateTime2timeᚐTime(ctx, f, obj.From)
@@ -1177,7 +1179,7 @@ var planComponentOption = &plan.Object{
 	},
 }
 
-func (x *planRun) writeComponentOption(ctx context.Context, fields *plan.Fields, obj *shop.ComponentOption) bool {
+func (x *planRun) writeComponentOption(ctx context.Context, fields *plan.Fields, obj *catalog.ComponentOption) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1190,7 +1192,7 @@ func (x *planRun) writeComponentOption(ctx context.Context, fields *plan.Fields,
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldComponentOption(ctx context.Context, f *plan.Field, obj *shop.ComponentOption) bool {
+func (x *planRun) fieldComponentOption(ctx context.Context, f *plan.Field, obj *catalog.ComponentOption) bool {
 	switch f.Number {
 	case 1: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
@@ -1241,23 +1243,23 @@ func (x *planRun) fieldConfiguredProduct(ctx context.Context, f *plan.Field, obj
 		}
 		return x.writeNProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
 	case 2: // bundleConfiguration
-		return x.writeNBundleConfiguration2porticoᚋstoreᚋshopᚐBundleConfiguration(ctx, f, obj.BundleConfiguration())
+		return x.writeNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx, f, obj.BundleConfiguration())
 	case 3: // pricebookId
 		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
 	case 4: // price
-		return x.writeOPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, f, obj.Price())
+		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx, f, obj.Price())
 	case 5: // displayPrice
-		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx, f, obj.DisplayPrice())
+		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx, f, obj.DisplayPrice())
 	case 6: // originalPrice
-		return x.writeOPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, f, obj.OriginalPrice())
+		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx, f, obj.OriginalPrice())
 	case 7: // originalDisplayPrice
-		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
+		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
 	case 8: // saleId
 		return x.writeOID2ᚖstring(ctx, f, obj.SaleID())
 	case 9: // saleExpires
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.SaleExpires())
 	case 10: // tiers
-		return x.writeNPriceTier2ᚕporticoᚋstoreᚋshopᚐPriceTierᚄ(ctx, f, obj.Tiers())
+		return x.writeNPriceTier2ᚕporticoᚋstoreᚋreleaseᚐPriceTierᚄ(ctx, f, obj.Tiers())
 	}
 	return x.String("ConfiguredProduct")
 }
@@ -1275,7 +1277,7 @@ var planCurrency = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCurrency(ctx context.Context, fields *plan.Fields, obj *shop.Currency) bool {
+func (x *planRun) writeCurrency(ctx context.Context, fields *plan.Fields, obj *release.Currency) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1288,7 +1290,7 @@ func (x *planRun) writeCurrency(ctx context.Context, fields *plan.Fields, obj *s
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCurrency(ctx context.Context, f *plan.Field, obj *shop.Currency) bool {
+func (x *planRun) fieldCurrency(ctx context.Context, f *plan.Field, obj *release.Currency) bool {
 	switch f.Number {
 	case 1: // code
 		return x.writeNString2string(ctx, f, obj.Code)
@@ -1315,7 +1317,7 @@ var planDisplayPrice = &plan.Object{
 	},
 }
 
-func (x *planRun) writeDisplayPrice(ctx context.Context, fields *plan.Fields, obj *shop.DisplayPrice) bool {
+func (x *planRun) writeDisplayPrice(ctx context.Context, fields *plan.Fields, obj *release.DisplayPrice) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1328,7 +1330,7 @@ func (x *planRun) writeDisplayPrice(ctx context.Context, fields *plan.Fields, ob
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldDisplayPrice(ctx context.Context, f *plan.Field, obj *shop.DisplayPrice) bool {
+func (x *planRun) fieldDisplayPrice(ctx context.Context, f *plan.Field, obj *release.DisplayPrice) bool {
 	switch f.Number {
 	case 1: // withTax
 		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.WithTax)
@@ -1395,7 +1397,7 @@ var planFile = &plan.Object{
 	},
 }
 
-func (x *planRun) writeFile(ctx context.Context, fields *plan.Fields, obj *shop.File) bool {
+func (x *planRun) writeFile(ctx context.Context, fields *plan.Fields, obj *catalog.File) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1408,7 +1410,7 @@ func (x *planRun) writeFile(ctx context.Context, fields *plan.Fields, obj *shop.
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldFile(ctx context.Context, f *plan.Field, obj *shop.File) bool {
+func (x *planRun) fieldFile(ctx context.Context, f *plan.Field, obj *catalog.File) bool {
 	switch f.Number {
 	case 1: // id
 		return x.writeNID2string(ctx, f, obj.GlobalID())
@@ -1443,7 +1445,7 @@ var planFileConnection = &plan.Object{
 	},
 }
 
-func (x *planRun) writeFileConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*shop.File]) bool {
+func (x *planRun) writeFileConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*catalog.File]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1456,12 +1458,12 @@ func (x *planRun) writeFileConnection(ctx context.Context, fields *plan.Fields, 
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldFileConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*shop.File]) bool {
+func (x *planRun) fieldFileConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*catalog.File]) bool {
 	switch f.Number {
 	case 1: // edges
 		return x.writeNFileEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
-		return x.writeNFile2ᚕᚖporticoᚋstoreᚋshopᚐFileᚄ(ctx, f, obj.Nodes)
+		return x.writeNFile2ᚕᚖporticoᚋstoreᚋcatalogᚐFileᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
@@ -1483,7 +1485,7 @@ var planFileEdge = &plan.Object{
 	},
 }
 
-func (x *planRun) writeFileEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*shop.File]) bool {
+func (x *planRun) writeFileEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*catalog.File]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1496,12 +1498,12 @@ func (x *planRun) writeFileEdge(ctx context.Context, fields *plan.Fields, obj *m
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldFileEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*shop.File]) bool {
+func (x *planRun) fieldFileEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*catalog.File]) bool {
 	switch f.Number {
 	case 1: // cursor
 		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
-		return x.writeNFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx, f, obj.Node)
+		return x.writeNFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, obj.Node)
 	}
 	return x.String("FileEdge")
 }
@@ -1786,7 +1788,7 @@ func (x *planRun) fieldJob(ctx context.Context, f *plan.Field, obj *model.Job) b
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOCatalogRelease2ᚖporticoᚋstoreᚋshopᚐRelease(ctx, f, v)
+		return x.writeOCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚐRelease(ctx, f, v)
 	}
 	return x.String("Job")
 }
@@ -1874,7 +1876,7 @@ var planPrice = &plan.Object{
 	},
 }
 
-func (x *planRun) writePrice(ctx context.Context, fields *plan.Fields, obj *shop.Price) bool {
+func (x *planRun) writePrice(ctx context.Context, fields *plan.Fields, obj *release.Price) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1887,7 +1889,7 @@ func (x *planRun) writePrice(ctx context.Context, fields *plan.Fields, obj *shop
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPrice(ctx context.Context, f *plan.Field, obj *shop.Price) bool {
+func (x *planRun) fieldPrice(ctx context.Context, f *plan.Field, obj *release.Price) bool {
 	switch f.Number {
 	case 1: // amount
 		return x.writeNString2string(ctx, f, obj.Amount())
@@ -1909,7 +1911,7 @@ var planPriceModifier = &plan.Object{
 	},
 }
 
-func (x *planRun) writePriceModifier(ctx context.Context, fields *plan.Fields, obj *shop.PriceModifier) bool {
+func (x *planRun) writePriceModifier(ctx context.Context, fields *plan.Fields, obj *release.PriceModifier) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1922,14 +1924,14 @@ func (x *planRun) writePriceModifier(ctx context.Context, fields *plan.Fields, o
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPriceModifier(ctx context.Context, f *plan.Field, obj *shop.PriceModifier) bool {
+func (x *planRun) fieldPriceModifier(ctx context.Context, f *plan.Field, obj *release.PriceModifier) bool {
 	switch f.Number {
 	case 1: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 2: // modifierType
-		return x.writeNPriceModifierType2porticoᚋstoreᚋshopᚐPriceModifierType(ctx, f, obj.ModifierType)
+		return x.writeNPriceModifierType2porticoᚋstoreᚋcatalogᚐPriceModifierType(ctx, f, obj.ModifierType)
 	case 3: // amounts
-		return x.writeNPrice2ᚕᚖporticoᚋstoreᚋshopᚐPriceᚄ(ctx, f, obj.Amounts)
+		return x.writeNPrice2ᚕᚖporticoᚋstoreᚋreleaseᚐPriceᚄ(ctx, f, obj.Amounts)
 	}
 	return x.String("PriceModifier")
 }
@@ -1945,7 +1947,7 @@ var planPriceTier = &plan.Object{
 	},
 }
 
-func (x *planRun) writePriceTier(ctx context.Context, fields *plan.Fields, obj *shop.PriceTier) bool {
+func (x *planRun) writePriceTier(ctx context.Context, fields *plan.Fields, obj *release.PriceTier) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1958,16 +1960,16 @@ func (x *planRun) writePriceTier(ctx context.Context, fields *plan.Fields, obj *
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPriceTier(ctx context.Context, f *plan.Field, obj *shop.PriceTier) bool {
+func (x *planRun) fieldPriceTier(ctx context.Context, f *plan.Field, obj *release.PriceTier) bool {
 	switch f.Number {
 	case 1: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 2: // minimumQuantity
 		return x.writeNInt2int(ctx, f, obj.MinimumQuantity)
 	case 3: // price
-		return x.writeNPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, f, obj.Price)
+		return x.writeNPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx, f, obj.Price)
 	case 4: // displayPrice
-		return x.writeNDisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx, f, obj.DisplayPrice)
+		return x.writeNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx, f, obj.DisplayPrice)
 	}
 	return x.String("PriceTier")
 }
@@ -2078,7 +2080,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 	case 14: // priceModifiers
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.PriceModifiers())
 	case 15: // modifiers
-		return x.writeNPriceModifier2ᚕporticoᚋstoreᚋshopᚐPriceModifierᚄ(ctx, f, obj.Modifiers())
+		return x.writeNPriceModifier2ᚕporticoᚋstoreᚋreleaseᚐPriceModifierᚄ(ctx, f, obj.Modifiers())
 	case 16: // baseProduct
 		return x.writeNBoolean2bool(ctx, f, obj.BaseProduct())
 	case 17: // baseProductId
@@ -2096,7 +2098,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeNProductTranslation2ᚕᚖporticoᚋstoreᚋshopᚐProductTranslationᚄ(ctx, f, v)
+		return x.writeNProductTranslation2ᚕᚖporticoᚋstoreᚋreleaseᚐProductTranslationᚄ(ctx, f, v)
 	case 23: // catalogId
 		return x.writeNID2string(ctx, f, obj.CatalogID())
 	case 24: // catalogSource
@@ -2104,23 +2106,23 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 	case 25: // pricebookId
 		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
 	case 26: // price
-		return x.writeOPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, f, obj.Price())
+		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx, f, obj.Price())
 	case 27: // displayPrice
-		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx, f, obj.DisplayPrice())
+		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx, f, obj.DisplayPrice())
 	case 28: // originalPrice
-		return x.writeOPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, f, obj.OriginalPrice())
+		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx, f, obj.OriginalPrice())
 	case 29: // originalDisplayPrice
-		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
+		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
 	case 30: // saleId
 		return x.writeOID2ᚖstring(ctx, f, obj.SaleID())
 	case 31: // saleExpires
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.SaleExpires())
 	case 32: // tiers
-		return x.writeNPriceTier2ᚕporticoᚋstoreᚋshopᚐPriceTierᚄ(ctx, f, obj.Tiers())
+		return x.writeNPriceTier2ᚕporticoᚋstoreᚋreleaseᚐPriceTierᚄ(ctx, f, obj.Tiers())
 	case 33: // components
-		return x.writeNProductComponent2ᚕporticoᚋstoreᚋshopᚐProductComponentᚄ(ctx, f, obj.Components())
+		return x.writeNProductComponent2ᚕporticoᚋstoreᚋreleaseᚐProductComponentᚄ(ctx, f, obj.Components())
 	case 34: // bundleConfiguration
-		return x.writeNBundleConfiguration2porticoᚋstoreᚋshopᚐBundleConfiguration(ctx, f, obj.BundleConfiguration())
+		return x.writeNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx, f, obj.BundleConfiguration())
 	case 35: // customInputs
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.CustomInputs())
 	case 36: // extensions
@@ -2128,9 +2130,9 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 	case 37: // shopperAttributes
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.ShopperAttributes())
 	case 38: // variations
-		return x.writeNVariation2ᚕporticoᚋstoreᚋshopᚐVariationᚄ(ctx, f, obj.Variations())
+		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, obj.Variations())
 	case 39: // childVariations
-		return x.writeNVariation2ᚕporticoᚋstoreᚋshopᚐVariationᚄ(ctx, f, obj.ChildVariations())
+		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, obj.ChildVariations())
 	case 40: // variationMatrix
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.VariationMatrix())
 	case 41: // childOptionIds
@@ -2178,7 +2180,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx, f, v)
+		return x.writeOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, v)
 	case 48: // componentProducts
 		v, err := x.resolvers.Product().ComponentProducts(ctx, obj)
 		if err != nil {
@@ -2233,7 +2235,7 @@ var planProductComponent = &plan.Object{
 	},
 }
 
-func (x *planRun) writeProductComponent(ctx context.Context, fields *plan.Fields, obj *shop.ProductComponent) bool {
+func (x *planRun) writeProductComponent(ctx context.Context, fields *plan.Fields, obj *release.ProductComponent) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2246,7 +2248,7 @@ func (x *planRun) writeProductComponent(ctx context.Context, fields *plan.Fields
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldProductComponent(ctx context.Context, f *plan.Field, obj *shop.ProductComponent) bool {
+func (x *planRun) fieldProductComponent(ctx context.Context, f *plan.Field, obj *release.ProductComponent) bool {
 	switch f.Number {
 	case 1: // key
 		return x.writeNString2string(ctx, f, obj.Key)
@@ -2259,7 +2261,7 @@ func (x *planRun) fieldProductComponent(ctx context.Context, f *plan.Field, obj 
 	case 5: // sortOrder
 		return x.writeNInt2int(ctx, f, obj.SortOrder)
 	case 6: // options
-		return x.writeNComponentOption2ᚕporticoᚋstoreᚋshopᚐComponentOptionᚄ(ctx, f, obj.Options)
+		return x.writeNComponentOption2ᚕporticoᚋstoreᚋcatalogᚐComponentOptionᚄ(ctx, f, obj.Options)
 	}
 	return x.String("ProductComponent")
 }
@@ -2419,7 +2421,7 @@ func (x *planRun) fieldProductFile(ctx context.Context, f *plan.Field, obj *mode
 	case 1: // attachedAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.AttachedAt)
 	case 2: // file
-		return x.writeNFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx, f, obj.File)
+		return x.writeNFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, obj.File)
 	}
 	return x.String("ProductFile")
 }
@@ -2501,7 +2503,7 @@ var planProductTranslation = &plan.Object{
 	},
 }
 
-func (x *planRun) writeProductTranslation(ctx context.Context, fields *plan.Fields, obj *shop.ProductTranslation) bool {
+func (x *planRun) writeProductTranslation(ctx context.Context, fields *plan.Fields, obj *release.ProductTranslation) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2514,7 +2516,7 @@ func (x *planRun) writeProductTranslation(ctx context.Context, fields *plan.Fiel
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldProductTranslation(ctx context.Context, f *plan.Field, obj *shop.ProductTranslation) bool {
+func (x *planRun) fieldProductTranslation(ctx context.Context, f *plan.Field, obj *release.ProductTranslation) bool {
 	switch f.Number {
 	case 1: // language
 		return x.writeNString2string(ctx, f, obj.Language)
@@ -2552,7 +2554,7 @@ var planPromotion = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotion(ctx context.Context, fields *plan.Fields, obj *shop.Promotion) bool {
+func (x *planRun) writePromotion(ctx context.Context, fields *plan.Fields, obj *promotion.Promotion) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2565,7 +2567,7 @@ func (x *planRun) writePromotion(ctx context.Context, fields *plan.Fields, obj *
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *shop.Promotion) bool {
+func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *promotion.Promotion) bool {
 	switch f.Number {
 	case 1: // id
 		return x.writeNID2string(ctx, f, obj.GlobalID())
@@ -2576,13 +2578,13 @@ func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *shop.P
 	case 4: // description
 		return x.writeNString2string(ctx, f, obj.Description)
 	case 5: // promotionType
-		return x.writeNPromotionType2porticoᚋstoreᚋshopᚐPromotionType(ctx, f, obj.Type)
+		return x.writeNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType(ctx, f, obj.Type)
 	case 6: // enabled
 		return x.writeNBoolean2bool(ctx, f, obj.Enabled)
 	case 7: // automatic
 		return x.writeNBoolean2bool(ctx, f, obj.Automatic)
 	case 8: // state
-		return x.writeNPromotionState2porticoᚋstoreᚋshopᚐPromotionState(ctx, f, obj.State)
+		return x.writeNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState(ctx, f, obj.State)
 	case 9: // start
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.Start)
 	case 10: // end
@@ -2604,7 +2606,7 @@ func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *shop.P
 	case 14: // schema
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Schema)
 	case 15: // currencies
-		return x.writeNPromotionCurrency2ᚕporticoᚋstoreᚋshopᚐPromotionCurrencyᚄ(ctx, f, obj.Currencies)
+		return x.writeNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚐPromotionCurrencyᚄ(ctx, f, obj.Currencies)
 	case 16: // targetCatalogs
 		return x.writeOID2ᚕstringᚄ(ctx, f, obj.TargetCatalogs)
 	case 17: // conditions
@@ -2635,7 +2637,7 @@ var planPromotionCode = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionCode(ctx context.Context, fields *plan.Fields, obj *shop.PromotionCode) bool {
+func (x *planRun) writePromotionCode(ctx context.Context, fields *plan.Fields, obj *promotion.PromotionCode) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2648,7 +2650,7 @@ func (x *planRun) writePromotionCode(ctx context.Context, fields *plan.Fields, o
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionCode(ctx context.Context, f *plan.Field, obj *shop.PromotionCode) bool {
+func (x *planRun) fieldPromotionCode(ctx context.Context, f *plan.Field, obj *promotion.PromotionCode) bool {
 	switch f.Number {
 	case 1: // id
 		return x.writeNID2string(ctx, f, obj.GlobalID())
@@ -2665,13 +2667,13 @@ func (x *planRun) fieldPromotionCode(ctx context.Context, f *plan.Field, obj *sh
 	case 7: // used
 		return x.writeNInt2int(ctx, f, obj.Used)
 	case 8: // consumeUnit
-		return x.writeNConsumeUnit2porticoᚋstoreᚋshopᚐConsumeUnit(ctx, f, obj.ConsumeUnit)
+		return x.writeNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx, f, obj.ConsumeUnit)
 	case 9: // users
 		return x.writeOString2ᚕstringᚄ(ctx, f, obj.Users())
 	case 10: // createdAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.CreatedAt)
 	case 11: // promotion
-		return x.writeNPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx, f, obj.Promotion)
+		return x.writeNPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, f, obj.Promotion)
 	}
 	return x.String("PromotionCode")
 }
@@ -2688,7 +2690,7 @@ var planPromotionCodeCheck = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionCodeCheck(ctx context.Context, fields *plan.Fields, obj *shop.CodeCheck) bool {
+func (x *planRun) writePromotionCodeCheck(ctx context.Context, fields *plan.Fields, obj *promotion.CodeCheck) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2701,12 +2703,12 @@ func (x *planRun) writePromotionCodeCheck(ctx context.Context, fields *plan.Fiel
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionCodeCheck(ctx context.Context, f *plan.Field, obj *shop.CodeCheck) bool {
+func (x *planRun) fieldPromotionCodeCheck(ctx context.Context, f *plan.Field, obj *promotion.CodeCheck) bool {
 	switch f.Number {
 	case 1: // valid
 		return x.writeNBoolean2bool(ctx, f, obj.Valid())
 	case 2: // reasons
-		return x.writeNPromotionCodeRefusal2ᚕporticoᚋstoreᚋshopᚐCodeRefusalᚄ(ctx, f, obj.Refusals)
+		return x.writeNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚐCodeRefusalᚄ(ctx, f, obj.Refusals)
 	case 3: // unitsApplied
 		return x.writeNInt2int(ctx, f, obj.UnitsApplied)
 	case 4: // remainingUses
@@ -2728,7 +2730,7 @@ var planPromotionCodeConnection = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionCodeConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*shop.PromotionCode]) bool {
+func (x *planRun) writePromotionCodeConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*promotion.PromotionCode]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2741,12 +2743,12 @@ func (x *planRun) writePromotionCodeConnection(ctx context.Context, fields *plan
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionCodeConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*shop.PromotionCode]) bool {
+func (x *planRun) fieldPromotionCodeConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*promotion.PromotionCode]) bool {
 	switch f.Number {
 	case 1: // edges
 		return x.writeNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
-		return x.writeNPromotionCode2ᚕᚖporticoᚋstoreᚋshopᚐPromotionCodeᚄ(ctx, f, obj.Nodes)
+		return x.writeNPromotionCode2ᚕᚖporticoᚋstoreᚋpromotionᚐPromotionCodeᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
@@ -2768,7 +2770,7 @@ var planPromotionCodeEdge = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionCodeEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*shop.PromotionCode]) bool {
+func (x *planRun) writePromotionCodeEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*promotion.PromotionCode]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2781,12 +2783,12 @@ func (x *planRun) writePromotionCodeEdge(ctx context.Context, fields *plan.Field
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionCodeEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*shop.PromotionCode]) bool {
+func (x *planRun) fieldPromotionCodeEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*promotion.PromotionCode]) bool {
 	switch f.Number {
 	case 1: // cursor
 		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
-		return x.writeNPromotionCode2ᚖporticoᚋstoreᚋshopᚐPromotionCode(ctx, f, obj.Node)
+		return x.writeNPromotionCode2ᚖporticoᚋstoreᚋpromotionᚐPromotionCode(ctx, f, obj.Node)
 	}
 	return x.String("PromotionCodeEdge")
 }
@@ -2801,7 +2803,7 @@ var planPromotionCodeRefusal = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionCodeRefusal(ctx context.Context, fields *plan.Fields, obj *shop.CodeRefusal) bool {
+func (x *planRun) writePromotionCodeRefusal(ctx context.Context, fields *plan.Fields, obj *promotion.CodeRefusal) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2814,12 +2816,12 @@ func (x *planRun) writePromotionCodeRefusal(ctx context.Context, fields *plan.Fi
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionCodeRefusal(ctx context.Context, f *plan.Field, obj *shop.CodeRefusal) bool {
+func (x *planRun) fieldPromotionCodeRefusal(ctx context.Context, f *plan.Field, obj *promotion.CodeRefusal) bool {
 	switch f.Number {
 	case 1: // reason
-		return x.writeNPromotionCodeReason2porticoᚋstoreᚋshopᚐCodeReason(ctx, f, obj.Reason)
+		return x.writeNPromotionCodeReason2porticoᚋstoreᚋpromotionᚐCodeReason(ctx, f, obj.Reason)
 	case 2: // argument
-		return x.writeNPromotionCodeArgument2porticoᚋstoreᚋshopᚐCodeArgument(ctx, f, obj.Argument())
+		return x.writeNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument(ctx, f, obj.Argument())
 	case 3: // message
 		return x.writeNString2string(ctx, f, obj.Message())
 	}
@@ -2967,7 +2969,7 @@ var planPromotionConnection = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*shop.Promotion]) bool {
+func (x *planRun) writePromotionConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*promotion.Promotion]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2980,12 +2982,12 @@ func (x *planRun) writePromotionConnection(ctx context.Context, fields *plan.Fie
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*shop.Promotion]) bool {
+func (x *planRun) fieldPromotionConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*promotion.Promotion]) bool {
 	switch f.Number {
 	case 1: // edges
 		return x.writeNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
-		return x.writeNPromotion2ᚕᚖporticoᚋstoreᚋshopᚐPromotionᚄ(ctx, f, obj.Nodes)
+		return x.writeNPromotion2ᚕᚖporticoᚋstoreᚋpromotionᚐPromotionᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
@@ -3008,7 +3010,7 @@ var planPromotionCurrency = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionCurrency(ctx context.Context, fields *plan.Fields, obj *shop.PromotionCurrency) bool {
+func (x *planRun) writePromotionCurrency(ctx context.Context, fields *plan.Fields, obj *promotion.PromotionCurrency) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -3021,7 +3023,7 @@ func (x *planRun) writePromotionCurrency(ctx context.Context, fields *plan.Field
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionCurrency(ctx context.Context, f *plan.Field, obj *shop.PromotionCurrency) bool {
+func (x *planRun) fieldPromotionCurrency(ctx context.Context, f *plan.Field, obj *promotion.PromotionCurrency) bool {
 	switch f.Number {
 	case 1: // currency
 		return x.writeNString2string(ctx, f, obj.Currency)
@@ -3042,7 +3044,7 @@ var planPromotionEdge = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*shop.Promotion]) bool {
+func (x *planRun) writePromotionEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*promotion.Promotion]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -3055,12 +3057,12 @@ func (x *planRun) writePromotionEdge(ctx context.Context, fields *plan.Fields, o
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*shop.Promotion]) bool {
+func (x *planRun) fieldPromotionEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*promotion.Promotion]) bool {
 	switch f.Number {
 	case 1: // cursor
 		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
-		return x.writeNPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx, f, obj.Node)
+		return x.writeNPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, f, obj.Node)
 	}
 	return x.String("PromotionEdge")
 }
@@ -3194,7 +3196,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().ProductConfigured(ctx, arguments["id"].(string), arguments["selectedOptions"].([]*shop.BundleChoice))
+		v, err := x.resolvers.Query().ProductConfigured(ctx, arguments["id"].(string), arguments["selectedOptions"].([]*release.BundleChoice))
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3208,7 +3210,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx, f, v)
+		return x.writeOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, v)
 	case 9: // files
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_files_args)
 		if !ok {
@@ -3224,7 +3226,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOCurrency2ᚕᚖporticoᚋstoreᚋshopᚐCurrencyᚄ(ctx, f, v)
+		return x.writeOCurrency2ᚕᚖporticoᚋstoreᚋreleaseᚐCurrencyᚄ(ctx, f, v)
 	case 11: // currency
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_currency_args)
 		if !ok {
@@ -3234,7 +3236,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOCurrency2ᚖporticoᚋstoreᚋshopᚐCurrency(ctx, f, v)
+		return x.writeOCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx, f, v)
 	case 12: // stock
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stock_args)
 		if !ok {
@@ -3332,7 +3334,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOCatalog2ᚖporticoᚋstoreᚋshopᚐCatalog(ctx, f, v)
+		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
 	case 23: // catalogs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogs_args)
 		if !ok {
@@ -3352,7 +3354,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOCatalogRule2ᚖporticoᚋstoreᚋshopᚐCatalogRule(ctx, f, v)
+		return x.writeOCatalogRule2ᚖporticoᚋstoreᚋcatalogᚐCatalogRule(ctx, f, v)
 	case 25: // promotion
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotion_args)
 		if !ok {
@@ -3362,7 +3364,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx, f, v)
+		return x.writeOPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, f, v)
 	case 26: // promotions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotions_args)
 		if !ok {
@@ -3382,7 +3384,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOPromotionCode2ᚖporticoᚋstoreᚋshopᚐPromotionCode(ctx, f, v)
+		return x.writeOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚐPromotionCode(ctx, f, v)
 	case 28: // promotionCodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodes_args)
 		if !ok {
@@ -3412,7 +3414,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOAuthoredHierarchy2ᚖporticoᚋstoreᚋshopᚐAuthoredHierarchy(ctx, f, v)
+		return x.writeOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, f, v)
 	case 31: // authoredHierarchies
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchies_args)
 		if !ok {
@@ -3452,7 +3454,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOCatalogRelease2ᚕᚖporticoᚋstoreᚋshopᚐReleaseᚄ(ctx, f, v)
+		return x.writeOCatalogRelease2ᚕᚖporticoᚋstoreᚋreleaseᚐReleaseᚄ(ctx, f, v)
 	case 35: // job
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_job_args)
 		if !ok {
@@ -3502,7 +3504,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOPromotionCodeCheck2ᚖporticoᚋstoreᚋshopᚐCodeCheck(ctx, f, v)
+		return x.writeOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚐCodeCheck(ctx, f, v)
 	case 40: // promotionCodeUsages
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeUsages_args)
 		if !ok {
@@ -3958,7 +3960,7 @@ var planVariation = &plan.Object{
 	},
 }
 
-func (x *planRun) writeVariation(ctx context.Context, fields *plan.Fields, obj *shop.Variation) bool {
+func (x *planRun) writeVariation(ctx context.Context, fields *plan.Fields, obj *catalog.Variation) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -3971,7 +3973,7 @@ func (x *planRun) writeVariation(ctx context.Context, fields *plan.Fields, obj *
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldVariation(ctx context.Context, f *plan.Field, obj *shop.Variation) bool {
+func (x *planRun) fieldVariation(ctx context.Context, f *plan.Field, obj *catalog.Variation) bool {
 	switch f.Number {
 	case 1: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
@@ -3980,9 +3982,9 @@ func (x *planRun) fieldVariation(ctx context.Context, f *plan.Field, obj *shop.V
 	case 3: // sortOrder
 		return x.writeNInt2int(ctx, f, obj.SortOrder)
 	case 4: // option
-		return x.writeOVariationOption2ᚖporticoᚋstoreᚋshopᚐVariationOption(ctx, f, obj.Option)
+		return x.writeOVariationOption2ᚖporticoᚋstoreᚋcatalogᚐVariationOption(ctx, f, obj.Option)
 	case 5: // options
-		return x.writeNVariationOption2ᚕporticoᚋstoreᚋshopᚐVariationOptionᚄ(ctx, f, obj.Options)
+		return x.writeNVariationOption2ᚕporticoᚋstoreᚋcatalogᚐVariationOptionᚄ(ctx, f, obj.Options)
 	}
 	return x.String("Variation")
 }
@@ -3998,7 +4000,7 @@ var planVariationOption = &plan.Object{
 	},
 }
 
-func (x *planRun) writeVariationOption(ctx context.Context, fields *plan.Fields, obj *shop.VariationOption) bool {
+func (x *planRun) writeVariationOption(ctx context.Context, fields *plan.Fields, obj *catalog.VariationOption) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -4011,7 +4013,7 @@ func (x *planRun) writeVariationOption(ctx context.Context, fields *plan.Fields,
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldVariationOption(ctx context.Context, f *plan.Field, obj *shop.VariationOption) bool {
+func (x *planRun) fieldVariationOption(ctx context.Context, f *plan.Field, obj *catalog.VariationOption) bool {
 	switch f.Number {
 	case 1: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
@@ -4034,12 +4036,12 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 			return false
 		}
 		return x.writeStock(ctx, f.Of(planStock), obj)
-	case *shop.PromotionCode:
+	case *promotion.PromotionCode:
 		if obj == nil {
 			return false
 		}
 		return x.writePromotionCode(ctx, f.Of(planPromotionCode), obj)
-	case *shop.Promotion:
+	case *promotion.Promotion:
 		if obj == nil {
 			return false
 		}
@@ -4065,17 +4067,17 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 			return false
 		}
 		return x.writeHierarchy(ctx, f.Of(planHierarchy), obj)
-	case *shop.File:
+	case *catalog.File:
 		if obj == nil {
 			return false
 		}
 		return x.writeFile(ctx, f.Of(planFile), obj)
-	case *shop.CatalogRule:
+	case *catalog.CatalogRule:
 		if obj == nil {
 			return false
 		}
 		return x.writeCatalogRule(ctx, f.Of(planCatalogRule), obj)
-	case *shop.Release:
+	case *release.Release:
 		if obj == nil {
 			return false
 		}
@@ -4087,7 +4089,7 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 			return false
 		}
 		return x.writeCatalogNode(ctx, f.Of(planCatalogNode), obj)
-	case *shop.Catalog:
+	case *catalog.Catalog:
 		if obj == nil {
 			return false
 		}
@@ -4099,7 +4101,7 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 			return false
 		}
 		return x.writeAuthoredNode(ctx, f.Of(planAuthoredNode), obj)
-	case *shop.AuthoredHierarchy:
+	case *catalog.AuthoredHierarchy:
 		if obj == nil {
 			return false
 		}
@@ -4108,11 +4110,11 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 	panic("a Node of a type that is not in the schema")
 }
 
-func (x *planRun) writeNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚋshopᚐAuthoredHierarchyᚄ(ctx context.Context, f *plan.Field, v []*shop.AuthoredHierarchy) bool {
+func (x *planRun) writeNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchyᚄ(ctx context.Context, f *plan.Field, v []*catalog.AuthoredHierarchy) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNAuthoredHierarchy2ᚖporticoᚋstoreᚋshopᚐAuthoredHierarchy(ctx, f, v[i]) {
+		if !x.writeNAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4121,18 +4123,18 @@ func (x *planRun) writeNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚋshopᚐAuthore
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNAuthoredHierarchy2ᚖporticoᚋstoreᚋshopᚐAuthoredHierarchy(ctx context.Context, f *plan.Field, v *shop.AuthoredHierarchy) bool {
+func (x *planRun) writeNAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx context.Context, f *plan.Field, v *catalog.AuthoredHierarchy) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
 	return x.writeAuthoredHierarchy(ctx, f.Of(planAuthoredHierarchy), v)
 }
 
-func (x *planRun) writeNAuthoredHierarchyEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*shop.AuthoredHierarchy]) bool {
+func (x *planRun) writeNAuthoredHierarchyEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*catalog.AuthoredHierarchy]) bool {
 	return x.writeAuthoredHierarchyEdge(ctx, f.Of(planAuthoredHierarchyEdge), &v)
 }
 
-func (x *planRun) writeNAuthoredHierarchyEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*shop.AuthoredHierarchy]) bool {
+func (x *planRun) writeNAuthoredHierarchyEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*catalog.AuthoredHierarchy]) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
@@ -4226,15 +4228,15 @@ func (x *planRun) writeNBreadcrumbTrail2ᚖporticoᚋgraphᚋmodelᚐBreadcrumbT
 	return x.writeBreadcrumbTrail(ctx, f.Of(planBreadcrumbTrail), v)
 }
 
-func (x *planRun) writeNBundleConfiguration2porticoᚋstoreᚋshopᚐBundleConfiguration(ctx context.Context, f *plan.Field, v shop.BundleConfiguration) bool {
+func (x *planRun) writeNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx context.Context, f *plan.Field, v release.BundleConfiguration) bool {
 	return x.writeBundleConfiguration(ctx, f.Of(planBundleConfiguration), &v)
 }
 
-func (x *planRun) writeNCatalog2ᚕᚖporticoᚋstoreᚋshopᚐCatalogᚄ(ctx context.Context, f *plan.Field, v []*shop.Catalog) bool {
+func (x *planRun) writeNCatalog2ᚕᚖporticoᚋstoreᚋcatalogᚐCatalogᚄ(ctx context.Context, f *plan.Field, v []*catalog.Catalog) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNCatalog2ᚖporticoᚋstoreᚋshopᚐCatalog(ctx, f, v[i]) {
+		if !x.writeNCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4243,7 +4245,7 @@ func (x *planRun) writeNCatalog2ᚕᚖporticoᚋstoreᚋshopᚐCatalogᚄ(ctx co
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNCatalog2ᚖporticoᚋstoreᚋshopᚐCatalog(ctx context.Context, f *plan.Field, v *shop.Catalog) bool {
+func (x *planRun) writeNCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx context.Context, f *plan.Field, v *catalog.Catalog) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
@@ -4270,15 +4272,15 @@ func (x *planRun) writeNCatalogCandidate2ᚖporticoᚋgraphᚋmodelᚐCatalogCan
 	return x.writeCatalogCandidate(ctx, f.Of(planCatalogCandidate), v)
 }
 
-func (x *planRun) writeNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome(ctx context.Context, f *plan.Field, v shop.CriterionOutcome) bool {
-	return x.String(marshalNCatalogCriterionOutcome2porticoᚋstoreᚋshopᚐCriterionOutcome[v])
+func (x *planRun) writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx context.Context, f *plan.Field, v release.CriterionOutcome) bool {
+	return x.String(marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome[v])
 }
 
-func (x *planRun) writeNCatalogEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*shop.Catalog]) bool {
+func (x *planRun) writeNCatalogEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*catalog.Catalog]) bool {
 	return x.writeCatalogEdge(ctx, f.Of(planCatalogEdge), &v)
 }
 
-func (x *planRun) writeNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*shop.Catalog]) bool {
+func (x *planRun) writeNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*catalog.Catalog]) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
@@ -4335,15 +4337,15 @@ func (x *planRun) writeNCatalogNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNCatalogPricebook2porticoᚋstoreᚋshopᚐPricebookRank(ctx context.Context, f *plan.Field, v shop.PricebookRank) bool {
+func (x *planRun) writeNCatalogPricebook2porticoᚋstoreᚋcatalogᚐPricebookRank(ctx context.Context, f *plan.Field, v catalog.PricebookRank) bool {
 	return x.writeCatalogPricebook(ctx, f.Of(planCatalogPricebook), &v)
 }
 
-func (x *planRun) writeNCatalogPricebook2ᚕporticoᚋstoreᚋshopᚐPricebookRankᚄ(ctx context.Context, f *plan.Field, v []shop.PricebookRank) bool {
+func (x *planRun) writeNCatalogPricebook2ᚕporticoᚋstoreᚋcatalogᚐPricebookRankᚄ(ctx context.Context, f *plan.Field, v []catalog.PricebookRank) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNCatalogPricebook2porticoᚋstoreᚋshopᚐPricebookRank(ctx, f, v[i]) {
+		if !x.writeNCatalogPricebook2porticoᚋstoreᚋcatalogᚐPricebookRank(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4352,22 +4354,22 @@ func (x *planRun) writeNCatalogPricebook2ᚕporticoᚋstoreᚋshopᚐPricebookRa
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNCatalogRelease2ᚖporticoᚋstoreᚋshopᚐRelease(ctx context.Context, f *plan.Field, v *shop.Release) bool {
+func (x *planRun) writeNCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚐRelease(ctx context.Context, f *plan.Field, v *release.Release) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
 	return x.writeCatalogRelease(ctx, f.Of(planCatalogRelease), v)
 }
 
-func (x *planRun) writeNCatalogResolutionReason2porticoᚋstoreᚋshopᚐResolutionReason(ctx context.Context, f *plan.Field, v shop.ResolutionReason) bool {
-	return x.String(marshalNCatalogResolutionReason2porticoᚋstoreᚋshopᚐResolutionReason[v])
+func (x *planRun) writeNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚐResolutionReason(ctx context.Context, f *plan.Field, v release.ResolutionReason) bool {
+	return x.String(marshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚐResolutionReason[v])
 }
 
-func (x *planRun) writeNCatalogRule2ᚕᚖporticoᚋstoreᚋshopᚐCatalogRuleᚄ(ctx context.Context, f *plan.Field, v []*shop.CatalogRule) bool {
+func (x *planRun) writeNCatalogRule2ᚕᚖporticoᚋstoreᚋcatalogᚐCatalogRuleᚄ(ctx context.Context, f *plan.Field, v []*catalog.CatalogRule) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNCatalogRule2ᚖporticoᚋstoreᚋshopᚐCatalogRule(ctx, f, v[i]) {
+		if !x.writeNCatalogRule2ᚖporticoᚋstoreᚋcatalogᚐCatalogRule(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4376,18 +4378,18 @@ func (x *planRun) writeNCatalogRule2ᚕᚖporticoᚋstoreᚋshopᚐCatalogRule�
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNCatalogRule2ᚖporticoᚋstoreᚋshopᚐCatalogRule(ctx context.Context, f *plan.Field, v *shop.CatalogRule) bool {
+func (x *planRun) writeNCatalogRule2ᚖporticoᚋstoreᚋcatalogᚐCatalogRule(ctx context.Context, f *plan.Field, v *catalog.CatalogRule) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
 	return x.writeCatalogRule(ctx, f.Of(planCatalogRule), v)
 }
 
-func (x *planRun) writeNCatalogRuleEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*shop.CatalogRule]) bool {
+func (x *planRun) writeNCatalogRuleEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*catalog.CatalogRule]) bool {
 	return x.writeCatalogRuleEdge(ctx, f.Of(planCatalogRuleEdge), &v)
 }
 
-func (x *planRun) writeNCatalogRuleEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*shop.CatalogRule]) bool {
+func (x *planRun) writeNCatalogRuleEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*catalog.CatalogRule]) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
@@ -4400,15 +4402,15 @@ func (x *planRun) writeNCatalogRuleEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNCatalogRuleSchedule2porticoᚋstoreᚋshopᚐSchedule(ctx context.Context, f *plan.Field, v shop.Schedule) bool {
+func (x *planRun) writeNCatalogRuleSchedule2porticoᚋstoreᚋcatalogᚐSchedule(ctx context.Context, f *plan.Field, v catalog.Schedule) bool {
 	return x.writeCatalogRuleSchedule(ctx, f.Of(planCatalogRuleSchedule), &v)
 }
 
-func (x *planRun) writeNCatalogRuleSchedule2ᚕporticoᚋstoreᚋshopᚐScheduleᚄ(ctx context.Context, f *plan.Field, v []shop.Schedule) bool {
+func (x *planRun) writeNCatalogRuleSchedule2ᚕporticoᚋstoreᚋcatalogᚐScheduleᚄ(ctx context.Context, f *plan.Field, v []catalog.Schedule) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNCatalogRuleSchedule2porticoᚋstoreᚋshopᚐSchedule(ctx, f, v[i]) {
+		if !x.writeNCatalogRuleSchedule2porticoᚋstoreᚋcatalogᚐSchedule(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4417,15 +4419,15 @@ func (x *planRun) writeNCatalogRuleSchedule2ᚕporticoᚋstoreᚋshopᚐSchedule
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNComponentOption2porticoᚋstoreᚋshopᚐComponentOption(ctx context.Context, f *plan.Field, v shop.ComponentOption) bool {
+func (x *planRun) writeNComponentOption2porticoᚋstoreᚋcatalogᚐComponentOption(ctx context.Context, f *plan.Field, v catalog.ComponentOption) bool {
 	return x.writeComponentOption(ctx, f.Of(planComponentOption), &v)
 }
 
-func (x *planRun) writeNComponentOption2ᚕporticoᚋstoreᚋshopᚐComponentOptionᚄ(ctx context.Context, f *plan.Field, v []shop.ComponentOption) bool {
+func (x *planRun) writeNComponentOption2ᚕporticoᚋstoreᚋcatalogᚐComponentOptionᚄ(ctx context.Context, f *plan.Field, v []catalog.ComponentOption) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNComponentOption2porticoᚋstoreᚋshopᚐComponentOption(ctx, f, v[i]) {
+		if !x.writeNComponentOption2porticoᚋstoreᚋcatalogᚐComponentOption(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4434,11 +4436,11 @@ func (x *planRun) writeNComponentOption2ᚕporticoᚋstoreᚋshopᚐComponentOpt
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNConsumeUnit2porticoᚋstoreᚋshopᚐConsumeUnit(ctx context.Context, f *plan.Field, v shop.ConsumeUnit) bool {
-	return x.String(marshalNConsumeUnit2porticoᚋstoreᚋshopᚐConsumeUnit[v])
+func (x *planRun) writeNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx context.Context, f *plan.Field, v promotion.ConsumeUnit) bool {
+	return x.String(marshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit[v])
 }
 
-func (x *planRun) writeNCurrency2ᚖporticoᚋstoreᚋshopᚐCurrency(ctx context.Context, f *plan.Field, v *shop.Currency) bool {
+func (x *planRun) writeNCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx context.Context, f *plan.Field, v *release.Currency) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
@@ -4449,7 +4451,7 @@ func (x *planRun) writeNDateTime2timeᚐTime(ctx context.Context, f *plan.Field,
 	return x.Appended(model.AppendDateTime(x.Answer(), v)) || x.Missing(ctx)
 }
 
-func (x *planRun) writeNDisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx context.Context, f *plan.Field, v *shop.DisplayPrice) bool {
+func (x *planRun) writeNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx context.Context, f *plan.Field, v *release.DisplayPrice) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
@@ -4476,11 +4478,11 @@ func (x *planRun) writeNFacetValue2ᚖporticoᚋgraphᚋmodelᚐFacetValue(ctx c
 	return x.writeFacetValue(ctx, f.Of(planFacetValue), v)
 }
 
-func (x *planRun) writeNFile2ᚕᚖporticoᚋstoreᚋshopᚐFileᚄ(ctx context.Context, f *plan.Field, v []*shop.File) bool {
+func (x *planRun) writeNFile2ᚕᚖporticoᚋstoreᚋcatalogᚐFileᚄ(ctx context.Context, f *plan.Field, v []*catalog.File) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx, f, v[i]) {
+		if !x.writeNFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4489,18 +4491,18 @@ func (x *planRun) writeNFile2ᚕᚖporticoᚋstoreᚋshopᚐFileᚄ(ctx context.
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx context.Context, f *plan.Field, v *shop.File) bool {
+func (x *planRun) writeNFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx context.Context, f *plan.Field, v *catalog.File) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
 	return x.writeFile(ctx, f.Of(planFile), v)
 }
 
-func (x *planRun) writeNFileEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*shop.File]) bool {
+func (x *planRun) writeNFileEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*catalog.File]) bool {
 	return x.writeFileEdge(ctx, f.Of(planFileEdge), &v)
 }
 
-func (x *planRun) writeNFileEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*shop.File]) bool {
+func (x *planRun) writeNFileEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*catalog.File]) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
@@ -4641,11 +4643,11 @@ func (x *planRun) writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx context.
 	return x.writePageInfo(ctx, f.Of(planPageInfo), &v)
 }
 
-func (x *planRun) writeNPrice2ᚕᚖporticoᚋstoreᚋshopᚐPriceᚄ(ctx context.Context, f *plan.Field, v []*shop.Price) bool {
+func (x *planRun) writeNPrice2ᚕᚖporticoᚋstoreᚋreleaseᚐPriceᚄ(ctx context.Context, f *plan.Field, v []*release.Price) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx, f, v[i]) {
+		if !x.writeNPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4654,22 +4656,22 @@ func (x *planRun) writeNPrice2ᚕᚖporticoᚋstoreᚋshopᚐPriceᚄ(ctx contex
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx context.Context, f *plan.Field, v *shop.Price) bool {
+func (x *planRun) writeNPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx context.Context, f *plan.Field, v *release.Price) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
 	return x.writePrice(ctx, f.Of(planPrice), v)
 }
 
-func (x *planRun) writeNPriceModifier2porticoᚋstoreᚋshopᚐPriceModifier(ctx context.Context, f *plan.Field, v shop.PriceModifier) bool {
+func (x *planRun) writeNPriceModifier2porticoᚋstoreᚋreleaseᚐPriceModifier(ctx context.Context, f *plan.Field, v release.PriceModifier) bool {
 	return x.writePriceModifier(ctx, f.Of(planPriceModifier), &v)
 }
 
-func (x *planRun) writeNPriceModifier2ᚕporticoᚋstoreᚋshopᚐPriceModifierᚄ(ctx context.Context, f *plan.Field, v []shop.PriceModifier) bool {
+func (x *planRun) writeNPriceModifier2ᚕporticoᚋstoreᚋreleaseᚐPriceModifierᚄ(ctx context.Context, f *plan.Field, v []release.PriceModifier) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNPriceModifier2porticoᚋstoreᚋshopᚐPriceModifier(ctx, f, v[i]) {
+		if !x.writeNPriceModifier2porticoᚋstoreᚋreleaseᚐPriceModifier(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4678,19 +4680,19 @@ func (x *planRun) writeNPriceModifier2ᚕporticoᚋstoreᚋshopᚐPriceModifier�
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPriceModifierType2porticoᚋstoreᚋshopᚐPriceModifierType(ctx context.Context, f *plan.Field, v shop.PriceModifierType) bool {
-	return x.String(marshalNPriceModifierType2porticoᚋstoreᚋshopᚐPriceModifierType[v])
+func (x *planRun) writeNPriceModifierType2porticoᚋstoreᚋcatalogᚐPriceModifierType(ctx context.Context, f *plan.Field, v catalog.PriceModifierType) bool {
+	return x.String(marshalNPriceModifierType2porticoᚋstoreᚋcatalogᚐPriceModifierType[v])
 }
 
-func (x *planRun) writeNPriceTier2porticoᚋstoreᚋshopᚐPriceTier(ctx context.Context, f *plan.Field, v shop.PriceTier) bool {
+func (x *planRun) writeNPriceTier2porticoᚋstoreᚋreleaseᚐPriceTier(ctx context.Context, f *plan.Field, v release.PriceTier) bool {
 	return x.writePriceTier(ctx, f.Of(planPriceTier), &v)
 }
 
-func (x *planRun) writeNPriceTier2ᚕporticoᚋstoreᚋshopᚐPriceTierᚄ(ctx context.Context, f *plan.Field, v []shop.PriceTier) bool {
+func (x *planRun) writeNPriceTier2ᚕporticoᚋstoreᚋreleaseᚐPriceTierᚄ(ctx context.Context, f *plan.Field, v []release.PriceTier) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNPriceTier2porticoᚋstoreᚋshopᚐPriceTier(ctx, f, v[i]) {
+		if !x.writeNPriceTier2porticoᚋstoreᚋreleaseᚐPriceTier(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4719,15 +4721,15 @@ func (x *planRun) writeNProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx context
 	return x.writeProduct(ctx, f.Of(planProduct), v)
 }
 
-func (x *planRun) writeNProductComponent2porticoᚋstoreᚋshopᚐProductComponent(ctx context.Context, f *plan.Field, v shop.ProductComponent) bool {
+func (x *planRun) writeNProductComponent2porticoᚋstoreᚋreleaseᚐProductComponent(ctx context.Context, f *plan.Field, v release.ProductComponent) bool {
 	return x.writeProductComponent(ctx, f.Of(planProductComponent), &v)
 }
 
-func (x *planRun) writeNProductComponent2ᚕporticoᚋstoreᚋshopᚐProductComponentᚄ(ctx context.Context, f *plan.Field, v []shop.ProductComponent) bool {
+func (x *planRun) writeNProductComponent2ᚕporticoᚋstoreᚋreleaseᚐProductComponentᚄ(ctx context.Context, f *plan.Field, v []release.ProductComponent) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNProductComponent2porticoᚋstoreᚋshopᚐProductComponent(ctx, f, v[i]) {
+		if !x.writeNProductComponent2porticoᚋstoreᚋreleaseᚐProductComponent(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4798,11 +4800,11 @@ func (x *planRun) writeNProductStatus2porticoᚋgraphᚋmodelᚐProductStatus(ct
 	return x.String(marshalNProductStatus2porticoᚋgraphᚋmodelᚐProductStatus[v])
 }
 
-func (x *planRun) writeNProductTranslation2ᚕᚖporticoᚋstoreᚋshopᚐProductTranslationᚄ(ctx context.Context, f *plan.Field, v []*shop.ProductTranslation) bool {
+func (x *planRun) writeNProductTranslation2ᚕᚖporticoᚋstoreᚋreleaseᚐProductTranslationᚄ(ctx context.Context, f *plan.Field, v []*release.ProductTranslation) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNProductTranslation2ᚖporticoᚋstoreᚋshopᚐProductTranslation(ctx, f, v[i]) {
+		if !x.writeNProductTranslation2ᚖporticoᚋstoreᚋreleaseᚐProductTranslation(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4811,18 +4813,18 @@ func (x *planRun) writeNProductTranslation2ᚕᚖporticoᚋstoreᚋshopᚐProduc
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNProductTranslation2ᚖporticoᚋstoreᚋshopᚐProductTranslation(ctx context.Context, f *plan.Field, v *shop.ProductTranslation) bool {
+func (x *planRun) writeNProductTranslation2ᚖporticoᚋstoreᚋreleaseᚐProductTranslation(ctx context.Context, f *plan.Field, v *release.ProductTranslation) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
 	return x.writeProductTranslation(ctx, f.Of(planProductTranslation), v)
 }
 
-func (x *planRun) writeNPromotion2ᚕᚖporticoᚋstoreᚋshopᚐPromotionᚄ(ctx context.Context, f *plan.Field, v []*shop.Promotion) bool {
+func (x *planRun) writeNPromotion2ᚕᚖporticoᚋstoreᚋpromotionᚐPromotionᚄ(ctx context.Context, f *plan.Field, v []*promotion.Promotion) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx, f, v[i]) {
+		if !x.writeNPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4831,18 +4833,18 @@ func (x *planRun) writeNPromotion2ᚕᚖporticoᚋstoreᚋshopᚐPromotionᚄ(ct
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx context.Context, f *plan.Field, v *shop.Promotion) bool {
+func (x *planRun) writeNPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx context.Context, f *plan.Field, v *promotion.Promotion) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
 	return x.writePromotion(ctx, f.Of(planPromotion), v)
 }
 
-func (x *planRun) writeNPromotionCode2ᚕᚖporticoᚋstoreᚋshopᚐPromotionCodeᚄ(ctx context.Context, f *plan.Field, v []*shop.PromotionCode) bool {
+func (x *planRun) writeNPromotionCode2ᚕᚖporticoᚋstoreᚋpromotionᚐPromotionCodeᚄ(ctx context.Context, f *plan.Field, v []*promotion.PromotionCode) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNPromotionCode2ᚖporticoᚋstoreᚋshopᚐPromotionCode(ctx, f, v[i]) {
+		if !x.writeNPromotionCode2ᚖporticoᚋstoreᚋpromotionᚐPromotionCode(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4851,22 +4853,22 @@ func (x *planRun) writeNPromotionCode2ᚕᚖporticoᚋstoreᚋshopᚐPromotionCo
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPromotionCode2ᚖporticoᚋstoreᚋshopᚐPromotionCode(ctx context.Context, f *plan.Field, v *shop.PromotionCode) bool {
+func (x *planRun) writeNPromotionCode2ᚖporticoᚋstoreᚋpromotionᚐPromotionCode(ctx context.Context, f *plan.Field, v *promotion.PromotionCode) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
 	return x.writePromotionCode(ctx, f.Of(planPromotionCode), v)
 }
 
-func (x *planRun) writeNPromotionCodeArgument2porticoᚋstoreᚋshopᚐCodeArgument(ctx context.Context, f *plan.Field, v shop.CodeArgument) bool {
-	return x.String(marshalNPromotionCodeArgument2porticoᚋstoreᚋshopᚐCodeArgument[v])
+func (x *planRun) writeNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument(ctx context.Context, f *plan.Field, v promotion.CodeArgument) bool {
+	return x.String(marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument[v])
 }
 
-func (x *planRun) writeNPromotionCodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*shop.PromotionCode]) bool {
+func (x *planRun) writeNPromotionCodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*promotion.PromotionCode]) bool {
 	return x.writePromotionCodeEdge(ctx, f.Of(planPromotionCodeEdge), &v)
 }
 
-func (x *planRun) writeNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*shop.PromotionCode]) bool {
+func (x *planRun) writeNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*promotion.PromotionCode]) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
@@ -4879,19 +4881,19 @@ func (x *planRun) writeNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(c
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPromotionCodeReason2porticoᚋstoreᚋshopᚐCodeReason(ctx context.Context, f *plan.Field, v shop.CodeReason) bool {
-	return x.String(marshalNPromotionCodeReason2porticoᚋstoreᚋshopᚐCodeReason[v])
+func (x *planRun) writeNPromotionCodeReason2porticoᚋstoreᚋpromotionᚐCodeReason(ctx context.Context, f *plan.Field, v promotion.CodeReason) bool {
+	return x.String(marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚐCodeReason[v])
 }
 
-func (x *planRun) writeNPromotionCodeRefusal2porticoᚋstoreᚋshopᚐCodeRefusal(ctx context.Context, f *plan.Field, v shop.CodeRefusal) bool {
+func (x *planRun) writeNPromotionCodeRefusal2porticoᚋstoreᚋpromotionᚐCodeRefusal(ctx context.Context, f *plan.Field, v promotion.CodeRefusal) bool {
 	return x.writePromotionCodeRefusal(ctx, f.Of(planPromotionCodeRefusal), &v)
 }
 
-func (x *planRun) writeNPromotionCodeRefusal2ᚕporticoᚋstoreᚋshopᚐCodeRefusalᚄ(ctx context.Context, f *plan.Field, v []shop.CodeRefusal) bool {
+func (x *planRun) writeNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚐCodeRefusalᚄ(ctx context.Context, f *plan.Field, v []promotion.CodeRefusal) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNPromotionCodeRefusal2porticoᚋstoreᚋshopᚐCodeRefusal(ctx, f, v[i]) {
+		if !x.writeNPromotionCodeRefusal2porticoᚋstoreᚋpromotionᚐCodeRefusal(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4937,15 +4939,15 @@ func (x *planRun) writeNPromotionCodeUsageEdge2ᚕporticoᚋgraphᚋmodelᚐEdge
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPromotionCurrency2porticoᚋstoreᚋshopᚐPromotionCurrency(ctx context.Context, f *plan.Field, v shop.PromotionCurrency) bool {
+func (x *planRun) writeNPromotionCurrency2porticoᚋstoreᚋpromotionᚐPromotionCurrency(ctx context.Context, f *plan.Field, v promotion.PromotionCurrency) bool {
 	return x.writePromotionCurrency(ctx, f.Of(planPromotionCurrency), &v)
 }
 
-func (x *planRun) writeNPromotionCurrency2ᚕporticoᚋstoreᚋshopᚐPromotionCurrencyᚄ(ctx context.Context, f *plan.Field, v []shop.PromotionCurrency) bool {
+func (x *planRun) writeNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚐPromotionCurrencyᚄ(ctx context.Context, f *plan.Field, v []promotion.PromotionCurrency) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNPromotionCurrency2porticoᚋstoreᚋshopᚐPromotionCurrency(ctx, f, v[i]) {
+		if !x.writeNPromotionCurrency2porticoᚋstoreᚋpromotionᚐPromotionCurrency(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4954,11 +4956,11 @@ func (x *planRun) writeNPromotionCurrency2ᚕporticoᚋstoreᚋshopᚐPromotionC
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPromotionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*shop.Promotion]) bool {
+func (x *planRun) writeNPromotionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*promotion.Promotion]) bool {
 	return x.writePromotionEdge(ctx, f.Of(planPromotionEdge), &v)
 }
 
-func (x *planRun) writeNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*shop.Promotion]) bool {
+func (x *planRun) writeNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*promotion.Promotion]) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
@@ -4971,12 +4973,12 @@ func (x *planRun) writeNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx c
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPromotionState2porticoᚋstoreᚋshopᚐPromotionState(ctx context.Context, f *plan.Field, v shop.PromotionState) bool {
-	return x.String(marshalNPromotionState2porticoᚋstoreᚋshopᚐPromotionState[v])
+func (x *planRun) writeNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState(ctx context.Context, f *plan.Field, v promotion.PromotionState) bool {
+	return x.String(marshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState[v])
 }
 
-func (x *planRun) writeNPromotionType2porticoᚋstoreᚋshopᚐPromotionType(ctx context.Context, f *plan.Field, v shop.PromotionType) bool {
-	return x.String(marshalNPromotionType2porticoᚋstoreᚋshopᚐPromotionType[v])
+func (x *planRun) writeNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType(ctx context.Context, f *plan.Field, v promotion.PromotionType) bool {
+	return x.String(marshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType[v])
 }
 
 func (x *planRun) writeNStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx context.Context, f *plan.Field, v []*model.Stock) bool {
@@ -5088,15 +5090,15 @@ func (x *planRun) writeNString2ᚕstringᚄ(ctx context.Context, f *plan.Field, 
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNVariation2porticoᚋstoreᚋshopᚐVariation(ctx context.Context, f *plan.Field, v shop.Variation) bool {
+func (x *planRun) writeNVariation2porticoᚋstoreᚋcatalogᚐVariation(ctx context.Context, f *plan.Field, v catalog.Variation) bool {
 	return x.writeVariation(ctx, f.Of(planVariation), &v)
 }
 
-func (x *planRun) writeNVariation2ᚕporticoᚋstoreᚋshopᚐVariationᚄ(ctx context.Context, f *plan.Field, v []shop.Variation) bool {
+func (x *planRun) writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx context.Context, f *plan.Field, v []catalog.Variation) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNVariation2porticoᚋstoreᚋshopᚐVariation(ctx, f, v[i]) {
+		if !x.writeNVariation2porticoᚋstoreᚋcatalogᚐVariation(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -5105,15 +5107,15 @@ func (x *planRun) writeNVariation2ᚕporticoᚋstoreᚋshopᚐVariationᚄ(ctx c
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNVariationOption2porticoᚋstoreᚋshopᚐVariationOption(ctx context.Context, f *plan.Field, v shop.VariationOption) bool {
+func (x *planRun) writeNVariationOption2porticoᚋstoreᚋcatalogᚐVariationOption(ctx context.Context, f *plan.Field, v catalog.VariationOption) bool {
 	return x.writeVariationOption(ctx, f.Of(planVariationOption), &v)
 }
 
-func (x *planRun) writeNVariationOption2ᚕporticoᚋstoreᚋshopᚐVariationOptionᚄ(ctx context.Context, f *plan.Field, v []shop.VariationOption) bool {
+func (x *planRun) writeNVariationOption2ᚕporticoᚋstoreᚋcatalogᚐVariationOptionᚄ(ctx context.Context, f *plan.Field, v []catalog.VariationOption) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNVariationOption2porticoᚋstoreᚋshopᚐVariationOption(ctx, f, v[i]) {
+		if !x.writeNVariationOption2porticoᚋstoreᚋcatalogᚐVariationOption(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -5122,14 +5124,14 @@ func (x *planRun) writeNVariationOption2ᚕporticoᚋstoreᚋshopᚐVariationOpt
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeOAuthoredHierarchy2ᚖporticoᚋstoreᚋshopᚐAuthoredHierarchy(ctx context.Context, f *plan.Field, v *shop.AuthoredHierarchy) bool {
+func (x *planRun) writeOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx context.Context, f *plan.Field, v *catalog.AuthoredHierarchy) bool {
 	if v == nil {
 		return false
 	}
 	return x.writeAuthoredHierarchy(ctx, f.Of(planAuthoredHierarchy), v)
 }
 
-func (x *planRun) writeOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*shop.AuthoredHierarchy]) bool {
+func (x *planRun) writeOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*catalog.AuthoredHierarchy]) bool {
 	if v == nil {
 		return false
 	}
@@ -5150,14 +5152,14 @@ func (x *planRun) writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConn
 	return x.writeAuthoredNodeConnection(ctx, f.Of(planAuthoredNodeConnection), v)
 }
 
-func (x *planRun) writeOCatalog2ᚖporticoᚋstoreᚋshopᚐCatalog(ctx context.Context, f *plan.Field, v *shop.Catalog) bool {
+func (x *planRun) writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx context.Context, f *plan.Field, v *catalog.Catalog) bool {
 	if v == nil {
 		return false
 	}
 	return x.writeCatalog(ctx, f.Of(planCatalog), v)
 }
 
-func (x *planRun) writeOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*shop.Catalog]) bool {
+func (x *planRun) writeOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*catalog.Catalog]) bool {
 	if v == nil {
 		return false
 	}
@@ -5178,14 +5180,14 @@ func (x *planRun) writeOCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConne
 	return x.writeCatalogNodeConnection(ctx, f.Of(planCatalogNodeConnection), v)
 }
 
-func (x *planRun) writeOCatalogRelease2ᚕᚖporticoᚋstoreᚋshopᚐReleaseᚄ(ctx context.Context, f *plan.Field, v []*shop.Release) bool {
+func (x *planRun) writeOCatalogRelease2ᚕᚖporticoᚋstoreᚋreleaseᚐReleaseᚄ(ctx context.Context, f *plan.Field, v []*release.Release) bool {
 	if v == nil {
 		return false
 	}
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNCatalogRelease2ᚖporticoᚋstoreᚋshopᚐRelease(ctx, f, v[i]) {
+		if !x.writeNCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚐRelease(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -5194,7 +5196,7 @@ func (x *planRun) writeOCatalogRelease2ᚕᚖporticoᚋstoreᚋshopᚐReleaseᚄ
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeOCatalogRelease2ᚖporticoᚋstoreᚋshopᚐRelease(ctx context.Context, f *plan.Field, v *shop.Release) bool {
+func (x *planRun) writeOCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚐRelease(ctx context.Context, f *plan.Field, v *release.Release) bool {
 	if v == nil {
 		return false
 	}
@@ -5208,32 +5210,32 @@ func (x *planRun) writeOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogRe
 	return x.writeCatalogResolution(ctx, f.Of(planCatalogResolution), v)
 }
 
-func (x *planRun) writeOCatalogRule2ᚖporticoᚋstoreᚋshopᚐCatalogRule(ctx context.Context, f *plan.Field, v *shop.CatalogRule) bool {
+func (x *planRun) writeOCatalogRule2ᚖporticoᚋstoreᚋcatalogᚐCatalogRule(ctx context.Context, f *plan.Field, v *catalog.CatalogRule) bool {
 	if v == nil {
 		return false
 	}
 	return x.writeCatalogRule(ctx, f.Of(planCatalogRule), v)
 }
 
-func (x *planRun) writeOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*shop.CatalogRule]) bool {
+func (x *planRun) writeOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*catalog.CatalogRule]) bool {
 	if v == nil {
 		return false
 	}
 	return x.writeCatalogRuleConnection(ctx, f.Of(planCatalogRuleConnection), v)
 }
 
-func (x *planRun) writeOCatalogRuleDrop2ᚖporticoᚋstoreᚋshopᚐRuleDrop(ctx context.Context, f *plan.Field, v *shop.RuleDrop) bool {
+func (x *planRun) writeOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚐRuleDrop(ctx context.Context, f *plan.Field, v *release.RuleDrop) bool {
 	if v == nil {
 		return false
 	}
-	return x.String(marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋshopᚐRuleDrop[*v])
+	return x.String(marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚐRuleDrop[*v])
 }
 
-func (x *planRun) writeOCatalogTieBreak2ᚖporticoᚋstoreᚋshopᚐTieBreak(ctx context.Context, f *plan.Field, v *shop.TieBreak) bool {
+func (x *planRun) writeOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚐTieBreak(ctx context.Context, f *plan.Field, v *release.TieBreak) bool {
 	if v == nil {
 		return false
 	}
-	return x.String(marshalOCatalogTieBreak2ᚖporticoᚋstoreᚋshopᚐTieBreak[*v])
+	return x.String(marshalOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚐTieBreak[*v])
 }
 
 func (x *planRun) writeOConfiguredProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx context.Context, f *plan.Field, v *model.Product) bool {
@@ -5243,14 +5245,14 @@ func (x *planRun) writeOConfiguredProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(c
 	return x.writeConfiguredProduct(ctx, f.Of(planConfiguredProduct), v)
 }
 
-func (x *planRun) writeOCurrency2ᚕᚖporticoᚋstoreᚋshopᚐCurrencyᚄ(ctx context.Context, f *plan.Field, v []*shop.Currency) bool {
+func (x *planRun) writeOCurrency2ᚕᚖporticoᚋstoreᚋreleaseᚐCurrencyᚄ(ctx context.Context, f *plan.Field, v []*release.Currency) bool {
 	if v == nil {
 		return false
 	}
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNCurrency2ᚖporticoᚋstoreᚋshopᚐCurrency(ctx, f, v[i]) {
+		if !x.writeNCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -5259,7 +5261,7 @@ func (x *planRun) writeOCurrency2ᚕᚖporticoᚋstoreᚋshopᚐCurrencyᚄ(ctx 
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeOCurrency2ᚖporticoᚋstoreᚋshopᚐCurrency(ctx context.Context, f *plan.Field, v *shop.Currency) bool {
+func (x *planRun) writeOCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx context.Context, f *plan.Field, v *release.Currency) bool {
 	if v == nil {
 		return false
 	}
@@ -5277,21 +5279,21 @@ func (x *planRun) writeODateTime2ᚖtimeᚐTime(ctx context.Context, f *plan.Fie
 	return x.Appended(model.AppendDateTime(x.Answer(), *v))
 }
 
-func (x *planRun) writeODisplayPrice2ᚖporticoᚋstoreᚋshopᚐDisplayPrice(ctx context.Context, f *plan.Field, v *shop.DisplayPrice) bool {
+func (x *planRun) writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx context.Context, f *plan.Field, v *release.DisplayPrice) bool {
 	if v == nil {
 		return false
 	}
 	return x.writeDisplayPrice(ctx, f.Of(planDisplayPrice), v)
 }
 
-func (x *planRun) writeOFile2ᚖporticoᚋstoreᚋshopᚐFile(ctx context.Context, f *plan.Field, v *shop.File) bool {
+func (x *planRun) writeOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx context.Context, f *plan.Field, v *catalog.File) bool {
 	if v == nil {
 		return false
 	}
 	return x.writeFile(ctx, f.Of(planFile), v)
 }
 
-func (x *planRun) writeOFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*shop.File]) bool {
+func (x *planRun) writeOFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*catalog.File]) bool {
 	if v == nil {
 		return false
 	}
@@ -5424,7 +5426,7 @@ func (x *planRun) writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx context.Conte
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeOPrice2ᚖporticoᚋstoreᚋshopᚐPrice(ctx context.Context, f *plan.Field, v *shop.Price) bool {
+func (x *planRun) writeOPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx context.Context, f *plan.Field, v *release.Price) bool {
 	if v == nil {
 		return false
 	}
@@ -5445,28 +5447,28 @@ func (x *planRun) writeOProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductCo
 	return x.writeProductConnection(ctx, f.Of(planProductConnection), v)
 }
 
-func (x *planRun) writeOPromotion2ᚖporticoᚋstoreᚋshopᚐPromotion(ctx context.Context, f *plan.Field, v *shop.Promotion) bool {
+func (x *planRun) writeOPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx context.Context, f *plan.Field, v *promotion.Promotion) bool {
 	if v == nil {
 		return false
 	}
 	return x.writePromotion(ctx, f.Of(planPromotion), v)
 }
 
-func (x *planRun) writeOPromotionCode2ᚖporticoᚋstoreᚋshopᚐPromotionCode(ctx context.Context, f *plan.Field, v *shop.PromotionCode) bool {
+func (x *planRun) writeOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚐPromotionCode(ctx context.Context, f *plan.Field, v *promotion.PromotionCode) bool {
 	if v == nil {
 		return false
 	}
 	return x.writePromotionCode(ctx, f.Of(planPromotionCode), v)
 }
 
-func (x *planRun) writeOPromotionCodeCheck2ᚖporticoᚋstoreᚋshopᚐCodeCheck(ctx context.Context, f *plan.Field, v *shop.CodeCheck) bool {
+func (x *planRun) writeOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚐCodeCheck(ctx context.Context, f *plan.Field, v *promotion.CodeCheck) bool {
 	if v == nil {
 		return false
 	}
 	return x.writePromotionCodeCheck(ctx, f.Of(planPromotionCodeCheck), v)
 }
 
-func (x *planRun) writeOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*shop.PromotionCode]) bool {
+func (x *planRun) writeOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*promotion.PromotionCode]) bool {
 	if v == nil {
 		return false
 	}
@@ -5480,7 +5482,7 @@ func (x *planRun) writeOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodel�
 	return x.writePromotionCodeUsageConnection(ctx, f.Of(planPromotionCodeUsageConnection), v)
 }
 
-func (x *planRun) writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*shop.Promotion]) bool {
+func (x *planRun) writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*promotion.Promotion]) bool {
 	if v == nil {
 		return false
 	}
@@ -5600,7 +5602,7 @@ func (x *planRun) writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter
 	return x.writeTextFilterValues(ctx, f.Of(planTextFilterValues), v)
 }
 
-func (x *planRun) writeOVariationOption2ᚖporticoᚋstoreᚋshopᚐVariationOption(ctx context.Context, f *plan.Field, v *shop.VariationOption) bool {
+func (x *planRun) writeOVariationOption2ᚖporticoᚋstoreᚋcatalogᚐVariationOption(ctx context.Context, f *plan.Field, v *catalog.VariationOption) bool {
 	if v == nil {
 		return false
 	}

@@ -1,10 +1,12 @@
 package model
 
-import "portico/store/shop"
+import (
+	"portico/store/catalog"
+)
 
 // AuthoredNode is a node as authored, among the siblings it came with.
 type AuthoredNode struct {
-	*shop.AuthoredNode
+	*catalog.AuthoredNode
 	Sibling[*AuthoredNode]
 }
 
@@ -12,6 +14,6 @@ type AuthoredNode struct {
 func (n *AuthoredNode) NodeID() string { return n.ID }
 
 // Seat implements Row.
-func (n *AuthoredNode) Seat(of *shop.AuthoredNode, place Sibling[*AuthoredNode]) {
+func (n *AuthoredNode) Seat(of *catalog.AuthoredNode, place Sibling[*AuthoredNode]) {
 	n.AuthoredNode, n.Sibling = of, place
 }

@@ -4,17 +4,17 @@ import (
 	"time"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/promotion"
 )
 
 // PromotionCodeUsage is a usage as the schema has it.
-type PromotionCodeUsage struct{ *shop.CodeUsage }
+type PromotionCodeUsage struct{ *promotion.CodeUsage }
 
 // NewPromotionCodeUsage dresses a usage.
-func NewPromotionCodeUsage(u *shop.CodeUsage) *PromotionCodeUsage { return &PromotionCodeUsage{u} }
+func NewPromotionCodeUsage(u *promotion.CodeUsage) *PromotionCodeUsage { return &PromotionCodeUsage{u} }
 
 // NewPromotionCodeUsages are several.
-func NewPromotionCodeUsages(list []*shop.CodeUsage) []*PromotionCodeUsage {
+func NewPromotionCodeUsages(list []*promotion.CodeUsage) []*PromotionCodeUsage {
 	usages := make([]*PromotionCodeUsage, len(list))
 	for i, u := range list {
 		usages[i] = NewPromotionCodeUsage(u)

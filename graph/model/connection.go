@@ -4,7 +4,8 @@ import (
 	"context"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/catalog"
+	"portico/store/promotion"
 )
 
 // Connection is a page of a list: rows, with cursors for those who ask.
@@ -95,22 +96,22 @@ type (
 	PromotionCodeUsageConnection = Connection[*PromotionCodeUsage]
 	PromotionCodeUsageEdge       = Edge[*PromotionCodeUsage]
 
-	CatalogConnection           = Connection[*shop.Catalog]
-	CatalogEdge                 = Edge[*shop.Catalog]
-	CatalogRuleConnection       = Connection[*shop.CatalogRule]
-	CatalogRuleEdge             = Edge[*shop.CatalogRule]
-	AuthoredHierarchyConnection = Connection[*shop.AuthoredHierarchy]
-	AuthoredHierarchyEdge       = Edge[*shop.AuthoredHierarchy]
+	CatalogConnection           = Connection[*catalog.Catalog]
+	CatalogEdge                 = Edge[*catalog.Catalog]
+	CatalogRuleConnection       = Connection[*catalog.CatalogRule]
+	CatalogRuleEdge             = Edge[*catalog.CatalogRule]
+	AuthoredHierarchyConnection = Connection[*catalog.AuthoredHierarchy]
+	AuthoredHierarchyEdge       = Edge[*catalog.AuthoredHierarchy]
 	AuthoredNodeConnection      = Connection[*AuthoredNode]
 	AuthoredNodeEdge            = Edge[*AuthoredNode]
 
-	FileConnection = Connection[*shop.File]
-	FileEdge       = Edge[*shop.File]
+	FileConnection = Connection[*catalog.File]
+	FileEdge       = Edge[*catalog.File]
 
-	PromotionConnection     = Connection[*shop.Promotion]
-	PromotionEdge           = Edge[*shop.Promotion]
-	PromotionCodeConnection = Connection[*shop.PromotionCode]
-	PromotionCodeEdge       = Edge[*shop.PromotionCode]
+	PromotionConnection     = Connection[*promotion.Promotion]
+	PromotionEdge           = Edge[*promotion.Promotion]
+	PromotionCodeConnection = Connection[*promotion.PromotionCode]
+	PromotionCodeEdge       = Edge[*promotion.PromotionCode]
 )
 
 // StockConnection is a page of stock, with the times of the whole list.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 // ProductConnection is a page of products, with what its list can be narrowed
@@ -38,7 +38,7 @@ func (c *ProductConnection) Facets() *ProductFacets { return c.facets }
 
 // CountFacets counts the values of an attribute for the lists of several
 // nodes, which differ in nothing else.
-type CountFacets func(ctx context.Context, nodeIDs []string, query shop.FacetQuery) (map[string][]shop.FacetValue, error)
+type CountFacets func(ctx context.Context, nodeIDs []string, query release.FacetQuery) (map[string][]release.FacetValue, error)
 
 // NewProductConnections puts pages of products side by side, by the node they
 // are of, or "" for all products. filter and page are what all were asked by.
@@ -129,8 +129,8 @@ func (f *ProductFacets) values(ctx context.Context, attribute string, first int,
 	if err != nil {
 		return nil, err
 	}
-	query := shop.FacetQuery{Attribute: attribute, Selected: selected, First: first, List: shop.ProductQuery{Filter: without, Page: f.page}}
-	counted, err := Load(ctx, f.Sibling, attribute+strconv.Itoa(first), f.count, func(count CountFacets, ctx context.Context, all []*ProductFacets) ([][]shop.FacetValue, error) {
+	query := release.FacetQuery{Attribute: attribute, Selected: selected, First: first, List: release.ProductQuery{Filter: without, Page: f.page}}
+	counted, err := Load(ctx, f.Sibling, attribute+strconv.Itoa(first), f.count, func(count CountFacets, ctx context.Context, all []*ProductFacets) ([][]release.FacetValue, error) {
 		ids := make([]string, len(all))
 		for i, sibling := range all {
 			ids[i] = sibling.nodeID

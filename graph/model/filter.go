@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 // ProductFilter is the schema's filter of products.
@@ -36,7 +36,7 @@ type CatalogNodeFilter struct {
 }
 
 // Filter is the filter in the store's words; nil keeps everything.
-func (f *CatalogNodeFilter) Filter() (filter shop.NodeFilter, err error) {
+func (f *CatalogNodeFilter) Filter() (filter release.NodeFilter, err error) {
 	if f == nil {
 		return filter, nil
 	}
@@ -61,7 +61,7 @@ func (f *CatalogNodeFilter) Filter() (filter shop.NodeFilter, err error) {
 		if operator == "" {
 			continue
 		}
-		term, err := shop.NewNodeTerm(text.attribute, operator, values)
+		term, err := release.NewNodeTerm(text.attribute, operator, values)
 		if err != nil {
 			return filter, err
 		}
@@ -150,7 +150,7 @@ func (o *ListOrder) Sort() store.Sort {
 }
 
 // Filter is the filter in the store's words; nil keeps everything.
-func (f *ProductFilter) Filter() (filter shop.ProductFilter, err error) {
+func (f *ProductFilter) Filter() (filter release.ProductFilter, err error) {
 	if f == nil {
 		return filter, nil
 	}
@@ -180,7 +180,7 @@ func (f *ProductFilter) Filter() (filter shop.ProductFilter, err error) {
 		}
 	}
 	if f.Search != nil {
-		search, err := shop.NewSearch(*f.Search)
+		search, err := release.NewSearch(*f.Search)
 		if err != nil {
 			return filter, err
 		}
@@ -234,15 +234,15 @@ func (f *ProductFilter) SetText(attribute string, to *TextFilter) { *f.text(attr
 
 // texts yields the text conditions by the attribute's name in the store.
 func (f *ProductFilter) texts(yield func(string, *TextFilter) bool) {
-	for _, attribute := range shop.FilterAttributes() {
+	for _, attribute := range release.FilterAttributes() {
 		if attribute != "id" && !yield(attribute, *f.text(attribute)) {
 			return
 		}
 	}
 }
 
-func addTerm(filter *shop.ProductFilter, attribute, operator string, values []string) error {
-	term, err := shop.NewTerm(attribute, operator, values)
+func addTerm(filter *release.ProductFilter, attribute, operator string, values []string) error {
+	term, err := release.NewTerm(attribute, operator, values)
 	filter.Terms = append(filter.Terms, term)
 	return err
 }

@@ -2,7 +2,7 @@ package model
 
 import (
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 // Node is anything with a global id.
@@ -10,7 +10,7 @@ type Node interface{ GlobalID() string }
 
 // CatalogNode is a node among the siblings it came with.
 type CatalogNode struct {
-	*shop.CatalogNode
+	*release.CatalogNode
 	Sibling[*CatalogNode]
 }
 
@@ -22,13 +22,13 @@ func (n CatalogNode) GlobalID() string { return store.GlobalID(store.TypeCatalog
 func (n *CatalogNode) NodeID() string { return n.ID }
 
 // Seat implements Row.
-func (n *CatalogNode) Seat(of *shop.CatalogNode, place Sibling[*CatalogNode]) {
+func (n *CatalogNode) Seat(of *release.CatalogNode, place Sibling[*CatalogNode]) {
 	n.CatalogNode, n.Sibling = of, place
 }
 
 // Hierarchy is the root of a tree of nodes, among the siblings it came with.
 type Hierarchy struct {
-	*shop.CatalogNode
+	*release.CatalogNode
 	Sibling[*Hierarchy]
 }
 
@@ -36,6 +36,6 @@ type Hierarchy struct {
 func (h *Hierarchy) NodeID() string { return h.ID }
 
 // Seat implements Row.
-func (h *Hierarchy) Seat(of *shop.CatalogNode, place Sibling[*Hierarchy]) {
+func (h *Hierarchy) Seat(of *release.CatalogNode, place Sibling[*Hierarchy]) {
 	h.CatalogNode, h.Sibling = of, place
 }

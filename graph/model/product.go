@@ -3,12 +3,13 @@ package model
 import (
 	"time"
 
-	"portico/store/shop"
+	"portico/store/catalog"
+	"portico/store/release"
 )
 
 // Product is a live product among the siblings it came with.
 type Product struct {
-	*shop.Product
+	*release.Product
 	Sibling[*Product]
 }
 
@@ -16,7 +17,9 @@ type Product struct {
 func (p *Product) ProductID() string { return p.ID() }
 
 // Seat implements Row.
-func (p *Product) Seat(of *shop.Product, place Sibling[*Product]) { p.Product, p.Sibling = of, place }
+func (p *Product) Seat(of *release.Product, place Sibling[*Product]) {
+	p.Product, p.Sibling = of, place
+}
 
 // ProductStatus is whether a product is for sale.
 type ProductStatus string
@@ -30,7 +33,7 @@ func (p *Product) Status() ProductStatus { return ProductStatus(p.Product.Status
 // ProductFile is a file and when it was attached.
 type ProductFile struct {
 	AttachedAt *time.Time
-	File       *shop.File
+	File       *catalog.File
 }
 
 // Breadcrumb is a step on the way to a node.

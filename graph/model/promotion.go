@@ -4,20 +4,20 @@ import (
 	"encoding/json"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/promotion"
 )
 
 // PromotionFilter is the schema's filter of promotions.
 type PromotionFilter struct {
-	ID            *IDFilter             `json:"id,omitzero"`
-	Name          *TextFilter           `json:"name,omitzero"`
-	NameLike      *string               `json:"nameLike,omitzero"`
-	PromotionType []shop.PromotionType  `json:"promotionType,omitzero"`
-	State         []shop.PromotionState `json:"state,omitzero"`
-	Enabled       *bool                 `json:"enabled,omitzero"`
-	Automatic     *bool                 `json:"automatic,omitzero"`
-	Search        *string               `json:"search,omitzero"`
-	Bounds        *ListBounds           `json:"bounds,omitzero"`
+	ID            *IDFilter                  `json:"id,omitzero"`
+	Name          *TextFilter                `json:"name,omitzero"`
+	NameLike      *string                    `json:"nameLike,omitzero"`
+	PromotionType []promotion.PromotionType  `json:"promotionType,omitzero"`
+	State         []promotion.PromotionState `json:"state,omitzero"`
+	Enabled       *bool                      `json:"enabled,omitzero"`
+	Automatic     *bool                      `json:"automatic,omitzero"`
+	Search        *string                    `json:"search,omitzero"`
+	Bounds        *ListBounds                `json:"bounds,omitzero"`
 }
 
 // PromotionCodeFilter is the schema's filter of codes.
@@ -28,22 +28,22 @@ type PromotionCodeFilter struct {
 // PromotionCreateInput is the schema's new promotion. The description is nil
 // where REST left it out, which the store then asks for; GraphQL has a default.
 type PromotionCreateInput struct {
-	ID                     *string            `json:"id,omitempty"`
-	Name                   string             `json:"name"`
-	Description            *string            `json:"description,omitempty"`
-	PromotionType          shop.PromotionType `json:"promotionType"`
-	Enabled                bool               `json:"enabled"`
-	Automatic              bool               `json:"automatic"`
-	Start                  string             `json:"start"`
-	End                    string             `json:"end"`
-	MinCartValue           []*MoneyInput      `json:"minCartValue,omitempty"`
-	MaxDiscountValue       []*MoneyInput      `json:"maxDiscountValue,omitempty"`
-	MaxApplicationsPerCart *int               `json:"maxApplicationsPerCart,omitempty"`
-	Schema                 json.RawMessage    `json:"schema"`
-	Currencies             json.RawMessage    `json:"currencies,omitempty"`
-	TargetCatalogs         []string           `json:"targetCatalogs,omitempty"`
-	Conditions             json.RawMessage    `json:"conditions,omitempty"`
-	IdempotencyKey         *string            `json:"idempotencyKey,omitempty"`
+	ID                     *string                 `json:"id,omitempty"`
+	Name                   string                  `json:"name"`
+	Description            *string                 `json:"description,omitempty"`
+	PromotionType          promotion.PromotionType `json:"promotionType"`
+	Enabled                bool                    `json:"enabled"`
+	Automatic              bool                    `json:"automatic"`
+	Start                  string                  `json:"start"`
+	End                    string                  `json:"end"`
+	MinCartValue           []*MoneyInput           `json:"minCartValue,omitempty"`
+	MaxDiscountValue       []*MoneyInput           `json:"maxDiscountValue,omitempty"`
+	MaxApplicationsPerCart *int                    `json:"maxApplicationsPerCart,omitempty"`
+	Schema                 json.RawMessage         `json:"schema"`
+	Currencies             json.RawMessage         `json:"currencies,omitempty"`
+	TargetCatalogs         []string                `json:"targetCatalogs,omitempty"`
+	Conditions             json.RawMessage         `json:"conditions,omitempty"`
+	IdempotencyKey         *string                 `json:"idempotencyKey,omitempty"`
 }
 
 // MoneyInput is the schema's amount of a currency.
@@ -54,30 +54,30 @@ type MoneyInput struct {
 
 // Value is the amount in the store's words; INVALID or UNPROCESSABLE, at amount,
 // when it is none.
-func (m *MoneyInput) Value() (shop.CurrencyAmount, *store.Error) {
-	minor, err := shop.ParseMinor(m.Amount)
+func (m *MoneyInput) Value() (store.CurrencyAmount, *store.Error) {
+	minor, err := promotion.ParseMinor(m.Amount)
 	if err != nil {
-		return shop.CurrencyAmount{Currency: m.Currency}, err.At("amount")
+		return store.CurrencyAmount{Currency: m.Currency}, err.At("amount")
 	}
-	return shop.CurrencyAmount{Currency: m.Currency, Minor: minor}, nil
+	return store.CurrencyAmount{Currency: m.Currency, Minor: minor}, nil
 }
 
 // PromotionCodeInput is the schema's code to make.
 type PromotionCodeInput struct {
-	Code        *string           `json:"code,omitempty"`
-	Uses        *int              `json:"uses,omitempty"`
-	ConsumeUnit *shop.ConsumeUnit `json:"consumeUnit,omitempty"`
-	User        []string          `json:"user,omitzero"`
+	Code        *string                `json:"code,omitempty"`
+	Uses        *int                   `json:"uses,omitempty"`
+	ConsumeUnit *promotion.ConsumeUnit `json:"consumeUnit,omitempty"`
+	User        []string               `json:"user,omitzero"`
 
 	// OneUser is set by REST where the user was a text; GraphQL has lists only.
 	OneUser bool `json:"-"`
 }
 
 // NewCode is the code in the store's words.
-func (c *PromotionCodeInput) NewCode() shop.NewCode {
-	made := shop.NewCode{MaxUses: c.Uses, User: shop.CodeUsers(c.User)}
+func (c *PromotionCodeInput) NewCode() promotion.NewCode {
+	made := promotion.NewCode{MaxUses: c.Uses, User: promotion.CodeUsers(c.User)}
 	if c.OneUser {
-		made.User = shop.OneCodeUser(c.User[0])
+		made.User = promotion.OneCodeUser(c.User[0])
 	}
 	if c.Code != nil {
 		made.Code = *c.Code
@@ -90,11 +90,11 @@ func (c *PromotionCodeInput) NewCode() shop.NewCode {
 
 // Filter is the filter in the store's words, with its bounds; nil keeps
 // everything. INVALID for a condition that is none.
-func (f *PromotionFilter) Filter() (filter shop.PromotionFilter, ranges []store.Range, err error) {
+func (f *PromotionFilter) Filter() (filter promotion.PromotionFilter, ranges []store.Range, err error) {
 	if f == nil {
 		return filter, nil, nil
 	}
-	filter = shop.PromotionFilter{Types: f.PromotionType, States: f.State, Enabled: f.Enabled, Automatic: f.Automatic, NameLike: f.NameLike}
+	filter = promotion.PromotionFilter{Types: f.PromotionType, States: f.State, Enabled: f.Enabled, Automatic: f.Automatic, NameLike: f.NameLike}
 	if f.Search != nil {
 		filter.Search = *f.Search
 	}

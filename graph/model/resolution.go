@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 // ShopperContextInput is another shopper than the one who asks.
@@ -22,13 +22,13 @@ type ShopperContextInput struct {
 const maxTags = 100
 
 // Shopper is the input in the store's words; UNPROCESSABLE for too many tags.
-func (c *ShopperContextInput) Shopper() (shopper shop.ShopperContext, err error) {
+func (c *ShopperContextInput) Shopper() (shopper release.ShopperContext, err error) {
 	for member, tags := range map[string][]string{"tags": c.Tags, "accountTags": c.AccountTags} {
 		if len(tags) > maxTags {
 			return shopper, &store.Error{Code: store.Unprocessable, Path: []string{"context", member}, Detail: fmt.Sprintf("must be at most %d, not %d", maxTags, len(tags))}
 		}
 	}
-	return shop.ShopperContext{Channel: orEmpty(c.Channel), Tags: c.Tags,
+	return release.ShopperContext{Channel: orEmpty(c.Channel), Tags: c.Tags,
 		AccountID: orEmpty(c.AccountID), AccountTags: c.AccountTags, CustomerID: orEmpty(c.CustomerID)}, nil
 }
 
@@ -41,13 +41,13 @@ func orEmpty(text *string) string {
 
 // CatalogResolution is the store's, as far as whoever asks may know it.
 type CatalogResolution struct {
-	*shop.CatalogResolution
+	*release.CatalogResolution
 	Candidates []*CatalogCandidate
 }
 
 // NewCatalogResolution shows an explanation; full shows rules for other
 // shoppers by name, too.
-func NewCatalogResolution(x *shop.CatalogResolution, full bool) *CatalogResolution {
+func NewCatalogResolution(x *release.CatalogResolution, full bool) *CatalogResolution {
 	r := &CatalogResolution{x, make([]*CatalogCandidate, len(x.Candidates))}
 	for i, verdict := range x.Candidates {
 		r.Candidates[i] = &CatalogCandidate{verdict, full || !verdict.Foreign()}
@@ -105,7 +105,7 @@ func (r *CatalogResolution) RuleName() *string {
 }
 
 // TieBreak is what decided a tie; nil without one.
-func (r *CatalogResolution) TieBreak() *shop.TieBreak {
+func (r *CatalogResolution) TieBreak() *release.TieBreak {
 	if r.CatalogResolution.TieBreak == "" {
 		return nil
 	}
@@ -115,7 +115,7 @@ func (r *CatalogResolution) TieBreak() *shop.TieBreak {
 // CatalogCandidate is a rule held against a shopper. A rule for others is not
 // named to them.
 type CatalogCandidate struct {
-	*shop.RuleVerdict
+	*release.RuleVerdict
 	named bool
 }
 
@@ -136,7 +136,7 @@ func (c *CatalogCandidate) name(text string) *string {
 }
 
 // Dropped is why the rule could not be chosen; nil when it could.
-func (c *CatalogCandidate) Dropped() *shop.RuleDrop {
+func (c *CatalogCandidate) Dropped() *release.RuleDrop {
 	if c.RuleVerdict.Dropped == "" {
 		return nil
 	}

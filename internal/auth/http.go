@@ -12,7 +12,6 @@ import (
 
 	"portico/internal/incoming"
 	"portico/store"
-	"portico/store/shop"
 )
 
 // WriteError answers a request with an error, in the surface's envelope. It
@@ -147,7 +146,7 @@ func readTokenRequest(w http.ResponseWriter, r *http.Request) (request tokenRequ
 func parseTokenRequest(body []byte) (request tokenRequest, err error) {
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
 	if bytes.HasPrefix(body, []byte("{")) {
-		if err := shop.CheckJSON(body); err != nil {
+		if err := store.CheckJSON(body); err != nil {
 			return request, err
 		}
 		if json.Unmarshal(body, &request) != nil {
@@ -160,7 +159,7 @@ func parseTokenRequest(body []byte) (request tokenRequest, err error) {
 		return request, invalid("The body is neither a form nor a JSON object.")
 	}
 	for _, name := range []string{"grant_type", "client_id", "client_secret"} {
-		if err := shop.CheckText(form.Get(name), name); err != nil {
+		if err := store.CheckText(form.Get(name), name); err != nil {
 			return request, err
 		}
 	}

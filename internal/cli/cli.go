@@ -16,7 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"portico/store/access"
-	"portico/store/shop"
+	"portico/store/promotion"
 )
 
 // The exit codes.
@@ -82,7 +82,7 @@ func Parser(grammar any, streams Streams) (*kong.Kong, error) {
 		kong.Name("portico"),
 		kong.Description("A commerce service over GraphQL and REST, in one binary. Every flag can be given by the environment too, as its help says."),
 		kong.DefaultEnvars("PORTICO"),
-		kong.Vars{"scopes": strings.Join(access.Scopes(), ","), "codePattern": shop.DefaultCodePattern},
+		kong.Vars{"scopes": strings.Join(access.Scopes(), ","), "codePattern": promotion.DefaultCodePattern},
 		kong.Writers(streams.Out, streams.Err),
 		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}),
 		kong.Exit(func(code int) { panic(exited(code)) }), // after --help, which ends the parsing

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"portico/store/shop"
+	"portico/store/exchange"
 )
 
 // Export writes everything that is authored as NDJSON.
@@ -30,7 +30,7 @@ func (c *Export) Run(ctx context.Context, streams Streams) error {
 		return err
 	}
 	defer s.Close()
-	options := shop.ExportOptions{WithClients: c.WithClients}
+	options := exchange.ExportOptions{WithClients: c.WithClients}
 	if c.File == "-" {
 		_, err := s.Export(ctx, streams.Out, options)
 		return wrapExport(err)

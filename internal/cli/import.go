@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/exchange"
 )
 
 // Import reads NDJSON into the store and publishes the catalogs.
@@ -69,9 +69,9 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 	defer s.Close()
 	// Twice as a rule: once to check, once to write.
 	bar := newMeter(streams.Err, "importing", in.size(), 2)
-	report, err := s.Import(ctx, importActor, in.open, shop.ImportOptions{Lenient: c.Lenient, Progress: bar.add})
+	report, err := s.Import(ctx, importActor, in.open, exchange.ImportOptions{Lenient: c.Lenient, Progress: bar.add})
 	bar.end()
-	if faulty := new(shop.ImportFaults); errors.As(err, &faulty) {
+	if faulty := new(exchange.ImportFaults); errors.As(err, &faulty) {
 		return tellFaults(streams.Err, faulty, in)
 	}
 	if err != nil {
@@ -93,7 +93,7 @@ func (c *Import) input(ctx context.Context, stdin io.Reader) (input, error) {
 }
 
 // tellFaults writes a line for each fault, as compilers do, and sums up.
-func tellFaults(w io.Writer, faulty *shop.ImportFaults, in input) error {
+func tellFaults(w io.Writer, faulty *exchange.ImportFaults, in input) error {
 	for _, fault := range faulty.Faults {
 		file, line := in.place(fault.Line)
 		kind := ""
@@ -110,7 +110,7 @@ func tellFaults(w io.Writer, faulty *shop.ImportFaults, in input) error {
 
 // tellPassed writes what a lenient import passed over: a line for each of the
 // first, then how many there are of each kind.
-func tellPassed(w io.Writer, report *shop.ImportReport, in input) {
+func tellPassed(w io.Writer, report *exchange.ImportReport, in input) {
 	total, names := 0, []string{}
 	for _, name := range slices.Sorted(maps.Keys(report.PassedCount)) {
 		total += report.PassedCount[name]
@@ -130,7 +130,7 @@ func tellPassed(w io.Writer, report *shop.ImportReport, in input) {
 }
 
 // summary is "imported 3 resources, 1 change: 1 file, 2 product".
-func summary(report *shop.ImportReport) string {
+func summary(report *exchange.ImportReport) string {
 	total, kinds := 0, []string{}
 	for _, kind := range slices.Sorted(maps.Keys(report.Resources)) {
 		total += report.Resources[kind]

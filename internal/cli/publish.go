@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"portico/store"
+	"portico/store/release"
 	"portico/store/shop"
 )
 
@@ -67,7 +68,7 @@ func publishOne(ctx context.Context, s *shop.Store, actor store.Actor, id string
 	if err != nil {
 		return err
 	}
-	release, err := s.Publish(ctx, actor, id, func(done, total int) {
+	made, err := s.Publish(ctx, actor, id, func(done, total int) {
 		if bar == nil {
 			bar = newMeter(streams.Err, "publishing "+id, int64(total), 1)
 		}
@@ -77,9 +78,9 @@ func publishOne(ctx context.Context, s *shop.Store, actor store.Actor, id string
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(before, func(r *shop.Release) bool { return r.ID == release.ID }) {
-		fmt.Fprintf(streams.Err, "nothing new in %s: release %d goes on being served\n", id, release.ID)
+	if slices.ContainsFunc(before, func(r *release.Release) bool { return r.ID == made.ID }) {
+		fmt.Fprintf(streams.Err, "nothing new in %s: release %d goes on being served\n", id, made.ID)
 	}
-	fmt.Fprintf(streams.Out, "published %s: release %d, %s\n", id, release.ID, count(release.Products, "product"))
+	fmt.Fprintf(streams.Out, "published %s: release %d, %s\n", id, made.ID, count(made.Products, "product"))
 	return nil
 }

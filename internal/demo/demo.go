@@ -12,6 +12,7 @@ import (
 
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/exchange"
 	"portico/store/shop"
 )
 
@@ -66,7 +67,7 @@ func Open(ctx context.Context, s *shop.Store, tokens *auth.Service) (*Visitor, e
 // Fill imports the shop and publishes it.
 func Fill(ctx context.Context, s *shop.Store) error {
 	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(shopFile)), nil }
-	if _, err := s.Import(ctx, actor, open, shop.ImportOptions{}); err != nil {
+	if _, err := s.Import(ctx, actor, open, exchange.ImportOptions{}); err != nil {
 		return fmt.Errorf("import the demo shop: %w", err)
 	}
 	if _, err := s.Publish(ctx, actor, CatalogID, nil); err != nil {

@@ -11,6 +11,7 @@ import (
 	"portico/internal/demo"
 	"portico/store"
 	"portico/store/access"
+	"portico/store/release"
 	"portico/store/seal"
 	"portico/store/shop"
 )
@@ -23,7 +24,7 @@ func open(t *testing.T) *shop.Store {
 	return s
 }
 
-func view(t *testing.T, s *shop.Store, shopper shop.ShopperContext) *shop.View {
+func view(t *testing.T, s *shop.Store, shopper release.ShopperContext) *release.View {
 	t.Helper()
 	v, err := s.View(t.Context(), shopper)
 	require.NoError(t, err)
@@ -34,11 +35,11 @@ func TestTheShopIsWhole(t *testing.T) {
 	t.Parallel()
 	ctx, s := t.Context(), open(t)
 	require.NoError(t, demo.Fill(ctx, s))
-	v := view(t, s, shop.ShopperContext{})
+	v := view(t, s, release.ShopperContext{})
 	require.Equal(t, demo.CatalogID, v.Release.CatalogID)
 
 	all := 100
-	page, err := v.Products(ctx, shop.ProductQuery{Page: store.Page{First: &all}})
+	page, err := v.Products(ctx, release.ProductQuery{Page: store.Page{First: &all}})
 	require.NoError(t, err)
 	require.Len(t, page.Items, 21, "all but the three sizes of the latte, and the draft")
 	for _, product := range page.Items {
@@ -52,12 +53,12 @@ func TestTheShopIsWhole(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, found, len(related), "what %s refers to", product.ID())
 	}
-	nodes, err := v.Nodes(ctx, shop.NodeQuery{Page: store.Page{First: &all}})
+	nodes, err := v.Nodes(ctx, release.NodeQuery{Page: store.Page{First: &all}})
 	require.NoError(t, err)
 	require.Len(t, nodes.Items, 6)
 }
 
-func fileIDs(p *shop.Product) (ids []string) {
+func fileIDs(p *release.Product) (ids []string) {
 	for _, link := range p.FileLinks() {
 		ids = append(ids, link.ID)
 	}
@@ -69,9 +70,9 @@ func TestTheShopShowsWhatThereIs(t *testing.T) {
 	ctx, s := t.Context(), open(t)
 	require.NoError(t, demo.Fill(ctx, s))
 	three := 3
-	coffee := shop.ProductQuery{NodeID: "node-coffee", Page: store.Page{First: &three}}
+	coffee := release.ProductQuery{NodeID: "node-coffee", Page: store.Page{First: &three}}
 
-	page, err := view(t, s, shop.ShopperContext{}).Products(ctx, coffee)
+	page, err := view(t, s, release.ShopperContext{}).Products(ctx, coffee)
 	require.NoError(t, err)
 	var ids []string
 	for _, product := range page.Items {
@@ -85,8 +86,8 @@ func TestTheShopShowsWhatThereIs(t *testing.T) {
 		{"de", "EUR", "Caffè Latte, Groß", "4,90\u00a0€"},
 		{"fr", "EUR", "Caffè latte, grand", "4,90\u00a0€"},
 	} {
-		v := view(t, s, shop.ShopperContext{Locale: test.locale, Currency: test.currency})
-		large, err := v.Product(ctx, shop.ProductKey{ID: "prod-latte-large"})
+		v := view(t, s, release.ShopperContext{Locale: test.locale, Currency: test.currency})
+		large, err := v.Product(ctx, release.ProductKey{ID: "prod-latte-large"})
 		require.NoError(t, err)
 		require.Equal(t, test.name, large.Name(), test.locale)
 		require.Equal(t, "prod-latte", large.ParentID())
@@ -97,14 +98,14 @@ func TestTheShopShowsWhatThereIs(t *testing.T) {
 		}
 		require.Equal(t, test.price, money.Formatted)
 	}
-	latte, err := view(t, s, shop.ShopperContext{}).Product(ctx, shop.ProductKey{SKU: "COF-LAT"})
+	latte, err := view(t, s, release.ShopperContext{}).Product(ctx, release.ProductKey{SKU: "COF-LAT"})
 	require.NoError(t, err)
 	require.Len(t, latte.ChildIDs(), 3)
-	breakfast, err := view(t, s, shop.ShopperContext{}).Product(ctx, shop.ProductKey{Slug: "breakfast"})
+	breakfast, err := view(t, s, release.ShopperContext{}).Product(ctx, release.ProductKey{Slug: "breakfast"})
 	require.NoError(t, err)
 	require.Len(t, breakfast.Components(), 2)
 	require.Len(t, breakfast.ComponentProductIDs(), 6)
-	_, err = view(t, s, shop.ShopperContext{}).Product(ctx, shop.ProductKey{ID: "prod-pumpkin-latte"})
+	_, err = view(t, s, release.ShopperContext{}).Product(ctx, release.ProductKey{ID: "prod-pumpkin-latte"})
 	require.True(t, store.HasCode(err, store.NotFound), "a draft is not shown")
 	stock, err := s.Stock(ctx, "prod-cheesecake")
 	require.NoError(t, err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/store/exchange"
 	"portico/store/job"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -23,7 +24,7 @@ const springPromotion = `{"type":"promotion","id":"spring","name":"Spring","desc
 func withSpring(t *testing.T, e storetest.Engine) *shop.Store {
 	t.Helper()
 	s := e.Open(t)
-	_, err := s.Import(t.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(springPromotion)), nil }, shop.ImportOptions{})
+	_, err := s.Import(t.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(springPromotion)), nil }, exchange.ImportOptions{})
 	require.NoError(t, err)
 	return s
 }

@@ -15,6 +15,8 @@ import (
 
 	"portico/internal/madeup"
 	"portico/store"
+	"portico/store/exchange"
+	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -84,18 +86,18 @@ func publishAll(t *testing.T, s *shop.Store) int {
 
 func fill(t *testing.T, s *shop.Store, products int) {
 	t.Helper()
-	_, err := s.Import(t.Context(), "test", shopOf(products), shop.ImportOptions{})
+	_, err := s.Import(t.Context(), "test", shopOf(products), exchange.ImportOptions{})
 	require.NoError(t, err)
 }
 
 // listed is how many products a shopper finds, and reads a page of them.
 func listed(ctx context.Context, s *shop.Store) (int, error) {
-	view, err := s.View(ctx, shop.ShopperContext{})
+	view, err := s.View(ctx, release.ShopperContext{})
 	if err != nil {
 		return 0, err
 	}
 	first := 100
-	page, err := view.Products(ctx, shop.ProductQuery{Page: store.Page{First: &first}})
+	page, err := view.Products(ctx, release.ProductQuery{Page: store.Page{First: &first}})
 	if err != nil {
 		return 0, err
 	}
@@ -144,7 +146,7 @@ func never() bool { return false }
 func authored(t *testing.T, s *shop.Store) string {
 	t.Helper()
 	var out, kept bytes.Buffer
-	_, err := s.Export(t.Context(), &out, shop.ExportOptions{})
+	_, err := s.Export(t.Context(), &out, exchange.ExportOptions{})
 	require.NoError(t, err)
 	ledger := 0
 	for line := range strings.Lines(out.String()) {

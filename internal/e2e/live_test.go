@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/internal/demo"
-	"portico/store/shop"
+	"portico/store/exchange"
+	"portico/store/release"
 	"portico/store/storetest"
 )
 
@@ -108,7 +109,7 @@ func TestPublicationsAndJobsAreTold(t *testing.T) {
 
 		const published = `subscription { catalogPublished { catalogId uuid served } }`
 		seen := func() string {
-			v, err := here.View(t.Context(), shop.ShopperContext{})
+			v, err := here.View(t.Context(), release.ShopperContext{})
 			require.NoError(t, err)
 			return `{"catalogPublished":{"catalogId":"` + v.Release.CatalogID + `","uuid":"` + v.Release.UUID() + `","served":true}}`
 		}
@@ -121,9 +122,9 @@ func TestPublicationsAndJobsAreTold(t *testing.T) {
 
 		_, err := here.Import(t.Context(), "test", func() (io.ReadCloser, error) {
 			return io.NopCloser(strings.NewReader(strings.ReplaceAll(demo.Shop(), "Flat White", "Flatter White"))), nil
-		}, shop.ImportOptions{})
+		}, exchange.ImportOptions{})
 		require.NoError(t, err)
-		v, err := here.View(t.Context(), shop.ShopperContext{})
+		v, err := here.View(t.Context(), release.ShopperContext{})
 		require.NoError(t, err)
 		job, err := here.PublishLater(t.Context(), "test", v.Release.CatalogID, true)
 		require.NoError(t, err)

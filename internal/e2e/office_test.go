@@ -10,6 +10,7 @@ import (
 
 	"portico/internal/auth"
 	"portico/internal/demo"
+	"portico/store/exchange"
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
@@ -75,6 +76,6 @@ func (o *office) sell(t testing.TB, product string) {
 // take imports lines.
 func (o *office) take(t testing.TB, lines string) {
 	t.Helper()
-	_, err := o.Import(t.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(lines)), nil }, shop.ImportOptions{})
+	_, err := o.Import(t.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(lines)), nil }, exchange.ImportOptions{})
 	require.NoError(t, err)
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"portico/store"
-	"portico/store/shop"
 )
 
 // Entrance stands in front of every mux that routes to the surfaces. It
@@ -84,17 +83,17 @@ func Family(u *url.URL) string {
 // checkSent is INVALID for what is no text. A query that is not URL-encoded
 // is left to whoever reads it.
 func checkSent(r *http.Request, headers, canonical []string) error {
-	if shop.CheckText(r.URL.Path) != nil {
+	if store.CheckText(r.URL.Path) != nil {
 		return &store.Error{Code: store.Invalid, Detail: "The path is not UTF-8 text; send it encoded as UTF-8."}
 	}
 	for name, value := range sentQuery(r.URL.RawQuery) {
-		if shop.CheckText(name) != nil || shop.CheckText(value) != nil {
+		if store.CheckText(name) != nil || store.CheckText(value) != nil {
 			return &store.Error{Code: store.Invalid, Detail: "The query's parameter " + strconv.Quote(bounded(name, maxNameLen)) + " is not UTF-8 text; send it encoded as UTF-8."}
 		}
 	}
 	for i, name := range headers {
 		for _, value := range r.Header[canonical[i]] {
-			if shop.CheckText(value) != nil {
+			if store.CheckText(value) != nil {
 				return &store.Error{Code: store.Invalid, Detail: "The header " + name + " is not UTF-8 text; send it encoded as UTF-8."}
 			}
 		}

@@ -15,7 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/exchange"
 	"portico/store/job"
+	"portico/store/release"
+	"portico/store/settings"
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
@@ -356,13 +359,13 @@ func jobPublishes(e storetest.Engine) func(*testing.T) {
 		s := e.Open(t)
 		read := func(text string) {
 			t.Helper()
-			_, err := s.Import(t.Context(), actor, func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }, shop.ImportOptions{})
+			_, err := s.Import(t.Context(), actor, func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }, exchange.ImportOptions{})
 			require.NoError(t, err)
 		}
 		lines := strings.Join(storetest.Shop(), "\n")
 		read(lines)
 		storetest.Work(t, s)
-		publish := func(serve bool) *shop.Release {
+		publish := func(serve bool) *release.Release {
 			t.Helper()
 			task, err := s.PublishLater(t.Context(), actor, "main", serve)
 			require.NoError(t, err)
@@ -401,7 +404,7 @@ func jobPublishes(e storetest.Engine) func(*testing.T) {
 			}, true},
 			{"the language of base texts", func() {
 				locale := "de"
-				_, err := s.UpdateSettings(t.Context(), actor, shop.SettingsChange{Locale: &locale})
+				_, err := s.UpdateSettings(t.Context(), actor, settings.SettingsChange{Locale: &locale})
 				require.NoError(t, err)
 			}, true},
 		} {

@@ -11,6 +11,7 @@ import (
 
 	"portico/store"
 	"portico/store/access"
+	"portico/store/exchange"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -203,7 +204,7 @@ func TestRevokedClientsInFiles(t *testing.T) {
 		bring := func(s *shop.Store, text string) {
 			t.Helper()
 			open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
-			_, err := s.Import(t.Context(), "command:import", open, shop.ImportOptions{})
+			_, err := s.Import(t.Context(), "command:import", open, exchange.ImportOptions{})
 			require.NoError(t, err)
 		}
 		const till = `{"type":"api_client","id":"till","name":"Till","scopes":["catalog:read"],"created_at":"2024-01-01T00:00:00.000Z"`
@@ -231,7 +232,7 @@ func TestRevokedClientsInFiles(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, gone, "a file revokes, and this server knows at once")
 		var out strings.Builder
-		_, err = s.Export(t.Context(), &out, shop.ExportOptions{WithClients: true})
+		_, err = s.Export(t.Context(), &out, exchange.ExportOptions{WithClients: true})
 		require.NoError(t, err)
 		require.Contains(t, out.String(), `"created_at":"2024-01-01T00:00:00.000Z","revoked_at":"2024-02-01T00:00:00.000Z"}`)
 	})

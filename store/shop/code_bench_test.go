@@ -10,7 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/store/exchange"
 	"portico/store/job"
+	"portico/store/promotion"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -20,11 +22,11 @@ import (
 // with 1, 100 and 10,000 codes; and of the job. Judge them by their ratios to
 // the first, in the same run.
 func BenchmarkCodes(b *testing.B) {
-	const promotion = `{"type":"promotion","id":"p","name":"P","description":"","promotion_type":"fixed_discount","enabled":true,"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`
+	const name = `{"type":"promotion","id":"p","name":"P","description":"","promotion_type":"fixed_discount","enabled":true,"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`
 	storetest.EachBench(b, func(b *testing.B, e storetest.Engine) {
 		open := func(b *testing.B) *shop.Store {
 			s := e.Open(b, func(c *shop.Config) { c.Synchronous = "FULL" })
-			_, err := s.Import(b.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(promotion)), nil }, shop.ImportOptions{})
+			_, err := s.Import(b.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(name)), nil }, exchange.ImportOptions{})
 			require.NoError(b, err)
 			return s
 		}
@@ -45,7 +47,7 @@ func BenchmarkCodes(b *testing.B) {
 			b.Run(fmt.Sprint("request of ", size), func(b *testing.B) {
 				s, n := open(b), 0
 				for b.Loop() {
-					_, _, err := s.CreatePromotionCodes(b.Context(), actor, "p", make([]shop.NewCode, size), shop.PerCart)
+					_, _, err := s.CreatePromotionCodes(b.Context(), actor, "p", make([]promotion.NewCode, size), promotion.PerCart)
 					require.NoError(b, err)
 					n += size
 				}
@@ -59,7 +61,7 @@ func BenchmarkCodes(b *testing.B) {
 			done := make(chan struct{})
 			go func() { defer close(done); s.Work(working) }()
 			for b.Loop() {
-				task, _, err := s.GenerateCodes(b.Context(), actor, shop.CodeGeneration{PromotionID: "p", Count: size})
+				task, _, err := s.GenerateCodes(b.Context(), actor, promotion.CodeGeneration{PromotionID: "p", Count: size})
 				require.NoError(b, err)
 				for task.FinishedAt.IsZero() {
 					task, err = s.Job(b.Context(), task.ID)

@@ -2,14 +2,15 @@ package shop
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"portico/store"
+	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/promotion"
 	"portico/store/stock"
 )
 
@@ -25,15 +26,15 @@ func StockQueries() []Query { return queriesOf(stock.StockList, "p010000", time.
 
 // AuthoredQueries are the pages of the lists of what is authored.
 func AuthoredQueries() (list []Query) {
-	nodes := nodeList
+	nodes := catalog.NodeList
 	nodes.Within = []db.Within{{Clause: "hierarchy_id = ?", Values: []any{"h2"}}}
-	return slices.Concat(pagesBy(catalogList, "c005000"), pagesBy(ruleList, "c005000"), pagesBy(hierarchyList, "c005000"), pagesBy(nodes, "c005000"))
+	return slices.Concat(pagesBy(catalog.CatalogList, "c005000"), pagesBy(catalog.RuleList, "c005000"), pagesBy(catalog.HierarchyList, "c005000"), pagesBy(nodes, "c005000"))
 }
 
 // PromotionQueries are the pages of promotions, and of one promotion's codes.
 func PromotionQueries() (list []Query) {
-	promotions := promotionList(time.Now())
-	codes := codeList(&Promotion{number: 7, epoch: 1})
+	promotions := promotion.PromotionList(time.Now())
+	codes := promotion.CodesOf(7, 1)
 	where, args := codes.Where(nil)
 	for _, descending := range []bool{false, true} {
 		for _, by := range []store.SortBy{store.SortID, store.SortName, store.SortCreatedAt, store.SortUpdatedAt} {
@@ -121,14 +122,3 @@ func (s *Store) Plan(ctx context.Context, q Query) ([]string, error) {
 }
 
 // Enqueue and SetWork let tests have jobs of their own.
-
-// ReadBody reads a product's body by the way it was written, and by
-// encoding/json; ok tells whether the first could.
-func ReadBody(p *Product) (fast, slow any, ok bool) {
-	scanned, decoded := &productDocument{}, &productDocument{}
-	ok = scanned.scan(p.body, p.relations)
-	if err := json.Unmarshal(p.body, decoded); err != nil {
-		panic(err)
-	}
-	return scanned, decoded, ok
-}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/internal/madeup"
+	"portico/store/exchange"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -34,7 +35,7 @@ func BenchmarkImport(b *testing.B) {
 	require.NoError(b, madeup.Shop(&file, products, 1))
 	useShop(&file, products)
 	run := func(b *testing.B, s *shop.Store) (resources int) {
-		report, err := s.Import(b.Context(), "bench", func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(file.Bytes())), nil }, shop.ImportOptions{})
+		report, err := s.Import(b.Context(), "bench", func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(file.Bytes())), nil }, exchange.ImportOptions{})
 		require.NoError(b, err)
 		for _, n := range report.Resources {
 			resources += n

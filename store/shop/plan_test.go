@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/exchange"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -81,11 +82,11 @@ func TestNoPageOfAPublicationSortsAllThePages(t *testing.T) {
 			s := e.Open(t, func(config *shop.Config) { config.WholeReleases = whole })
 			_, err := s.Import(t.Context(), "test", func() (io.ReadCloser, error) {
 				return io.NopCloser(strings.NewReader(strings.ReplaceAll(strings.Join(storetest.Shop(), "\n"), "Anvil", "Anvil "+strconv.Itoa(counter.Count())))), nil
-			}, shop.ImportOptions{})
+			}, exchange.ImportOptions{})
 			require.NoError(t, err)
 			_, err = s.Publish(ctx, "test", "main", nil)
 			require.NoError(t, err)
-			_, err = s.Export(ctx, io.Discard, shop.ExportOptions{WithClients: true})
+			_, err = s.Export(ctx, io.Discard, exchange.ExportOptions{WithClients: true})
 			require.NoError(t, err)
 			run(t, db, `UPDATE counter SET value = 0 WHERE name = 'documents_due'`)
 			require.NoError(t, s.Sweep(ctx))

@@ -11,7 +11,9 @@ import (
 
 	"portico/internal/madeup"
 	"portico/store"
+	"portico/store/exchange"
 	"portico/store/index"
+	"portico/store/release"
 	"portico/store/shop"
 )
 
@@ -60,7 +62,7 @@ func importShop(b *testing.B, s *shop.Store) {
 		go func() { writer.CloseWithError(madeup.Shop(writer, products, 1)) }()
 		return reader, nil
 	}
-	_, err := s.Import(b.Context(), "bench", open, shop.ImportOptions{})
+	_, err := s.Import(b.Context(), "bench", open, exchange.ImportOptions{})
 	require.NoError(b, err)
 	publishShop(b, s)
 }
@@ -84,7 +86,7 @@ func BenchmarkPublish(b *testing.B) {
 
 // BenchmarkProducts reads a page of 25 of all products.
 func BenchmarkProducts(b *testing.B) {
-	search := func(texts ...string) (f shop.ProductFilter) {
+	search := func(texts ...string) (f release.ProductFilter) {
 		for _, text := range texts {
 			s, err := index.NewSearch(text)
 			require.NoError(b, err)
@@ -92,29 +94,29 @@ func BenchmarkProducts(b *testing.B) {
 		}
 		return f
 	}
-	term, err := shop.NewTerm("tags", "in", []string{"new", "sale"})
+	term, err := release.NewTerm("tags", "in", []string{"new", "sale"})
 	require.NoError(b, err)
-	tagged := shop.ProductFilter{Terms: []store.Term{term}}
+	tagged := release.ProductFilter{Terms: []store.Term{term}}
 	for _, c := range []struct {
 		name  string
-		query shop.ProductQuery
+		query release.ProductQuery
 	}{
-		{"by update", shop.ProductQuery{}},
-		{"by name", shop.ProductQuery{Sort: store.Sort{By: store.SortName}}},
-		{"by price", shop.ProductQuery{Sort: store.Sort{By: store.SortPrice}}},
-		{"by price, descending", shop.ProductQuery{Sort: store.Sort{By: store.SortPrice, Descending: true}}},
-		{"of tags by price", shop.ProductQuery{Filter: tagged, Sort: store.Sort{By: store.SortPrice}}},
-		{"of tags", shop.ProductQuery{Filter: tagged}},
-		{"of tags by name", shop.ProductQuery{Filter: tagged, Sort: store.Sort{By: store.SortName}}},
-		{"searched, a word", shop.ProductQuery{Filter: search("bamboo")}},
-		{"searched, two words", shop.ProductQuery{Filter: search("bamboo cha")}},
-		{"searched, a letter", shop.ProductQuery{Filter: search("s")}},
-		{"searched, a digit", shop.ProductQuery{Filter: search("0")}},
-		{"searched, a SKU", shop.ProductQuery{Filter: search("sku-0012345")}},
-		{"searched, by relevance", shop.ProductQuery{Filter: search("bamboo"), Sort: store.Sort{By: store.SortRelevance}}},
-		{"searched, by name", shop.ProductQuery{Filter: search("bamboo"), Sort: store.Sort{By: store.SortName}}},
+		{"by update", release.ProductQuery{}},
+		{"by name", release.ProductQuery{Sort: store.Sort{By: store.SortName}}},
+		{"by price", release.ProductQuery{Sort: store.Sort{By: store.SortPrice}}},
+		{"by price, descending", release.ProductQuery{Sort: store.Sort{By: store.SortPrice, Descending: true}}},
+		{"of tags by price", release.ProductQuery{Filter: tagged, Sort: store.Sort{By: store.SortPrice}}},
+		{"of tags", release.ProductQuery{Filter: tagged}},
+		{"of tags by name", release.ProductQuery{Filter: tagged, Sort: store.Sort{By: store.SortName}}},
+		{"searched, a word", release.ProductQuery{Filter: search("bamboo")}},
+		{"searched, two words", release.ProductQuery{Filter: search("bamboo cha")}},
+		{"searched, a letter", release.ProductQuery{Filter: search("s")}},
+		{"searched, a digit", release.ProductQuery{Filter: search("0")}},
+		{"searched, a SKU", release.ProductQuery{Filter: search("sku-0012345")}},
+		{"searched, by relevance", release.ProductQuery{Filter: search("bamboo"), Sort: store.Sort{By: store.SortRelevance}}},
+		{"searched, by name", release.ProductQuery{Filter: search("bamboo"), Sort: store.Sort{By: store.SortName}}},
 	} {
-		read := func(b *testing.B, v *shop.View) {
+		read := func(b *testing.B, v *release.View) {
 			_, err := v.Products(b.Context(), c.query)
 			require.NoError(b, err)
 		}
@@ -124,16 +126,16 @@ func BenchmarkProducts(b *testing.B) {
 
 // BenchmarkFacets counts every attribute.
 func BenchmarkFacets(b *testing.B) {
-	term, err := shop.NewTerm("product_types", "eq", []string{"standard"})
+	term, err := release.NewTerm("product_types", "eq", []string{"standard"})
 	require.NoError(b, err)
 	search, err := index.NewSearch("bamboo")
 	require.NoError(b, err)
-	for name, filter := range map[string]shop.ProductFilter{
+	for name, filter := range map[string]release.ProductFilter{
 		"of all": {}, "of a type": {Terms: []store.Term{term}}, "of a search": {Searches: []index.Search{search}},
 	} {
-		benchmarkViews(b, name, func(b *testing.B, v *shop.View) {
-			for _, attribute := range shop.FacetAttributes() {
-				_, err := v.Facet(b.Context(), shop.FacetQuery{Attribute: attribute, List: shop.ProductQuery{Filter: filter}, First: 20})
+		benchmarkViews(b, name, func(b *testing.B, v *release.View) {
+			for _, attribute := range release.FacetAttributes() {
+				_, err := v.Facet(b.Context(), release.FacetQuery{Attribute: attribute, List: release.ProductQuery{Filter: filter}, First: 20})
 				require.NoError(b, err)
 			}
 		})
@@ -148,19 +150,19 @@ func BenchmarkTyping(b *testing.B) {
 		n++
 		search, err := index.NewSearch("bamboo " + strconv.Itoa(n))
 		require.NoError(b, err)
-		v, err := s.View(b.Context(), shop.ShopperContext{})
+		v, err := s.View(b.Context(), release.ShopperContext{})
 		require.NoError(b, err)
-		_, err = v.Products(b.Context(), shop.ProductQuery{Filter: shop.ProductFilter{Searches: []index.Search{search}}})
+		_, err = v.Products(b.Context(), release.ProductQuery{Filter: release.ProductFilter{Searches: []index.Search{search}}})
 		require.NoError(b, err)
 	}
 }
 
 // benchmarkViews reads warm and cold.
-func benchmarkViews(b *testing.B, name string, read func(*testing.B, *shop.View)) {
+func benchmarkViews(b *testing.B, name string, read func(*testing.B, *release.View)) {
 	for _, cold := range []bool{false, true} {
 		s := benchShop(b, cold)
-		view := func(b *testing.B) *shop.View {
-			v, err := s.View(b.Context(), shop.ShopperContext{})
+		view := func(b *testing.B) *release.View {
+			v, err := s.View(b.Context(), release.ShopperContext{})
 			require.NoError(b, err)
 			return v
 		}
@@ -181,10 +183,10 @@ func BenchmarkColdPage(b *testing.B) {
 	first := 25
 	b.ReportAllocs()
 	for b.Loop() {
-		v, err := s.View(b.Context(), shop.ShopperContext{Locale: []string{"en", "fr", "de"}[random.IntN(3)]})
+		v, err := s.View(b.Context(), release.ShopperContext{Locale: []string{"en", "fr", "de"}[random.IntN(3)]})
 		require.NoError(b, err)
 		offset := random.IntN(min(v.Release.Products, store.MaxOffset))
-		slice, err := v.Products(b.Context(), shop.ProductQuery{Page: store.Page{First: &first, Offset: &offset}})
+		slice, err := v.Products(b.Context(), release.ProductQuery{Page: store.Page{First: &first, Offset: &offset}})
 		require.NoError(b, err)
 		var files, components []string
 		for _, p := range slice.Items {
@@ -205,26 +207,26 @@ func BenchmarkColdPage(b *testing.B) {
 // another pair each time, the popular ones again and again.
 func BenchmarkFind(b *testing.B) {
 	s := openShop(b, shop.Config{})
-	view := func() *shop.View {
-		v, err := s.View(b.Context(), shop.ShopperContext{})
+	view := func() *release.View {
+		v, err := s.View(b.Context(), release.ShopperContext{})
 		require.NoError(b, err)
 		return v
 	}
-	tags, err := view().Facet(b.Context(), shop.FacetQuery{Attribute: "tags", First: 100})
+	tags, err := view().Facet(b.Context(), release.FacetQuery{Attribute: "tags", First: 100})
 	require.NoError(b, err)
-	standard, err := shop.NewTerm("product_types", "eq", []string{"standard"})
+	standard, err := release.NewTerm("product_types", "eq", []string{"standard"})
 	require.NoError(b, err)
-	filter := func(random *rand.Rand) shop.ProductFilter {
+	filter := func(random *rand.Rand) release.ProductFilter {
 		one, other := tags[int(random.ExpFloat64()*8)%len(tags)].Value, tags[random.IntN(len(tags))].Value
-		term, err := shop.NewTerm("tags", "in", []string{one, other})
+		term, err := release.NewTerm("tags", "in", []string{one, other})
 		require.NoError(b, err)
-		return shop.ProductFilter{Terms: []store.Term{term, standard}}
+		return release.ProductFilter{Terms: []store.Term{term, standard}}
 	}
 	b.Run("filter", func(b *testing.B) {
 		random := rand.New(rand.NewPCG(1, 1))
 		b.ReportAllocs()
 		for b.Loop() {
-			_, err := view().Products(b.Context(), shop.ProductQuery{Filter: filter(random)})
+			_, err := view().Products(b.Context(), release.ProductQuery{Filter: filter(random)})
 			require.NoError(b, err)
 		}
 	})
@@ -233,9 +235,9 @@ func BenchmarkFind(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			terms, v := filter(random).Terms, view()
-			for i, attribute := range shop.FacetAttributes() {
-				others := shop.ProductFilter{Terms: terms[1-i : 2-i]}
-				_, err := v.Facet(b.Context(), shop.FacetQuery{Attribute: attribute, List: shop.ProductQuery{Filter: others}, First: 20})
+			for i, attribute := range release.FacetAttributes() {
+				others := release.ProductFilter{Terms: terms[1-i : 2-i]}
+				_, err := v.Facet(b.Context(), release.FacetQuery{Attribute: attribute, List: release.ProductQuery{Filter: others}, First: 20})
 				require.NoError(b, err)
 			}
 		}

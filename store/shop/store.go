@@ -15,10 +15,16 @@ import (
 
 	"portico/store"
 	"portico/store/access"
+	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/exchange"
 	"portico/store/gateway"
 	"portico/store/job"
+	"portico/store/promotion"
+	"portico/store/publish"
+	"portico/store/release"
 	"portico/store/seal"
+	"portico/store/settings"
 	"portico/store/stock"
 )
 
@@ -43,20 +49,21 @@ type Config struct {
 
 // Store is one open database. Its methods may be called from many goroutines.
 type Store struct {
-	config Config
-	db     *db.DB
+	db *db.DB
 
 	*access.AccessService
+	*catalog.CatalogService
+	*exchange.ExchangeService
 	*gateway.GatewayService
 	*job.JobService
+	*promotion.PromotionService
+	*publish.PublishService
+	*release.ReleaseService
+	*settings.SettingsService
 	*stock.StockService
 
-	house *job.House
-
-	routing      db.Watched[*routing]
+	house        *job.House
 	catalogWatch catalogWatch
-	redeems      *redeemQueue
-	creates      *createQueue
 }
 
 // Open connects, migrates the schema and starts the writer. Close ends it.
@@ -65,21 +72,27 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	if config.Retention != nil {
 		kept = *config.Retention
 	}
-	config.Retention = &kept
 	d, err := db.Open(ctx, db.Config{URL: config.URL, Readers: config.Readers, Synchronous: config.Synchronous, CacheBytes: config.CacheBytes,
 		NoCache: config.NoCache, KeptKeys: config.KeptKeys, KeptKeyBytes: config.KeptKeyBytes, KeptKeyTime: cmp.Or(kept.IdempotencyKeys, -1), Patience: config.Patience, Clock: config.Clock, Log: config.Log})
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{config: config, db: d, AccessService: access.NewAccessService(d), GatewayService: gateway.NewGatewayService(d, config.Sealer)}
 	stockBytes := config.StockBytes
 	if config.NoCache {
 		stockBytes = 0
 	}
-	s.StockService = stock.NewStockService(d, stockBytes)
+	s := &Store{
+		db: d, AccessService: access.NewAccessService(d), CatalogService: catalog.NewCatalogService(d), GatewayService: gateway.NewGatewayService(d, config.Sealer),
+		ReleaseService: release.NewReleaseService(d), SettingsService: settings.NewSettingsService(d), StockService: stock.NewStockService(d, stockBytes),
+	}
 	s.JobService = job.NewJobService(d, s.jobWorks(), func(ctx context.Context) { s.house.Keep(ctx) })
+	s.PromotionService = promotion.NewPromotionService(d, s.JobService)
+	s.PublishService = publish.NewPublishService(d, s.JobService, s.ReleaseService, publish.PublishConfig{
+		WordBytes: config.WordBytes, Whole: config.WholeReleases, Kept: kept.Releases,
+		Left: func() { s.house.Soon(publish.SweepOfReleases) },
+	})
+	s.ExchangeService = exchange.NewExchangeService(d, s.StockService)
 	s.house = job.NewHouse(d, s.sweeps(kept))
-	s.redeems, s.creates = newRedeemQueue(), newCreateQueue(s)
 	if err := s.db.Follow(ctx, db.Hooks{
 		Polled: func(ctx context.Context, versions map[db.Topic]int64, asked time.Time) error {
 			return errors.Join(stock.Follow(ctx, s.StockService, versions, asked), job.Follow(ctx, s.JobService))

@@ -12,6 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"portico/store"
+	"portico/store/catalog"
+	"portico/store/release"
 	"portico/store/shop"
 )
 
@@ -41,16 +43,16 @@ func authorCatalog(e Engine) func(*testing.T) {
 		clock := NewClock(noon)
 		s := e.Open(t, at(clock))
 		imported(t, s, shopFile)
-		made, err := s.CreateCatalog(t.Context(), actor, "", shop.CatalogChange{Name: ptr("New"), HierarchyIDs: []string{"attic", "seasons"},
-			Pricebooks: []shop.PricebookRank{{ID: "vip", Priority: 3}}, Locale: ptr("de"), Currency: ptr("CHF")})
+		made, err := s.CreateCatalog(t.Context(), actor, "", catalog.CatalogChange{Name: ptr("New"), HierarchyIDs: []string{"attic", "seasons"},
+			Pricebooks: []catalog.PricebookRank{{ID: "vip", Priority: 3}}, Locale: ptr("de"), Currency: ptr("CHF")})
 		require.NoError(t, err)
 		require.Regexp(t, `^[0-9a-f-]{36}$`, made.ID)
-		require.Equal(t, &shop.Catalog{ID: made.ID, Name: "New", HierarchyIDs: []string{"attic", "seasons"},
-			Pricebooks: []shop.PricebookRank{{ID: "vip", Priority: 3}}, Locale: "de", Currency: "CHF", CreatedAt: noon}, made)
+		require.Equal(t, &catalog.Catalog{ID: made.ID, Name: "New", HierarchyIDs: []string{"attic", "seasons"},
+			Pricebooks: []catalog.PricebookRank{{ID: "vip", Priority: 3}}, Locale: "de", Currency: "CHF", CreatedAt: noon}, made)
 		clock.Advance(time.Hour)
-		changed, err := s.UpdateCatalog(t.Context(), actor, made.ID, shop.CatalogChange{Name: ptr("Newer"), Pricebooks: []shop.PricebookRank{}, Locale: ptr("")})
+		changed, err := s.UpdateCatalog(t.Context(), actor, made.ID, catalog.CatalogChange{Name: ptr("Newer"), Pricebooks: []catalog.PricebookRank{}, Locale: ptr("")})
 		require.NoError(t, err)
-		require.Equal(t, &shop.Catalog{ID: made.ID, Name: "Newer", HierarchyIDs: []string{"attic", "seasons"}, Currency: "CHF", CreatedAt: noon}, changed, "the other members stay, and so does the time")
+		require.Equal(t, &catalog.Catalog{ID: made.ID, Name: "Newer", HierarchyIDs: []string{"attic", "seasons"}, Currency: "CHF", CreatedAt: noon}, changed, "the other members stay, and so does the time")
 		publish(t, s, made.ID)
 		changed, err = s.Catalog(t.Context(), made.ID)
 		require.NoError(t, err)
@@ -60,7 +62,7 @@ func authorCatalog(e Engine) func(*testing.T) {
 		requireFault(t, err, store.NotFound, "id", "no catalog")
 		requireFault(t, s.DeleteCatalog(t.Context(), actor, made.ID), store.NotFound, "id", "no catalog")
 		requireFault(t, s.DeleteCatalog(t.Context(), actor, "main"), store.Unprocessable, "id", "the rules everyone lead to", "first")
-		_, err = s.UpdateCatalog(t.Context(), actor, "nowhere", shop.CatalogChange{})
+		_, err = s.UpdateCatalog(t.Context(), actor, "nowhere", catalog.CatalogChange{})
 		requireFault(t, err, store.NotFound, "id", `"nowhere"`)
 	}
 }
@@ -70,18 +72,18 @@ func authorRule(e Engine) func(*testing.T) {
 		clock := NewClock(noon)
 		s := e.Open(t, at(clock))
 		imported(t, s, shopFile)
-		hour := shop.Schedule{From: noon, To: noon.Add(time.Hour)}
-		made, err := s.CreateCatalogRule(t.Context(), actor, "C0FFEE00-0000-4000-8000-000000000001", shop.RuleChange{Name: ptr("New"), CatalogID: ptr("outlet"),
-			AccountIDs: []string{"C0FFEE00-0000-4000-8000-00000000000A"}, Channels: []string{"web"}, Tags: []string{"a b"}, Schedules: []shop.Schedule{hour, {}}})
+		hour := catalog.Schedule{From: noon, To: noon.Add(time.Hour)}
+		made, err := s.CreateCatalogRule(t.Context(), actor, "C0FFEE00-0000-4000-8000-000000000001", catalog.RuleChange{Name: ptr("New"), CatalogID: ptr("outlet"),
+			AccountIDs: []string{"C0FFEE00-0000-4000-8000-00000000000A"}, Channels: []string{"web"}, Tags: []string{"a b"}, Schedules: []catalog.Schedule{hour, {}}})
 		require.NoError(t, err)
 		require.Equal(t, "c0ffee00-0000-4000-8000-000000000001", made.ID)
 		require.Equal(t, []string{"c0ffee00-0000-4000-8000-00000000000a"}, made.AccountIDs, "canonical")
-		require.Equal(t, []shop.Schedule{hour, {}}, made.Schedules)
+		require.Equal(t, []catalog.Schedule{hour, {}}, made.Schedules)
 		require.Equal(t, noon, made.CreatedAt)
 		clock.Advance(time.Hour)
-		changed, err := s.UpdateCatalogRule(t.Context(), actor, made.ID, shop.RuleChange{Name: ptr("Newer"), Channels: []string{}, Schedules: []shop.Schedule{}})
+		changed, err := s.UpdateCatalogRule(t.Context(), actor, made.ID, catalog.RuleChange{Name: ptr("Newer"), Channels: []string{}, Schedules: []catalog.Schedule{}})
 		require.NoError(t, err)
-		require.Equal(t, []any{"Newer", "outlet", made.AccountIDs, []string(nil), []string{"a b"}, []shop.Schedule(nil), noon},
+		require.Equal(t, []any{"Newer", "outlet", made.AccountIDs, []string(nil), []string{"a b"}, []catalog.Schedule(nil), noon},
 			[]any{changed.Name, changed.CatalogID, changed.AccountIDs, changed.Channels, changed.Tags, changed.Schedules, changed.CreatedAt})
 		require.NoError(t, s.DeleteCatalogRule(t.Context(), actor, made.ID))
 		_, err = s.CatalogRule(t.Context(), made.ID)
@@ -95,13 +97,13 @@ func authorTree(e Engine) func(*testing.T) {
 		clock := NewClock(noon)
 		s := e.Open(t, at(clock))
 		imported(t, s, shopFile)
-		h, err := s.CreateHierarchy(t.Context(), actor, "garden", shop.NodeChange{Name: ptr("Garden"), Slug: ptr("garden")})
+		h, err := s.CreateHierarchy(t.Context(), actor, "garden", catalog.NodeChange{Name: ptr("Garden"), Slug: ptr("garden")})
 		require.NoError(t, err)
-		require.Equal(t, &shop.AuthoredHierarchy{ID: "garden", Name: "Garden", Slug: "garden", UpdatedAt: noon}, h)
+		require.Equal(t, &catalog.AuthoredHierarchy{ID: "garden", Name: "Garden", Slug: "garden", UpdatedAt: noon}, h)
 		for _, n := range []struct{ id, parent string }{{"beds", "garden"}, {"roses", "beds"}, {"paths", "garden"}} {
-			made, err := s.CreateNode(t.Context(), actor, n.id, n.parent, shop.NodeChange{Name: ptr(n.id)})
+			made, err := s.CreateNode(t.Context(), actor, n.id, n.parent, catalog.NodeChange{Name: ptr(n.id)})
 			require.NoError(t, err)
-			require.Equal(t, &shop.AuthoredNode{ID: n.id, HierarchyID: "garden", ParentID: n.parent, Name: n.id, UpdatedAt: noon}, made)
+			require.Equal(t, &catalog.AuthoredNode{ID: n.id, HierarchyID: "garden", ParentID: n.parent, Name: n.id, UpdatedAt: noon}, made)
 		}
 		later := clock.Advance(time.Minute)
 		moved, err := s.MoveNode(t.Context(), actor, "beds", "paths")
@@ -110,10 +112,10 @@ func authorTree(e Engine) func(*testing.T) {
 		moved, err = s.MoveNode(t.Context(), actor, "roses", "garden")
 		require.NoError(t, err)
 		require.Equal(t, "garden", moved.ParentID, "the hierarchy's id in place of a node's")
-		changed, err := s.UpdateNode(t.Context(), actor, "roses", shop.NodeChange{Description: ptr("Red.")})
+		changed, err := s.UpdateNode(t.Context(), actor, "roses", catalog.NodeChange{Description: ptr("Red.")})
 		require.NoError(t, err)
 		require.Equal(t, []any{"roses", "Red.", "garden"}, []any{changed.Name, changed.Description, changed.ParentID})
-		h, err = s.UpdateHierarchy(t.Context(), actor, "garden", shop.NodeChange{Slug: ptr("")})
+		h, err = s.UpdateHierarchy(t.Context(), actor, "garden", catalog.NodeChange{Slug: ptr("")})
 		require.NoError(t, err)
 		require.Equal(t, []any{"Garden", ""}, []any{h.Name, h.Slug})
 
@@ -151,7 +153,7 @@ func authorProducts(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		imported(t, s, shopFile)
-		node, err := s.CreateNode(t.Context(), actor, "shelf", "attic", shop.NodeChange{Name: ptr("Shelf")})
+		node, err := s.CreateNode(t.Context(), actor, "shelf", "attic", catalog.NodeChange{Name: ptr("Shelf")})
 		require.NoError(t, err)
 		require.Empty(t, attachedTo(t, s, node.ID))
 		attach := func(ids ...string) {
@@ -203,7 +205,7 @@ func authorFaults(e Engine) func(*testing.T) {
 		imported(t, s, shopFile)
 		before := exported(t, s)
 		long, ctx := strings.Repeat("x", 1025), t.Context()
-		catalog := func(change shop.CatalogChange) func() error {
+		newCatalog := func(change catalog.CatalogChange) func() error {
 			return func() error {
 				if change.Name == nil {
 					change.Name = ptr("New")
@@ -212,10 +214,10 @@ func authorFaults(e Engine) func(*testing.T) {
 				return err
 			}
 		}
-		rule := func(change shop.RuleChange) func() error {
+		rule := func(change catalog.RuleChange) func() error {
 			return func() error { _, err := s.UpdateCatalogRule(ctx, actor, "club", change); return err }
 		}
-		node := func(id, parent string, change shop.NodeChange) func() error {
+		node := func(id, parent string, change catalog.NodeChange) func() error {
 			return func() error { _, err := s.CreateNode(ctx, actor, id, parent, change); return err }
 		}
 		for _, c := range []struct {
@@ -225,36 +227,36 @@ func authorFaults(e Engine) func(*testing.T) {
 			member string
 			words  []string
 		}{
-			{"no name", catalog(shop.CatalogChange{Name: ptr("")}), store.Invalid, "name", []string{"required"}},
-			{"a long name", catalog(shop.CatalogChange{Name: &long}), store.Invalid, "name", []string{"at most 1024 bytes, not 1025"}},
-			{"a name with NUL", catalog(shop.CatalogChange{Name: ptr("a\x00")}), store.Invalid, "name", []string{"without NUL"}},
-			{"an unknown hierarchy", catalog(shop.CatalogChange{HierarchyIDs: []string{"attic", "tools"}}), store.Unprocessable, "hierarchyIds.1", []string{`hierarchy: "tools"`}},
-			{"no id of a hierarchy", catalog(shop.CatalogChange{HierarchyIDs: []string{"a b"}}), store.Invalid, "hierarchyIds.0", []string{`"a b"`}},
-			{"an unknown price book", catalog(shop.CatalogChange{Pricebooks: []shop.PricebookRank{{ID: "nothing"}}}), store.Unprocessable, "pricebooks.0.id", []string{`pricebook: "nothing"`}},
-			{"a bad locale", catalog(shop.CatalogChange{Locale: ptr("!")}), store.Invalid, "locale", []string{"BCP 47"}},
-			{"a bad currency", catalog(shop.CatalogChange{Currency: ptr("euro")}), store.Invalid, "currency", []string{"three-letter"}},
+			{"no name", newCatalog(catalog.CatalogChange{Name: ptr("")}), store.Invalid, "name", []string{"required"}},
+			{"a long name", newCatalog(catalog.CatalogChange{Name: &long}), store.Invalid, "name", []string{"at most 1024 bytes, not 1025"}},
+			{"a name with NUL", newCatalog(catalog.CatalogChange{Name: ptr("a\x00")}), store.Invalid, "name", []string{"without NUL"}},
+			{"an unknown hierarchy", newCatalog(catalog.CatalogChange{HierarchyIDs: []string{"attic", "tools"}}), store.Unprocessable, "hierarchyIds.1", []string{`hierarchy: "tools"`}},
+			{"no id of a hierarchy", newCatalog(catalog.CatalogChange{HierarchyIDs: []string{"a b"}}), store.Invalid, "hierarchyIds.0", []string{`"a b"`}},
+			{"an unknown price book", newCatalog(catalog.CatalogChange{Pricebooks: []catalog.PricebookRank{{ID: "nothing"}}}), store.Unprocessable, "pricebooks.0.id", []string{`pricebook: "nothing"`}},
+			{"a bad locale", newCatalog(catalog.CatalogChange{Locale: ptr("!")}), store.Invalid, "locale", []string{"BCP 47"}},
+			{"a bad currency", newCatalog(catalog.CatalogChange{Currency: ptr("euro")}), store.Invalid, "currency", []string{"three-letter"}},
 			{"an id that is taken", func() error {
-				_, err := s.CreateCatalog(ctx, actor, "main", shop.CatalogChange{Name: ptr("New")})
+				_, err := s.CreateCatalog(ctx, actor, "main", catalog.CatalogChange{Name: ptr("New")})
 				return err
 			}, store.Unprocessable, "id", []string{`taken: "main"`}},
 			{"no id", func() error {
-				_, err := s.CreateCatalog(ctx, actor, "a b", shop.CatalogChange{Name: ptr("New")})
+				_, err := s.CreateCatalog(ctx, actor, "a b", catalog.CatalogChange{Name: ptr("New")})
 				return err
 			}, store.Invalid, "id", []string{"1 to 64"}},
-			{"an unknown catalog", rule(shop.RuleChange{CatalogID: ptr("nowhere")}), store.Unprocessable, "catalogId", []string{`catalog: "nowhere"`}},
-			{"no id of an account", rule(shop.RuleChange{AccountIDs: []string{"acme", ""}}), store.Invalid, "accountIds.1", []string{"required"}},
-			{"no id of an account tag", rule(shop.RuleChange{AccountTagIDs: []string{"!"}}), store.Invalid, "accountTagIds.0", nil},
-			{"an empty channel", rule(shop.RuleChange{Channels: []string{""}}), store.Invalid, "channels.0", []string{"1 to 255 bytes"}},
-			{"a channel no header can hold", rule(shop.RuleChange{Channels: []string{"a\nb"}}), store.Invalid, "channels.0", []string{"control"}},
-			{"a tag with a comma", rule(shop.RuleChange{Tags: []string{"a", "b,c"}}), store.Invalid, "tags.1", []string{"commas"}},
-			{"a schedule that ends before it begins", rule(shop.RuleChange{Schedules: []shop.Schedule{{From: noon, To: noon}}}), store.Invalid, "schedules.0.validTo", []string{"after validFrom"}},
-			{"an unknown parent", node("", "nowhere", shop.NodeChange{Name: ptr("New")}), store.Unprocessable, "parentId", []string{"no node and no hierarchy", `"nowhere"`}},
-			{"no parent", node("", "", shop.NodeChange{Name: ptr("New")}), store.Unprocessable, "parentId", nil},
-			{"a parent with NUL", node("", "\x00", shop.NodeChange{Name: ptr("New")}), store.Unprocessable, "parentId", nil},
-			{"a hierarchy's id", node("workshop", "attic", shop.NodeChange{Name: ptr("New")}), store.Unprocessable, "id", []string{"taken by a hierarchy"}},
-			{"a node without a name", node("", "attic", shop.NodeChange{}), store.Invalid, "name", []string{"required"}},
+			{"an unknown catalog", rule(catalog.RuleChange{CatalogID: ptr("nowhere")}), store.Unprocessable, "catalogId", []string{`catalog: "nowhere"`}},
+			{"no id of an account", rule(catalog.RuleChange{AccountIDs: []string{"acme", ""}}), store.Invalid, "accountIds.1", []string{"required"}},
+			{"no id of an account tag", rule(catalog.RuleChange{AccountTagIDs: []string{"!"}}), store.Invalid, "accountTagIds.0", nil},
+			{"an empty channel", rule(catalog.RuleChange{Channels: []string{""}}), store.Invalid, "channels.0", []string{"1 to 255 bytes"}},
+			{"a channel no header can hold", rule(catalog.RuleChange{Channels: []string{"a\nb"}}), store.Invalid, "channels.0", []string{"control"}},
+			{"a tag with a comma", rule(catalog.RuleChange{Tags: []string{"a", "b,c"}}), store.Invalid, "tags.1", []string{"commas"}},
+			{"a schedule that ends before it begins", rule(catalog.RuleChange{Schedules: []catalog.Schedule{{From: noon, To: noon}}}), store.Invalid, "schedules.0.validTo", []string{"after validFrom"}},
+			{"an unknown parent", node("", "nowhere", catalog.NodeChange{Name: ptr("New")}), store.Unprocessable, "parentId", []string{"no node and no hierarchy", `"nowhere"`}},
+			{"no parent", node("", "", catalog.NodeChange{Name: ptr("New")}), store.Unprocessable, "parentId", nil},
+			{"a parent with NUL", node("", "\x00", catalog.NodeChange{Name: ptr("New")}), store.Unprocessable, "parentId", nil},
+			{"a hierarchy's id", node("workshop", "attic", catalog.NodeChange{Name: ptr("New")}), store.Unprocessable, "id", []string{"taken by a hierarchy"}},
+			{"a node without a name", node("", "attic", catalog.NodeChange{}), store.Invalid, "name", []string{"required"}},
 			{"a node's id for a hierarchy", func() error {
-				_, err := s.CreateHierarchy(ctx, actor, "tools", shop.NodeChange{Name: ptr("New")})
+				_, err := s.CreateHierarchy(ctx, actor, "tools", catalog.NodeChange{Name: ptr("New")})
 				return err
 			}, store.Unprocessable, "id", []string{"taken by a node"}},
 		} {
@@ -269,7 +271,7 @@ func authorShown(e Engine) func(*testing.T) {
 		s := published(t, e)
 		ctx := t.Context()
 		must := func(err error) { require.NoError(t, err) }
-		_, err := s.CreateNode(ctx, actor, "corner", "paints", shop.NodeChange{Name: ptr("Corner")})
+		_, err := s.CreateNode(ctx, actor, "corner", "paints", catalog.NodeChange{Name: ptr("Corner")})
 		must(err)
 		_, err = s.AttachProducts(ctx, actor, "corner", []string{"anvil", "brush", "glue", "drill-draft"})
 		must(err)
@@ -277,15 +279,15 @@ func authorShown(e Engine) func(*testing.T) {
 		must(err)
 		_, err = s.MoveNode(ctx, actor, "tools", "paints")
 		must(err)
-		_, err = viewOf(t, s, shop.ShopperContext{}).Node(ctx, "corner")
+		_, err = viewOf(t, s, release.ShopperContext{}).Node(ctx, "corner")
 		requireFault(t, err, store.NotFound, "", "corner")
 		publish(t, s, "main")
-		v := viewOf(t, s, shop.ShopperContext{})
-		require.Equal(t, []string{"glue", "anvil", "brush"}, listed(t, v, shop.ProductQuery{NodeID: "corner"}), "curated first; a draft is not shown")
+		v := viewOf(t, s, release.ShopperContext{})
+		require.Equal(t, []string{"glue", "anvil", "brush"}, listed(t, v, release.ProductQuery{NodeID: "corner"}), "curated first; a draft is not shown")
 		hand, err := v.Node(ctx, "hand-tools")
 		must(err)
 		require.Equal(t, []string{"workshop", "paints", "tools"}, hand.Ancestors)
-		require.Contains(t, listed(t, v, shop.ProductQuery{NodeID: "workshop"}), "glue", "a hierarchy lists the products of all its nodes")
+		require.Contains(t, listed(t, v, release.ProductQuery{NodeID: "workshop"}), "glue", "a hierarchy lists the products of all its nodes")
 
 		other := e.Open(t)
 		text := exported(t, s)
@@ -298,23 +300,23 @@ func authorShown(e Engine) func(*testing.T) {
 func authorSwept(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := published(t, e), e.SQL(t)
-		outlet := outletView(t, s, shop.ShopperContext{})
+		outlet := outletView(t, s, release.ShopperContext{})
 		requireFault(t, s.DeleteCatalog(t.Context(), actor, "outlet"), store.Unprocessable, "id", "the rules everyone, club lead to")
 		for _, id := range []string{"everyone", "club"} {
 			require.NoError(t, s.DeleteCatalogRule(t.Context(), actor, id))
 		}
 		require.NoError(t, s.DeleteCatalog(t.Context(), actor, "outlet"))
-		require.Equal(t, "main", seenBy(t, s, shop.ShopperContext{}))
-		require.Equal(t, []string{"glue", "anvil", "brush"}, listed(t, outlet, shop.ProductQuery{NodeID: "sale"}), "until the next sweep, who reads it goes on")
+		require.Equal(t, "main", seenBy(t, s, release.ShopperContext{}))
+		require.Equal(t, []string{"glue", "anvil", "brush"}, listed(t, outlet, release.ProductQuery{NodeID: "sale"}), "until the next sweep, who reads it goes on")
 		require.NoError(t, s.Sweep(t.Context()))
 		require.Equal(t, 1, count(t, db, "release"))
 		requireNoLeftovers(t, db)
 
-		_, err := s.CreateCatalog(t.Context(), actor, "brief", shop.CatalogChange{Name: ptr("Brief"), HierarchyIDs: []string{"attic"}})
+		_, err := s.CreateCatalog(t.Context(), actor, "brief", catalog.CatalogChange{Name: ptr("Brief"), HierarchyIDs: []string{"attic"}})
 		require.NoError(t, err)
 		_, err = s.Publish(t.Context(), actor, "brief", func(int, int) { _ = s.DeleteCatalog(t.Context(), actor, "brief") })
 		require.NoError(t, err)
-		require.Equal(t, "main", seenBy(t, s, shop.ShopperContext{}))
+		require.Equal(t, "main", seenBy(t, s, release.ShopperContext{}))
 		require.NoError(t, s.Sweep(t.Context()))
 		require.Equal(t, 1, count(t, db, "release"), "one that was finished after its catalog was removed")
 		requireNoLeftovers(t, db)
@@ -328,7 +330,7 @@ func authorLists(e Engine) func(*testing.T) {
 		var want []string
 		for i := range 30 {
 			want = append(want, fmt.Sprintf("n%02d", i))
-			_, err := s.CreateNode(t.Context(), actor, want[i], "attic", shop.NodeChange{Name: ptr("N")})
+			_, err := s.CreateNode(t.Context(), actor, want[i], "attic", catalog.NodeChange{Name: ptr("N")})
 			require.NoError(t, err)
 		}
 		var got []string
@@ -368,7 +370,7 @@ func authorMoves(e Engine) func(*testing.T) {
 		ids := []string{"attic", "box"}
 		for i := range 5 {
 			ids = append(ids, fmt.Sprintf("n%d", i))
-			_, err := s.CreateNode(t.Context(), actor, ids[i+2], ids[i], shop.NodeChange{Name: ptr("N")})
+			_, err := s.CreateNode(t.Context(), actor, ids[i+2], ids[i], catalog.NodeChange{Name: ptr("N")})
 			require.NoError(t, err)
 		}
 		rapid.Check(t, func(t *rapid.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/catalog"
 	"portico/store/shop"
 )
 
@@ -32,10 +33,10 @@ func authorRaceOfRules(e Engine) func(*testing.T) {
 				id := fmt.Sprintf("c%d", i)
 				switch writer % 3 {
 				case 0:
-					_, err := s.CreateCatalog(t.Context(), actor, id, shop.CatalogChange{Name: ptr("C")})
+					_, err := s.CreateCatalog(t.Context(), actor, id, catalog.CatalogChange{Name: ptr("C")})
 					told(t, err, store.Unprocessable)
 				case 1:
-					_, err := s.CreateCatalogRule(t.Context(), actor, fmt.Sprintf("r%d-%d", writer, i), shop.RuleChange{Name: ptr("R"), CatalogID: &id, Channels: []string{"x"}})
+					_, err := s.CreateCatalogRule(t.Context(), actor, fmt.Sprintf("r%d-%d", writer, i), catalog.RuleChange{Name: ptr("R"), CatalogID: &id, Channels: []string{"x"}})
 					told(t, err, store.Unprocessable)
 				case 2:
 					told(t, s.DeleteCatalog(t.Context(), actor, id), store.NotFound, store.Unprocessable)
@@ -52,7 +53,7 @@ func authorRaceOfMoves(e Engine) func(*testing.T) {
 		imported(t, s, shopFile)
 		const nodes = 6
 		for i := range nodes {
-			_, err := s.CreateNode(t.Context(), actor, fmt.Sprintf("n%d", i), "attic", shop.NodeChange{Name: ptr("N")})
+			_, err := s.CreateNode(t.Context(), actor, fmt.Sprintf("n%d", i), "attic", catalog.NodeChange{Name: ptr("N")})
 			require.NoError(t, err)
 		}
 		together(t, e, func(s *shop.Store, writer int) {
@@ -134,13 +135,13 @@ func authorRaceOfHierarchies(e Engine) func(*testing.T) {
 				id := fmt.Sprintf("h%d", i)
 				switch writer % 4 {
 				case 0:
-					_, err := s.CreateHierarchy(t.Context(), actor, id, shop.NodeChange{Name: ptr("H")})
+					_, err := s.CreateHierarchy(t.Context(), actor, id, catalog.NodeChange{Name: ptr("H")})
 					told(t, err, store.Unprocessable)
 				case 1:
-					_, err := s.CreateNode(t.Context(), actor, "", id, shop.NodeChange{Name: ptr("N")})
+					_, err := s.CreateNode(t.Context(), actor, "", id, catalog.NodeChange{Name: ptr("N")})
 					told(t, err, store.Unprocessable)
 				case 2:
-					_, err := s.UpdateCatalog(t.Context(), actor, "outlet", shop.CatalogChange{HierarchyIDs: []string{id}})
+					_, err := s.UpdateCatalog(t.Context(), actor, "outlet", catalog.CatalogChange{HierarchyIDs: []string{id}})
 					told(t, err, store.Unprocessable)
 				case 3:
 					told(t, s.DeleteHierarchy(t.Context(), actor, id), store.NotFound, store.Unprocessable)

@@ -13,6 +13,7 @@ import (
 
 	"portico/store"
 	"portico/store/job"
+	"portico/store/promotion"
 	"portico/store/shop"
 )
 
@@ -31,7 +32,7 @@ func CodeGeneration(t *testing.T, e Engine) {
 	t.Run("codes are exported in order", codesExported(e))
 }
 
-func generate(t *testing.T, s *shop.Store, g shop.CodeGeneration) *job.Job {
+func generate(t *testing.T, s *shop.Store, g promotion.CodeGeneration) *job.Job {
 	t.Helper()
 	task, _, err := s.GenerateCodes(t.Context(), actor, g)
 	require.NoError(t, err)
@@ -62,9 +63,9 @@ func ended(t *testing.T, s *shop.Store, id string) *job.Job {
 }
 
 // exportedCodes are a promotion's, and each of them is its own.
-func exportedCodes(t *testing.T, s *shop.Store, promotion string) (codes []string) {
+func exportedCodes(t *testing.T, s *shop.Store, id string) (codes []string) {
 	t.Helper()
-	require.NoError(t, s.EachPromotionCode(t.Context(), promotion, func(c *shop.PromotionCode) error {
+	require.NoError(t, s.EachPromotionCode(t.Context(), id, func(c *promotion.PromotionCode) error {
 		require.True(t, c.Held)
 		codes = append(codes, c.Code)
 		return nil
@@ -74,9 +75,9 @@ func exportedCodes(t *testing.T, s *shop.Store, promotion string) (codes []strin
 
 func generateBounded(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := promoted(t, e, promotion("p", ``))
+		s, _ := promoted(t, e, promotionLine("p", ``))
 		ask := func(by store.Actor, count int) (*job.Job, error) {
-			job, _, err := s.GenerateCodes(t.Context(), by, shop.CodeGeneration{PromotionID: "p", Count: count, Pattern: "################"})
+			job, _, err := s.GenerateCodes(t.Context(), by, promotion.CodeGeneration{PromotionID: "p", Count: count, Pattern: "################"})
 			return job, err
 		}
 		refused := func(err error, holds string) {
@@ -85,9 +86,9 @@ func generateBounded(e Engine) func(*testing.T) {
 			require.ErrorContains(t, err, holds)
 			require.ErrorContains(t, err, "cancel one")
 		}
-		first, err := ask("client:a", shop.MaxGeneratedCodes-1)
+		first, err := ask("client:a", promotion.MaxGeneratedCodes-1)
 		require.NoError(t, err)
-		require.Equal(t, shop.MaxGeneratedCodes-1, first.Total)
+		require.Equal(t, promotion.MaxGeneratedCodes-1, first.Total)
 		_, err = ask("client:a", 2)
 		refused(err, "asked for 9999999 codes that are not made yet")
 		_, err = ask("client:a", 1)
@@ -97,7 +98,7 @@ func generateBounded(e Engine) func(*testing.T) {
 		var taken atomic.Int64
 		for i := range 12 {
 			asking.Go(func() {
-				_, err := ask(store.Actor(fmt.Sprintf("client:%d", i)), shop.MaxGeneratedCodes)
+				_, err := ask(store.Actor(fmt.Sprintf("client:%d", i)), promotion.MaxGeneratedCodes)
 				if err == nil {
 					taken.Add(1)
 				} else if !store.HasCode(err, store.RateLimited) {
@@ -125,9 +126,9 @@ func generateBounded(e Engine) func(*testing.T) {
 
 func generateByPattern(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := promoted(t, e, promotion("p", ``), promotion("q", ``))
+		s, _ := promoted(t, e, promotionLine("p", ``), promotionLine("q", ``))
 		working(t, s)
-		task := ended(t, s, generate(t, s, shop.CodeGeneration{PromotionID: "p", Count: 5001, Pattern: "SUMMER-#####-###", Alphabet: "abcdefghij", Uses: ptr(3), ConsumeUnit: shop.PerItem}).ID)
+		task := ended(t, s, generate(t, s, promotion.CodeGeneration{PromotionID: "p", Count: 5001, Pattern: "SUMMER-#####-###", Alphabet: "abcdefghij", Uses: ptr(3), ConsumeUnit: promotion.PerItem}).ID)
 		require.Equal(t, job.JobSucceeded, task.State, task.Error)
 		require.Equal(t, []int{5001, 5001}, []int{task.Done, task.Total})
 		codes := exportedCodes(t, s, "p")
@@ -138,37 +139,37 @@ func generateByPattern(e Engine) func(*testing.T) {
 		c, err := s.PromotionCode(t.Context(), codes[0])
 		require.NoError(t, err)
 		require.True(t, c.Valid())
-		require.Equal(t, []any{3, shop.PerItem, "p"}, []any{*c.MaxUses, c.ConsumeUnit, c.PromotionID})
+		require.Equal(t, []any{3, promotion.PerItem, "p"}, []any{*c.MaxUses, c.ConsumeUnit, c.PromotionID})
 	}
 }
 
 func generateRefusals(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := promoted(t, e, promotion("p", ``), promotion("auto", `,"automatic":true`), promotion("over", `,"end":"2024-02-01"`))
+		s, _ := promoted(t, e, promotionLine("p", ``), promotionLine("auto", `,"automatic":true`), promotionLine("over", `,"end":"2024-02-01"`))
 		for _, c := range []struct {
-			g      shop.CodeGeneration
+			g      promotion.CodeGeneration
 			code   store.Code
 			member string
 			words  string
 		}{
-			{shop.CodeGeneration{PromotionID: "p", Count: 1001, Pattern: "X###-##", Alphabet: "0123456789"}, store.Unprocessable, "pattern", "there are 100000, so that 1 guess in 99.9 would find one; at least 100"},
-			{shop.CodeGeneration{PromotionID: "p", Count: 11, Pattern: "#", Alphabet: "01"}, store.Unprocessable, "pattern", "there are 2, so that 1 guess in 1 would"},
-			{shop.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "NONE"}, store.Unprocessable, "pattern", "SUMMER-####-####"},
-			{shop.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "\x00#"}, store.Invalid, "pattern", "NUL"},
-			{shop.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "AAB"}, store.Unprocessable, "alphabet", "each once"},
-			{shop.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "A"}, store.Unprocessable, "alphabet", "2 to 64"},
-			{shop.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "A B"}, store.Unprocessable, "alphabet", "visible"},
-			{shop.CodeGeneration{PromotionID: "p", Count: 0}, store.Unprocessable, "count", "10000000"},
-			{shop.CodeGeneration{PromotionID: "p", Count: 10_000_001}, store.Unprocessable, "count", "10000000"},
-			{shop.CodeGeneration{PromotionID: "p", Count: 1, Uses: ptr(0)}, store.Unprocessable, "uses", "1"},
-			{shop.CodeGeneration{PromotionID: "none", Count: 1}, store.NotFound, "promotionId", "none"},
-			{shop.CodeGeneration{PromotionID: "auto", Count: 1}, store.Unprocessable, "", "automatic"},
-			{shop.CodeGeneration{PromotionID: "over", Count: 1}, store.Unprocessable, "", "ended"},
+			{promotion.CodeGeneration{PromotionID: "p", Count: 1001, Pattern: "X###-##", Alphabet: "0123456789"}, store.Unprocessable, "pattern", "there are 100000, so that 1 guess in 99.9 would find one; at least 100"},
+			{promotion.CodeGeneration{PromotionID: "p", Count: 11, Pattern: "#", Alphabet: "01"}, store.Unprocessable, "pattern", "there are 2, so that 1 guess in 1 would"},
+			{promotion.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "NONE"}, store.Unprocessable, "pattern", "SUMMER-####-####"},
+			{promotion.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "\x00#"}, store.Invalid, "pattern", "NUL"},
+			{promotion.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "AAB"}, store.Unprocessable, "alphabet", "each once"},
+			{promotion.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "A"}, store.Unprocessable, "alphabet", "2 to 64"},
+			{promotion.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "A B"}, store.Unprocessable, "alphabet", "visible"},
+			{promotion.CodeGeneration{PromotionID: "p", Count: 0}, store.Unprocessable, "count", "10000000"},
+			{promotion.CodeGeneration{PromotionID: "p", Count: 10_000_001}, store.Unprocessable, "count", "10000000"},
+			{promotion.CodeGeneration{PromotionID: "p", Count: 1, Uses: ptr(0)}, store.Unprocessable, "uses", "1"},
+			{promotion.CodeGeneration{PromotionID: "none", Count: 1}, store.NotFound, "promotionId", "none"},
+			{promotion.CodeGeneration{PromotionID: "auto", Count: 1}, store.Unprocessable, "", "automatic"},
+			{promotion.CodeGeneration{PromotionID: "over", Count: 1}, store.Unprocessable, "", "ended"},
 		} {
 			_, _, err := s.GenerateCodes(t.Context(), actor, c.g)
 			requireFault(t, err, c.code, c.member, c.words)
 		}
-		_, odds, err := s.GenerateCodes(t.Context(), actor, shop.CodeGeneration{PromotionID: "p", Count: 1000, Pattern: "X###-##", Alphabet: "0123456789"})
+		_, odds, err := s.GenerateCodes(t.Context(), actor, promotion.CodeGeneration{PromotionID: "p", Count: 1000, Pattern: "X###-##", Alphabet: "0123456789"})
 		require.NoError(t, err)
 		require.InDelta(t, 100, odds, 0.001)
 	}
@@ -176,8 +177,8 @@ func generateRefusals(e Engine) func(*testing.T) {
 
 func generateTwice(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := promoted(t, e, promotion("p", ``))
-		g := shop.CodeGeneration{PromotionID: "p", Count: 10}
+		s, _ := promoted(t, e, promotionLine("p", ``))
+		g := promotion.CodeGeneration{PromotionID: "p", Count: 10}
 		first, second := generate(t, s, g), generate(t, s, g)
 		require.NotEqual(t, first.ID, second.ID)
 		working(t, s)
@@ -191,13 +192,13 @@ func generateTwice(e Engine) func(*testing.T) {
 func generateAround(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		left := Pick(10, 98)
-		lines := []string{promotion("p", ``), promotion("q", ``)}
+		lines := []string{promotionLine("p", ``), promotionLine("q", ``)}
 		for held := range 100 - left {
 			lines = append(lines, code("q", fmt.Sprintf("%02d", held), ``))
 		}
 		s, _ := promoted(t, e, lines...)
 		working(t, s)
-		g := shop.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "##", Alphabet: "0123456789"}
+		g := promotion.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "##", Alphabet: "0123456789"}
 		for made := range left {
 			task := ended(t, s, generate(t, s, g).ID)
 			require.Equal(t, job.JobSucceeded, task.State, "%d: %s", made, task.Error)
@@ -213,8 +214,8 @@ func generateAround(e Engine) func(*testing.T) {
 func generateResumed(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		count := Pick(12_000, 30_000)
-		s, _ := promoted(t, e, promotion("p", ``))
-		task := generate(t, s, shop.CodeGeneration{PromotionID: "p", Count: count})
+		s, _ := promoted(t, e, promotionLine("p", ``))
+		task := generate(t, s, promotion.CodeGeneration{PromotionID: "p", Count: count})
 		made := func() (n int) {
 			require.NoError(t, e.SQL(t).QueryRow(`SELECT COUNT(*) FROM promotion_code`).Scan(&n))
 			return n
@@ -243,8 +244,8 @@ func generateResumed(e Engine) func(*testing.T) {
 func generateContended(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		count := Pick(12_000, 60_000)
-		s, _ := promoted(t, e, promotion("p", ``))
-		task := generate(t, s, shop.CodeGeneration{PromotionID: "p", Count: count})
+		s, _ := promoted(t, e, promotionLine("p", ``))
+		task := generate(t, s, promotion.CodeGeneration{PromotionID: "p", Count: count})
 		for _, s := range []*shop.Store{s, e.Open(t), e.Open(t)} {
 			working(t, s)
 		}
@@ -262,8 +263,8 @@ func generateContended(e Engine) func(*testing.T) {
 
 func generateCanceled(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := promoted(t, e, promotion("p", ``))
-		task := generate(t, s, shop.CodeGeneration{PromotionID: "p", Count: 1_000_000})
+		s, _ := promoted(t, e, promotionLine("p", ``))
+		task := generate(t, s, promotion.CodeGeneration{PromotionID: "p", Count: 1_000_000})
 		working(t, s)
 		Soon(t, true, func() bool { return len(exportedCodes(t, s, "p")) > 0 })
 		_, err := s.CancelJob(t.Context(), actor, task.ID)
@@ -277,9 +278,9 @@ func generateCanceled(e Engine) func(*testing.T) {
 
 func generateEnded(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		s, clock := promoted(t, e, promotion("p", ``), promotion("q", ``))
-		expired := generate(t, s, shop.CodeGeneration{PromotionID: "p", Count: 10})
-		deleted := generate(t, s, shop.CodeGeneration{PromotionID: "q", Count: 10})
+		s, clock := promoted(t, e, promotionLine("p", ``), promotionLine("q", ``))
+		expired := generate(t, s, promotion.CodeGeneration{PromotionID: "p", Count: 10})
+		deleted := generate(t, s, promotion.CodeGeneration{PromotionID: "q", Count: 10})
 		require.NoError(t, s.DeletePromotion(t.Context(), actor, "q"))
 		clock.Set(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
 		working(t, s)
@@ -293,7 +294,7 @@ func generateEnded(e Engine) func(*testing.T) {
 
 func codesExported(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		lines := []string{promotion("p", ``), promotion("q", ``), code("q", "OTHER", ``)}
+		lines := []string{promotionLine("p", ``), promotionLine("q", ``), code("q", "OTHER", ``)}
 		var want []string
 		for i := range 5000 { // several pages
 			want = append(want, fmt.Sprintf("C%05d", i))

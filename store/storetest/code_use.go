@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"portico/store"
+	"portico/store/promotion"
 	"portico/store/shop"
 )
 
@@ -43,7 +44,7 @@ func promoted(t *testing.T, e Engine, lines ...string) (*shop.Store, *Clock) {
 
 // promotion is a line of an import: good from 2024-01-01 until 2100-01-01 but
 // for the members given.
-func promotion(id, members string) string {
+func promotionLine(id, members string) string {
 	return `{"type":"promotion","id":"` + id + `","name":"P","description":"","promotion_type":"fixed_discount","enabled":true,` +
 		`"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}` + members + `}`
 }
@@ -53,7 +54,7 @@ func code(promotion, code, members string) string {
 	return `{"type":"promotion_code","id":"id-` + code + `","promotion_id":"` + promotion + `","code":"` + code + `"` + members + `}`
 }
 
-func reasons(check *shop.CodeCheck) (list []shop.CodeReason) {
+func reasons(check *promotion.CodeCheck) (list []promotion.CodeReason) {
 	for _, r := range check.Refusals {
 		list = append(list, r.Reason)
 	}
@@ -63,39 +64,39 @@ func reasons(check *shop.CodeCheck) (list []shop.CodeReason) {
 func codeChecked(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, clock := promoted(t, e,
-			promotion("p", `,"min_cart_value":[{"currency":"USD","amount":1000}]`), promotion("off", `,"enabled":false`),
-			promotion("soon", `,"start":"2024-06-01"`), promotion("over", `,"end":"2024-02-01"`),
-			promotion("percent", `,"promotion_type":"percent_discount","schema":{"percent":10,"currencies":[]}`),
-			promotion("bare", ``), code("bare", "BARE", ``),
+			promotionLine("p", `,"min_cart_value":[{"currency":"USD","amount":1000}]`), promotionLine("off", `,"enabled":false`),
+			promotionLine("soon", `,"start":"2024-06-01"`), promotionLine("over", `,"end":"2024-02-01"`),
+			promotionLine("percent", `,"promotion_type":"percent_discount","schema":{"percent":10,"currencies":[]}`),
+			promotionLine("bare", ``), code("bare", "BARE", ``),
 			code("p", "GOOD", ``), code("p", "SPENT", `,"max_uses":2,"uses":0`), code("p", "MINE", `,"user":["u1","u2"]`), code("p", "ONLY", `,"user":"u1"`),
 			code("p", "ITEMS", `,"consume_unit":"per_item","max_uses":5,"uses":3`), code("off", "OFF", `,"max_uses":1,"uses":0,"user":"u1"`),
 			code("soon", "SOON", ``), code("over", "OVER", ``), code("percent", "PERCENT", ``))
 		for _, c := range []struct {
 			name    string
-			use     shop.CodeUse
+			use     promotion.CodeUse
 			units   int
-			reasons []shop.CodeReason
+			reasons []promotion.CodeReason
 		}{
-			{"good", shop.CodeUse{Code: "GOOD", Units: 7}, 1, nil},
-			{"good for whoever", shop.CodeUse{Code: "GOOD", User: "u9", Units: 0}, 1, nil},
-			{"unknown", shop.CodeUse{Code: "NONE", Units: 1}, 0, []shop.CodeReason{shop.CodeUnknown}},
-			{"in another case", shop.CodeUse{Code: "good", Units: 1}, 0, []shop.CodeReason{shop.CodeUnknown}},
-			{"not even a code", shop.CodeUse{Code: "\x00", Units: 1}, 0, []shop.CodeReason{shop.CodeUnknown}},
-			{"expired", shop.CodeUse{Code: "OVER", Units: 1}, 0, []shop.CodeReason{shop.CodeExpired}},
-			{"not started", shop.CodeUse{Code: "SOON", Units: 1}, 0, []shop.CodeReason{shop.CodeNotStarted}},
-			{"used up", shop.CodeUse{Code: "SPENT", Units: 1}, 0, []shop.CodeReason{shop.CodeUsedUp}},
-			{"several at once", shop.CodeUse{Code: "OFF", User: "u2", Units: 1}, 0, []shop.CodeReason{shop.CodeDisabled, shop.CodeUsedUp, shop.CodeWrongUser}},
-			{"one of its users", shop.CodeUse{Code: "MINE", User: "u2", Units: 1}, 1, nil},
-			{"nobody in particular", shop.CodeUse{Code: "MINE", Units: 1}, 0, []shop.CodeReason{shop.CodeWrongUser}},
-			{"its only user", shop.CodeUse{Code: "ONLY", User: "u1", Units: 1}, 1, nil},
-			{"items", shop.CodeUse{Code: "ITEMS", Units: 2}, 2, nil},
-			{"more items than are left", shop.CodeUse{Code: "ITEMS", Units: 9}, 3, nil},
-			{"no items", shop.CodeUse{Code: "ITEMS", Units: 0}, 0, []shop.CodeReason{shop.CodeNoUnits}},
-			{"a cart that comes to enough", shop.CodeUse{Code: "GOOD", Units: 1, CartValue: &shop.CurrencyAmount{Currency: "USD", Minor: 1000}}, 1, nil},
-			{"a cart that does not", shop.CodeUse{Code: "GOOD", Units: 1, CartValue: &shop.CurrencyAmount{Currency: "USD", Minor: 999}}, 0, []shop.CodeReason{shop.CodeCartTooLow}},
-			{"a cart in a currency it gives nothing in", shop.CodeUse{Code: "BARE", Units: 1, CartValue: &shop.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []shop.CodeReason{shop.CodeNotCurrency}},
-			{"a cart in a currency without a minimum", shop.CodeUse{Code: "GOOD", Units: 1, CartValue: &shop.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []shop.CodeReason{shop.CodeNotCurrency, shop.CodeNotCurrency}},
-			{"a percentage in any currency", shop.CodeUse{Code: "PERCENT", Units: 1, CartValue: &shop.CurrencyAmount{Currency: "EUR", Minor: 999}}, 1, nil},
+			{"good", promotion.CodeUse{Code: "GOOD", Units: 7}, 1, nil},
+			{"good for whoever", promotion.CodeUse{Code: "GOOD", User: "u9", Units: 0}, 1, nil},
+			{"unknown", promotion.CodeUse{Code: "NONE", Units: 1}, 0, []promotion.CodeReason{promotion.CodeUnknown}},
+			{"in another case", promotion.CodeUse{Code: "good", Units: 1}, 0, []promotion.CodeReason{promotion.CodeUnknown}},
+			{"not even a code", promotion.CodeUse{Code: "\x00", Units: 1}, 0, []promotion.CodeReason{promotion.CodeUnknown}},
+			{"expired", promotion.CodeUse{Code: "OVER", Units: 1}, 0, []promotion.CodeReason{promotion.CodeExpired}},
+			{"not started", promotion.CodeUse{Code: "SOON", Units: 1}, 0, []promotion.CodeReason{promotion.CodeNotStarted}},
+			{"used up", promotion.CodeUse{Code: "SPENT", Units: 1}, 0, []promotion.CodeReason{promotion.CodeUsedUp}},
+			{"several at once", promotion.CodeUse{Code: "OFF", User: "u2", Units: 1}, 0, []promotion.CodeReason{promotion.CodeDisabled, promotion.CodeUsedUp, promotion.CodeWrongUser}},
+			{"one of its users", promotion.CodeUse{Code: "MINE", User: "u2", Units: 1}, 1, nil},
+			{"nobody in particular", promotion.CodeUse{Code: "MINE", Units: 1}, 0, []promotion.CodeReason{promotion.CodeWrongUser}},
+			{"its only user", promotion.CodeUse{Code: "ONLY", User: "u1", Units: 1}, 1, nil},
+			{"items", promotion.CodeUse{Code: "ITEMS", Units: 2}, 2, nil},
+			{"more items than are left", promotion.CodeUse{Code: "ITEMS", Units: 9}, 3, nil},
+			{"no items", promotion.CodeUse{Code: "ITEMS", Units: 0}, 0, []promotion.CodeReason{promotion.CodeNoUnits}},
+			{"a cart that comes to enough", promotion.CodeUse{Code: "GOOD", Units: 1, CartValue: &store.CurrencyAmount{Currency: "USD", Minor: 1000}}, 1, nil},
+			{"a cart that does not", promotion.CodeUse{Code: "GOOD", Units: 1, CartValue: &store.CurrencyAmount{Currency: "USD", Minor: 999}}, 0, []promotion.CodeReason{promotion.CodeCartTooLow}},
+			{"a cart in a currency it gives nothing in", promotion.CodeUse{Code: "BARE", Units: 1, CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []promotion.CodeReason{promotion.CodeNotCurrency}},
+			{"a cart in a currency without a minimum", promotion.CodeUse{Code: "GOOD", Units: 1, CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []promotion.CodeReason{promotion.CodeNotCurrency, promotion.CodeNotCurrency}},
+			{"a percentage in any currency", promotion.CodeUse{Code: "PERCENT", Units: 1, CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 1, nil},
 		} {
 			check, err := s.CheckCode(t.Context(), c.use)
 			require.NoError(t, err, c.name)
@@ -117,38 +118,38 @@ func codeChecked(e Engine) func(*testing.T) {
 			}
 		}
 		clock.Set(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC).Add(-time.Millisecond))
-		check, err := s.CheckCode(t.Context(), shop.CodeUse{Code: "GOOD", Units: 1})
+		check, err := s.CheckCode(t.Context(), promotion.CodeUse{Code: "GOOD", Units: 1})
 		require.NoError(t, err)
 		require.Empty(t, check.Refusals, "until just before the end")
 		clock.Advance(time.Millisecond)
-		check, err = s.CheckCode(t.Context(), shop.CodeUse{Code: "GOOD", Units: 1})
+		check, err = s.CheckCode(t.Context(), promotion.CodeUse{Code: "GOOD", Units: 1})
 		require.NoError(t, err)
-		require.Equal(t, []shop.CodeReason{shop.CodeExpired}, reasons(check), "at the end it is expired")
+		require.Equal(t, []promotion.CodeReason{promotion.CodeExpired}, reasons(check), "at the end it is expired")
 		require.Equal(t, "p", check.Promotion.ID)
 	}
 }
 
 func codeUseForms(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := promoted(t, e, promotion("p", ``), code("p", "A", ``))
+		s, _ := promoted(t, e, promotionLine("p", ``), code("p", "A", ``))
 		for _, c := range []struct {
-			use    shop.CodeUse
+			use    promotion.CodeUse
 			code   store.Code
 			member string
 		}{
-			{shop.CodeUse{Code: "A", Units: 1}, store.Unprocessable, "reference"},
-			{shop.CodeUse{Code: "A", Units: 1, Reference: strings.Repeat("r", 256)}, store.Unprocessable, "reference"},
-			{shop.CodeUse{Code: "A", Units: 1, Reference: "\x00"}, store.Invalid, "reference"},
-			{shop.CodeUse{Code: "A", Units: 1, Reference: "r", User: "\xff"}, store.Invalid, "user"},
-			{shop.CodeUse{Code: "A", Units: 0, Reference: "r"}, store.Unprocessable, "units"},
-			{shop.CodeUse{Code: "A", Units: 1_000_001, Reference: "r"}, store.Unprocessable, "units"},
-			{shop.CodeUse{Code: "B", Units: 1, Reference: "r"}, store.NotFound, "code"},
+			{promotion.CodeUse{Code: "A", Units: 1}, store.Unprocessable, "reference"},
+			{promotion.CodeUse{Code: "A", Units: 1, Reference: strings.Repeat("r", 256)}, store.Unprocessable, "reference"},
+			{promotion.CodeUse{Code: "A", Units: 1, Reference: "\x00"}, store.Invalid, "reference"},
+			{promotion.CodeUse{Code: "A", Units: 1, Reference: "r", User: "\xff"}, store.Invalid, "user"},
+			{promotion.CodeUse{Code: "A", Units: 0, Reference: "r"}, store.Unprocessable, "units"},
+			{promotion.CodeUse{Code: "A", Units: 1_000_001, Reference: "r"}, store.Unprocessable, "units"},
+			{promotion.CodeUse{Code: "B", Units: 1, Reference: "r"}, store.NotFound, "code"},
 		} {
 			_, err := s.RedeemCode(t.Context(), actor, c.use)
 			requireFault(t, err, c.code, c.member)
 		}
-		for member, cart := range map[string]shop.CurrencyAmount{"amount": {Currency: "USD", Minor: -1}, "currency": {Minor: 5}} {
-			_, err := s.CheckCode(t.Context(), shop.CodeUse{Code: "A", Units: 1, CartValue: &cart})
+		for member, cart := range map[string]store.CurrencyAmount{"amount": {Currency: "USD", Minor: -1}, "currency": {Minor: 5}} {
+			_, err := s.CheckCode(t.Context(), promotion.CodeUse{Code: "A", Units: 1, CartValue: &cart})
 			requireFault(t, err, store.Unprocessable, "cartValue."+member)
 		}
 		_, err := s.ReleaseCode(t.Context(), actor, "r", nil)
@@ -159,18 +160,18 @@ func codeUseForms(e Engine) func(*testing.T) {
 
 func codeUnits(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := promoted(t, e, promotion("p", ``), code("p", "CART", `,"max_uses":2`), code("p", "ITEM", `,"max_uses":7,"consume_unit":"per_item"`), code("p", "ANY", `,"consume_unit":"per_item"`))
+		s, _ := promoted(t, e, promotionLine("p", ``), code("p", "CART", `,"max_uses":2`), code("p", "ITEM", `,"max_uses":7,"consume_unit":"per_item"`), code("p", "ANY", `,"consume_unit":"per_item"`))
 		for i, c := range []struct {
 			code         string
 			asked, units int
 		}{{"CART", 5, 1}, {"CART", 1, 1}, {"CART", 1, 0}, {"ITEM", 3, 3}, {"ITEM", 5, 4}, {"ITEM", 1, 0}, {"ANY", 1_000_000, 1_000_000}} {
-			usage, err := s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: c.code, Units: c.asked, Reference: fmt.Sprint("order-", i), User: "u"})
+			usage, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: c.code, Units: c.asked, Reference: fmt.Sprint("order-", i), User: "u"})
 			if c.units == 0 {
 				requireFault(t, err, store.Unprocessable, "code", "used up")
 				continue
 			}
 			require.NoError(t, err)
-			require.Equal(t, &shop.CodeUsage{ID: usage.ID, PromotionID: "p", Code: c.code, User: "u", Reference: fmt.Sprint("order-", i),
+			require.Equal(t, &promotion.CodeUsage{ID: usage.ID, PromotionID: "p", Code: c.code, User: "u", Reference: fmt.Sprint("order-", i),
 				UnitsAsked: c.asked, Units: c.units, Actor: actor, CreatedAt: noon}, usage)
 		}
 		requireUsages(t, e)
@@ -179,15 +180,15 @@ func codeUnits(e Engine) func(*testing.T) {
 
 func codeReference(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		s, clock := promoted(t, e, promotion("p", ``), code("p", "A", `,"max_uses":1`), code("p", "B", `,"max_uses":1`))
-		use := shop.CodeUse{Code: "A", Units: 2, Reference: "order", User: "u"}
+		s, clock := promoted(t, e, promotionLine("p", ``), code("p", "A", `,"max_uses":1`), code("p", "B", `,"max_uses":1`))
+		use := promotion.CodeUse{Code: "A", Units: 2, Reference: "order", User: "u"}
 		first, err := s.RedeemCode(t.Context(), actor, use)
 		require.NoError(t, err)
 		clock.Advance(100 * 365 * 24 * time.Hour) // used up and expired by now
 		again, err := s.RedeemCode(t.Context(), "client:other", use)
 		require.NoError(t, err)
 		require.Equal(t, first, again)
-		for member, other := range map[string]shop.CodeUse{
+		for member, other := range map[string]promotion.CodeUse{
 			"another user": {Code: "A", Units: 2, Reference: "order", User: "v"},
 			"already":      {Code: "A", Units: 3, Reference: "order", User: "u"},
 		} {
@@ -195,7 +196,7 @@ func codeReference(e Engine) func(*testing.T) {
 			requireFault(t, err, store.Conflict, "reference", member)
 		}
 		clock.Set(noon)
-		_, err = s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: "B", Units: 2, Reference: "order", User: "u"})
+		_, err = s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: "B", Units: 2, Reference: "order", User: "u"})
 		require.NoError(t, err, "an order may have several codes")
 		requireUsages(t, e)
 	}
@@ -203,12 +204,12 @@ func codeReference(e Engine) func(*testing.T) {
 
 func codeReleased(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		s, clock := promoted(t, e, promotion("p", ``), code("p", "A", `,"max_uses":1`), code("p", "B", `,"max_uses":9,"consume_unit":"per_item"`), code("p", "C", `,"max_uses":1`))
+		s, clock := promoted(t, e, promotionLine("p", ``), code("p", "A", `,"max_uses":1`), code("p", "B", `,"max_uses":9,"consume_unit":"per_item"`), code("p", "C", `,"max_uses":1`))
 		for _, c := range []string{"A", "B"} {
-			_, err := s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: c, Units: 4, Reference: "order"})
+			_, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: c, Units: 4, Reference: "order"})
 			require.NoError(t, err)
 		}
-		_, err := s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: "C", Units: 1, Reference: "other"})
+		_, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: "C", Units: 1, Reference: "other"})
 		require.NoError(t, err)
 		used := func(code string) int {
 			c, err := s.PromotionCode(t.Context(), code)
@@ -229,9 +230,9 @@ func codeReleased(e Engine) func(*testing.T) {
 			require.Equal(t, []time.Time{noon, noon.Add(time.Hour)}, []time.Time{all[0].ReleasedAt, all[1].ReleasedAt})
 			require.Equal(t, []int{0, 0, 1}, []int{used("A"), used("B"), used("C")})
 		}
-		_, err = s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: "A", Units: 4, Reference: "order"})
+		_, err = s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: "A", Units: 4, Reference: "order"})
 		requireFault(t, err, store.Unprocessable, "reference", "released", "another reference")
-		_, err = s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: "A", Units: 4, Reference: "order-2"})
+		_, err = s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: "A", Units: 4, Reference: "order-2"})
 		require.NoError(t, err)
 		requireUsages(t, e)
 	}
@@ -239,21 +240,21 @@ func codeReleased(e Engine) func(*testing.T) {
 
 func codeUsages(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		s, clock := promoted(t, e, promotion("p", ``), promotion("q", ``), code("p", "A", ``), code("p", "B", ``), code("q", "C", ``))
-		var want []*shop.CodeUsage
+		s, clock := promoted(t, e, promotionLine("p", ``), promotionLine("q", ``), code("p", "A", ``), code("p", "B", ``), code("q", "C", ``))
+		var want []*promotion.CodeUsage
 		for i, c := range []string{"A", "B", "A", "C", "A"} {
 			clock.Advance(time.Second)
-			usage, err := s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: c, Units: 1, Reference: fmt.Sprint(i)})
+			usage, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: c, Units: 1, Reference: fmt.Sprint(i)})
 			require.NoError(t, err)
 			want = append(want, usage)
 		}
 		for _, c := range []struct {
 			promotion string
 			code      *string
-			want      []*shop.CodeUsage
+			want      []*promotion.CodeUsage
 		}{
-			{"p", nil, []*shop.CodeUsage{want[0], want[1], want[2], want[4]}},
-			{"p", ptr("A"), []*shop.CodeUsage{want[0], want[2], want[4]}},
+			{"p", nil, []*promotion.CodeUsage{want[0], want[1], want[2], want[4]}},
+			{"p", ptr("A"), []*promotion.CodeUsage{want[0], want[2], want[4]}},
 			{"q", ptr("C"), want[3:4]},
 		} {
 			page, err := s.CodeUsages(t.Context(), c.promotion, c.code, store.ListQuery{})
@@ -265,7 +266,7 @@ func codeUsages(e Engine) func(*testing.T) {
 		}
 		page, err := s.CodeUsages(t.Context(), "p", ptr("A"), store.ListQuery{Sort: store.Sort{Descending: true}, Page: store.Page{First: ptr(2)}})
 		require.NoError(t, err)
-		require.Equal(t, []*shop.CodeUsage{want[4], want[2]}, page.Items)
+		require.Equal(t, []*promotion.CodeUsage{want[4], want[2]}, page.Items)
 		page, err = s.CodeUsages(t.Context(), "p", ptr("A"), store.ListQuery{Sort: store.Sort{Descending: true}, Page: store.Page{After: &page.Cursors()[1]}})
 		require.NoError(t, err)
 		require.Equal(t, want[:1], page.Items)
@@ -305,7 +306,7 @@ func requireUsages(t *testing.T, e Engine) {
 // is left, and what each reference took.
 func codeModel(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := promoted(t, e, promotion("p", ``))
+		s, _ := promoted(t, e, promotionLine("p", ``))
 		round := 0
 		rapid.Check(t, func(r *rapid.T) {
 			round++
@@ -333,7 +334,7 @@ func codeModel(e Engine) func(*testing.T) {
 					continue
 				}
 				asked := rapid.IntRange(1, 4).Draw(r, "units")
-				usage, err := s.RedeemCode(context.Background(), actor, shop.CodeUse{Code: name, Units: asked, Reference: reference})
+				usage, err := s.RedeemCode(context.Background(), actor, promotion.CodeUse{Code: name, Units: asked, Reference: reference})
 				switch {
 				case known && was.asked != asked:
 					require.True(r, store.HasCode(err, store.Conflict), "%v", err)
@@ -363,12 +364,12 @@ func codeModel(e Engine) func(*testing.T) {
 func codeRace(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		const uses = 50
-		promoted(t, e, promotion("p", ``), code("p", "CART", fmt.Sprintf(`,"max_uses":%d`, uses)), code("p", "ITEM", fmt.Sprintf(`,"max_uses":%d,"consume_unit":"per_item"`, uses)))
+		promoted(t, e, promotionLine("p", ``), code("p", "CART", fmt.Sprintf(`,"max_uses":%d`, uses)), code("p", "ITEM", fmt.Sprintf(`,"max_uses":%d,"consume_unit":"per_item"`, uses)))
 		for name, units := range map[string]int{"CART": 1, "ITEM": 3} {
 			var took atomic.Int64
 			redeemers(t, e, func(s *shop.Store, redeemer int) {
 				for n := 0; ; n++ {
-					usage, err := s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: name, Units: units, Reference: fmt.Sprintf("%s-%d-%d", name, redeemer, n)})
+					usage, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: name, Units: units, Reference: fmt.Sprintf("%s-%d-%d", name, redeemer, n)})
 					if err != nil {
 						if !store.HasCode(err, store.Unprocessable) || !strings.Contains(err.Error(), "used up") {
 							t.Errorf("a redeemer is told %v", err)
@@ -396,10 +397,10 @@ func redeemers(t *testing.T, e Engine, do func(s *shop.Store, redeemer int)) {
 
 func codeSameReference(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := promoted(t, e, promotion("p", ``), code("p", "A", `,"max_uses":1`), code("p", "B", `,"max_uses":7,"consume_unit":"per_item"`))
+		s, _ := promoted(t, e, promotionLine("p", ``), code("p", "A", `,"max_uses":1`), code("p", "B", `,"max_uses":7,"consume_unit":"per_item"`))
 		for name, units := range map[string]int{"A": 1, "B": 4} {
 			redeemers(t, e, func(s *shop.Store, _ int) {
-				usage, err := s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: name, Units: 4, Reference: "order"})
+				usage, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: name, Units: 4, Reference: "order"})
 				if err != nil || usage.Units != units {
 					t.Errorf("a redeemer is told %v, %v", usage, err)
 				}
@@ -414,12 +415,12 @@ func codeSameReference(e Engine) func(*testing.T) {
 
 func codeChurn(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := promoted(t, e, promotion("p", ``), code("p", "A", `,"max_uses":5`), code("p", "B", `,"max_uses":9,"consume_unit":"per_item"`))
+		s, _ := promoted(t, e, promotionLine("p", ``), code("p", "A", `,"max_uses":5`), code("p", "B", `,"max_uses":9,"consume_unit":"per_item"`))
 		redeemers(t, e, func(s *shop.Store, redeemer int) {
 			for n := range 5 {
 				reference := fmt.Sprintf("%d-%d", redeemer, n)
 				for _, name := range []string{"A", "B"} {
-					_, err := s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: name, Units: 2, Reference: reference})
+					_, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: name, Units: 2, Reference: reference})
 					if err != nil && !store.HasCode(err, store.Unprocessable) {
 						t.Errorf("a redeemer is told %v", err)
 					}

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"portico/store"
+	"portico/store/promotion"
 	"portico/store/shop"
 )
 
@@ -35,10 +36,10 @@ func codeValid(e Engine) func(*testing.T) {
 			}
 			for range rapid.IntRange(3, 12).Draw(r, "steps") {
 				id := rapid.SampledFrom(ids).Draw(r, "promotion")
-				change := shop.PromotionChange{}
+				change := promotion.PromotionChange{}
 				switch rapid.IntRange(0, 6).Draw(r, "step") {
 				case 0, 1:
-					n := shop.NewCode{Code: shared, ConsumeUnit: rapid.SampledFrom([]shop.ConsumeUnit{shop.PerCart, shop.PerItem}).Draw(r, "unit")}
+					n := promotion.NewCode{Code: shared, ConsumeUnit: rapid.SampledFrom([]promotion.ConsumeUnit{promotion.PerCart, promotion.PerItem}).Draw(r, "unit")}
 					if rapid.Bool().Draw(r, "own") {
 						n.Code = fmt.Sprint(id, "-", rapid.IntRange(1, 3).Draw(r, "code"))
 					}
@@ -46,9 +47,9 @@ func codeValid(e Engine) func(*testing.T) {
 						n.MaxUses = ptr(rapid.IntRange(1, 2).Draw(r, "uses"))
 					}
 					if rapid.Bool().Draw(r, "named") {
-						n.User = shop.OneCodeUser("u")
+						n.User = promotion.OneCodeUser("u")
 					}
-					_, _, _ = s.CreatePromotionCodes(ctx, actor, id, []shop.NewCode{n}, "") // or not: it may be taken
+					_, _, _ = s.CreatePromotionCodes(ctx, actor, id, []promotion.NewCode{n}, "") // or not: it may be taken
 				case 2:
 					clock.Advance(time.Hour)
 				case 3:
@@ -58,7 +59,7 @@ func codeValid(e Engine) func(*testing.T) {
 				case 5:
 					change.End = hours(1, 4, "longer")
 				case 6:
-					_, _ = s.RedeemCode(ctx, actor, shop.CodeUse{Code: shared, User: "u", Units: 1, Reference: fmt.Sprint("use-", rapid.Int().Draw(r, "reference"))})
+					_, _ = s.RedeemCode(ctx, actor, promotion.CodeUse{Code: shared, User: "u", Units: 1, Reference: fmt.Sprint("use-", rapid.Int().Draw(r, "reference"))})
 				}
 				_, _ = s.UpdatePromotion(ctx, actor, id, change, false) // or not: an end may be before the start
 				for _, id := range ids {
@@ -80,7 +81,7 @@ func requireValidity(r *rapid.T, s *shop.Store, id, look string) {
 		require.Equal(r, listed.Valid(), byID[listed.ID].Valid(), "%s by id", listed.Code)
 		found, err := s.PromotionCode(ctx, listed.Code)
 		require.NoError(r, err)
-		use := shop.CodeUse{Code: listed.Code, User: "u", Units: 1, Reference: look}
+		use := promotion.CodeUse{Code: listed.Code, User: "u", Units: 1, Reference: look}
 		check, err := s.CheckCode(ctx, use)
 		require.NoError(r, err)
 		require.Equal(r, found.Valid(), check.Valid(), "%s: %v", listed.Code, check.Refusals)

@@ -13,7 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/catalog"
 	"portico/store/index"
+	"portico/store/release"
 	"portico/store/shop"
 )
 
@@ -154,7 +156,7 @@ func (c *changing) step(t require.TestingT) {
 		}
 	case 16:
 		fresh := fmt.Sprintf("node-%d", len(c.done))
-		_, err := c.CreateNode(ctx, actor, fresh, node, shop.NodeChange{Name: ptr("Node " + c.name())})
+		_, err := c.CreateNode(ctx, actor, fresh, node, catalog.NodeChange{Name: ptr("Node " + c.name())})
 		require.NoError(t, err)
 		_, err = c.AttachProducts(ctx, actor, fresh, []string{id})
 		require.NoError(t, err)
@@ -211,19 +213,19 @@ func deltaAsWhole(e Engine) func(*testing.T) {
 					for range 1 + c.IntN(6) {
 						c.step(t)
 					}
-					release, err := s.Publish(t.Context(), actor, "main", nil)
+					newest, err := s.Publish(t.Context(), actor, "main", nil)
 					require.NoError(t, err)
-					if release.BaseID != 0 {
+					if newest.BaseID != 0 {
 						deltas++
 					}
 					other, err := plain.Preview(t.Context(), actor, "main", nil)
 					require.NoError(t, err)
 					require.Zero(t, other.BaseID)
 					require.Zero(t, other.Added+other.Changed+other.Removed, "differences of what is the same: %v", c.done)
-					shopper := []shop.ShopperContext{{}, {Locale: "fr", Currency: "EUR"}}[round%2]
+					shopper := []release.ShopperContext{{}, {Locale: "fr", Currency: "EUR"}}[round%2]
 					shopper.ReleaseID = other.UUID()
 					want := shown(t, viewOf(t, plain, shopper), c)
-					shopper.ReleaseID = release.UUID()
+					shopper.ReleaseID = newest.UUID()
 					require.Equal(t, want, shown(t, viewOf(t, s, shopper), c), "after %v", c.done)
 					if round == rounds-1 {
 						require.Equal(t, want, shown(t, viewOf(t, bare, shopper), c), "not cached, after %v", c.done)
@@ -237,11 +239,11 @@ func deltaAsWhole(e Engine) func(*testing.T) {
 }
 
 // shown is everything that a view answers, as text.
-func shown(t require.TestingT, v *shop.View, c *changing) string {
+func shown(t require.TestingT, v *release.View, c *changing) string {
 	ctx := context.Background()
 	var b strings.Builder
 	say := func(what string, values ...any) { fmt.Fprintf(&b, "%s %v\n", what, values) }
-	nodes, err := v.Nodes(ctx, shop.NodeQuery{Filter: shop.NodeFilter{IDs: append([]string{"workshop", "seasons"}, c.nodes...)}, Page: store.Page{First: ptr(100)}})
+	nodes, err := v.Nodes(ctx, release.NodeQuery{Filter: release.NodeFilter{IDs: append([]string{"workshop", "seasons"}, c.nodes...)}, Page: store.Page{First: ptr(100)}})
 	require.NoError(t, err)
 	lists := []string{"", "every"}
 	for _, node := range nodes.Items {
@@ -250,16 +252,16 @@ func shown(t require.TestingT, v *shop.View, c *changing) string {
 	}
 	search, err := index.NewSearch("an")
 	require.NoError(t, err)
-	filters := []shop.ProductFilter{{}, {Searches: []index.Search{search}}}
+	filters := []release.ProductFilter{{}, {Searches: []index.Search{search}}}
 	for _, term := range [][]string{{"tags", "light"}, {"name", "Brush"}, {"sku", "ANVIL"}, {"id", "anvil", "brush", "kit", "glue", "chalk"}} {
-		if made, err := shop.NewTerm(term[0], "in", term[1:]); err == nil {
-			filters = append(filters, shop.ProductFilter{Terms: []store.Term{made}})
+		if made, err := release.NewTerm(term[0], "in", term[1:]); err == nil {
+			filters = append(filters, release.ProductFilter{Terms: []store.Term{made}})
 		}
 	}
 	for _, bound := range [][]string{{"id", "gt", "brush"}, {"id", "le", "brush-99"}, {"id", "ge", "n"}, {"updated_at", "ge", "2024-03-01T00:00:00.000Z"}} {
 		made, err := store.NewRange(bound[0], bound[1], bound[2])
 		require.NoError(t, err)
-		filters = append(filters, shop.ProductFilter{Ranges: []store.Range{made}})
+		filters = append(filters, release.ProductFilter{Ranges: []store.Range{made}})
 	}
 	sorts := []store.SortBy{store.SortDefault, store.SortID, store.SortCreatedAt, store.SortUpdatedAt, store.SortName, store.SortPrice, store.SortRelevance}
 	for _, list := range lists {
@@ -268,20 +270,20 @@ func shown(t require.TestingT, v *shop.View, c *changing) string {
 				if i > 0 && k > 0 && (i+k)%3 != 0 { // of all pairs, some
 					continue
 				}
-				query := shop.ProductQuery{NodeID: list, Filter: filter, Sort: store.Sort{By: by, Descending: k%2 == 1}}
+				query := release.ProductQuery{NodeID: list, Filter: filter, Sort: store.Sort{By: by, Descending: k%2 == 1}}
 				if list == "every" {
 					query.NodeID, query.Unlisted = "", true
 				}
 				say("list", list, filter, query.Sort, listed(t, v, query))
 			}
-			facets, err := v.Facet(ctx, shop.FacetQuery{Attribute: "tags", List: shop.ProductQuery{NodeID: strings.TrimPrefix(list, "every"), Unlisted: list == "every", Filter: filter}, Selected: []string{"paint"}, First: 2})
+			facets, err := v.Facet(ctx, release.FacetQuery{Attribute: "tags", List: release.ProductQuery{NodeID: strings.TrimPrefix(list, "every"), Unlisted: list == "every", Filter: filter}, Selected: []string{"paint"}, First: 2})
 			require.NoError(t, err)
 			say("facet", list, filter, facets)
 		}
 	}
 	products, err := v.ProductsByID(ctx, c.products)
 	require.NoError(t, err)
-	every, err := v.Products(ctx, shop.ProductQuery{Unlisted: true})
+	every, err := v.Products(ctx, release.ProductQuery{Unlisted: true})
 	require.NoError(t, err)
 	total, err := every.Total(ctx)
 	require.NoError(t, err)
@@ -301,11 +303,11 @@ func shown(t require.TestingT, v *shop.View, c *changing) string {
 		delete(members["attributes"].(map[string]any), "published_at")
 		text, err := json.Marshal(members)
 		require.NoError(t, err)
-		for _, edge := range []shop.Edge{shop.EdgeChildren, shop.EdgeComponents} {
-			say(string(edge), id, listed(t, v, shop.ProductQuery{Edge: edge, Of: id}))
+		for _, edge := range []release.Edge{release.EdgeChildren, release.EdgeComponents} {
+			say(string(edge), id, listed(t, v, release.ProductQuery{Edge: edge, Of: id}))
 		}
 		say("product", string(text), product.Tiers(), product.Language(), len(translations[id]))
-		bySKU, err := v.Product(ctx, shop.ProductKey{SKU: product.SKU()})
+		bySKU, err := v.Product(ctx, release.ProductKey{SKU: product.SKU()})
 		require.NoError(t, err)
 		say("by SKU", product.SKU(), bySKU.ID())
 	}
@@ -391,17 +393,17 @@ func deltaReads(e Engine) func(*testing.T) {
 
 // requireFewStatements reads short and long pages of a delta.
 func requireFewStatements(t *testing.T, s *shop.Store) {
-	v := viewOf(t, s, shop.ShopperContext{})
+	v := viewOf(t, s, release.ShopperContext{})
 	require.NotZero(t, v.Release.BaseID)
-	tagged, err := shop.NewTerm("tags", "eq", []string{"sale"})
+	tagged, err := release.NewTerm("tags", "eq", []string{"sale"})
 	require.NoError(t, err)
-	for _, filter := range []shop.ProductFilter{{}, {Terms: []store.Term{tagged}}} {
+	for _, filter := range []release.ProductFilter{{}, {Terms: []store.Term{tagged}}} {
 		for _, by := range []store.SortBy{store.SortDefault, store.SortID, store.SortName, store.SortPrice} {
 			cost := map[int]int{}
 			for _, first := range []int{1, 100} {
 				ctx, counter := store.CountStatements(t.Context())
 				for _, unlisted := range []bool{false, true} {
-					_, err := v.Products(ctx, shop.ProductQuery{Unlisted: unlisted, Filter: filter, Sort: store.Sort{By: by}, Page: store.Page{First: ptr(first)}})
+					_, err := v.Products(ctx, release.ProductQuery{Unlisted: unlisted, Filter: filter, Sort: store.Sort{By: by}, Page: store.Page{First: ptr(first)}})
 					require.NoError(t, err)
 				}
 				cost[first] = counter.Count()
@@ -418,7 +420,7 @@ func deltaTooLarge(e Engine) func(*testing.T) {
 		imported(t, s, text)
 		catalog := catalogOf(t, text)
 		publish(t, s, catalog)
-		change := func(most int) *shop.Release {
+		change := func(most int) *release.Release {
 			var lines []string
 			for line := range strings.Lines(text) {
 				if kindOf(line) == "product" && len(lines) < most {
@@ -448,13 +450,13 @@ func deltaSwept(e Engine) func(*testing.T) {
 		s, db := e.Open(t, at(clock)), e.SQL(t)
 		imported(t, s, shopFile)
 		publish(t, s, "main")
-		first := viewOf(t, s, shop.ShopperContext{}).Release
+		first := viewOf(t, s, release.ShopperContext{}).Release
 		want := map[string][]string{} // by release
 		for i := range 5 {
 			clock.Advance(2 * time.Hour)
 			renamed(t, s, fmt.Sprint(i))
 			publish(t, s, "main")
-			v := viewOf(t, s, shop.ShopperContext{})
+			v := viewOf(t, s, release.ShopperContext{})
 			require.Equal(t, first.ID, v.Release.BaseID)
 			want[v.Release.UUID()] = []string{product(t, v, "anvil").Name()}
 		}
@@ -471,12 +473,12 @@ func deltaSwept(e Engine) func(*testing.T) {
 		require.Len(t, ids, 4)
 		require.Equal(t, first.UUID(), ids[3], "their base is kept with the newest three")
 		for _, id := range ids[:3] {
-			v := viewOf(t, s, shop.ShopperContext{ReleaseID: id})
+			v := viewOf(t, s, release.ShopperContext{ReleaseID: id})
 			require.Equal(t, want[id], []string{product(t, v, "anvil").Name()})
 		}
 		_, err := s.ServeRelease(t.Context(), actor, first.UUID())
 		require.NoError(t, err, "the base can be served again")
-		require.Equal(t, "Anvil", product(t, viewOf(t, s, shop.ShopperContext{}), "anvil").Name())
+		require.Equal(t, "Anvil", product(t, viewOf(t, s, release.ShopperContext{}), "anvil").Name())
 		require.Len(t, kept(), 4)
 
 		plain := e.Open(t, at(clock), withoutDeltas)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/release"
 	"portico/store/shop"
 )
 
@@ -46,20 +47,20 @@ func deltaOfLongLists(e Engine) func(*testing.T) {
 			}
 		}
 		imported(t, s, strings.Join(changed, ""))
-		release, err := s.Publish(t.Context(), actor, catalog, nil)
+		newest, err := s.Publish(t.Context(), actor, catalog, nil)
 		require.NoError(t, err)
-		require.NotZero(t, release.BaseID)
+		require.NotZero(t, newest.BaseID)
 		whole, err := plain.Preview(t.Context(), actor, catalog, nil)
 		require.NoError(t, err)
 		require.Zero(t, whole.Added+whole.Changed+whole.Removed)
-		is, want := viewOf(t, s, shop.ShopperContext{ReleaseID: release.UUID()}), viewOf(t, plain, shop.ShopperContext{ReleaseID: whole.UUID()})
+		is, want := viewOf(t, s, release.ShopperContext{ReleaseID: newest.UUID()}), viewOf(t, plain, release.ShopperContext{ReleaseID: whole.UUID()})
 		for i, by := range []store.SortBy{store.SortDefault, store.SortID, store.SortCreatedAt, store.SortUpdatedAt, store.SortName} {
-			query := shop.ProductQuery{Unlisted: i%2 == 0, Sort: store.Sort{By: by, Descending: i == 3}}
+			query := release.ProductQuery{Unlisted: i%2 == 0, Sort: store.Sort{By: by, Descending: i == 3}}
 			require.Equal(t, listed(t, want, query), listed(t, is, query), fmt.Sprint("by ", by))
 		}
 		var kept, parts int
 		db := e.SQLAt(t, url)
-		require.NoError(t, db.QueryRow(fmt.Sprintf(`SELECT COUNT(*) FROM release_chunk WHERE release_id = %d AND list = 'every' AND sort = 'id'`, release.ID)).Scan(&kept))
+		require.NoError(t, db.QueryRow(fmt.Sprintf(`SELECT COUNT(*) FROM release_chunk WHERE release_id = %d AND list = 'every' AND sort = 'id'`, newest.ID)).Scan(&kept))
 		require.NoError(t, db.QueryRow(fmt.Sprintf(`SELECT COUNT(*) FROM release_chunk WHERE release_id = %d AND list = 'every' AND sort = 'id'`, whole.ID)).Scan(&parts))
 		require.Equal(t, []int{2, 2}, []int{kept, parts})
 	}

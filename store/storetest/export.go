@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"portico/store/exchange"
+	"portico/store/settings"
 	"portico/store/shop"
 	"portico/store/stock"
 )
@@ -40,7 +42,7 @@ func exportClients(d *desk) func(*testing.T) {
 		s := d.Store
 		imported(t, s, shopFile)
 		var out bytes.Buffer
-		lines, err := s.Export(t.Context(), &out, shop.ExportOptions{})
+		lines, err := s.Export(t.Context(), &out, exchange.ExportOptions{})
 		require.NoError(t, err)
 		require.Equal(t, strings.Count(out.String(), "\n"), lines)
 		require.Equal(t, strings.Replace(shopFile, line("api_client", "till")+"\n", "", 1), out.String())
@@ -83,7 +85,7 @@ func exportRoundTrip(e Engine) func(*testing.T) {
 		imported(t, s, shopFile+generated(t, 1100, 2)) // more than a page of most things
 		_, _, err := s.CreateClient(t.Context(), actor, "A till", nil)
 		require.NoError(t, err)
-		_, err = s.UpdateSettings(t.Context(), actor, shop.SettingsChange{PageLength: ptr(9), Locale: ptr("de-CH")})
+		_, err = s.UpdateSettings(t.Context(), actor, settings.SettingsChange{PageLength: ptr(9), Locale: ptr("de-CH")})
 		require.NoError(t, err)
 		_, err = s.TransactStock(t.Context(), actor, []stock.StockChange{{ProductID: "anvil", Action: stock.StockAllocate, Quantity: 3, Reason: "<order> & \"co\""}})
 		require.NoError(t, err)
@@ -162,7 +164,7 @@ func exportUnwritable(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s, full := d.Store, errors.New("the disk is full")
 		imported(t, s, shopFile)
-		_, err := s.Export(t.Context(), failingWriter{full}, shop.ExportOptions{})
+		_, err := s.Export(t.Context(), failingWriter{full}, exchange.ExportOptions{})
 		require.ErrorIs(t, err, full)
 	}
 }

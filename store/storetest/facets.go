@@ -8,12 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 // Facets is the promise of View.Facet.
 func Facets(t *testing.T, e Engine) {
-	v := viewOf(t, published(t, e), shop.ShopperContext{})
+	v := viewOf(t, published(t, e), release.ShopperContext{})
 	for _, c := range []struct {
 		attribute, node string
 		filter          string // a term as filterCompares writes it
@@ -34,10 +34,10 @@ func Facets(t *testing.T, e Engine) {
 		{"product_types", "tools", "tags in paint|light", 20, "bundle", "standard:2 consumable:1 bundle:0"},
 	} {
 		t.Run(fmt.Sprint(c.attribute, " of ", c.node, " ", c.filter, " ", c.first, " ", c.selected), func(t *testing.T) {
-			query := shop.FacetQuery{Attribute: c.attribute, First: c.first, Selected: strings.Fields(c.selected), List: shop.ProductQuery{NodeID: c.node}}
+			query := release.FacetQuery{Attribute: c.attribute, First: c.first, Selected: strings.Fields(c.selected), List: release.ProductQuery{NodeID: c.node}}
 			if c.filter != "" {
 				parts := strings.SplitN(c.filter, " ", 3)
-				term, err := shop.NewTerm(parts[0], parts[1], strings.Split(parts[2], "|"))
+				term, err := release.NewTerm(parts[0], parts[1], strings.Split(parts[2], "|"))
 				require.NoError(t, err)
 				query.List.Filter.Terms = []store.Term{term}
 			}
@@ -58,12 +58,12 @@ func Facets(t *testing.T, e Engine) {
 		})
 	}
 	t.Run("of no node", func(t *testing.T) {
-		_, err := v.Facet(t.Context(), shop.FacetQuery{Attribute: "tags", First: 1, List: shop.ProductQuery{NodeID: "nowhere"}})
+		_, err := v.Facet(t.Context(), release.FacetQuery{Attribute: "tags", First: 1, List: release.ProductQuery{NodeID: "nowhere"}})
 		requireFault(t, err, store.NotFound, "", "nowhere")
 	})
 	for _, first := range []int{0, 101} {
 		t.Run(fmt.Sprint("first ", first), func(t *testing.T) {
-			_, err := v.Facet(t.Context(), shop.FacetQuery{Attribute: "tags", First: first})
+			_, err := v.Facet(t.Context(), release.FacetQuery{Attribute: "tags", First: first})
 			requireFault(t, err, store.Unprocessable, "first", "between 1 and 100")
 		})
 	}

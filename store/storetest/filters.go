@@ -8,14 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 // Filters is the promise of store.NewTerm and of the filters of products.
 func Filters(t *testing.T, e Engine) {
 	t.Run("a term is checked", filterTerms)
 	s := published(t, e)
-	v := viewOf(t, s, shop.ShopperContext{})
+	v := viewOf(t, s, release.ShopperContext{})
 	t.Run("a term compares as the contract says", filterCompares(v))
 	t.Run("at most ten conditions are joined", filterLimit(v))
 }
@@ -55,7 +55,7 @@ func filterTerms(t *testing.T) {
 		{"an id with NUL", "id", "in", []string{"a\x00"}, []string{"id"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := shop.NewTerm(c.attribute, c.operator, c.values)
+			_, err := release.NewTerm(c.attribute, c.operator, c.values)
 			if c.words == nil {
 				require.NoError(t, err)
 				return
@@ -65,13 +65,13 @@ func filterTerms(t *testing.T) {
 	}
 	t.Run("the caller's values stay as they are", func(t *testing.T) {
 		values := []string{strings.ToUpper(lamp)}
-		_, err := shop.NewTerm("id", "in", values)
+		_, err := release.NewTerm("id", "in", values)
 		require.NoError(t, err)
 		require.Equal(t, strings.ToUpper(lamp), values[0])
 	})
 }
 
-func filterCompares(v *shop.View) func(*testing.T) {
+func filterCompares(v *release.View) func(*testing.T) {
 	return func(t *testing.T) {
 		for _, c := range []struct {
 			filter string // attribute operator values, with spaces
@@ -102,17 +102,17 @@ func filterCompares(v *shop.View) func(*testing.T) {
 		} {
 			t.Run(c.filter+" in "+c.node, func(t *testing.T) {
 				parts := strings.SplitN(c.filter, " ", 3)
-				term, err := shop.NewTerm(parts[0], parts[1], strings.Split(parts[2], "|"))
+				term, err := release.NewTerm(parts[0], parts[1], strings.Split(parts[2], "|"))
 				require.NoError(t, err)
-				require.Equal(t, strings.Fields(c.want), listed(t, v, shop.ProductQuery{NodeID: c.node, Filter: shop.ProductFilter{Terms: []store.Term{term}}}))
+				require.Equal(t, strings.Fields(c.want), listed(t, v, release.ProductQuery{NodeID: c.node, Filter: release.ProductFilter{Terms: []store.Term{term}}}))
 			})
 		}
 	}
 }
 
-func filterLimit(v *shop.View) func(*testing.T) {
+func filterLimit(v *release.View) func(*testing.T) {
 	return func(t *testing.T) {
-		term, err := shop.NewTerm("tags", "in", []string{"paint", "heavy"})
+		term, err := release.NewTerm("tags", "in", []string{"paint", "heavy"})
 		require.NoError(t, err)
 		recent, err := store.NewRange("updated_at", "gt", "2001-01-01")
 		require.NoError(t, err)
@@ -121,7 +121,7 @@ func filterLimit(v *shop.View) func(*testing.T) {
 				if ranges < 0 || terms+ranges == 0 {
 					continue
 				}
-				query := shop.ProductQuery{}
+				query := release.ProductQuery{}
 				for range terms {
 					query.Filter.Terms = append(query.Filter.Terms, term)
 				}

@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/promotion"
+	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/stock"
 )
@@ -107,9 +109,9 @@ func usagesForgotten(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
 		s := e.Open(t, at(clock), keeping(func(r *store.Retention) { r.CodeUsages = 10 * day }))
-		imported(t, s, strings.Join([]string{promotion("p", ""), promotion("q", ""), code("p", "MANY", `,"max_uses":100,"uses":100`), code("q", "OTHER", "")}, "\n"))
+		imported(t, s, strings.Join([]string{promotionLine("p", ""), promotionLine("q", ""), code("p", "MANY", `,"max_uses":100,"uses":100`), code("q", "OTHER", "")}, "\n"))
 		redeem := func(code, reference string) {
-			_, err := s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: code, Reference: reference, Units: 1})
+			_, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: code, Reference: reference, Units: 1})
 			require.NoError(t, err)
 		}
 		for i := range 20 {
@@ -160,8 +162,8 @@ func keptForEver(e Engine) func(*testing.T) {
 		clock := NewClock(noon)
 		stocked(t, e, 5, "a")
 		s, db := e.Open(t, at(clock), keeping(func(r *store.Retention) { *r = store.Retention{} })), e.SQL(t)
-		imported(t, s, strings.Join([]string{promotion("p", ""), code("p", "MANY", "")}, "\n"))
-		_, err := s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: "MANY", Reference: "order", Units: 1})
+		imported(t, s, strings.Join([]string{promotionLine("p", ""), code("p", "MANY", "")}, "\n"))
+		_, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: "MANY", Reference: "order", Units: 1})
 		require.NoError(t, err)
 		var replayed atomic.Int64
 		require.NoError(t, increment(keyed(t.Context(), "k", "o", 1, &replayed), s, "a"))
@@ -263,7 +265,7 @@ func authoredForgotten(e Engine) func(*testing.T) {
 		require.Equal(t, 1, count(t, db, "authored_change"), "the last says it all")
 		require.Equal(t, "1", value(t, db, `SELECT value FROM counter WHERE name = 'tracked'`))
 		publish(t, s, "main")
-		v := viewOf(t, s, shop.ShopperContext{})
+		v := viewOf(t, s, release.ShopperContext{})
 		require.NotZero(t, v.Release.BaseID, "it is a delta")
 		require.Equal(t, "For paint 4.", product(t, v, "brush").Description())
 		require.NoError(t, s.Sweep(t.Context()))

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"portico/store/exchange"
 	"portico/store/shop"
 )
 
@@ -207,7 +208,7 @@ func requireStockKept(t require.TestingT, db *sql.DB) {
 
 // inBatches imports a file in transactions of a few hundred lines.
 func inBatches(t require.TestingT, s *shop.Store, text string) {
-	_, err := s.Import(context.Background(), actor, file(text), shop.ImportOptions{Batch: 300})
+	_, err := s.Import(context.Background(), actor, file(text), exchange.ImportOptions{Batch: 300})
 	require.NoError(t, err)
 }
 
@@ -327,13 +328,13 @@ func importLenient(d *desk) func(*testing.T) {
 		s := d.Store
 		product := line("product", "frame")
 		text := ndjson(`{"type":"customer","id":"bob"}`, strings.Replace(product, `"slug":"frame"`, `"colour":1,"slug":"frame"`, 1))
-		_, err := s.Import(t.Context(), actor, file(text), shop.ImportOptions{})
+		_, err := s.Import(t.Context(), actor, file(text), exchange.ImportOptions{})
 		require.Len(t, faultsOf(t, err), 2)
-		report, err := s.Import(t.Context(), actor, file(text), shop.ImportOptions{Lenient: true})
+		report, err := s.Import(t.Context(), actor, file(text), exchange.ImportOptions{Lenient: true})
 		require.NoError(t, err)
 		require.Equal(t, map[string]int{"product": 1}, report.Resources)
 		require.Contains(t, exported(t, s), product)
-		_, err = s.Import(t.Context(), actor, file(`{"type":"file","id":"f","file_name":5,"link":{"href":"x"},"colour":1}`), shop.ImportOptions{Lenient: true})
+		_, err = s.Import(t.Context(), actor, file(`{"type":"file","id":"f","file_name":5,"link":{"href":"x"},"colour":1}`), exchange.ImportOptions{Lenient: true})
 		require.Len(t, faultsOf(t, err), 1, "what is known must still be right")
 	}
 }
@@ -365,7 +366,7 @@ func importResumed(d *desk) func(*testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			var mu sync.Mutex
 			seen := int64(0)
-			_, err := s.Import(ctx, actor, file(text), shop.ImportOptions{Batch: 500, Progress: func(done int64) {
+			_, err := s.Import(ctx, actor, file(text), exchange.ImportOptions{Batch: 500, Progress: func(done int64) {
 				mu.Lock()
 				defer mu.Unlock()
 				if seen += done; seen > int64(len(text)*percent/100) {
@@ -390,7 +391,9 @@ func importTogether(e Engine) func(*testing.T) {
 		failures := make([]error, len(stores))
 		var group sync.WaitGroup
 		for i, s := range stores {
-			group.Go(func() { _, failures[i] = s.Import(context.Background(), actor, file(shopFile), shop.ImportOptions{}) })
+			group.Go(func() {
+				_, failures[i] = s.Import(context.Background(), actor, file(shopFile), exchange.ImportOptions{})
+			})
 		}
 		group.Wait()
 		for _, failure := range failures {
@@ -416,7 +419,7 @@ func importProgress(d *desk) func(*testing.T) {
 				var seen int64
 				opened := 0
 				open := func() (io.ReadCloser, error) { opened++; return file(c.text)() }
-				_, err := s.Import(t.Context(), actor, open, shop.ImportOptions{Progress: func(done int64) {
+				_, err := s.Import(t.Context(), actor, open, exchange.ImportOptions{Progress: func(done int64) {
 					mu.Lock()
 					defer mu.Unlock()
 					seen += done

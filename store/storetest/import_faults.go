@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/exchange"
 )
 
 // ImportFaults is the promise of Store.Import about files that are wrong: all
@@ -32,15 +32,15 @@ func ImportFaults(t *testing.T, e Engine) {
 }
 
 // faultsOf are the faults that an import told of.
-func faultsOf(t require.TestingT, err error) []shop.ImportFault {
-	var faults *shop.ImportFaults
+func faultsOf(t require.TestingT, err error) []exchange.ImportFault {
+	var faults *exchange.ImportFaults
 	require.ErrorAs(t, err, &faults)
 	require.Equal(t, faults.Count, len(faults.Faults))
 	return faults.Faults
 }
 
 // membersOf are the members at fault, with dots.
-func membersOf(faults []shop.ImportFault) []string {
+func membersOf(faults []exchange.ImportFault) []string {
 	members := []string{}
 	for _, fault := range faults {
 		members = append(members, strings.Join(fault.Err.Path, "."))
@@ -70,7 +70,7 @@ func importFaultsNamed(d *desk) func(*testing.T) {
 		for _, c := range faultCases() {
 			t.Run(c.name, func(t *testing.T) {
 				text := ndjson(line("file", "photo-1"), "", c.line)
-				_, err := s.Import(t.Context(), actor, file(text), shop.ImportOptions{})
+				_, err := s.Import(t.Context(), actor, file(text), exchange.ImportOptions{})
 				faults := faultsOf(t, err)
 				require.Len(t, faults, 1, "%v", faults)
 				require.Equal(t, 3, faults[0].Line)
@@ -188,7 +188,7 @@ func importFaultsOfLine(d *desk) func(*testing.T) {
 				[]string{"attributes.sku", "attributes.colour"}},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				_, err := s.Import(t.Context(), actor, file(c.line), shop.ImportOptions{})
+				_, err := s.Import(t.Context(), actor, file(c.line), exchange.ImportOptions{})
 				require.ElementsMatch(t, c.members, membersOf(faultsOf(t, err)))
 			})
 		}
@@ -210,14 +210,14 @@ func importReferences(d *desk) func(*testing.T) {
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				wipe(t, db)
-				_, err := s.Import(t.Context(), actor, file(ndjson("", c.line)), shop.ImportOptions{})
+				_, err := s.Import(t.Context(), actor, file(ndjson("", c.line)), exchange.ImportOptions{})
 				faults := faultsOf(t, err)
 				require.Contains(t, membersOf(faults), c.member)
 				for _, fault := range faults {
 					require.Equal(t, 2, fault.Line)
 					require.Equal(t, c.kind, fault.Type)
 				}
-				require.ErrorContains(t, &shop.ImportFaults{Faults: faults[:1], Count: 1}, "neither in the file nor in the store")
+				require.ErrorContains(t, &exchange.ImportFaults{Faults: faults[:1], Count: 1}, "neither in the file nor in the store")
 				var told []string
 				for _, fault := range faults {
 					told = append(told, fault.Error())
@@ -231,7 +231,7 @@ func importReferences(d *desk) func(*testing.T) {
 		}
 		t.Run("each line that refers to what is missing is told", func(t *testing.T) {
 			wipe(t, db)
-			_, err := s.Import(t.Context(), actor, file(ndjson(line("node", "sale"), line("node", "empty"))), shop.ImportOptions{})
+			_, err := s.Import(t.Context(), actor, file(ndjson(line("node", "sale"), line("node", "empty"))), exchange.ImportOptions{})
 			require.Len(t, faultsOf(t, err), 2)
 		})
 		t.Run("a product's references may be missing", func(t *testing.T) {
@@ -266,7 +266,7 @@ func importTrees(d *desk) func(*testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				wipe(t, db)
 				imported(t, s, shopFile)
-				_, err := s.Import(t.Context(), actor, file(ndjson(c.lines...)), shop.ImportOptions{})
+				_, err := s.Import(t.Context(), actor, file(ndjson(c.lines...)), exchange.ImportOptions{})
 				faults := faultsOf(t, err)
 				var lines []int
 				for _, fault := range faults {
@@ -289,7 +289,7 @@ func importTrees(d *desk) func(*testing.T) {
 func importFaultsAlone(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		bad := with("hierarchy", "workshop", `"name":"Workshop",`, ``)
-		_, err := d.Import(t.Context(), actor, file(strings.Replace(shopFile, line("hierarchy", "workshop"), bad, 1)), shop.ImportOptions{})
+		_, err := d.Import(t.Context(), actor, file(strings.Replace(shopFile, line("hierarchy", "workshop"), bad, 1)), exchange.ImportOptions{})
 		require.Equal(t, []string{"attributes.name"}, membersOf(faultsOf(t, err)), "its nodes are not to blame")
 	}
 }
@@ -303,7 +303,7 @@ func importNothing(d *desk) func(*testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				for _, text := range []string{generated(t, 400, 9) + bad, bad + "\n" + generated(t, 400, 9)} {
-					_, err := s.Import(t.Context(), actor, file(text), shop.ImportOptions{})
+					_, err := s.Import(t.Context(), actor, file(text), exchange.ImportOptions{})
 					require.Len(t, faultsOf(t, err), 1)
 					require.Equal(t, shopFile, exported(t, s))
 				}
@@ -318,7 +318,7 @@ func importLedger(d *desk) func(*testing.T) {
 		before := exported(t, s)
 		product := with("product", "anvil", `"name":"Anvil"`, `"name":"New anvil"`)
 		text := ndjson(product, line("stock_transaction", "ledger-2"), line("stock_transaction", "ledger-3"))
-		_, err := s.Import(t.Context(), actor, file(text+generated(t, 1500, 9)), shop.ImportOptions{})
+		_, err := s.Import(t.Context(), actor, file(text+generated(t, 1500, 9)), exchange.ImportOptions{})
 		faults := faultsOf(t, err)
 		require.Len(t, faults, 1)
 		require.Equal(t, 2, faults[0].Line)
@@ -334,7 +334,7 @@ func importLedger(d *desk) func(*testing.T) {
 		imported(t, s, ndjson(line("stock_transaction", "ledger-4"), more("m1", "decrement", 7), more("m2", "increment", 1)))
 		require.Equal(t, 1, available(t, s, "anvil"))
 		before = exported(t, s)
-		_, err = s.Import(t.Context(), actor, file(ndjson(more("m1", "decrement", 7), more("m3", "decrement", 1), more("m4", "allocate", 1), more("m5", "set", 2))), shop.ImportOptions{})
+		_, err = s.Import(t.Context(), actor, file(ndjson(more("m1", "decrement", 7), more("m3", "decrement", 1), more("m4", "allocate", 1), more("m5", "set", 2))), exchange.ImportOptions{})
 		require.Equal(t, 3, faultsOf(t, err)[0].Line)
 		require.Equal(t, before, exported(t, s))
 		requireStockKept(t, d.db)
@@ -343,11 +343,11 @@ func importLedger(d *desk) func(*testing.T) {
 
 func importManyFaults(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
-		_, err := d.Import(t.Context(), actor, file(strings.Repeat("{}\n", 250)), shop.ImportOptions{})
-		var faults *shop.ImportFaults
+		_, err := d.Import(t.Context(), actor, file(strings.Repeat("{}\n", 250)), exchange.ImportOptions{})
+		var faults *exchange.ImportFaults
 		require.ErrorAs(t, err, &faults)
 		require.Equal(t, 250, faults.Count)
-		require.Len(t, faults.Faults, shop.MaxImportFaults)
+		require.Len(t, faults.Faults, exchange.MaxImportFaults)
 		require.ErrorContains(t, err, "250 faults, the first: line 1: ")
 		for i, fault := range faults.Faults {
 			require.Equal(t, i+1, fault.Line)
@@ -363,7 +363,7 @@ func importLongLine(d *desk) func(*testing.T) {
 		open := func() (io.ReadCloser, error) {
 			return io.NopCloser(io.MultiReader(strings.NewReader(line("file", "photo-1")+"\n"), bytes.NewReader(long))), nil
 		}
-		_, err := s.Import(t.Context(), actor, open, shop.ImportOptions{})
+		_, err := s.Import(t.Context(), actor, open, exchange.ImportOptions{})
 		require.ErrorContains(t, err, "line 2")
 		require.ErrorContains(t, err, "64 MiB")
 		require.NotContains(t, exported(t, s), "photo-1")
@@ -380,7 +380,7 @@ func importUnreadable(d *desk) func(*testing.T) {
 			},
 		} {
 			t.Run(name, func(t *testing.T) {
-				_, err := s.Import(t.Context(), actor, open, shop.ImportOptions{})
+				_, err := s.Import(t.Context(), actor, open, exchange.ImportOptions{})
 				require.ErrorIs(t, err, broken)
 				require.NotContains(t, exported(t, s), "anvil")
 			})
@@ -405,13 +405,13 @@ func importPassed(d *desk) func(*testing.T) {
 		open := func(text string) func() (io.ReadCloser, error) {
 			return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
 		}
-		report, err := d.Import(t.Context(), actor, open(ndjson(lines[1:]...)), shop.ImportOptions{Lenient: true})
+		report, err := d.Import(t.Context(), actor, open(ndjson(lines[1:]...)), exchange.ImportOptions{Lenient: true})
 		require.NoError(t, err)
 		require.Equal(t, map[string]int{"hierarchy": 1, "product": 1}, report.Resources)
 		require.Equal(t, map[string]int{"comet": 29, "hierarchy colour": 1, "hierarchy attributes.shape": 1, "product attributes.variations.*.odd": 2}, report.PassedCount)
-		require.Len(t, report.Passed, shop.MaxPassed)
+		require.Len(t, report.Passed, exchange.MaxPassed)
 		require.Equal(t, `line 1: comet: type is not a known one: "comet".`, report.Passed[0].Error())
-		report, err = d.Import(t.Context(), actor, open(ndjson(lines[30:]...)), shop.ImportOptions{Lenient: true})
+		report, err = d.Import(t.Context(), actor, open(ndjson(lines[30:]...)), exchange.ImportOptions{Lenient: true})
 		require.NoError(t, err)
 		var told []string
 		for _, passed := range report.Passed {
@@ -419,7 +419,7 @@ func importPassed(d *desk) func(*testing.T) {
 		}
 		require.Equal(t, []string{"line 1: hierarchy: attributes.shape is not a known member.", "line 1: hierarchy: colour is not a known member.",
 			"line 2: product: attributes.variations.0.odd is not a known member.", "line 2: product: attributes.variations.1.odd is not a known member."}, told)
-		_, err = d.Import(t.Context(), actor, open(ndjson(lines[31], `{"type":"product","id":5,"odd":1}`)), shop.ImportOptions{Lenient: true})
+		_, err = d.Import(t.Context(), actor, open(ndjson(lines[31], `{"type":"product","id":5,"odd":1}`)), exchange.ImportOptions{Lenient: true})
 		require.Equal(t, []string{"id"}, membersOf(faultsOf(t, err)), "what is wrong stays a fault")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/exchange"
 	"portico/store/shop"
 )
 
@@ -41,7 +42,7 @@ func importUnwritten(e Engine) func(*testing.T) {
 			text := strings.Join(lines, "")
 			require.Equal(t, len(lines), imported(t, s, text).Changed)
 			ctx, counter := store.CountStatements(t.Context())
-			report, err := s.Import(ctx, actor, file(text), shop.ImportOptions{})
+			report, err := s.Import(ctx, actor, file(text), exchange.ImportOptions{})
 			require.NoError(t, err)
 			require.Zero(t, report.Changed)
 			for _, query := range counter.Queries() {
@@ -100,8 +101,8 @@ func importUseTwice(e Engine) func(*testing.T) {
 		for i := range 150 {
 			lines = append(lines, fmt.Sprintf(`{"type":"code_usage","id":"use-%d","promotion_id":"p","code":"CODE","units":1,"reference":"order-%d","created_at":"2025-01-01T00:00:00.000Z"}`, i, min(i, 100)))
 		}
-		_, err := s.Import(t.Context(), actor, file(strings.Join(lines, "\n")), shop.ImportOptions{})
-		var faults *shop.ImportFaults
+		_, err := s.Import(t.Context(), actor, file(strings.Join(lines, "\n")), exchange.ImportOptions{})
+		var faults *exchange.ImportFaults
 		require.ErrorAs(t, err, &faults)
 		require.Equal(t, 104, faults.Faults[0].Line)
 		require.Equal(t, []string{"reference"}, faults.Faults[0].Err.Path)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/promotion"
 	"portico/store/shop"
 	"portico/store/stock"
 )
@@ -159,7 +160,7 @@ func outcome(t *testing.T, err error) any {
 func codesLinearizable(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		const uses = 3
-		promoted(t, e, promotion("p", ``), code("p", "C", fmt.Sprintf(`,"max_uses":%d`, uses)))
+		promoted(t, e, promotionLine("p", ``), code("p", "C", fmt.Sprintf(`,"max_uses":%d`, uses)))
 		type operation struct {
 			release   bool
 			reference string
@@ -170,7 +171,7 @@ func codesLinearizable(e Engine) func(*testing.T) {
 			if o.release {
 				_, err = s.ReleaseCode(t.Context(), actor, o.reference, ptr("C"))
 			} else {
-				_, err = s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: "C", Reference: o.reference, Units: 1})
+				_, err = s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: "C", Reference: o.reference, Units: 1})
 			}
 			if err != nil {
 				return o, outcome(t, err)

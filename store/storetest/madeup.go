@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 // MadeUp is the promise of madeup.Shop: a shop that imports without a fault.
@@ -26,8 +26,8 @@ func madeUpOfAnySize(e Engine) func(*testing.T) {
 			require.Equal(t, products, report.Resources["product"])
 			require.Zero(t, imported(t, s, text).Changed)
 			publish(t, s, catalogOf(t, text))
-			want := newModel(t, text, catalogOf(t, text)).list(shop.ProductQuery{})
-			require.Len(t, listed(t, viewOf(t, s, shop.ShopperContext{}), shop.ProductQuery{}), len(want), "of %d products", products)
+			want := newModel(t, text, catalogOf(t, text)).list(release.ProductQuery{})
+			require.Len(t, listed(t, viewOf(t, s, release.ShopperContext{}), release.ProductQuery{}), len(want), "of %d products", products)
 		}
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/job"
+	"portico/store/promotion"
+	"portico/store/release"
 	"portico/store/shop"
 )
 
@@ -37,16 +39,16 @@ func migrateExpanded(e Engine) func(*testing.T) {
 		}
 		var replayed atomic.Int64
 		next := e.Open(t, at(clock))
-		imported(t, next, shopFile+promotion("p", "")+"\n"+code("p", "MANY", `,"max_uses":100,"uses":100`)+"\n")
+		imported(t, next, shopFile+promotionLine("p", "")+"\n"+code("p", "MANY", `,"max_uses":100,"uses":100`)+"\n")
 		for i, s := range []*shop.Store{beside, next} {
 			renamed(t, s, fmt.Sprint("Version ", i))
 			publish(t, s, "main", "outlet")
-			require.True(t, strings.HasPrefix(product(t, viewOf(t, s, shop.ShopperContext{}), "anvil").Name(), fmt.Sprint("Version ", i)))
+			require.True(t, strings.HasPrefix(product(t, viewOf(t, s, release.ShopperContext{}), "anvil").Name(), fmt.Sprint("Version ", i)))
 			_, err = s.CreateStock(t.Context(), actor, fmt.Sprint("made-", i), 5)
 			require.NoError(t, err)
 			require.NoError(t, increment(keyed(t.Context(), fmt.Sprint("k", i), "o", 1, &replayed), s, fmt.Sprint("made-", i)))
 			require.Equal(t, 6, available(t, s, fmt.Sprint("made-", i)))
-			_, err = s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: "MANY", Reference: fmt.Sprint("order-", i), Units: 1})
+			_, err = s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: "MANY", Reference: fmt.Sprint("order-", i), Units: 1})
 			require.NoError(t, err)
 			_, err = s.ReleaseCode(t.Context(), actor, fmt.Sprint("order-", i), nil)
 			require.NoError(t, err)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 // Orders is the promise about lists of products by name and by price.
@@ -40,11 +40,11 @@ func ordersByClock(e Engine) func(*testing.T) {
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				clock.Set(moment(t, c.at))
-				v := viewOf(t, s, shop.ShopperContext{Currency: c.currency})
-				require.Equal(t, strings.Fields(c.want), listed(t, v, shop.ProductQuery{Sort: c.sort}))
-				sku, err := shop.NewTerm("sku", "in", []string{"TEA", "RARE", "DRESS"})
+				v := viewOf(t, s, release.ShopperContext{Currency: c.currency})
+				require.Equal(t, strings.Fields(c.want), listed(t, v, release.ProductQuery{Sort: c.sort}))
+				sku, err := release.NewTerm("sku", "in", []string{"TEA", "RARE", "DRESS"})
 				require.NoError(t, err)
-				require.Equal(t, strings.Fields(c.want), listed(t, v, shop.ProductQuery{NodeID: "all", Sort: c.sort, Filter: shop.ProductFilter{Terms: []store.Term{sku}}}))
+				require.Equal(t, strings.Fields(c.want), listed(t, v, release.ProductQuery{NodeID: "all", Sort: c.sort, Filter: release.ProductFilter{Terms: []store.Term{sku}}}))
 			})
 		}
 	}
@@ -53,8 +53,8 @@ func ordersByClock(e Engine) func(*testing.T) {
 func ordersPaged(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, clock := salesAt(t, e, noon)
-		page := func(currency string, p store.Page) (*store.Slice[*shop.Product], error) {
-			return viewOf(t, s, shop.ShopperContext{Currency: currency}).Products(t.Context(), shop.ProductQuery{Sort: store.Sort{By: store.SortPrice}, Page: p})
+		page := func(currency string, p store.Page) (*store.Slice[*release.Product], error) {
+			return viewOf(t, s, release.ShopperContext{Currency: currency}).Products(t.Context(), release.ProductQuery{Sort: store.Sort{By: store.SortPrice}, Page: p})
 		}
 		clock.Set(moment(t, "12:00:00"))
 		first, err := page("USD", store.Page{First: ptr(1)})
@@ -102,8 +102,8 @@ func ordersByName(e Engine) func(*testing.T) {
 				s := e.Open(t)
 				imported(t, s, ndjson(append(lines, `{"type":"catalog","id":"main","attributes":{"name":"M","hierarchies":["h"],"locale":"`+locale+`","created_at":"2024-01-01T00:00:00Z"}}`)...))
 				publish(t, s, "main")
-				v := viewOf(t, s, shop.ShopperContext{Locale: "en"})
-				require.Equal(t, strings.Fields(want), listed(t, v, shop.ProductQuery{NodeID: "n", Sort: store.Sort{By: store.SortName}}))
+				v := viewOf(t, s, release.ShopperContext{Locale: "en"})
+				require.Equal(t, strings.Fields(want), listed(t, v, release.ProductQuery{NodeID: "n", Sort: store.Sort{By: store.SortName}}))
 			})
 		}
 	}

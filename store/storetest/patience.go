@@ -13,6 +13,7 @@ import (
 
 	"portico/store"
 	"portico/store/job"
+	"portico/store/promotion"
 	"portico/store/shop"
 	"portico/store/stock"
 )
@@ -130,10 +131,10 @@ func querySlow(e Engine) func(*testing.T) {
 		require.NoError(t, err)
 		_, err = lock.Exec(`LOCK TABLE promotion`)
 		require.NoError(t, err)
-		_, err = s.Promotions(t.Context(), shop.PromotionFilter{}, store.ListQuery{})
+		_, err = s.Promotions(t.Context(), promotion.PromotionFilter{}, store.ListQuery{})
 		requireFault(t, err, store.Unavailable, "", "took too long", "try again")
 		require.NoError(t, lock.Rollback())
-		_, err = s.Promotions(t.Context(), shop.PromotionFilter{}, store.ListQuery{})
+		_, err = s.Promotions(t.Context(), promotion.PromotionFilter{}, store.ListQuery{})
 		require.NoError(t, err)
 	}
 }

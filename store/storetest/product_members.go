@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 // ProductMembers is the promise that a product has the members of the
@@ -29,11 +29,11 @@ func ProductMembers(golden string) func(*testing.T, Engine) {
 		s := published(t, e)
 		all := map[string]bool{}
 		for _, currency := range []string{"USD", "EUR", "JPY"} {
-			v := viewOf(t, s, shop.ShopperContext{Currency: currency})
-			slice, err := v.Products(t.Context(), shop.ProductQuery{NodeID: "tools"})
+			v := viewOf(t, s, release.ShopperContext{Currency: currency})
+			slice, err := v.Products(t.Context(), release.ProductQuery{NodeID: "tools"})
 			require.NoError(t, err)
 			products := slice.Items
-			for _, id := range append(listed(t, v, shop.ProductQuery{}), "easel-oak", "frame") {
+			for _, id := range append(listed(t, v, release.ProductQuery{}), "easel-oak", "frame") {
 				products = append(products, product(t, v, id))
 			}
 			for _, product := range products {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/language"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 // model is what a file says of a catalog, worked out in the plainest way.
@@ -96,10 +96,10 @@ func newModel(t require.TestingT, text, catalog string) *model {
 	}
 	m.every = m.related(products)
 	for _, product := range products {
-		m.refer(shop.EdgeChildren, product.Relationships.Parent.Data.ID, product.ID)
+		m.refer(release.EdgeChildren, product.Relationships.Parent.Data.ID, product.ID)
 		for _, component := range product.Attributes.Components {
 			for _, option := range component.Options {
-				m.refer(shop.EdgeComponents, product.ID, option.ID)
+				m.refer(release.EdgeComponents, product.ID, option.ID)
 			}
 		}
 	}
@@ -135,7 +135,7 @@ func (m *model) related(products []modelLine) []string {
 }
 
 // refer notes that a listed product refers to a live one.
-func (m *model) refer(edge shop.Edge, from, to string) {
+func (m *model) refer(edge release.Edge, from, to string) {
 	of := string(edge) + " " + from
 	if _, listed := slices.BinarySearch(m.attached[""], from); listed && m.products[to] != nil && !slices.Contains(m.referred[of], to) {
 		m.referred[of] = append(m.referred[of], to)
@@ -159,7 +159,7 @@ func (m *model) attach(node modelLine, hierarchy string) {
 }
 
 // list is what a query without its page asks for.
-func (m *model) list(query shop.ProductQuery) []*modelProduct {
+func (m *model) list(query release.ProductQuery) []*modelProduct {
 	list := []*modelProduct{}
 	ids := m.attached[query.NodeID]
 	if query.NodeID == "" && query.Unlisted {
@@ -177,7 +177,7 @@ func (m *model) list(query shop.ProductQuery) []*modelProduct {
 	return list
 }
 
-func (p *modelProduct) fits(filter shop.ProductFilter) bool {
+func (p *modelProduct) fits(filter release.ProductFilter) bool {
 	for _, term := range filter.Terms {
 		if !slices.ContainsFunc(p.values[term.Attribute], func(value string) bool { return value != "" && slices.Contains(term.Values, value) }) {
 			return false
@@ -203,7 +203,7 @@ func (p *modelProduct) fits(filter shop.ProductFilter) bool {
 // compare is the order of a list: by default the curated products first,
 // unless the filter names ids, then the last updated, then by id. A sort ends
 // in the id, both in its direction.
-func (m *model) compare(a, b *modelProduct, query shop.ProductQuery) int {
+func (m *model) compare(a, b *modelProduct, query release.ProductQuery) int {
 	sign := 1
 	if query.Sort.Descending {
 		sign = -1

@@ -9,13 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 func productPages(h *shelves) func(*testing.T) {
 	return func(t *testing.T) {
-		v := viewOf(t, h.Store, shop.ShopperContext{})
-		cursor := h.cursorAt(t, v, shop.ProductQuery{}, 1)
+		v := viewOf(t, h.Store, release.ShopperContext{})
+		cursor := h.cursorAt(t, v, release.ProductQuery{}, 1)
 		for _, c := range []struct {
 			name   string
 			page   store.Page
@@ -44,8 +44,8 @@ func productPages(h *shelves) func(*testing.T) {
 			{"after an empty text", store.Page{After: ptr("")}, store.Invalid, "after", "not a cursor"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				_, products := v.Products(t.Context(), shop.ProductQuery{Page: c.page})
-				_, nodes := v.Nodes(t.Context(), shop.NodeQuery{Page: c.page})
+				_, products := v.Products(t.Context(), release.ProductQuery{Page: c.page})
+				_, nodes := v.Nodes(t.Context(), release.NodeQuery{Page: c.page})
 				if c.code != "" {
 					requireFault(t, products, c.code, c.member, c.words)
 					requireFault(t, nodes, c.code, c.member, c.words)
@@ -58,7 +58,7 @@ func productPages(h *shelves) func(*testing.T) {
 			})
 		}
 		t.Run("beyond the end", func(t *testing.T) {
-			slice, err := v.Products(t.Context(), shop.ProductQuery{Page: store.Page{Offset: ptr(5000)}})
+			slice, err := v.Products(t.Context(), release.ProductQuery{Page: store.Page{Offset: ptr(5000)}})
 			require.NoError(t, err)
 			require.Empty(t, slice.Items)
 			require.False(t, slice.HasNext)
@@ -71,14 +71,14 @@ func productPages(h *shelves) func(*testing.T) {
 
 func productCursors(h *shelves) func(*testing.T) {
 	return func(t *testing.T) {
-		v := viewOf(t, h.Store, shop.ShopperContext{})
-		heavy, err := shop.NewTerm("tags", "eq", []string{"heavy"})
+		v := viewOf(t, h.Store, release.ShopperContext{})
+		heavy, err := release.NewTerm("tags", "eq", []string{"heavy"})
 		require.NoError(t, err)
 		recent, err := store.NewRange("updated_at", "gt", "2001-01-01")
 		require.NoError(t, err)
-		queries := []shop.ProductQuery{
+		queries := []release.ProductQuery{
 			{}, {Unlisted: true}, {NodeID: "tools"}, {NodeID: "workshop"}, {Sort: store.Sort{By: store.SortID}}, {Sort: store.Sort{By: store.SortID, Descending: true}},
-			{Sort: store.Sort{By: store.SortCreatedAt}}, {Filter: shop.ProductFilter{Terms: []store.Term{heavy}}}, {Filter: shop.ProductFilter{Ranges: []store.Range{recent}}},
+			{Sort: store.Sort{By: store.SortCreatedAt}}, {Filter: release.ProductFilter{Terms: []store.Term{heavy}}}, {Filter: release.ProductFilter{Ranges: []store.Range{recent}}},
 		}
 		for i, own := range queries {
 			cursor := h.cursorAt(t, v, own, 0)
@@ -91,24 +91,24 @@ func productCursors(h *shelves) func(*testing.T) {
 				}
 				requireFault(t, err, store.CursorMismatch, "after", "another list, sort or filter")
 			}
-			_, err := v.Nodes(t.Context(), shop.NodeQuery{Page: store.Page{Before: &cursor}})
+			_, err := v.Nodes(t.Context(), release.NodeQuery{Page: store.Page{Before: &cursor}})
 			requireFault(t, err, store.CursorMismatch, "before", "another list, sort or filter")
 			_, err = h.Stocks(t.Context(), store.ListQuery{Page: store.Page{After: &cursor}})
 			requireFault(t, err, store.CursorMismatch, "after", "another list, sort or filter")
 		}
 		t.Run("of stock", func(t *testing.T) {
 			cursor := cursorOf(t, h.Store, store.Sort{})
-			_, err := v.Products(t.Context(), shop.ProductQuery{Page: store.Page{After: &cursor}})
+			_, err := v.Products(t.Context(), release.ProductQuery{Page: store.Page{After: &cursor}})
 			requireFault(t, err, store.CursorMismatch, "after", "another list, sort or filter")
-			_, err = v.Nodes(t.Context(), shop.NodeQuery{Page: store.Page{After: &cursor}})
+			_, err = v.Nodes(t.Context(), release.NodeQuery{Page: store.Page{After: &cursor}})
 			requireFault(t, err, store.CursorMismatch, "after", "another list, sort or filter")
 		})
 		for name, position := range map[string]any{"the largest": math.MaxInt64, "past the end": 1 << 40, "below nothing": -1, "a fraction": 1.5, "a text": "1"} {
 			t.Run("a forged position: "+name, func(t *testing.T) {
-				cursor := forgedPosition(t, h.cursorAt(t, v, shop.ProductQuery{}, 0), position)
+				cursor := forgedPosition(t, h.cursorAt(t, v, release.ProductQuery{}, 0), position)
 				for _, page := range []store.Page{{After: &cursor}, {Before: &cursor}, {After: &cursor, Last: ptr(3)}, {After: &cursor, Before: &cursor}} {
 					require.NotPanics(t, func() {
-						slice, err := v.Products(t.Context(), shop.ProductQuery{Page: page})
+						slice, err := v.Products(t.Context(), release.ProductQuery{Page: page})
 						if err != nil {
 							require.True(t, store.HasCode(err, store.Invalid), "%v", err)
 						} else {

@@ -14,29 +14,30 @@ import (
 
 	"portico/store"
 	"portico/store/index"
+	"portico/store/release"
 	"portico/store/shop"
 )
 
 // reading is something a shopper reads, so many rows of it.
 type reading struct {
 	name string
-	run  func(ctx context.Context, v *shop.View, rows int) error
+	run  func(ctx context.Context, v *release.View, rows int) error
 }
 
 // reads are all kinds of reads of a release.
 func (h *shelves) reads(t require.TestingT) []reading {
-	term := func(attribute, operator string, values ...string) shop.ProductFilter {
-		term, err := shop.NewTerm(attribute, operator, values)
+	term := func(attribute, operator string, values ...string) release.ProductFilter {
+		term, err := release.NewTerm(attribute, operator, values)
 		require.NoError(t, err)
-		return shop.ProductFilter{Terms: []store.Term{term}}
+		return release.ProductFilter{Terms: []store.Term{term}}
 	}
-	within := func(attribute, operator, value string) shop.ProductFilter {
+	within := func(attribute, operator, value string) release.ProductFilter {
 		r, err := store.NewRange(attribute, operator, value)
 		require.NoError(t, err)
-		return shop.ProductFilter{Ranges: []store.Range{r}}
+		return release.ProductFilter{Ranges: []store.Range{r}}
 	}
-	list := func(name string, query shop.ProductQuery) reading {
-		return reading{name, func(ctx context.Context, v *shop.View, rows int) error {
+	list := func(name string, query release.ProductQuery) reading {
+		return reading{name, func(ctx context.Context, v *release.View, rows int) error {
 			query := query
 			if query.Page.Last != nil {
 				query.Page.Last = &rows
@@ -55,50 +56,50 @@ func (h *shelves) reads(t require.TestingT) []reading {
 		}}
 	}
 	middle := h.ids[len(h.ids)/2]
-	cursor := h.cursorAt(t, viewOf(t, h.Store, shop.ShopperContext{}), shop.ProductQuery{}, 5000)
+	cursor := h.cursorAt(t, viewOf(t, h.Store, release.ShopperContext{}), release.ProductQuery{}, 5000)
 	return []reading{
-		list("all products", shop.ProductQuery{}),
-		list("every product", shop.ProductQuery{Unlisted: true}),
-		list("the products of a hierarchy", shop.ProductQuery{NodeID: h.largest()}),
-		list("from the end", shop.ProductQuery{Page: store.Page{Last: ptr(1)}}),
-		list("after a cursor", shop.ProductQuery{Page: store.Page{After: &cursor}}),
-		list("by id", shop.ProductQuery{Sort: store.Sort{By: store.SortID}}),
-		list("by creation, the newest first", shop.ProductQuery{Sort: store.Sort{By: store.SortCreatedAt, Descending: true}}),
-		list("by creation, from a time on", shop.ProductQuery{Sort: store.Sort{By: store.SortCreatedAt}, Filter: within("created_at", "ge", "2020-01-01")}),
-		list("by id, beyond one", shop.ProductQuery{Sort: store.Sort{By: store.SortID}, Filter: within("id", "gt", middle)}),
-		list("updated since", shop.ProductQuery{Filter: within("updated_at", "gt", "2020-01-01")}),
-		list("of a tag", shop.ProductQuery{Filter: term("tags", "eq", "new")}),
-		list("of some tags", shop.ProductQuery{Filter: term("tags", "in", "new", "sale", "no such tag")}),
-		list("of a tag, sorted", shop.ProductQuery{Filter: term("tags", "eq", "new"), Sort: store.Sort{By: store.SortUpdatedAt}}),
-		list("by name", shop.ProductQuery{Sort: store.Sort{By: store.SortName}}),
-		list("by name, from the end of the alphabet", shop.ProductQuery{Sort: store.Sort{By: store.SortName, Descending: true}}),
-		list("by price", shop.ProductQuery{Sort: store.Sort{By: store.SortPrice}}),
-		list("of a tag, by price", shop.ProductQuery{Filter: term("tags", "eq", "new"), Sort: store.Sort{By: store.SortPrice, Descending: true}}),
-		list("searched", shop.ProductQuery{Filter: searching(t, "bam")}),
-		list("searched, by relevance", shop.ProductQuery{Filter: searching(t, "bamboo two"), Sort: store.Sort{By: store.SortRelevance}}),
-		facetReading("a facet of all", shop.ProductFilter{}),
+		list("all products", release.ProductQuery{}),
+		list("every product", release.ProductQuery{Unlisted: true}),
+		list("the products of a hierarchy", release.ProductQuery{NodeID: h.largest()}),
+		list("from the end", release.ProductQuery{Page: store.Page{Last: ptr(1)}}),
+		list("after a cursor", release.ProductQuery{Page: store.Page{After: &cursor}}),
+		list("by id", release.ProductQuery{Sort: store.Sort{By: store.SortID}}),
+		list("by creation, the newest first", release.ProductQuery{Sort: store.Sort{By: store.SortCreatedAt, Descending: true}}),
+		list("by creation, from a time on", release.ProductQuery{Sort: store.Sort{By: store.SortCreatedAt}, Filter: within("created_at", "ge", "2020-01-01")}),
+		list("by id, beyond one", release.ProductQuery{Sort: store.Sort{By: store.SortID}, Filter: within("id", "gt", middle)}),
+		list("updated since", release.ProductQuery{Filter: within("updated_at", "gt", "2020-01-01")}),
+		list("of a tag", release.ProductQuery{Filter: term("tags", "eq", "new")}),
+		list("of some tags", release.ProductQuery{Filter: term("tags", "in", "new", "sale", "no such tag")}),
+		list("of a tag, sorted", release.ProductQuery{Filter: term("tags", "eq", "new"), Sort: store.Sort{By: store.SortUpdatedAt}}),
+		list("by name", release.ProductQuery{Sort: store.Sort{By: store.SortName}}),
+		list("by name, from the end of the alphabet", release.ProductQuery{Sort: store.Sort{By: store.SortName, Descending: true}}),
+		list("by price", release.ProductQuery{Sort: store.Sort{By: store.SortPrice}}),
+		list("of a tag, by price", release.ProductQuery{Filter: term("tags", "eq", "new"), Sort: store.Sort{By: store.SortPrice, Descending: true}}),
+		list("searched", release.ProductQuery{Filter: searching(t, "bam")}),
+		list("searched, by relevance", release.ProductQuery{Filter: searching(t, "bamboo two"), Sort: store.Sort{By: store.SortRelevance}}),
+		facetReading("a facet of all", release.ProductFilter{}),
 		facetReading("a facet of a search", searching(t, "bam")),
-		list("by their ids", shop.ProductQuery{Filter: term("id", "in", h.attached[""][:200]...)}),
-		{"products by their ids", func(ctx context.Context, v *shop.View, rows int) error {
+		list("by their ids", release.ProductQuery{Filter: term("id", "in", h.attached[""][:200]...)}),
+		{"products by their ids", func(ctx context.Context, v *release.View, rows int) error {
 			found, err := v.ProductsByID(ctx, h.ids[:rows])
 			if err == nil && len(found) == 0 {
 				return fmt.Errorf("no product")
 			}
 			return err
 		}},
-		{"a product", func(ctx context.Context, v *shop.View, _ int) error {
-			_, err := v.Product(ctx, shop.ProductKey{ID: h.attached[""][0]})
+		{"a product", func(ctx context.Context, v *release.View, _ int) error {
+			_, err := v.Product(ctx, release.ProductKey{ID: h.attached[""][0]})
 			return err
 		}},
-		{"a product by its SKU", func(ctx context.Context, v *shop.View, _ int) error {
-			_, err := v.Product(ctx, shop.ProductKey{SKU: h.products[h.attached[""][0]].values["sku"][0]})
+		{"a product by its SKU", func(ctx context.Context, v *release.View, _ int) error {
+			_, err := v.Product(ctx, release.ProductKey{SKU: h.products[h.attached[""][0]].values["sku"][0]})
 			return err
 		}},
-		{"a product by its slug", func(ctx context.Context, v *shop.View, _ int) error {
-			_, err := v.Product(ctx, shop.ProductKey{Slug: h.products[h.attached[""][0]].values["slug"][0]})
+		{"a product by its slug", func(ctx context.Context, v *release.View, _ int) error {
+			_, err := v.Product(ctx, release.ProductKey{Slug: h.products[h.attached[""][0]].values["slug"][0]})
 			return err
 		}},
-		{"files by their ids", func(ctx context.Context, v *shop.View, rows int) error {
+		{"files by their ids", func(ctx context.Context, v *release.View, rows int) error {
 			products, err := v.ProductsByID(context.Background(), h.attached[""][:rows])
 			if err != nil {
 				return err
@@ -113,11 +114,11 @@ func (h *shelves) reads(t require.TestingT) []reading {
 			}
 			return err
 		}},
-		{"nodes", func(ctx context.Context, v *shop.View, rows int) error {
-			_, err := v.Nodes(ctx, shop.NodeQuery{Page: store.Page{First: &rows}})
+		{"nodes", func(ctx context.Context, v *release.View, rows int) error {
+			_, err := v.Nodes(ctx, release.NodeQuery{Page: store.Page{First: &rows}})
 			return err
 		}},
-		{"nodes by their ids", func(ctx context.Context, v *shop.View, rows int) error {
+		{"nodes by their ids", func(ctx context.Context, v *release.View, rows int) error {
 			_, err := v.NodesByID(ctx, h.nodes[:min(rows, len(h.nodes))])
 			return err
 		}},
@@ -125,15 +126,15 @@ func (h *shelves) reads(t require.TestingT) []reading {
 }
 
 // searching is a filter by words.
-func searching(t require.TestingT, text string) shop.ProductFilter {
+func searching(t require.TestingT, text string) release.ProductFilter {
 	search, err := index.NewSearch(text)
 	require.NoError(t, err)
-	return shop.ProductFilter{Searches: []index.Search{search}}
+	return release.ProductFilter{Searches: []index.Search{search}}
 }
 
-func facetReading(name string, filter shop.ProductFilter) reading {
-	return reading{name, func(ctx context.Context, v *shop.View, rows int) error {
-		values, err := v.Facet(ctx, shop.FacetQuery{Attribute: "tags", List: shop.ProductQuery{Filter: filter}, First: rows})
+func facetReading(name string, filter release.ProductFilter) reading {
+	return reading{name, func(ctx context.Context, v *release.View, rows int) error {
+		values, err := v.Facet(ctx, release.FacetQuery{Attribute: "tags", List: release.ProductQuery{Filter: filter}, First: rows})
 		if err == nil && len(values) == 0 {
 			return fmt.Errorf("no value")
 		}
@@ -147,23 +148,23 @@ func nodeStatements(h *shelves) func(*testing.T) {
 		s, err := shop.Open(context.Background(), shop.Config{URL: h.url, NoCache: true, Synchronous: "OFF"})
 		require.NoError(t, err)
 		defer s.Close()
-		term, err := shop.NewTerm("tags", "in", []string{"new", "sale"})
+		term, err := release.NewTerm("tags", "in", []string{"new", "sale"})
 		require.NoError(t, err)
 		since, err := store.NewRange("updated_at", "gt", "2020-01-01")
 		require.NoError(t, err)
-		tagged, recent := shop.ProductFilter{Terms: []store.Term{term}}, shop.ProductFilter{Ranges: []store.Range{since}}
-		costs := func(t *testing.T, read func(ctx context.Context, v *shop.View, nodes []string) error) {
+		tagged, recent := release.ProductFilter{Terms: []store.Term{term}}, release.ProductFilter{Ranges: []store.Range{since}}
+		costs := func(t *testing.T, read func(ctx context.Context, v *release.View, nodes []string) error) {
 			var counts []int
 			var queries []string
 			for _, nodes := range [][]string{h.nodes[1:3], h.nodes[1:]} {
-				v := viewOf(t, s, shop.ShopperContext{})
+				v := viewOf(t, s, release.ShopperContext{})
 				ctx, counter := store.CountStatements(t.Context())
 				require.NoError(t, read(ctx, v, nodes))
 				counts, queries = append(counts, counter.Count()), counter.Queries()
 			}
 			require.Equal(t, counts[0], counts[1], "%q", queries)
 		}
-		for name, query := range map[string]shop.ProductQuery{
+		for name, query := range map[string]release.ProductQuery{
 			"plain": {}, "from the end": {Page: store.Page{Last: ptr(2)}}, "filtered": {Filter: tagged}, "bounded": {Filter: recent},
 			"by name": {Sort: store.Sort{By: store.SortName}}, "by creation, the newest first": {Sort: store.Sort{By: store.SortCreatedAt, Descending: true}},
 			"sorted and bounded": {Filter: recent, Sort: store.Sort{By: store.SortUpdatedAt}}, "filtered, by price": {Filter: tagged, Sort: store.Sort{By: store.SortPrice}},
@@ -173,12 +174,12 @@ func nodeStatements(h *shelves) func(*testing.T) {
 				if query.Page.Last == nil {
 					query.Page.First = ptr(5) // products are read 512 at a time
 				}
-				costs(t, func(ctx context.Context, v *shop.View, nodes []string) error {
+				costs(t, func(ctx context.Context, v *release.View, nodes []string) error {
 					slices, err := v.ProductsOfNodes(ctx, nodes, query)
 					for _, id := range nodes {
 						own := query
 						own.NodeID = id
-						want, err := viewOf(t, h.Store, shop.ShopperContext{}).Products(context.Background(), own)
+						want, err := viewOf(t, h.Store, release.ShopperContext{}).Products(context.Background(), own)
 						require.NoError(t, err)
 						require.Len(t, slices[id].Items, len(want.Items))
 						for i, product := range want.Items {
@@ -190,8 +191,8 @@ func nodeStatements(h *shelves) func(*testing.T) {
 			})
 		}
 		t.Run("facets", func(t *testing.T) {
-			costs(t, func(ctx context.Context, v *shop.View, nodes []string) error {
-				_, err := v.FacetOfNodes(ctx, nodes, shop.FacetQuery{Attribute: "tags", List: shop.ProductQuery{Filter: tagged}, First: 5})
+			costs(t, func(ctx context.Context, v *release.View, nodes []string) error {
+				_, err := v.FacetOfNodes(ctx, nodes, release.FacetQuery{Attribute: "tags", List: release.ProductQuery{Filter: tagged}, First: 5})
 				return err
 			})
 		})
@@ -213,7 +214,7 @@ func productStatements(e Engine, h *shelves) func(*testing.T) {
 				var counts []int
 				var queries []string
 				for _, rows := range []int{1, 100} {
-					v := viewOf(t, s, shop.ShopperContext{}) // which keeps what it read
+					v := viewOf(t, s, release.ShopperContext{}) // which keeps what it read
 					ctx, counter := store.CountStatements(t.Context())
 					require.NoError(t, read.run(ctx, v, rows))
 					counts, queries = append(counts, counter.Count()), counter.Queries()
@@ -224,9 +225,9 @@ func productStatements(e Engine, h *shelves) func(*testing.T) {
 		t.Run("at any offset", func(t *testing.T) {
 			var counts []int
 			for _, offset := range []int{0, 1, 5000, 10_000} {
-				v := viewOf(t, s, shop.ShopperContext{})
+				v := viewOf(t, s, release.ShopperContext{})
 				ctx, counter := store.CountStatements(t.Context())
-				slice, err := v.Products(ctx, shop.ProductQuery{Page: store.Page{First: ptr(25), Offset: &offset}})
+				slice, err := v.Products(ctx, release.ProductQuery{Page: store.Page{First: ptr(25), Offset: &offset}})
 				require.NoError(t, err)
 				require.Len(t, slice.Items, 25)
 				_, err = slice.Total(ctx)
@@ -242,11 +243,11 @@ func productStatements(e Engine, h *shelves) func(*testing.T) {
 				for _, id := range h.attached[""][:n] {
 					skus = append(skus, h.products[id].values["sku"]...)
 				}
-				term, err := shop.NewTerm("sku", "in", skus)
+				term, err := release.NewTerm("sku", "in", skus)
 				require.NoError(t, err)
-				v := viewOf(t, s, shop.ShopperContext{})
+				v := viewOf(t, s, release.ShopperContext{})
 				ctx, counter := store.CountStatements(t.Context())
-				slice, err := v.Products(ctx, shop.ProductQuery{Filter: shop.ProductFilter{Terms: []store.Term{term}}, Page: store.Page{First: ptr(100)}})
+				slice, err := v.Products(ctx, release.ProductQuery{Filter: release.ProductFilter{Terms: []store.Term{term}}, Page: store.Page{First: ptr(100)}})
 				require.NoError(t, err)
 				require.Len(t, slice.Items, n)
 				counts = append(counts, counter.Count())
@@ -260,9 +261,9 @@ func productsWarm(h *shelves) func(*testing.T) {
 	return func(t *testing.T) {
 		for _, read := range h.reads(t) {
 			t.Run(read.name, func(t *testing.T) {
-				require.NoError(t, read.run(t.Context(), viewOf(t, h.Store, shop.ShopperContext{}), 100))
+				require.NoError(t, read.run(t.Context(), viewOf(t, h.Store, release.ShopperContext{}), 100))
 				ctx, counter := store.CountStatements(t.Context())
-				v, err := h.View(ctx, shop.ShopperContext{})
+				v, err := h.View(ctx, release.ShopperContext{})
 				require.NoError(t, err)
 				require.NoError(t, read.run(ctx, v, 100))
 				require.Empty(t, counter.Queries())
@@ -283,7 +284,7 @@ func readPlans(e Engine, h *shelves) func(*testing.T) {
 		for _, state := range []string{"right after publishing", "later"} {
 			for _, read := range h.reads(t) {
 				t.Run(state+", "+read.name, func(t *testing.T) {
-					v := viewOf(t, s, shop.ShopperContext{})
+					v := viewOf(t, s, release.ShopperContext{})
 					ctx, counter := store.CountStatements(t.Context())
 					require.NoError(t, read.run(ctx, v, 100))
 					queries := slices.Compact(slices.Sorted(slices.Values(counter.Queries())))

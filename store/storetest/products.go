@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"portico/store"
+	"portico/store/release"
 	"portico/store/shop"
 )
 
@@ -38,7 +39,7 @@ func shelve(t *testing.T, e Engine, text, catalog string, options ...func(*shop.
 	}
 	slices.Sort(h.nodes)
 	slices.Sort(h.ids)
-	found, err := viewOf(t, s, shop.ShopperContext{}).ProductsByID(t.Context(), h.ids)
+	found, err := viewOf(t, s, release.ShopperContext{}).ProductsByID(t.Context(), h.ids)
 	require.NoError(t, err)
 	for id, product := range found {
 		if price := product.Price(); price != nil {
@@ -102,8 +103,8 @@ func withoutStock(text string) string {
 
 // drawQuery is a query without a page. Its filter is mostly about one
 // product, so that it mostly finds some.
-func (h *shelves) drawQuery(t *rapid.T) shop.ProductQuery {
-	query := shop.ProductQuery{NodeID: rapid.SampledFrom(h.nodes).Draw(t, "node")}
+func (h *shelves) drawQuery(t *rapid.T) release.ProductQuery {
+	query := release.ProductQuery{NodeID: rapid.SampledFrom(h.nodes).Draw(t, "node")}
 	query.Unlisted = rapid.Bool().Draw(t, "unlisted") // which counts for nothing in a node
 	about := h.products[rapid.SampledFrom(h.ids).Draw(t, "about")]
 	if list := h.attached[query.NodeID]; len(list) > 0 && !query.Unlisted {
@@ -112,7 +113,7 @@ func (h *shelves) drawQuery(t *rapid.T) shop.ProductQuery {
 	if rapid.IntRange(0, 4).Draw(t, "edge") == 0 {
 		of := rapid.SampledFrom(slices.Sorted(maps.Keys(h.referred))).Draw(t, "of")
 		edge, id, _ := strings.Cut(of, " ")
-		query.NodeID, query.Edge, query.Of = "", shop.Edge(edge), id
+		query.NodeID, query.Edge, query.Of = "", release.Edge(edge), id
 		about = h.products[rapid.SampledFrom(h.referred[of]).Draw(t, "about referred")]
 	}
 	for range rapid.SampledFrom([]int{0, 0, 1, 1, 2, 3}).Draw(t, "terms") {
@@ -131,7 +132,7 @@ func (h *shelves) drawQuery(t *rapid.T) shop.ProductQuery {
 }
 
 func (h *shelves) drawTerm(t *rapid.T, about *modelProduct) store.Term {
-	attribute := rapid.SampledFrom(shop.FilterAttributes()).Draw(t, "attribute")
+	attribute := rapid.SampledFrom(release.FilterAttributes()).Draw(t, "attribute")
 	var values []string
 	for range rapid.IntRange(1, 4).Draw(t, "values") {
 		of := about
@@ -145,7 +146,7 @@ func (h *shelves) drawTerm(t *rapid.T, about *modelProduct) store.Term {
 	if attribute != "id" && rapid.Bool().Draw(t, "eq") {
 		operator, values = "eq", values[:1]
 	}
-	term, err := shop.NewTerm(attribute, operator, values)
+	term, err := release.NewTerm(attribute, operator, values)
 	require.NoError(t, err)
 	return term
 }
@@ -184,7 +185,7 @@ func productsAsModel(h *shelves) func(*testing.T) {
 	}
 }
 
-func requireItems(t require.TestingT, h *shelves, query shop.ProductQuery, want []*modelProduct, slice *store.Slice[*shop.Product]) {
+func requireItems(t require.TestingT, h *shelves, query release.ProductQuery, want []*modelProduct, slice *store.Slice[*release.Product]) {
 	var wanted, got []string
 	for _, product := range want {
 		wanted = append(wanted, product.id)
@@ -199,7 +200,7 @@ func requireItems(t require.TestingT, h *shelves, query shop.ProductQuery, want 
 
 // drawPage chooses a page of a list of total products, and tells its
 // positions.
-func (h *shelves) drawPage(t *rapid.T, v *shop.View, query *shop.ProductQuery, total int) (start, end int) {
+func (h *shelves) drawPage(t *rapid.T, v *release.View, query *release.ProductQuery, total int) (start, end int) {
 	limit := rapid.SampledFrom([]int{1, 2, 3, 7, 25, 100}).Draw(t, "limit")
 	low, high := 0, total
 	cursor := func(label string) (string, int) {
@@ -237,7 +238,7 @@ func (h *shelves) drawPage(t *rapid.T, v *shop.View, query *shop.ProductQuery, t
 }
 
 // cursorAt is the cursor of the product at a position.
-func (h *shelves) cursorAt(t require.TestingT, v *shop.View, query shop.ProductQuery, at int) string {
+func (h *shelves) cursorAt(t require.TestingT, v *release.View, query release.ProductQuery, at int) string {
 	query.Page = store.Page{Offset: &at, First: ptr(1)}
 	slice, err := v.Products(context.Background(), query)
 	require.NoError(t, err)
@@ -247,7 +248,7 @@ func (h *shelves) cursorAt(t require.TestingT, v *shop.View, query shop.ProductQ
 
 func productsWalked(h *shelves) func(*testing.T) {
 	return func(t *testing.T) {
-		v := viewOf(t, h.Store, shop.ShopperContext{})
+		v := viewOf(t, h.Store, release.ShopperContext{})
 		rapid.Check(t, func(t *rapid.T) {
 			query := h.drawQuery(t)
 			want := h.list(query)
@@ -282,7 +283,7 @@ func productsWalked(h *shelves) func(*testing.T) {
 	}
 }
 
-func cut(slice *store.Slice[*shop.Product], n int) *store.Slice[*shop.Product] {
+func cut(slice *store.Slice[*release.Product], n int) *store.Slice[*release.Product] {
 	shorter := *slice
 	shorter.Items = slice.Items[:n]
 	return &shorter
@@ -292,8 +293,8 @@ func cut(slice *store.Slice[*shop.Product], n int) *store.Slice[*shop.Product] {
 // bounded by the last value of the one before.
 func productsByKey(h *shelves) func(*testing.T) {
 	return func(t *testing.T) {
-		v := viewOf(t, h.Store, shop.ShopperContext{})
-		query := shop.ProductQuery{Sort: store.Sort{By: store.SortID}, Page: store.Page{First: ptr(2)}}
+		v := viewOf(t, h.Store, release.ShopperContext{})
+		query := release.ProductQuery{Sort: store.Sort{By: store.SortID}, Page: store.Page{First: ptr(2)}}
 		var seen []string
 		for {
 			slice, err := v.Products(t.Context(), query)

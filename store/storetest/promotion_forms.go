@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/exchange"
+	"portico/store/promotion"
 )
 
 // requireFaults wants all that is wrong, by code and member.
@@ -25,27 +26,27 @@ func requireFaults(t *testing.T, err error, want ...string) {
 
 func promotionRequired(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
-		_, err := d.CreatePromotion(t.Context(), actor, "", shop.PromotionChange{})
+		_, err := d.CreatePromotion(t.Context(), actor, "", promotion.PromotionChange{})
 		requireFaults(t, err, "UNPROCESSABLE name", "UNPROCESSABLE promotionType", "UNPROCESSABLE start", "UNPROCESSABLE end", "UNPROCESSABLE description", "UNPROCESSABLE schema")
 		change := percentOff(noon)
 		change.Description = nil
 		_, err = d.CreatePromotion(t.Context(), actor, "", change)
 		requireFault(t, err, store.Unprocessable, "description", "required", "may be empty")
-		usd := []shop.CurrencyAmount{{Currency: "USD", Minor: 500}}
-		for _, kind := range []shop.PromotionType{shop.FixedDiscount, shop.ItemFixedDiscount} {
+		usd := []store.CurrencyAmount{{Currency: "USD", Minor: 500}}
+		for _, kind := range []promotion.PromotionType{promotion.FixedDiscount, promotion.ItemFixedDiscount} {
 			change = percentOff(noon)
 			change.Type, change.Schema = &kind, json.RawMessage(`{"currencies":[{"currency":"USD","amount":5}]}`)
-			change.MaxDiscountValue = []shop.CurrencyAmount{}
+			change.MaxDiscountValue = []store.CurrencyAmount{}
 			p, err := d.CreatePromotion(t.Context(), actor, "", change)
 			require.NoError(t, err, "an empty list is none")
 			change.MaxDiscountValue = usd
 			_, err = d.CreatePromotion(t.Context(), actor, "", change)
 			requireFault(t, err, store.Unprocessable, "maxDiscountValue", string(kind))
-			_, err = d.UpdatePromotion(t.Context(), actor, p.ID, shop.PromotionChange{MaxDiscountValue: usd}, false)
+			_, err = d.UpdatePromotion(t.Context(), actor, p.ID, promotion.PromotionChange{MaxDiscountValue: usd}, false)
 			requireFault(t, err, store.Unprocessable, "maxDiscountValue", string(kind))
 		}
 		change = percentOff(noon)
-		change.MaxDiscountValue, change.MinCartValue = usd, []shop.CurrencyAmount{{Minor: 5}, {Currency: "usd", Minor: -1}}
+		change.MaxDiscountValue, change.MinCartValue = usd, []store.CurrencyAmount{{Minor: 5}, {Currency: "usd", Minor: -1}}
 		_, err = d.CreatePromotion(t.Context(), actor, "", change)
 		requireFaults(t, err, "UNPROCESSABLE minCartValue.0.currency", "INVALID minCartValue.1.currency", "UNPROCESSABLE minCartValue.1.amount")
 		for members, member := range map[string]string{
@@ -55,10 +56,10 @@ func promotionRequired(d *desk) func(*testing.T) {
 			`,"description":null`:                    "description",
 			`,"max_applications_per_cart":2.5`:       "max_applications_per_cart",
 		} {
-			_, err := d.Import(t.Context(), actor, file(promotion("bad", members)), shop.ImportOptions{})
+			_, err := d.Import(t.Context(), actor, file(promotionLine("bad", members)), exchange.ImportOptions{})
 			require.Equal(t, member, strings.Join(faultsOf(t, err)[0].Err.Path, "."), members)
 		}
-		imported(t, d.Store, ndjson(promotion("whole", `,"max_applications_per_cart":2.0,"min_cart_value":[{"currency":"USD","amount":5e2}]`), code("whole", "WHOLE", `,"max_uses":2.0,"uses":1.0`)))
+		imported(t, d.Store, ndjson(promotionLine("whole", `,"max_applications_per_cart":2.0,"min_cart_value":[{"currency":"USD","amount":5e2}]`), code("whole", "WHOLE", `,"max_uses":2.0,"uses":1.0`)))
 		p, err := d.Promotion(t.Context(), "whole")
 		require.NoError(t, err)
 		require.Equal(t, []any{ptr(2), usd}, []any{p.MaxApplicationsPerCart, p.MinCartValue})
@@ -71,19 +72,19 @@ func promotionRequired(d *desk) func(*testing.T) {
 func promotionStood(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		change := percentOff(d.clock.Now())
-		change.Type, change.Schema = ptr(shop.FixedDiscount), json.RawMessage(`{"currencies":[{"currency":"USD","amount":500}]}`)
+		change.Type, change.Schema = ptr(promotion.FixedDiscount), json.RawMessage(`{"currencies":[{"currency":"USD","amount":500}]}`)
 		_, err := d.CreatePromotion(t.Context(), actor, "old", change)
 		require.NoError(t, err)
 		imported(t, d.Store, strings.Replace(exported(t, d.Store), `"schema":`, `"max_discount_value":[{"currency":"USD","amount":300}],"schema":`, 1))
 		require.Contains(t, exported(t, d.Store), `"max_discount_value":[{"currency":"USD","amount":300}]`)
-		update, err := d.UpdatePromotion(t.Context(), actor, "old", shop.PromotionChange{Enabled: ptr(false)}, false)
+		update, err := d.UpdatePromotion(t.Context(), actor, "old", promotion.PromotionChange{Enabled: ptr(false)}, false)
 		require.NoError(t, err)
-		require.Equal(t, []shop.CurrencyAmount{{Currency: "USD", Minor: 300}}, update.Promotion.MaxDiscountValue)
+		require.Equal(t, []store.CurrencyAmount{{Currency: "USD", Minor: 300}}, update.Promotion.MaxDiscountValue)
 		off, ok := update.Promotion.Discount(10_000, "USD")
 		require.Equal(t, []any{int64(300), true}, []any{off, ok}, "and means what it meant")
-		_, err = d.UpdatePromotion(t.Context(), actor, "old", shop.PromotionChange{Name: ptr("")}, false)
+		_, err = d.UpdatePromotion(t.Context(), actor, "old", promotion.PromotionChange{Name: ptr("")}, false)
 		requireFaults(t, err, "UNPROCESSABLE name")
-		update, err = d.UpdatePromotion(t.Context(), actor, "old", shop.PromotionChange{MaxDiscountValue: []shop.CurrencyAmount{}}, false)
+		update, err = d.UpdatePromotion(t.Context(), actor, "old", promotion.PromotionChange{MaxDiscountValue: []store.CurrencyAmount{}}, false)
 		require.NoError(t, err)
 		require.Empty(t, update.Promotion.MaxDiscountValue)
 	}
@@ -91,10 +92,10 @@ func promotionStood(d *desk) func(*testing.T) {
 
 func promotionSchemas(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
-		schemas := map[shop.PromotionType][]string{
-			shop.ItemFixedDiscount:   {`{"currencies":[{"currency":"USD","amount":5.0}],"targets":"all"}`, `{"currencies":[{"currency":"USD","amount":5}]}`},
-			shop.BundleFixedDiscount: {`{"requirements":[{"targets":"all","quantity":2},{"quantity":1.0,"targets":["A"]}],"targets":"all","currencies":[{"currency":"USD","amount":5}]}`, `{"currencies":[{"currency":"USD","amount":5}],"quantities":[1],"targets":[["A"]]}`},
-			shop.PercentDiscount:     {`{"percent":5.50}`, `{"percent":5,"currencies":[]}`},
+		schemas := map[promotion.PromotionType][]string{
+			promotion.ItemFixedDiscount:   {`{"currencies":[{"currency":"USD","amount":5.0}],"targets":"all"}`, `{"currencies":[{"currency":"USD","amount":5}]}`},
+			promotion.BundleFixedDiscount: {`{"requirements":[{"targets":"all","quantity":2},{"quantity":1.0,"targets":["A"]}],"targets":"all","currencies":[{"currency":"USD","amount":5}]}`, `{"currencies":[{"currency":"USD","amount":5}],"quantities":[1],"targets":[["A"]]}`},
+			promotion.PercentDiscount:     {`{"percent":5.50}`, `{"percent":5,"currencies":[]}`},
 		}
 		want := map[string]string{}
 		for kind, list := range schemas {

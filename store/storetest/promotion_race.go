@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"portico/store"
+	"portico/store/promotion"
 	"portico/store/shop"
 )
 
@@ -85,7 +86,7 @@ func codesModel(e Engine) func(*testing.T) {
 						codes[id] = map[string]bool{}
 					}
 					ends[id] = d.clock.Now().Add(day)
-					_, err := d.UpdatePromotion(t.Context(), actor, id, shop.PromotionChange{End: ptr(ends[id].Format(date))}, false)
+					_, err := d.UpdatePromotion(t.Context(), actor, id, promotion.PromotionChange{End: ptr(ends[id].Format(date))}, false)
 					require.NoError(r, err)
 				case "sweep":
 					require.NoError(r, d.Sweep(t.Context()))
@@ -158,7 +159,7 @@ func reenabledRaced(e Engine) func(*testing.T) {
 					switch n {
 					case 0: // ended, and enabled again
 						for _, end := range []time.Time{noon.Add(-time.Minute), noon.Add(day)} {
-							_, err := s.UpdatePromotion(context.Background(), actor, "p", shop.PromotionChange{Start: ptr("2024-01-01"), End: ptr(end.Format(date))}, false)
+							_, err := s.UpdatePromotion(context.Background(), actor, "p", promotion.PromotionChange{Start: ptr("2024-01-01"), End: ptr(end.Format(date))}, false)
 							if err != nil {
 								t.Error(err)
 							}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/promotion"
 	"portico/store/shop"
 )
 
@@ -20,7 +21,7 @@ func promotionWalk(d *desk) func(*testing.T) {
 		_, err := s.CreatePromotion(t.Context(), actor, "walk", change)
 		require.NoError(t, err)
 		require.NoError(t, addCodes(s, "walk", "WALK"))
-		stands := func(state shop.PromotionState, valid, held bool) {
+		stands := func(state promotion.PromotionState, valid, held bool) {
 			t.Helper()
 			p, err := s.Promotion(t.Context(), "walk")
 			require.NoError(t, err)
@@ -28,43 +29,43 @@ func promotionWalk(d *desk) func(*testing.T) {
 			c, err := s.PromotionCode(t.Context(), "WALK")
 			require.NoError(t, err)
 			require.Equal(t, []any{"walk", valid, held}, []any{c.PromotionID, c.Valid(), c.Held})
-			slice, err := s.Promotions(t.Context(), shop.PromotionFilter{States: []shop.PromotionState{state}}, store.ListQuery{})
+			slice, err := s.Promotions(t.Context(), promotion.PromotionFilter{States: []promotion.PromotionState{state}}, store.ListQuery{})
 			require.NoError(t, err)
 			require.Len(t, slice.Items, 1, "the list says the same")
 		}
-		stands(shop.PromotionScheduled, false, true)
+		stands(promotion.PromotionScheduled, false, true)
 		made(t, s, "other", now)
 		requireDuplicate(t, addCodes(s, "other", "WALK"), "codes.0.code")
 		d.clock.Set(now.Add(time.Hour))
 		require.NoError(t, s.DeletePromotion(t.Context(), actor, "other"))
-		stands(shop.PromotionActive, true, true)
-		_, err = s.UpdatePromotion(t.Context(), actor, "walk", shop.PromotionChange{Enabled: ptr(false)}, false)
+		stands(promotion.PromotionActive, true, true)
+		_, err = s.UpdatePromotion(t.Context(), actor, "walk", promotion.PromotionChange{Enabled: ptr(false)}, false)
 		require.NoError(t, err)
-		stands(shop.PromotionDisabled, false, true)
-		_, err = s.UpdatePromotion(t.Context(), actor, "walk", shop.PromotionChange{Enabled: ptr(true)}, false)
+		stands(promotion.PromotionDisabled, false, true)
+		_, err = s.UpdatePromotion(t.Context(), actor, "walk", promotion.PromotionChange{Enabled: ptr(true)}, false)
 		require.NoError(t, err)
-		stands(shop.PromotionActive, true, true)
+		stands(promotion.PromotionActive, true, true)
 		d.clock.Set(now.Add(25*time.Hour - time.Millisecond))
-		stands(shop.PromotionActive, true, true)
+		stands(promotion.PromotionActive, true, true)
 		d.clock.Set(now.Add(25 * time.Hour))
-		stands(shop.PromotionExpired, false, true)
+		stands(promotion.PromotionExpired, false, true)
 		_, _, err = s.CreatePromotionCodes(t.Context(), actor, "walk", newCodes("LATE"), "")
 		requireFault(t, err, store.Unprocessable, "", "ended at", "future")
 
-		for _, change := range []shop.PromotionChange{{Enabled: ptr(false)}, {Enabled: ptr(true)}, {Start: ptr("2024-01-01")}} {
+		for _, change := range []promotion.PromotionChange{{Enabled: ptr(false)}, {Enabled: ptr(true)}, {Start: ptr("2024-01-01")}} {
 			update, err := s.UpdatePromotion(t.Context(), actor, "walk", change, false)
 			require.NoError(t, err)
 			require.Zero(t, update.CodesDeleted, "its end stays past")
-			stands(shop.PromotionExpired, false, true)
+			stands(promotion.PromotionExpired, false, true)
 		}
-		update, err := s.UpdatePromotion(t.Context(), actor, "walk", shop.PromotionChange{End: ptr(now.Add(50 * time.Hour).Format(date))}, false)
+		update, err := s.UpdatePromotion(t.Context(), actor, "walk", promotion.PromotionChange{End: ptr(now.Add(50 * time.Hour).Format(date))}, false)
 		require.NoError(t, err)
-		require.Equal(t, []any{1, shop.PromotionActive}, []any{update.CodesDeleted, update.Promotion.State})
+		require.Equal(t, []any{1, promotion.PromotionActive}, []any{update.CodesDeleted, update.Promotion.State})
 		_, err = s.PromotionCode(t.Context(), "WALK")
 		requireFault(t, err, store.NotFound, "", "no promotion code")
 		require.Empty(t, codesOf(t, s, "walk"))
 		require.NoError(t, addCodes(s, "walk", "WALK"), "the code is free again")
-		stands(shop.PromotionActive, true, true)
+		stands(promotion.PromotionActive, true, true)
 
 		require.Equal(t, 2, count(t, d.db, "promotion_code"), "a worker takes the old one")
 		worker, stop := context.WithCancel(t.Context())
@@ -75,7 +76,7 @@ func promotionWalk(d *desk) func(*testing.T) {
 		<-done
 		require.Equal(t, 1, count(t, d.db, "promotion_code"))
 		require.Equal(t, 1, count(t, d.db, "code_claim"))
-		stands(shop.PromotionActive, true, true)
+		stands(promotion.PromotionActive, true, true)
 	}
 }
 
@@ -97,13 +98,13 @@ func promotionDryRun(d *desk) func(*testing.T) {
 		require.NoError(t, addCodes(s, "dry", "A", "B", "C"))
 		d.clock.Advance(2 * day)
 		before := exported(t, s)
-		change := shop.PromotionChange{Name: ptr("Again"), End: ptr(now.Add(9 * day).Format(date))}
+		change := promotion.PromotionChange{Name: ptr("Again"), End: ptr(now.Add(9 * day).Format(date))}
 		update, err := s.UpdatePromotion(t.Context(), actor, "dry", change, true)
 		require.NoError(t, err)
-		require.Equal(t, []any{3, "Again", shop.PromotionActive}, []any{update.CodesDeleted, update.Promotion.Name, update.Promotion.State})
+		require.Equal(t, []any{3, "Again", promotion.PromotionActive}, []any{update.CodesDeleted, update.Promotion.Name, update.Promotion.State})
 		require.Equal(t, before, exported(t, s))
 		require.Len(t, codesOf(t, s, "dry"), 3)
-		_, err = s.UpdatePromotion(t.Context(), actor, "dry", shop.PromotionChange{End: ptr("never")}, true)
+		_, err = s.UpdatePromotion(t.Context(), actor, "dry", promotion.PromotionChange{End: ptr("never")}, true)
 		requireFault(t, err, store.Invalid, "end", "must be a date")
 		update, err = s.UpdatePromotion(t.Context(), actor, "dry", change, false)
 		require.NoError(t, err)
@@ -125,17 +126,17 @@ func promotionAutomatic(d *desk) func(*testing.T) {
 		_, err = s.DeletePromotionCodes(t.Context(), actor, "auto", []string{"auto_auto"})
 		requireFault(t, err, store.Unprocessable, "codes.0", "automatic code")
 
-		update, err := s.UpdatePromotion(t.Context(), actor, "auto", shop.PromotionChange{Automatic: ptr(false)}, false)
+		update, err := s.UpdatePromotion(t.Context(), actor, "auto", promotion.PromotionChange{Automatic: ptr(false)}, false)
 		require.NoError(t, err)
 		require.Equal(t, 1, update.CodesDeleted)
 		require.Empty(t, codesOf(t, s, "auto"))
 		require.NoError(t, addCodes(s, "auto", "MINE"))
-		_, err = s.UpdatePromotion(t.Context(), actor, "auto", shop.PromotionChange{Automatic: ptr(true)}, false)
+		_, err = s.UpdatePromotion(t.Context(), actor, "auto", promotion.PromotionChange{Automatic: ptr(true)}, false)
 		require.NoError(t, err)
 		require.Equal(t, []string{"MINE", "auto_auto"}, codesOf(t, s, "auto"), "the codes it had stay")
 
 		d.clock.Advance(2 * day)
-		_, err = s.UpdatePromotion(t.Context(), actor, "auto", shop.PromotionChange{End: ptr(d.clock.Now().Add(day).Format(date))}, false)
+		_, err = s.UpdatePromotion(t.Context(), actor, "auto", promotion.PromotionChange{End: ptr(d.clock.Now().Add(day).Format(date))}, false)
 		require.NoError(t, err)
 		require.Equal(t, []string{"auto_auto"}, codesOf(t, s, "auto"), "a new one, and the others are gone")
 		c, err := s.PromotionCode(t.Context(), "auto_auto")

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/promotion"
 	"portico/store/shop"
 )
 
@@ -49,12 +50,12 @@ const (
 )
 
 // percentOff is a promotion that is active for a day from now.
-func percentOff(now time.Time) shop.PromotionChange {
-	return shop.PromotionChange{Name: ptr("Ten percent"), Description: ptr(""), Type: ptr(shop.PercentDiscount), Enabled: ptr(true),
+func percentOff(now time.Time) promotion.PromotionChange {
+	return promotion.PromotionChange{Name: ptr("Ten percent"), Description: ptr(""), Type: ptr(promotion.PercentDiscount), Enabled: ptr(true),
 		Start: ptr(now.Format(date)), End: ptr(now.Add(day).Format(date)), Schema: json.RawMessage(`{"percent":10}`)}
 }
 
-func made(t testing.TB, s *shop.Store, id string, now time.Time) *shop.Promotion {
+func made(t testing.TB, s *shop.Store, id string, now time.Time) *promotion.Promotion {
 	t.Helper()
 	p, err := s.CreatePromotion(t.Context(), actor, id, percentOff(now))
 	require.NoError(t, err)
@@ -62,8 +63,8 @@ func made(t testing.TB, s *shop.Store, id string, now time.Time) *shop.Promotion
 }
 
 // newCodes are codes without anything else.
-func newCodes(codes ...string) []shop.NewCode {
-	list := make([]shop.NewCode, len(codes))
+func newCodes(codes ...string) []promotion.NewCode {
+	list := make([]promotion.NewCode, len(codes))
 	for i, code := range codes {
 		list[i].Code = code
 	}
@@ -79,33 +80,33 @@ func promotionKept(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
 		now := d.clock.Now()
-		p, err := s.CreatePromotion(t.Context(), actor, "C0FFEE00-0000-4000-8000-000000000001", shop.PromotionChange{
-			Name: ptr("Off"), Description: ptr("Something off."), Type: ptr(shop.FixedDiscount), Start: ptr("2024-06-01"), End: ptr("2024-06-02 "[:10] + "T09:30"),
-			MinCartValue:           []shop.CurrencyAmount{{Currency: "USD", Minor: 5000}},
+		p, err := s.CreatePromotion(t.Context(), actor, "C0FFEE00-0000-4000-8000-000000000001", promotion.PromotionChange{
+			Name: ptr("Off"), Description: ptr("Something off."), Type: ptr(promotion.FixedDiscount), Start: ptr("2024-06-01"), End: ptr("2024-06-02 "[:10] + "T09:30"),
+			MinCartValue:           []store.CurrencyAmount{{Currency: "USD", Minor: 5000}},
 			MaxApplicationsPerCart: ptr(2), Schema: json.RawMessage(`{"odd": [1, 2.50], "currencies": [{"currency":"USD","amount":1000}], "target_catalogs": ["main"], "conditions": {"and":[{"template":"t","field":"f","type":"integer","value":"7"}]}}`)})
 		require.NoError(t, err)
 		require.Equal(t, "c0ffee00-0000-4000-8000-000000000001", p.ID, "canonical")
-		require.Equal(t, []any{"Off", "Something off.", false, false, shop.PromotionDisabled, ptr(2)}, []any{p.Name, p.Description, p.Enabled, p.Automatic, p.State, p.MaxApplicationsPerCart})
+		require.Equal(t, []any{"Off", "Something off.", false, false, promotion.PromotionDisabled, ptr(2)}, []any{p.Name, p.Description, p.Enabled, p.Automatic, p.State, p.MaxApplicationsPerCart})
 		require.Equal(t, time.Date(2024, 6, 1, 0, 0, 0, 0, time.UTC), p.Start)
 		require.Equal(t, time.Date(2024, 6, 2, 9, 30, 0, 0, time.UTC), p.End)
 		require.Equal(t, `{"odd":[1,2.50],"currencies":[{"currency":"USD","amount":1000}],"target_catalogs":["main"],"conditions":{"and":[{"template":"t","field":"f","type":"integer","value":"7"}]}}`, string(p.Schema), "as it was written")
-		require.Equal(t, []shop.PromotionCurrency{{Currency: "USD", Minor: ptr(int64(1000))}}, p.Currencies)
+		require.Equal(t, []promotion.PromotionCurrency{{Currency: "USD", Minor: ptr(int64(1000))}}, p.Currencies)
 		require.Equal(t, []string{"main"}, p.TargetCatalogs)
 		require.JSONEq(t, `{"and":[{"template":"t","field":"f","type":"integer","value":"7"}]}`, string(p.Conditions))
 		require.Equal(t, []time.Time{now, now}, []time.Time{p.CreatedAt, p.UpdatedAt})
 
 		later := d.clock.Advance(time.Minute)
-		update, err := s.UpdatePromotion(t.Context(), actor, p.ID, shop.PromotionChange{Enabled: ptr(true), MinCartValue: []shop.CurrencyAmount{}}, false)
+		update, err := s.UpdatePromotion(t.Context(), actor, p.ID, promotion.PromotionChange{Enabled: ptr(true), MinCartValue: []store.CurrencyAmount{}}, false)
 		require.NoError(t, err)
 		changed := update.Promotion
-		require.Equal(t, []any{"Off", true, shop.PromotionScheduled, 0}, []any{changed.Name, changed.Enabled, changed.State, len(changed.MinCartValue)})
+		require.Equal(t, []any{"Off", true, promotion.PromotionScheduled, 0}, []any{changed.Name, changed.Enabled, changed.State, len(changed.MinCartValue)})
 		require.Equal(t, []time.Time{now, later}, []time.Time{changed.CreatedAt, changed.UpdatedAt})
 		read, err := s.Promotion(t.Context(), p.ID)
 		require.NoError(t, err)
 		require.Equal(t, changed, read)
 
 		d.clock.Advance(time.Minute)
-		update, err = s.UpdatePromotion(t.Context(), actor, p.ID, shop.PromotionChange{Enabled: ptr(true)}, false)
+		update, err = s.UpdatePromotion(t.Context(), actor, p.ID, promotion.PromotionChange{Enabled: ptr(true)}, false)
 		require.NoError(t, err)
 		require.Equal(t, later, update.Promotion.UpdatedAt, "nothing was different")
 
@@ -116,7 +117,7 @@ func promotionKept(d *desk) func(*testing.T) {
 			_, err = s.Promotion(t.Context(), id)
 			requireFault(t, err, store.NotFound, "", "no promotion")
 			requireFault(t, s.DeletePromotion(t.Context(), actor, id), store.NotFound, "id", "no promotion")
-			_, err = s.UpdatePromotion(t.Context(), actor, id, shop.PromotionChange{}, false)
+			_, err = s.UpdatePromotion(t.Context(), actor, id, promotion.PromotionChange{}, false)
 			requireFault(t, err, store.NotFound, "id", "no promotion")
 		}
 	}
@@ -130,83 +131,83 @@ func promotionNeeds(d *desk) func(*testing.T) {
 		}
 		usd := `"currencies":[{"currency":"USD","amount":5}]`
 		for _, c := range []struct {
-			kind   shop.PromotionType
+			kind   promotion.PromotionType
 			schema string
 			member string // at fault; empty for none
 		}{
-			{shop.FixedDiscount, `{` + usd + `}`, ""},
-			{shop.FixedDiscount, `{}`, "schema.currencies"},
-			{shop.FixedDiscount, `{"currencies":[]}`, "schema.currencies"},
-			{shop.FixedDiscount, `{"currencies":{}}`, "schema.currencies"},
-			{shop.FixedDiscount, `{"currencies":[{"currency":"USD"}]}`, "schema.currencies.0.amount"},
-			{shop.FixedDiscount, `{"currencies":[{"currency":"USD","amount":1.5}]}`, "schema.currencies.0.amount"},
-			{shop.FixedDiscount, `{"currencies":[{"currency":"USD","amount":-1}]}`, "schema.currencies.0.amount"},
-			{shop.FixedDiscount, `{"currencies":[{"currency":"usd","amount":1}]}`, "schema.currencies.0.currency"},
-			{shop.FixedDiscount, `{"currencies":[{"currency":"USD","amount":1},{"currency":"USD","amount":2}]}`, "schema.currencies.1.currency"},
-			{shop.FixedDiscount, `{"currencies":[5]}`, "schema.currencies.0"},
-			{shop.FixedDiscount, `[]`, "schema"},
-			{shop.PercentDiscount, `{"percent":100}`, ""},
-			{shop.PercentDiscount, `{"currencies":[{"currency":"USD","percentage":2.5}]}`, ""},
-			{shop.PercentDiscount, `{}`, "schema.percent"},
-			{shop.PercentDiscount, `{"percent":0}`, "schema.percent"},
-			{shop.PercentDiscount, `{"percent":100.01}`, "schema.percent"},
-			{shop.PercentDiscount, `{"percent":"5"}`, "schema.percent"},
-			{shop.PercentDiscount, `{"percent":1e1}`, "schema.percent"},
-			{shop.PercentDiscount, `{"currencies":[{"currency":"USD","amount":5}]}`, "schema.currencies.0.percentage"},
-			{shop.PercentDiscount, `{"currencies":[]}`, "schema.currencies"},
-			{shop.ItemFixedDiscount, `{` + usd + `,"targets":[]}`, ""},
-			{shop.ItemFixedDiscount, `{` + usd + `,"targets":["A",5]}`, "schema.targets.1"},
-			{shop.ItemPercentDiscount, `{"percent":5.0,"targets":["A"],"currencies":[]}`, ""},
-			{shop.ItemPercentDiscount, `{"targets":["A"]}`, "schema.percent"},
-			{shop.XForY, `{"x":3,"y":2,"targets":["A"]}`, ""},
-			{shop.XForY, `{"x":2,"y":2,"targets":["A"]}`, "schema.x"},
-			{shop.XForY, `{"x":2,"y":0,"targets":["A"]}`, "schema.y"},
-			{shop.XForY, `{"x":3,"y":2,"targets":[]}`, "schema.targets"},
-			{shop.XForY, `{"x":3,"y":2}`, "schema.targets"},
-			{shop.XForAmount, `{"x":3,` + usd + `,"targets":["A"]}`, ""},
-			{shop.XForAmount, `{` + usd + `,"targets":["A"]}`, "schema.x"},
-			{shop.BundleFixedDiscount, `{` + usd + `,"targets":[["A","B"],["C"]],"quantities":[1,2]}`, ""},
-			{shop.BundleFixedDiscount, `{` + usd + `,"targets":[["A","B"],["C"]],"quantities":[1]}`, "schema.quantities"},
-			{shop.BundleFixedDiscount, `{` + usd + `,"targets":["A"],"quantities":[1]}`, "schema.targets.0"},
-			{shop.BundleFixedDiscount, `{` + usd + `,"targets":[["A"]],"quantities":[0]}`, "schema.quantities.0"},
-			{shop.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A","B"],"quantity":1},{"targets":["C"],"quantity":2}]}`, ""},
-			{shop.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":"all","quantity":2}],"targets":"all"}`, ""},
-			{shop.BundleFixedDiscount, `{` + usd + `,"requirements":[{"quantity":2.0}],"targets":null}`, ""},
-			{shop.BundleFixedDiscount, `{` + usd + `}`, "schema.requirements"},
-			{shop.BundleFixedDiscount, `{` + usd + `,"targets":"all","quantities":[1]}`, "schema.requirements"},
-			{shop.BundleFixedDiscount, `{` + usd + `,"targets":[["A"]]}`, "schema.quantities"},
-			{shop.BundleFixedDiscount, `{` + usd + `,"requirements":[]}`, "schema.requirements"},
-			{shop.BundleFixedDiscount, `{` + usd + `,"requirements":{}}`, "schema.requirements"},
-			{shop.BundleFixedDiscount, `{` + usd + `,"requirements":[5]}`, "schema.requirements.0"},
-			{shop.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A"]}]}`, "schema.requirements.0.quantity"},
-			{shop.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A"],"quantity":0}]}`, "schema.requirements.0.quantity"},
-			{shop.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":[],"quantity":1}]}`, "schema.requirements.0.targets"},
-			{shop.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":[""],"quantity":1}]}`, "schema.requirements.0.targets.0"},
-			{shop.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":"some","quantity":1}]}`, "schema.requirements.0.targets"},
-			{shop.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A"],"quantity":1}],"targets":[["A"]],"quantities":[1]}`, "schema.targets"},
-			{shop.BundleGift, `{"gifts":["G"],"requirements":[{"targets":["A"],"quantity":1}]}`, ""},
-			{shop.BundleGift, `{"gifts":["G"]}`, "schema.requirements"},
-			{shop.ItemFixedDiscount, `{` + usd + `,"targets":"all"}`, ""},
-			{shop.ItemPercentDiscount, `{"percent":5,"targets":"all"}`, ""},
-			{shop.FixedDiscount, `{"currencies":[{"currency":"USD","amount":5.0}],"targets":"all"}`, ""},
-			{shop.ItemPercentDiscount, `{"percent":5,"targets":"every"}`, "schema.targets"},
-			{shop.XForY, `{"x":3.0,"y":2e0,"targets":["A"]}`, ""},
-			{shop.XForY, `{"x":3,"y":2,"targets":"all"}`, "schema.targets"},
-			{shop.BundleGift, `{"gifts":["G"],"targets":[["A"]],"quantities":[1]}`, ""},
-			{shop.BundleGift, `{"gifts":[],"targets":[["A"]],"quantities":[1]}`, "schema.gifts"},
-			{shop.BundleGift, `{"targets":[["A"]],"quantities":[1]}`, "schema.gifts"},
+			{promotion.FixedDiscount, `{` + usd + `}`, ""},
+			{promotion.FixedDiscount, `{}`, "schema.currencies"},
+			{promotion.FixedDiscount, `{"currencies":[]}`, "schema.currencies"},
+			{promotion.FixedDiscount, `{"currencies":{}}`, "schema.currencies"},
+			{promotion.FixedDiscount, `{"currencies":[{"currency":"USD"}]}`, "schema.currencies.0.amount"},
+			{promotion.FixedDiscount, `{"currencies":[{"currency":"USD","amount":1.5}]}`, "schema.currencies.0.amount"},
+			{promotion.FixedDiscount, `{"currencies":[{"currency":"USD","amount":-1}]}`, "schema.currencies.0.amount"},
+			{promotion.FixedDiscount, `{"currencies":[{"currency":"usd","amount":1}]}`, "schema.currencies.0.currency"},
+			{promotion.FixedDiscount, `{"currencies":[{"currency":"USD","amount":1},{"currency":"USD","amount":2}]}`, "schema.currencies.1.currency"},
+			{promotion.FixedDiscount, `{"currencies":[5]}`, "schema.currencies.0"},
+			{promotion.FixedDiscount, `[]`, "schema"},
+			{promotion.PercentDiscount, `{"percent":100}`, ""},
+			{promotion.PercentDiscount, `{"currencies":[{"currency":"USD","percentage":2.5}]}`, ""},
+			{promotion.PercentDiscount, `{}`, "schema.percent"},
+			{promotion.PercentDiscount, `{"percent":0}`, "schema.percent"},
+			{promotion.PercentDiscount, `{"percent":100.01}`, "schema.percent"},
+			{promotion.PercentDiscount, `{"percent":"5"}`, "schema.percent"},
+			{promotion.PercentDiscount, `{"percent":1e1}`, "schema.percent"},
+			{promotion.PercentDiscount, `{"currencies":[{"currency":"USD","amount":5}]}`, "schema.currencies.0.percentage"},
+			{promotion.PercentDiscount, `{"currencies":[]}`, "schema.currencies"},
+			{promotion.ItemFixedDiscount, `{` + usd + `,"targets":[]}`, ""},
+			{promotion.ItemFixedDiscount, `{` + usd + `,"targets":["A",5]}`, "schema.targets.1"},
+			{promotion.ItemPercentDiscount, `{"percent":5.0,"targets":["A"],"currencies":[]}`, ""},
+			{promotion.ItemPercentDiscount, `{"targets":["A"]}`, "schema.percent"},
+			{promotion.XForY, `{"x":3,"y":2,"targets":["A"]}`, ""},
+			{promotion.XForY, `{"x":2,"y":2,"targets":["A"]}`, "schema.x"},
+			{promotion.XForY, `{"x":2,"y":0,"targets":["A"]}`, "schema.y"},
+			{promotion.XForY, `{"x":3,"y":2,"targets":[]}`, "schema.targets"},
+			{promotion.XForY, `{"x":3,"y":2}`, "schema.targets"},
+			{promotion.XForAmount, `{"x":3,` + usd + `,"targets":["A"]}`, ""},
+			{promotion.XForAmount, `{` + usd + `,"targets":["A"]}`, "schema.x"},
+			{promotion.BundleFixedDiscount, `{` + usd + `,"targets":[["A","B"],["C"]],"quantities":[1,2]}`, ""},
+			{promotion.BundleFixedDiscount, `{` + usd + `,"targets":[["A","B"],["C"]],"quantities":[1]}`, "schema.quantities"},
+			{promotion.BundleFixedDiscount, `{` + usd + `,"targets":["A"],"quantities":[1]}`, "schema.targets.0"},
+			{promotion.BundleFixedDiscount, `{` + usd + `,"targets":[["A"]],"quantities":[0]}`, "schema.quantities.0"},
+			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A","B"],"quantity":1},{"targets":["C"],"quantity":2}]}`, ""},
+			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":"all","quantity":2}],"targets":"all"}`, ""},
+			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[{"quantity":2.0}],"targets":null}`, ""},
+			{promotion.BundleFixedDiscount, `{` + usd + `}`, "schema.requirements"},
+			{promotion.BundleFixedDiscount, `{` + usd + `,"targets":"all","quantities":[1]}`, "schema.requirements"},
+			{promotion.BundleFixedDiscount, `{` + usd + `,"targets":[["A"]]}`, "schema.quantities"},
+			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[]}`, "schema.requirements"},
+			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":{}}`, "schema.requirements"},
+			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[5]}`, "schema.requirements.0"},
+			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A"]}]}`, "schema.requirements.0.quantity"},
+			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A"],"quantity":0}]}`, "schema.requirements.0.quantity"},
+			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":[],"quantity":1}]}`, "schema.requirements.0.targets"},
+			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":[""],"quantity":1}]}`, "schema.requirements.0.targets.0"},
+			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":"some","quantity":1}]}`, "schema.requirements.0.targets"},
+			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A"],"quantity":1}],"targets":[["A"]],"quantities":[1]}`, "schema.targets"},
+			{promotion.BundleGift, `{"gifts":["G"],"requirements":[{"targets":["A"],"quantity":1}]}`, ""},
+			{promotion.BundleGift, `{"gifts":["G"]}`, "schema.requirements"},
+			{promotion.ItemFixedDiscount, `{` + usd + `,"targets":"all"}`, ""},
+			{promotion.ItemPercentDiscount, `{"percent":5,"targets":"all"}`, ""},
+			{promotion.FixedDiscount, `{"currencies":[{"currency":"USD","amount":5.0}],"targets":"all"}`, ""},
+			{promotion.ItemPercentDiscount, `{"percent":5,"targets":"every"}`, "schema.targets"},
+			{promotion.XForY, `{"x":3.0,"y":2e0,"targets":["A"]}`, ""},
+			{promotion.XForY, `{"x":3,"y":2,"targets":"all"}`, "schema.targets"},
+			{promotion.BundleGift, `{"gifts":["G"],"targets":[["A"]],"quantities":[1]}`, ""},
+			{promotion.BundleGift, `{"gifts":[],"targets":[["A"]],"quantities":[1]}`, "schema.gifts"},
+			{promotion.BundleGift, `{"targets":[["A"]],"quantities":[1]}`, "schema.gifts"},
 			{"half_price", `{}`, "promotionType"},
-			{shop.PercentDiscount, `{"percent":5,"target_catalogs":"main"}`, "schema.target_catalogs"},
-			{shop.PercentDiscount, `{"percent":5,"conditions":5}`, "schema.conditions"},
-			{shop.PercentDiscount, `{"percent":5,"conditions":` + deep + `}`, "schema.conditions.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0"},
-			{shop.PercentDiscount, leaf("integer", `"7"`), ""}, {shop.PercentDiscount, leaf("integer", `7`), ""},
-			{shop.PercentDiscount, leaf("integer", `"7.5"`), "schema.conditions.0.value"},
-			{shop.PercentDiscount, leaf("boolean", `"true"`), ""}, {shop.PercentDiscount, leaf("boolean", `"yes"`), "schema.conditions.0.value"},
-			{shop.PercentDiscount, leaf("float", `"1.5"`), ""}, {shop.PercentDiscount, leaf("float", `"NaN"`), "schema.conditions.0.value"},
-			{shop.PercentDiscount, leaf("date", `"2024-01-01"`), ""}, {shop.PercentDiscount, leaf("date", `"soon"`), "schema.conditions.0.value"},
-			{shop.PercentDiscount, leaf("string", `"x"`), ""}, {shop.PercentDiscount, leaf("string", `5`), "schema.conditions.0.value"},
-			{shop.PercentDiscount, leaf("colour", `"x"`), "schema.conditions.0.type"},
-			{shop.PercentDiscount, `{"percent":5,"conditions":[{"field":"f","type":"string","value":"x"}]}`, "schema.conditions.0.template"},
+			{promotion.PercentDiscount, `{"percent":5,"target_catalogs":"main"}`, "schema.target_catalogs"},
+			{promotion.PercentDiscount, `{"percent":5,"conditions":5}`, "schema.conditions"},
+			{promotion.PercentDiscount, `{"percent":5,"conditions":` + deep + `}`, "schema.conditions.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0"},
+			{promotion.PercentDiscount, leaf("integer", `"7"`), ""}, {promotion.PercentDiscount, leaf("integer", `7`), ""},
+			{promotion.PercentDiscount, leaf("integer", `"7.5"`), "schema.conditions.0.value"},
+			{promotion.PercentDiscount, leaf("boolean", `"true"`), ""}, {promotion.PercentDiscount, leaf("boolean", `"yes"`), "schema.conditions.0.value"},
+			{promotion.PercentDiscount, leaf("float", `"1.5"`), ""}, {promotion.PercentDiscount, leaf("float", `"NaN"`), "schema.conditions.0.value"},
+			{promotion.PercentDiscount, leaf("date", `"2024-01-01"`), ""}, {promotion.PercentDiscount, leaf("date", `"soon"`), "schema.conditions.0.value"},
+			{promotion.PercentDiscount, leaf("string", `"x"`), ""}, {promotion.PercentDiscount, leaf("string", `5`), "schema.conditions.0.value"},
+			{promotion.PercentDiscount, leaf("colour", `"x"`), "schema.conditions.0.type"},
+			{promotion.PercentDiscount, `{"percent":5,"conditions":[{"field":"f","type":"string","value":"x"}]}`, "schema.conditions.0.template"},
 		} {
 			change := percentOff(noon)
 			change.Type, change.Schema = &c.kind, json.RawMessage(c.schema)
@@ -237,10 +238,10 @@ func promotionBeside(d *desk) func(*testing.T) {
 		p, err := d.CreatePromotion(t.Context(), actor, "p", change)
 		require.NoError(t, err)
 		require.Equal(t, `{"percent":10,"target_catalogs":["main"],"conditions":{}}`, string(p.Schema))
-		update, err := d.UpdatePromotion(t.Context(), actor, "p", shop.PromotionChange{TargetCatalogs: json.RawMessage(`["outlet"]`), Conditions: json.RawMessage(`null`)}, false)
+		update, err := d.UpdatePromotion(t.Context(), actor, "p", promotion.PromotionChange{TargetCatalogs: json.RawMessage(`["outlet"]`), Conditions: json.RawMessage(`null`)}, false)
 		require.NoError(t, err)
 		require.JSONEq(t, `{"percent":10,"target_catalogs":["outlet"]}`, string(update.Promotion.Schema))
-		update, err = d.UpdatePromotion(t.Context(), actor, "p", shop.PromotionChange{Schema: json.RawMessage(`{"percent":5,"target_catalogs":["a"]}`), TargetCatalogs: json.RawMessage(`["b"]`)}, false)
+		update, err = d.UpdatePromotion(t.Context(), actor, "p", promotion.PromotionChange{Schema: json.RawMessage(`{"percent":5,"target_catalogs":["a"]}`), TargetCatalogs: json.RawMessage(`["b"]`)}, false)
 		require.NoError(t, err)
 		require.Equal(t, []string{"a"}, update.Promotion.TargetCatalogs, "a schema's own goes first")
 	}
@@ -259,40 +260,40 @@ func promotionListed(d *desk) func(*testing.T) {
 			d.clock.Advance(time.Minute)
 		}
 		for _, c := range []struct {
-			filter shop.PromotionFilter
+			filter promotion.PromotionFilter
 			sort   store.Sort
 			want   string
 		}{
-			{shop.PromotionFilter{}, store.Sort{}, "p0 p1 p2 p3 p4"},
-			{shop.PromotionFilter{}, store.Sort{By: store.SortName}, "p1 p3 p0 p2 p4"},
-			{shop.PromotionFilter{}, store.Sort{By: store.SortName, Descending: true}, "p4 p2 p0 p3 p1"},
-			{shop.PromotionFilter{}, store.Sort{By: store.SortCreatedAt, Descending: true}, "p4 p3 p2 p1 p0"},
-			{shop.PromotionFilter{Search: "apple"}, store.Sort{}, "p1 p3"},
-			{shop.PromotionFilter{Search: "etu"}, store.Sort{}, "p0"},
-			{shop.PromotionFilter{Search: "PIE app"}, store.Sort{}, "p3"},
-			{shop.PromotionFilter{NameLike: ptr("apple")}, store.Sort{}, "p1"},
-			{shop.PromotionFilter{NameLike: ptr("APPLE*")}, store.Sort{}, "p1 p3"},
-			{shop.PromotionFilter{NameLike: ptr("*apple")}, store.Sort{}, "p1"},
-			{shop.PromotionFilter{NameLike: ptr("*pie")}, store.Sort{}, "p3"},
-			{shop.PromotionFilter{NameLike: ptr("*ppl*")}, store.Sort{}, "p1 p3"},
-			{shop.PromotionFilter{NameLike: ptr("ppl*")}, store.Sort{}, ""},
-			{shop.PromotionFilter{NameLike: ptr("*longer than any name")}, store.Sort{}, ""},
-			{shop.PromotionFilter{NameLike: ptr("*A 2")}, store.Sort{}, "p4"},
-			{shop.PromotionFilter{NameLike: ptr("é*")}, store.Sort{}, "p0"},
-			{shop.PromotionFilter{NameLike: ptr("*DE")}, store.Sort{}, "p0"},
-			{shop.PromotionFilter{NameLike: ptr("*")}, store.Sort{}, "p0 p1 p2 p3 p4"},
-			{shop.PromotionFilter{NameLike: ptr("**")}, store.Sort{}, "p0 p1 p2 p3 p4"},
-			{shop.PromotionFilter{NameLike: ptr("")}, store.Sort{}, ""},
-			{shop.PromotionFilter{NameLike: ptr(`\*`)}, store.Sort{}, ""},
-			{shop.PromotionFilter{NameLike: ptr("%a%")}, store.Sort{}, ""},
-			{shop.PromotionFilter{IDs: []string{"p4", "p1", "none"}}, store.Sort{}, "p1 p4"},
-			{shop.PromotionFilter{Names: []string{"Zebra"}}, store.Sort{}, "p2"},
-			{shop.PromotionFilter{Types: []shop.PromotionType{shop.XForY}}, store.Sort{}, ""},
-			{shop.PromotionFilter{Enabled: ptr(true)}, store.Sort{}, "p0 p2 p4"},
-			{shop.PromotionFilter{Automatic: ptr(true)}, store.Sort{}, ""},
-			{shop.PromotionFilter{States: []shop.PromotionState{shop.PromotionActive}}, store.Sort{}, "p0 p2"},
-			{shop.PromotionFilter{States: []shop.PromotionState{shop.PromotionScheduled, shop.PromotionDisabled}}, store.Sort{}, "p1 p3 p4"},
-			{shop.PromotionFilter{States: []shop.PromotionState{shop.PromotionExpired}}, store.Sort{}, ""},
+			{promotion.PromotionFilter{}, store.Sort{}, "p0 p1 p2 p3 p4"},
+			{promotion.PromotionFilter{}, store.Sort{By: store.SortName}, "p1 p3 p0 p2 p4"},
+			{promotion.PromotionFilter{}, store.Sort{By: store.SortName, Descending: true}, "p4 p2 p0 p3 p1"},
+			{promotion.PromotionFilter{}, store.Sort{By: store.SortCreatedAt, Descending: true}, "p4 p3 p2 p1 p0"},
+			{promotion.PromotionFilter{Search: "apple"}, store.Sort{}, "p1 p3"},
+			{promotion.PromotionFilter{Search: "etu"}, store.Sort{}, "p0"},
+			{promotion.PromotionFilter{Search: "PIE app"}, store.Sort{}, "p3"},
+			{promotion.PromotionFilter{NameLike: ptr("apple")}, store.Sort{}, "p1"},
+			{promotion.PromotionFilter{NameLike: ptr("APPLE*")}, store.Sort{}, "p1 p3"},
+			{promotion.PromotionFilter{NameLike: ptr("*apple")}, store.Sort{}, "p1"},
+			{promotion.PromotionFilter{NameLike: ptr("*pie")}, store.Sort{}, "p3"},
+			{promotion.PromotionFilter{NameLike: ptr("*ppl*")}, store.Sort{}, "p1 p3"},
+			{promotion.PromotionFilter{NameLike: ptr("ppl*")}, store.Sort{}, ""},
+			{promotion.PromotionFilter{NameLike: ptr("*longer than any name")}, store.Sort{}, ""},
+			{promotion.PromotionFilter{NameLike: ptr("*A 2")}, store.Sort{}, "p4"},
+			{promotion.PromotionFilter{NameLike: ptr("é*")}, store.Sort{}, "p0"},
+			{promotion.PromotionFilter{NameLike: ptr("*DE")}, store.Sort{}, "p0"},
+			{promotion.PromotionFilter{NameLike: ptr("*")}, store.Sort{}, "p0 p1 p2 p3 p4"},
+			{promotion.PromotionFilter{NameLike: ptr("**")}, store.Sort{}, "p0 p1 p2 p3 p4"},
+			{promotion.PromotionFilter{NameLike: ptr("")}, store.Sort{}, ""},
+			{promotion.PromotionFilter{NameLike: ptr(`\*`)}, store.Sort{}, ""},
+			{promotion.PromotionFilter{NameLike: ptr("%a%")}, store.Sort{}, ""},
+			{promotion.PromotionFilter{IDs: []string{"p4", "p1", "none"}}, store.Sort{}, "p1 p4"},
+			{promotion.PromotionFilter{Names: []string{"Zebra"}}, store.Sort{}, "p2"},
+			{promotion.PromotionFilter{Types: []promotion.PromotionType{promotion.XForY}}, store.Sort{}, ""},
+			{promotion.PromotionFilter{Enabled: ptr(true)}, store.Sort{}, "p0 p2 p4"},
+			{promotion.PromotionFilter{Automatic: ptr(true)}, store.Sort{}, ""},
+			{promotion.PromotionFilter{States: []promotion.PromotionState{promotion.PromotionActive}}, store.Sort{}, "p0 p2"},
+			{promotion.PromotionFilter{States: []promotion.PromotionState{promotion.PromotionScheduled, promotion.PromotionDisabled}}, store.Sort{}, "p1 p3 p4"},
+			{promotion.PromotionFilter{States: []promotion.PromotionState{promotion.PromotionExpired}}, store.Sort{}, ""},
 		} {
 			var ids []string
 			var after *string
@@ -314,10 +315,10 @@ func promotionListed(d *desk) func(*testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, len(ids), total)
 		}
-		_, err := d.Promotions(t.Context(), shop.PromotionFilter{Names: []string{"\x00"}}, store.ListQuery{})
+		_, err := d.Promotions(t.Context(), promotion.PromotionFilter{Names: []string{"\x00"}}, store.ListQuery{})
 		requireFault(t, err, store.Invalid, "filter", "UTF-8")
 		for _, bad := range []string{"a*b", "***", "\x00*"} {
-			_, err := d.Promotions(t.Context(), shop.PromotionFilter{NameLike: &bad}, store.ListQuery{})
+			_, err := d.Promotions(t.Context(), promotion.PromotionFilter{NameLike: &bad}, store.ListQuery{})
 			requireFault(t, err, store.Invalid, "filter", "compares name")
 		}
 	}

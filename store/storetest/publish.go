@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/catalog"
+	"portico/store/release"
 	"portico/store/shop"
 )
 
@@ -20,7 +22,7 @@ func Publish(t *testing.T, e Engine) {
 	t.Run("without a published catalog there is no view", publishNothing(e))
 
 	s := published(t, e)
-	v := viewOf(t, s, shop.ShopperContext{})
+	v := viewOf(t, s, release.ShopperContext{})
 	t.Run("lists hold live products: curated first, then last updated first, then by id", publishLists(v))
 	t.Run("only curated products say that they are", publishCurated(v))
 	t.Run("of a draft nothing is published", publishDrafts(s))
@@ -54,14 +56,14 @@ func publish(t require.TestingT, s *shop.Store, catalogs ...string) {
 	}
 }
 
-func viewOf(t require.TestingT, s *shop.Store, shopper shop.ShopperContext) *shop.View {
+func viewOf(t require.TestingT, s *shop.Store, shopper release.ShopperContext) *release.View {
 	v, err := s.View(context.Background(), shopper)
 	require.NoError(t, err)
 	return v
 }
 
 // outletView is what a shopper sees whom the rules lead to the outlet.
-func outletView(t require.TestingT, s *shop.Store, shopper shop.ShopperContext) *shop.View {
+func outletView(t require.TestingT, s *shop.Store, shopper release.ShopperContext) *release.View {
 	imported(t, s, strings.Replace(line("catalog_rule", "everyone"), `"main"`, `"outlet"`, 1))
 	v := viewOf(t, s, shopper)
 	require.Equal(t, "outlet", v.Release.CatalogID)
@@ -69,7 +71,7 @@ func outletView(t require.TestingT, s *shop.Store, shopper shop.ShopperContext) 
 }
 
 // listed is a whole list by id, a page after the other; its total must agree.
-func listed(t require.TestingT, v *shop.View, query shop.ProductQuery) []string {
+func listed(t require.TestingT, v *release.View, query release.ProductQuery) []string {
 	ids := []string{}
 	for query.Page = (store.Page{First: ptr(100)}); ; {
 		slice, err := v.Products(context.Background(), query)
@@ -87,14 +89,14 @@ func listed(t require.TestingT, v *shop.View, query shop.ProductQuery) []string 
 	}
 }
 
-func product(t require.TestingT, v *shop.View, id string) *shop.Product {
-	found, err := v.Product(context.Background(), shop.ProductKey{ID: id})
+func product(t require.TestingT, v *release.View, id string) *release.Product {
+	found, err := v.Product(context.Background(), release.ProductKey{ID: id})
 	require.NoError(t, err, id)
 	return found
 }
 
 // body is a product's JSON, decoded.
-func body(t require.TestingT, product *shop.Product) (members map[string]any) {
+func body(t require.TestingT, product *release.Product) (members map[string]any) {
 	text := product.AppendJSON(nil)
 	require.NoError(t, json.Unmarshal(text, &members), "%s", text)
 	return members
@@ -122,22 +124,22 @@ func publishUnknown(e Engine) func(*testing.T) {
 func publishNothing(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
-		_, err := s.View(t.Context(), shop.ShopperContext{})
+		_, err := s.View(t.Context(), release.ShopperContext{})
 		requireFault(t, err, store.NotFound, "", "published")
 		imported(t, s, shopFile)
-		_, err = s.View(t.Context(), shop.ShopperContext{})
+		_, err = s.View(t.Context(), release.ShopperContext{})
 		requireFault(t, err, store.NotFound, "", "published")
 		ids, err := s.CatalogIDs(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, []string{"main", "outlet"}, ids)
 		publish(t, s, "outlet")
-		require.Equal(t, "outlet", viewOf(t, s, shop.ShopperContext{}).Release.CatalogID, "the rule's own is not published")
+		require.Equal(t, "outlet", viewOf(t, s, release.ShopperContext{}).Release.CatalogID, "the rule's own is not published")
 		publish(t, s, "main")
-		require.Equal(t, "main", viewOf(t, s, shop.ShopperContext{}).Release.CatalogID)
+		require.Equal(t, "main", viewOf(t, s, release.ShopperContext{}).Release.CatalogID)
 	}
 }
 
-func publishLists(v *shop.View) func(*testing.T) {
+func publishLists(v *release.View) func(*testing.T) {
 	return func(t *testing.T) {
 		for node, want := range map[string]string{
 			"":           "glue kit anvil brush chalk " + lamp + " easel jar",
@@ -150,20 +152,20 @@ func publishLists(v *shop.View) func(*testing.T) {
 			"empty":      "",
 		} {
 			t.Run(node, func(t *testing.T) {
-				require.Equal(t, strings.Fields(want), listed(t, v, shop.ProductQuery{NodeID: node}))
+				require.Equal(t, strings.Fields(want), listed(t, v, release.ProductQuery{NodeID: node}))
 			})
 		}
 		for _, node := range []string{"attic", "box", "nowhere", "TOOLS"} {
-			_, err := v.Products(t.Context(), shop.ProductQuery{NodeID: node})
+			_, err := v.Products(t.Context(), release.ProductQuery{NodeID: node})
 			requireFault(t, err, store.NotFound, "", node)
 		}
 	}
 }
 
-func publishCurated(v *shop.View) func(*testing.T) {
+func publishCurated(v *release.View) func(*testing.T) {
 	return func(t *testing.T) {
 		for node, want := range map[string][]string{"tools": {"chalk", "anvil"}, "sale": nil, "workshop": nil, "": nil} {
-			slice, err := v.Products(t.Context(), shop.ProductQuery{NodeID: node})
+			slice, err := v.Products(t.Context(), release.ProductQuery{NodeID: node})
 			require.NoError(t, err)
 			var curated []string
 			for _, product := range slice.Items {
@@ -187,15 +189,15 @@ func publishDrafts(s *shop.Store) func(*testing.T) {
 		ids, skus := shopDrafts()
 		words := append(append(ids, skus...), "Unannounced", "secret-")
 		for _, locale := range []string{"", "fr", "zh-Hant"} {
-			v := viewOf(t, s, shop.ShopperContext{Locale: locale})
-			for _, id := range append(listed(t, v, shop.ProductQuery{}), "easel-oak", "frame") {
+			v := viewOf(t, s, release.ShopperContext{Locale: locale})
+			for _, id := range append(listed(t, v, release.ProductQuery{}), "easel-oak", "frame") {
 				text := string(product(t, v, id).AppendJSON(nil))
 				for _, word := range words {
 					require.NotContains(t, text, word)
 				}
 			}
 			for i, id := range ids {
-				for _, key := range []shop.ProductKey{{ID: id}, {SKU: skus[i]}, {Slug: strings.ToLower(skus[i])}} {
+				for _, key := range []release.ProductKey{{ID: id}, {SKU: skus[i]}, {Slug: strings.ToLower(skus[i])}} {
 					_, err := v.Product(t.Context(), key)
 					requireFault(t, err, store.NotFound, "")
 				}
@@ -204,7 +206,7 @@ func publishDrafts(s *shop.Store) func(*testing.T) {
 			require.NoError(t, err)
 			require.Empty(t, found)
 		}
-		v := viewOf(t, s, shop.ShopperContext{})
+		v := viewOf(t, s, release.ShopperContext{})
 		require.Empty(t, product(t, v, "jar").ParentID())
 		require.Empty(t, product(t, v, "jar").BaseProductID())
 		require.Equal(t, []string{"easel-oak"}, product(t, v, "easel").ChildIDs())
@@ -212,11 +214,11 @@ func publishDrafts(s *shop.Store) func(*testing.T) {
 		require.Equal(t, []string{"frame"}, kit.ComponentProductIDs())
 		require.Len(t, kit.Components(), 1, "a component with draft options only is left out")
 		require.Equal(t, "wood", kit.Components()[0].Key)
-		require.Equal(t, []shop.ComponentOption{{ID: "frame", Type: "product", Quantity: 2}}, kit.Components()[0].Options)
+		require.Equal(t, []catalog.ComponentOption{{ID: "frame", Type: "product", Quantity: 2}}, kit.Components()[0].Options)
 	}
 }
 
-func publishUnlisted(v *shop.View) func(*testing.T) {
+func publishUnlisted(v *release.View) func(*testing.T) {
 	return func(t *testing.T) {
 		found, err := v.ProductsByID(t.Context(), []string{"frame", "easel-oak", "kit", "nothing", "frame"})
 		require.NoError(t, err)
@@ -224,7 +226,7 @@ func publishUnlisted(v *shop.View) func(*testing.T) {
 		require.Equal(t, "easel", found["easel-oak"].ParentID())
 		require.Equal(t, "easel", *found["easel-oak"].BaseProductID())
 		require.Equal(t, "FRAME", found["frame"].SKU())
-		for _, key := range []shop.ProductKey{{ID: "easel-oak"}, {SKU: "EASEL-OAK"}, {Slug: "easel-oak"}} {
+		for _, key := range []release.ProductKey{{ID: "easel-oak"}, {SKU: "EASEL-OAK"}, {Slug: "easel-oak"}} {
 			oak, err := v.Product(t.Context(), key)
 			require.NoError(t, err)
 			require.Equal(t, "easel-oak", oak.ID())
@@ -233,9 +235,9 @@ func publishUnlisted(v *shop.View) func(*testing.T) {
 	}
 }
 
-func publishUnattached(v *shop.View) func(*testing.T) {
+func publishUnattached(v *release.View) func(*testing.T) {
 	return func(t *testing.T) {
-		for _, key := range []shop.ProductKey{{ID: "ink-unlisted"}, {SKU: "INK"}, {Slug: "ink"}, {ID: "nothing"}, {SKU: "ink"}, {}, {ID: "\x00"}, {ID: "a\xff"}, {SKU: "\x00"}} {
+		for _, key := range []release.ProductKey{{ID: "ink-unlisted"}, {SKU: "INK"}, {Slug: "ink"}, {ID: "nothing"}, {SKU: "ink"}, {}, {ID: "\x00"}, {ID: "a\xff"}, {SKU: "\x00"}} {
 			_, err := v.Product(t.Context(), key)
 			requireFault(t, err, store.NotFound, "")
 		}
@@ -256,7 +258,7 @@ func publishUnattached(v *shop.View) func(*testing.T) {
 	}
 }
 
-func publishCrumbs(v *shop.View) func(*testing.T) {
+func publishCrumbs(v *release.View) func(*testing.T) {
 	return func(t *testing.T) {
 		for id, c := range map[string]struct {
 			nodes  []string
@@ -284,7 +286,7 @@ func publishFiles(d *desk) func(*testing.T) {
 			`"relationships":{"main_image":{"data":{"type":"main_image","id":"lost"}},"files":{"data":[{"type":"file","id":"lost"},{"type":"file","id":"photo-1"}]}}`, 1)
 		imported(t, s, strings.Replace(shopFile, line("product", "frame"), missing, 1))
 		publish(t, s, "main")
-		v := viewOf(t, s, shop.ShopperContext{})
+		v := viewOf(t, s, release.ShopperContext{})
 		files, err := v.FilesByID(t.Context(), []string{"photo-2", "lost", "photo-1"})
 		require.NoError(t, err)
 		require.Len(t, files, 2)
@@ -309,28 +311,28 @@ func publishFiles(d *desk) func(*testing.T) {
 	}
 }
 
-func publishNodes(v *shop.View) func(*testing.T) {
+func publishNodes(v *release.View) func(*testing.T) {
 	return func(t *testing.T) {
 		for _, c := range []struct {
 			name   string
-			filter shop.NodeFilter
+			filter release.NodeFilter
 			want   string
 		}{
-			{"all", shop.NodeFilter{}, "empty hand-tools paints sale tools"},
-			{"hierarchies", shop.NodeFilter{Kind: shop.KindHierarchy}, "seasons workshop"},
-			{"below a hierarchy", shop.NodeFilter{ParentID: "workshop"}, "paints tools"},
-			{"below a node", shop.NodeFilter{ParentID: "tools"}, "hand-tools"},
-			{"below a leaf", shop.NodeFilter{ParentID: "sale"}, ""},
-			{"all of a hierarchy", shop.NodeFilter{HierarchyID: "workshop"}, "hand-tools paints tools"},
-			{"by name", shop.NodeFilter{Terms: []store.Term{{Attribute: "name", Operator: "in", Values: []string{"Tools", "Paints", "tools"}}}}, "paints tools"},
-			{"by slug", shop.NodeFilter{Kind: shop.KindHierarchy, Terms: []store.Term{{Attribute: "slug", Operator: "eq", Values: []string{"workshop"}}}}, "workshop"},
-			{"within bounds", shop.NodeFilter{Ranges: []store.Range{{Attribute: store.SortID, Operator: "gt", ID: "hand-tools"}, {Attribute: store.SortID, Operator: "le", ID: "sale"}}}, "paints sale"},
-			{"by id, below a node", shop.NodeFilter{IDs: []string{"tools", "empty", "hand-tools"}, ParentID: "tools"}, "hand-tools"},
-			{"by id, of one kind", shop.NodeFilter{IDs: []string{"tools", "seasons"}, Kind: shop.KindHierarchy}, "seasons"},
-			{"by id, last updated first, whatever the order asked", shop.NodeFilter{IDs: []string{"tools", "box", "empty", "tools"}}, "empty tools"},
+			{"all", release.NodeFilter{}, "empty hand-tools paints sale tools"},
+			{"hierarchies", release.NodeFilter{Kind: release.KindHierarchy}, "seasons workshop"},
+			{"below a hierarchy", release.NodeFilter{ParentID: "workshop"}, "paints tools"},
+			{"below a node", release.NodeFilter{ParentID: "tools"}, "hand-tools"},
+			{"below a leaf", release.NodeFilter{ParentID: "sale"}, ""},
+			{"all of a hierarchy", release.NodeFilter{HierarchyID: "workshop"}, "hand-tools paints tools"},
+			{"by name", release.NodeFilter{Terms: []store.Term{{Attribute: "name", Operator: "in", Values: []string{"Tools", "Paints", "tools"}}}}, "paints tools"},
+			{"by slug", release.NodeFilter{Kind: release.KindHierarchy, Terms: []store.Term{{Attribute: "slug", Operator: "eq", Values: []string{"workshop"}}}}, "workshop"},
+			{"within bounds", release.NodeFilter{Ranges: []store.Range{{Attribute: store.SortID, Operator: "gt", ID: "hand-tools"}, {Attribute: store.SortID, Operator: "le", ID: "sale"}}}, "paints sale"},
+			{"by id, below a node", release.NodeFilter{IDs: []string{"tools", "empty", "hand-tools"}, ParentID: "tools"}, "hand-tools"},
+			{"by id, of one kind", release.NodeFilter{IDs: []string{"tools", "seasons"}, Kind: release.KindHierarchy}, "seasons"},
+			{"by id, last updated first, whatever the order asked", release.NodeFilter{IDs: []string{"tools", "box", "empty", "tools"}}, "empty tools"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				slice, err := v.Nodes(t.Context(), shop.NodeQuery{Filter: c.filter, Page: store.Page{First: ptr(1)}})
+				slice, err := v.Nodes(t.Context(), release.NodeQuery{Filter: c.filter, Page: store.Page{First: ptr(1)}})
 				require.NoError(t, err)
 				total, err := slice.Total(t.Context())
 				require.NoError(t, err)
@@ -342,14 +344,14 @@ func publishNodes(v *shop.View) func(*testing.T) {
 					if !slice.HasNext {
 						break
 					}
-					slice, err = v.Nodes(t.Context(), shop.NodeQuery{Filter: c.filter, Page: store.Page{First: ptr(1), After: &slice.Cursors()[0]}})
+					slice, err = v.Nodes(t.Context(), release.NodeQuery{Filter: c.filter, Page: store.Page{First: ptr(1), After: &slice.Cursors()[0]}})
 					require.NoError(t, err)
 				}
 				require.Equal(t, strings.Fields(c.want), ids)
 				require.Len(t, ids, total)
 			})
 		}
-		named, err := v.Nodes(t.Context(), shop.NodeQuery{Sort: store.Sort{By: store.SortName}, Filter: shop.NodeFilter{IDs: []string{"tools", "sale", "empty"}}})
+		named, err := v.Nodes(t.Context(), release.NodeQuery{Sort: store.Sort{By: store.SortName}, Filter: release.NodeFilter{IDs: []string{"tools", "sale", "empty"}}})
 		require.NoError(t, err)
 		require.Equal(t, []string{"Empty", "Sale", "Tools"}, []string{named.Items[0].Name, named.Items[1].Name, named.Items[2].Name})
 		for sort, want := range map[store.Sort]string{
@@ -358,7 +360,7 @@ func publishNodes(v *shop.View) func(*testing.T) {
 			{By: store.SortName, Descending: true}:      "tools sale paints hand-tools empty",
 			{By: store.SortUpdatedAt, Descending: true}: "tools sale paints hand-tools empty",
 		} {
-			slice, err := v.Nodes(t.Context(), shop.NodeQuery{Sort: sort})
+			slice, err := v.Nodes(t.Context(), release.NodeQuery{Sort: sort})
 			require.NoError(t, err)
 			ids := []string{}
 			for _, node := range slice.Items {
@@ -372,13 +374,13 @@ func publishNodes(v *shop.View) func(*testing.T) {
 		require.Equal(t, []string{"chalk", "anvil"}, []string{curated["tools"][0].ID(), curated["tools"][1].ID()})
 		_, err = v.Hierarchy(t.Context(), "tools")
 		requireFault(t, err, store.NotFound, "", "tools")
-		_, err = v.Nodes(t.Context(), shop.NodeQuery{Filter: shop.NodeFilter{HierarchyID: "tools"}})
+		_, err = v.Nodes(t.Context(), release.NodeQuery{Filter: release.NodeFilter{HierarchyID: "tools"}})
 		requireFault(t, err, store.NotFound, "", "tools")
-		_, err = v.Nodes(t.Context(), shop.NodeQuery{Sort: store.Sort{By: store.SortCreatedAt}})
+		_, err = v.Nodes(t.Context(), release.NodeQuery{Sort: store.Sort{By: store.SortCreatedAt}})
 		requireFault(t, err, store.Invalid, "sort", "id, name or updated_at")
-		_, err = v.Nodes(t.Context(), shop.NodeQuery{Filter: shop.NodeFilter{Ranges: []store.Range{{Attribute: store.SortCreatedAt, Operator: "gt", Time: noon}}}})
+		_, err = v.Nodes(t.Context(), release.NodeQuery{Filter: release.NodeFilter{Ranges: []store.Range{{Attribute: store.SortCreatedAt, Operator: "gt", Time: noon}}}})
 		requireFault(t, err, store.Invalid, "filter", "created_at")
-		_, err = v.Products(t.Context(), shop.ProductQuery{Edge: shop.EdgeChildren, Of: "nobody"})
+		_, err = v.Products(t.Context(), release.ProductQuery{Edge: release.EdgeChildren, Of: "nobody"})
 		requireFault(t, err, store.NotFound, "")
 		tools, err := v.Node(t.Context(), "hand-tools")
 		require.NoError(t, err)
@@ -388,14 +390,14 @@ func publishNodes(v *shop.View) func(*testing.T) {
 		found, err := v.NodesByID(t.Context(), []string{"workshop", "attic", "tools"})
 		require.NoError(t, err)
 		require.Len(t, found, 2)
-		require.Equal(t, shop.KindHierarchy, found["workshop"].Kind)
+		require.Equal(t, release.KindHierarchy, found["workshop"].Kind)
 		require.True(t, found["tools"].HasChildren())
-		_, err = v.Nodes(t.Context(), shop.NodeQuery{Filter: shop.NodeFilter{ParentID: "box"}})
+		_, err = v.Nodes(t.Context(), release.NodeQuery{Filter: release.NodeFilter{ParentID: "box"}})
 		requireFault(t, err, store.NotFound, "", "box")
 	}
 }
 
-func publishTyped(v *shop.View) func(*testing.T) {
+func publishTyped(v *release.View) func(*testing.T) {
 	return func(t *testing.T) {
 		anvil := product(t, v, "anvil")
 		members := body(t, anvil)
@@ -433,7 +435,7 @@ func publishComponents(d *desk) func(*testing.T) {
 			kit := with("product", "kit", `{"data":[{"type":"product","id":"drill-draft"},{"type":"product","id":"frame"}]}`, related)
 			imported(t, s, strings.Replace(shopFile, line("product", "kit"), kit, 1))
 			publish(t, s, "main")
-			kitted := product(t, viewOf(t, s, shop.ShopperContext{}), "kit")
+			kitted := product(t, viewOf(t, s, release.ShopperContext{}), "kit")
 			require.Len(t, kitted.Components(), 1, "with %s", related)
 			require.Len(t, kitted.Components()[0].Options, 1)
 		}
@@ -455,7 +457,7 @@ func publishAttachments(d *desk) func(*testing.T) {
 		}
 		nodesOf := func(id string) []string {
 			publish(t, s, "main")
-			return product(t, viewOf(t, s, shop.ShopperContext{}), id).NodeIDs()
+			return product(t, viewOf(t, s, release.ShopperContext{}), id).NodeIDs()
 		}
 		require.Equal(t, []string{"sale", "hand-tools", "tools"}, nodesOf("brush"))
 		attach("tools", "anvil", "drill-draft", "brush", "chalk", "kit", "jar", "glue")

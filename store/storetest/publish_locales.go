@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 // Locales is the promise about the language of a product's texts: RFC 4647's
@@ -48,11 +48,11 @@ func Locales(t *testing.T, e Engine) {
 		{base, "a product without texts of its own", "fr", "anvil", "en", "Anvil", "Heavy & \"loud\".\nÉtats-Unis 🔨 <b>bold</b>"},
 	} {
 		t.Run(c.source+": "+c.name, func(t *testing.T) {
-			v := viewOf(t, s, shop.ShopperContext{Locale: c.asked})
+			v := viewOf(t, s, release.ShopperContext{Locale: c.asked})
 			found := product(t, v, c.product)
 			require.Equal(t, []string{c.language, c.text, c.description}, []string{found.Language(), found.Name(), found.Description()})
 			require.Equal(t, c.language, dig(t, body(t, found), "meta", "language"))
-			slice, err := v.Products(t.Context(), shop.ProductQuery{NodeID: "tools"})
+			slice, err := v.Products(t.Context(), release.ProductQuery{NodeID: "tools"})
 			require.NoError(t, err)
 			var names []string
 			for _, product := range slice.Items {
@@ -62,19 +62,19 @@ func Locales(t *testing.T, e Engine) {
 		})
 	}
 	t.Run("a filter compares the base text", func(t *testing.T) {
-		v := viewOf(t, s, shop.ShopperContext{Locale: "fr"})
+		v := viewOf(t, s, release.ShopperContext{Locale: "fr"})
 		for name, want := range map[string][]string{"Brush": {"brush"}, "Pinceau": {}, "brush": {}} {
-			term, err := shop.NewTerm("name", "eq", []string{name})
+			term, err := release.NewTerm("name", "eq", []string{name})
 			require.NoError(t, err)
-			require.Equal(t, want, listed(t, v, shop.ProductQuery{Filter: shop.ProductFilter{Terms: []store.Term{term}}}))
+			require.Equal(t, want, listed(t, v, release.ProductQuery{Filter: release.ProductFilter{Terms: []store.Term{term}}}))
 		}
 	})
 	t.Run("the base text has the catalog's language", func(t *testing.T) {
 		for _, asked := range []string{"", "fr", "fr-CA", "de"} {
-			found := product(t, outletView(t, s, shop.ShopperContext{Locale: asked}), "brush")
+			found := product(t, outletView(t, s, release.ShopperContext{Locale: asked}), "brush")
 			require.Equal(t, "fr", found.Language())
 			require.Equal(t, "Brush", found.Name())
 		}
-		require.Equal(t, "Pincel", product(t, outletView(t, s, shop.ShopperContext{Locale: "pt-BR"}), "brush").Name())
+		require.Equal(t, "Pincel", product(t, outletView(t, s, release.ShopperContext{Locale: "pt-BR"}), "brush").Name())
 	})
 }

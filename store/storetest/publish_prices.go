@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 // Prices is the promise about what a product costs in a view.
@@ -21,28 +21,28 @@ func Prices(t *testing.T, e Engine) {
 	)
 	for _, c := range []struct {
 		source, name string
-		shopper      shop.ShopperContext
+		shopper      release.ShopperContext
 		product      string
 		currency     string // of the view
 		want         *priced
 		with         string // what is displayed, with tax and without
 		without      string
 	}{
-		{books, "the book of the highest priority", shop.ShopperContext{}, "anvil", "USD",
+		{books, "the book of the highest priority", release.ShopperContext{}, "anvil", "USD",
 			&priced{"99900", "USD", false, "vip"}, "", us + "999.00"},
-		{none, "the next book, where that has no price in the currency", shop.ShopperContext{Currency: "EUR"}, "anvil", "EUR",
+		{none, "the next book, where that has no price in the currency", release.ShopperContext{Currency: "EUR"}, "anvil", "EUR",
 			&priced{"119900", "EUR", true, "standard"}, "€1,199.00", ""},
-		{none, "the next book, where that has no price of the product", shop.ShopperContext{}, "brush", "USD",
+		{none, "the next book, where that has no price of the product", release.ShopperContext{}, "brush", "USD",
 			&priced{"500", "USD", true, "standard"}, us + "5.00", ""},
-		{formatted, "a currency without minor units", shop.ShopperContext{Currency: "JPY"}, "anvil", "JPY",
+		{formatted, "a currency without minor units", release.ShopperContext{Currency: "JPY"}, "anvil", "JPY",
 			&priced{"150000", "JPY", false, "standard"}, "", "¥150,000"},
-		{formatted, "the shopper's way to write it", shop.ShopperContext{Currency: "EUR", Locale: "de-DE"}, "anvil", "EUR",
+		{formatted, "the shopper's way to write it", release.ShopperContext{Currency: "EUR", Locale: "de-DE"}, "anvil", "EUR",
 			&priced{"119900", "EUR", true, "standard"}, "1.199,00" + apart + "€", ""},
-		{formatted, "that of the catalog's language, when the shopper's is none", shop.ShopperContext{Locale: "?"}, "anvil", "USD",
+		{formatted, "that of the catalog's language, when the shopper's is none", release.ShopperContext{Locale: "?"}, "anvil", "USD",
 			&priced{"99900", "USD", false, "vip"}, "", us + "999.00"},
-		{none, "no price at all", shop.ShopperContext{}, "glue", "USD", nil, "", ""},
-		{none, "no price in the currency", shop.ShopperContext{Currency: "CHF"}, "anvil", "CHF", nil, "", ""},
-		{none, "no such currency", shop.ShopperContext{Currency: "no money"}, "anvil", "no money", nil, "", ""},
+		{none, "no price at all", release.ShopperContext{}, "glue", "USD", nil, "", ""},
+		{none, "no price in the currency", release.ShopperContext{Currency: "CHF"}, "anvil", "CHF", nil, "", ""},
+		{none, "no such currency", release.ShopperContext{Currency: "no money"}, "anvil", "no money", nil, "", ""},
 	} {
 		t.Run(c.source+": "+c.name, func(t *testing.T) {
 			requirePrice(t, viewOf(t, s, c.shopper), c.product, c.currency, c.want, c.with, c.without)
@@ -50,9 +50,9 @@ func Prices(t *testing.T, e Engine) {
 	}
 	t.Run("the catalog's own currency and books", func(t *testing.T) {
 		price := &priced{"119900", "EUR", true, "standard"}
-		requirePrice(t, outletView(t, s, shop.ShopperContext{}), "anvil", "EUR", price, "1"+"\u202f"+"199,00"+apart+"€", "")
+		requirePrice(t, outletView(t, s, release.ShopperContext{}), "anvil", "EUR", price, "1"+"\u202f"+"199,00"+apart+"€", "")
 		price = &priced{"129900", "USD", false, "standard"}
-		requirePrice(t, outletView(t, s, shop.ShopperContext{Currency: "USD", Locale: "en-US"}), "anvil", "USD", price, "", us+"1,299.00")
+		requirePrice(t, outletView(t, s, release.ShopperContext{Currency: "USD", Locale: "en-US"}), "anvil", "USD", price, "", us+"1,299.00")
 	})
 }
 
@@ -63,7 +63,7 @@ type priced struct {
 	pricebook        string
 }
 
-func requirePrice(t *testing.T, v *shop.View, id, currency string, want *priced, with, without string) {
+func requirePrice(t *testing.T, v *release.View, id, currency string, want *priced, with, without string) {
 	t.Helper()
 	require.Equal(t, currency, v.Currency)
 	found := product(t, v, id)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/release"
 	"portico/store/shop"
 )
 
@@ -54,25 +55,25 @@ func renamed(t require.TestingT, s *shop.Store, version string) {
 }
 
 // firstPage is one product of the list of all, and its cursor.
-func firstPage(t require.TestingT, v *shop.View) (name, cursor string) {
-	slice, err := v.Products(context.Background(), shop.ProductQuery{Page: store.Page{First: ptr(1)}})
+func firstPage(t require.TestingT, v *release.View) (name, cursor string) {
+	slice, err := v.Products(context.Background(), release.ProductQuery{Page: store.Page{First: ptr(1)}})
 	require.NoError(t, err)
 	require.Len(t, slice.Items, 1)
 	return slice.Items[0].Name(), slice.Cursors()[0]
 }
 
-func nextPage(v *shop.View, cursor string) (*store.Slice[*shop.Product], error) {
-	return v.Products(context.Background(), shop.ProductQuery{Page: store.Page{First: ptr(1), After: &cursor}})
+func nextPage(v *release.View, cursor string) (*store.Slice[*release.Product], error) {
+	return v.Products(context.Background(), release.ProductQuery{Page: store.Page{First: ptr(1), After: &cursor}})
 }
 
 func releaseFollowed(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := published(t, e)
-		name, cursor := firstPage(t, viewOf(t, s, shop.ShopperContext{}))
+		name, cursor := firstPage(t, viewOf(t, s, release.ShopperContext{}))
 		require.Equal(t, "Glue", name)
 		renamed(t, s, "New")
 		publish(t, s, "main")
-		v := viewOf(t, s, shop.ShopperContext{})
+		v := viewOf(t, s, release.ShopperContext{})
 		name, fresh := firstPage(t, v)
 		require.Equal(t, "New Glue", name)
 		for after, want := range map[string]string{cursor: "Kit", fresh: "New Kit"} {
@@ -83,10 +84,10 @@ func releaseFollowed(e Engine) func(*testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, strings.Replace(want, "Kit", "Anvil", 1), again.Items[0].Name())
 		}
-		before, err := v.Products(t.Context(), shop.ProductQuery{Page: store.Page{Last: ptr(1), Before: &cursor}})
+		before, err := v.Products(t.Context(), release.ProductQuery{Page: store.Page{Last: ptr(1), Before: &cursor}})
 		require.NoError(t, err)
 		require.Empty(t, before.Items)
-		_, err = v.Products(t.Context(), shop.ProductQuery{Page: store.Page{After: &cursor, Before: &fresh}})
+		_, err = v.Products(t.Context(), release.ProductQuery{Page: store.Page{After: &cursor, Before: &fresh}})
 		require.Error(t, err, "two cursors of two releases have no page between them")
 	}
 }
@@ -96,11 +97,11 @@ func releaseExpired(e Engine) func(*testing.T) {
 		clock := NewClock(noon)
 		s := published(t, e, at(clock), withoutDeltas)
 		bare := e.Open(t, at(clock), func(config *shop.Config) { config.NoCache = true })
-		before := viewOf(t, s, shop.ShopperContext{})
+		before := viewOf(t, s, release.ShopperContext{})
 		_, cursor := firstPage(t, before)
-		tools, err := before.Products(t.Context(), shop.ProductQuery{NodeID: "tools", Page: store.Page{First: ptr(1)}})
+		tools, err := before.Products(t.Context(), release.ProductQuery{NodeID: "tools", Page: store.Page{First: ptr(1)}})
 		require.NoError(t, err)
-		nodes, err := before.Nodes(t.Context(), shop.NodeQuery{Page: store.Page{First: ptr(1)}})
+		nodes, err := before.Nodes(t.Context(), release.NodeQuery{Page: store.Page{First: ptr(1)}})
 		require.NoError(t, err)
 		clock.Advance(time.Minute)
 		renamed(t, s, "Second")
@@ -109,7 +110,7 @@ func releaseExpired(e Engine) func(*testing.T) {
 		renamed(t, s, "Third")
 		publish(t, s, "main")
 		for name, s := range map[string]*shop.Store{"cached": s, "not cached": bare} {
-			_, err := nextPage(viewOf(t, s, shop.ShopperContext{}), cursor)
+			_, err := nextPage(viewOf(t, s, release.ShopperContext{}), cursor)
 			require.NoError(t, err, "%s: a release is kept while it is among the newest three", name)
 		}
 		renamed(t, s, "Fourth")
@@ -119,12 +120,12 @@ func releaseExpired(e Engine) func(*testing.T) {
 		requireNoLeftovers(t, e.SQL(t))
 		for name, s := range map[string]*shop.Store{"cached": s, "not cached": bare} {
 			t.Run(name, func(t *testing.T) {
-				v := viewOf(t, s, shop.ShopperContext{})
+				v := viewOf(t, s, release.ShopperContext{})
 				_, err := nextPage(v, cursor)
 				requireFault(t, err, store.CursorExpired, "after", "no longer kept")
-				_, err = v.Products(t.Context(), shop.ProductQuery{NodeID: "tools", Page: store.Page{Before: &tools.Cursors()[0]}})
+				_, err = v.Products(t.Context(), release.ProductQuery{NodeID: "tools", Page: store.Page{Before: &tools.Cursors()[0]}})
 				requireFault(t, err, store.CursorExpired, "before")
-				_, err = v.Nodes(t.Context(), shop.NodeQuery{Page: store.Page{After: &nodes.Cursors()[0]}})
+				_, err = v.Nodes(t.Context(), release.NodeQuery{Page: store.Page{After: &nodes.Cursors()[0]}})
 				requireFault(t, err, store.CursorExpired, "after")
 			})
 		}
@@ -134,8 +135,8 @@ func releaseExpired(e Engine) func(*testing.T) {
 func releaseOfAnother(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := published(t, e)
-		_, cursor := firstPage(t, viewOf(t, s, shop.ShopperContext{}))
-		_, err := nextPage(outletView(t, s, shop.ShopperContext{}), cursor)
+		_, cursor := firstPage(t, viewOf(t, s, release.ShopperContext{}))
+		_, err := nextPage(outletView(t, s, release.ShopperContext{}), cursor)
 		requireFault(t, err, store.CursorExpired, "after")
 	}
 }
@@ -150,13 +151,13 @@ func releaseKept(e Engine) func(*testing.T) {
 			renamed(t, s, strconv.Itoa(i))
 			publish(t, s, "main")
 			clock.Advance(2 * time.Hour)
-			_, cursor := firstPage(t, viewOf(t, s, shop.ShopperContext{}))
+			_, cursor := firstPage(t, viewOf(t, s, release.ShopperContext{}))
 			cursors = append(cursors, cursor)
 		}
 		require.NoError(t, s.Sweep(t.Context()))
 		require.Equal(t, "3", value(t, e.SQL(t), `SELECT COUNT(*) FROM release`))
 		requireNoLeftovers(t, e.SQL(t))
-		v := viewOf(t, s, shop.ShopperContext{})
+		v := viewOf(t, s, release.ShopperContext{})
 		for i, cursor := range cursors {
 			_, err := nextPage(v, cursor)
 			if i < 2 {
@@ -171,15 +172,15 @@ func releaseKept(e Engine) func(*testing.T) {
 func releaseViewed(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := published(t, e, func(config *shop.Config) { config.NoCache = true })
-		v := viewOf(t, s, shop.ShopperContext{})
-		want := listed(t, v, shop.ProductQuery{})
+		v := viewOf(t, s, release.ShopperContext{})
+		want := listed(t, v, release.ProductQuery{})
 		renamed(t, s, "New")
 		imported(t, s, ndjson(with("node", "tools", `{"type":"product","id":"anvil"},`, ``)))
 		publish(t, s, "main")
-		require.Equal(t, want, listed(t, v, shop.ProductQuery{}))
-		require.Equal(t, []string{"brush", "chalk", "easel"}, listed(t, v, shop.ProductQuery{Filter: shop.ProductFilter{Terms: []store.Term{{Attribute: "tags", Operator: "eq", Values: []string{"paint"}}}}}))
+		require.Equal(t, want, listed(t, v, release.ProductQuery{}))
+		require.Equal(t, []string{"brush", "chalk", "easel"}, listed(t, v, release.ProductQuery{Filter: release.ProductFilter{Terms: []store.Term{{Attribute: "tags", Operator: "eq", Values: []string{"paint"}}}}}))
 		require.Equal(t, "Frame", product(t, v, "frame").Name())
-		require.Equal(t, "New Anvil", product(t, viewOf(t, s, shop.ShopperContext{}), "anvil").Name())
+		require.Equal(t, "New Anvil", product(t, viewOf(t, s, release.ShopperContext{}), "anvil").Name())
 	}
 }
 
@@ -189,7 +190,7 @@ func releaseElsewhere(e Engine) func(*testing.T) {
 		for _, version := range []string{"First", "Second"} {
 			renamed(t, here, version)
 			publish(t, here, "main")
-			Soon(t, version+" Anvil", func() string { return product(t, viewOf(t, there, shop.ShopperContext{}), "anvil").Name() })
+			Soon(t, version+" Anvil", func() string { return product(t, viewOf(t, there, release.ShopperContext{}), "anvil").Name() })
 		}
 	}
 }
@@ -238,7 +239,7 @@ func releaseShared(e Engine) func(*testing.T) {
 		publish(t, s, "main", "outlet")
 		require.NoError(t, s.Sweep(t.Context()))
 		requireNoLeftovers(t, db)
-		require.Equal(t, "For painting.", product(t, viewOf(t, s, shop.ShopperContext{}), "brush").Description())
+		require.Equal(t, "For painting.", product(t, viewOf(t, s, release.ShopperContext{}), "brush").Description())
 	}
 }
 
@@ -251,11 +252,11 @@ func releaseInterrupted(e Engine) func(*testing.T) {
 		require.NoError(t, err)
 		require.Len(t, catalogs, 3)
 		big := catalogs[0]
-		release, err := s.Publish(t.Context(), actor, big, nil)
+		newest, err := s.Publish(t.Context(), actor, big, nil)
 		require.NoError(t, err)
-		v := viewOf(t, s, shop.ShopperContext{})
-		require.Equal(t, release.ID, v.Release.ID)
-		want, documents := listed(t, v, shop.ProductQuery{}), count(t, db, "document")
+		v := viewOf(t, s, release.ShopperContext{})
+		require.Equal(t, newest.ID, v.Release.ID)
+		want, documents := listed(t, v, release.ProductQuery{}), count(t, db, "document")
 
 		interrupt := func() {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -266,10 +267,10 @@ func releaseInterrupted(e Engine) func(*testing.T) {
 		imported(t, s, strings.ReplaceAll(generated(t, 1300, 6), "warranty of", "guarantee of"))
 		interrupt()
 		require.Equal(t, 2, count(t, db, "release"))
-		require.Greater(t, count(t, db, `release_product WHERE release_id <> `+strconv.FormatInt(release.ID, 10)), 0)
-		again := viewOf(t, e.Open(t, at(clock)), shop.ShopperContext{})
-		require.Equal(t, release.ID, again.Release.ID)
-		require.Equal(t, want, listed(t, again, shop.ProductQuery{}))
+		require.Greater(t, count(t, db, `release_product WHERE release_id <> `+strconv.FormatInt(newest.ID, 10)), 0)
+		again := viewOf(t, e.Open(t, at(clock)), release.ShopperContext{})
+		require.Equal(t, newest.ID, again.Release.ID)
+		require.Equal(t, want, listed(t, again, release.ProductQuery{}))
 
 		require.NoError(t, s.Sweep(t.Context()))
 		require.Equal(t, 2, count(t, db, "release"), "it may still be under way")
@@ -280,9 +281,9 @@ func releaseInterrupted(e Engine) func(*testing.T) {
 		require.Equal(t, 1, count(t, db, "release"))
 		requireNoLeftovers(t, db)
 		require.Equal(t, documents, count(t, db, "document"))
-		require.Equal(t, want, listed(t, viewOf(t, s, shop.ShopperContext{}), shop.ProductQuery{}))
+		require.Equal(t, want, listed(t, viewOf(t, s, release.ShopperContext{}), release.ProductQuery{}))
 		publish(t, s, big)
-		require.Equal(t, want, listed(t, viewOf(t, s, shop.ShopperContext{}), shop.ProductQuery{}))
+		require.Equal(t, want, listed(t, viewOf(t, s, release.ShopperContext{}), release.ProductQuery{}))
 	}
 }
 
@@ -327,7 +328,7 @@ func releaseTogether(e Engine) func(*testing.T) {
 		require.Equal(t, 0, count(t, db, `release WHERE state <> 'published'`))
 		require.Equal(t, 2, count(t, db, `catalog WHERE release_id IS NOT NULL`))
 		require.Equal(t, "1", value(t, db, `SELECT COUNT(DISTINCT documents) FROM release_product WHERE ordinal = 0 AND release_id IN (SELECT release_id FROM catalog)`))
-		require.NotEmpty(t, listed(t, viewOf(t, s, shop.ShopperContext{}), shop.ProductQuery{}))
+		require.NotEmpty(t, listed(t, viewOf(t, s, release.ShopperContext{}), release.ProductQuery{}))
 	}
 }
 
@@ -386,15 +387,15 @@ func releaseWhole(e Engine) func(*testing.T) {
 // each page in a new view, and tells what was wrong.
 func readWhole(s *shop.Store, way int) string {
 	recent, _ := store.NewRange("updated_at", "gt", "2000-01-01")
-	queries := []shop.ProductQuery{
+	queries := []release.ProductQuery{
 		{}, {Sort: store.Sort{By: store.SortCreatedAt, Descending: true}},
-		{Sort: store.Sort{By: store.SortID}, Filter: shop.ProductFilter{Ranges: []store.Range{recent}}},
-		{Sort: store.Sort{By: store.SortUpdatedAt}, Filter: shop.ProductFilter{Ranges: []store.Range{recent}}},
+		{Sort: store.Sort{By: store.SortID}, Filter: release.ProductFilter{Ranges: []store.Range{recent}}},
+		{Sort: store.Sort{By: store.SortUpdatedAt}, Filter: release.ProductFilter{Ranges: []store.Range{recent}}},
 	}
 	query, version, seen := queries[way%len(queries)], "", 0
 	query.Page.First = ptr(1)
 	for {
-		v, err := s.View(context.Background(), shop.ShopperContext{})
+		v, err := s.View(context.Background(), release.ShopperContext{})
 		if err != nil {
 			return err.Error()
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/release"
 	"portico/store/shop"
 )
 
@@ -44,15 +45,15 @@ func releaseWalked(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
 		s := published(t, e, at(clock), func(config *shop.Config) { config.NoCache = true })
-		want := listed(t, viewOf(t, s, shop.ShopperContext{}), shop.ProductQuery{})
+		want := listed(t, viewOf(t, s, release.ShopperContext{}), release.ProductQuery{})
 		require.Greater(t, len(want), 5)
 		for _, sort := range []store.Sort{{}, {By: store.SortID}, {By: store.SortName, Descending: true}} {
-			query := shop.ProductQuery{Sort: sort, Page: store.Page{First: ptr(1)}}
-			whole := listed(t, viewOf(t, s, shop.ShopperContext{}), shop.ProductQuery{Sort: sort})
+			query := release.ProductQuery{Sort: sort, Page: store.Page{First: ptr(1)}}
+			whole := listed(t, viewOf(t, s, release.ShopperContext{}), release.ProductQuery{Sort: sort})
 			var seen []string
 			version := ""
 			for {
-				slice, err := viewOf(t, s, shop.ShopperContext{}).Products(t.Context(), query)
+				slice, err := viewOf(t, s, release.ShopperContext{}).Products(t.Context(), query)
 				require.NoError(t, err, "after %s", seen)
 				seen = append(seen, slice.Items[0].ID())
 				name := slice.Items[0].Name()
@@ -77,14 +78,14 @@ func releaseWalked(e Engine) func(*testing.T) {
 			}
 			require.Equal(t, whole, seen, "by %s", sort)
 		}
-		_, cursor := firstPage(t, viewOf(t, s, shop.ShopperContext{}))
+		_, cursor := firstPage(t, viewOf(t, s, release.ShopperContext{}))
 		for range 4 {
 			clock.Advance(2 * time.Hour)
 			retitled(t, s, clock.Now().Format(" v15.04"))
 			publish(t, s, "main")
 		}
 		require.NoError(t, s.Sweep(t.Context()))
-		_, err := nextPage(viewOf(t, s, shop.ShopperContext{}), cursor)
+		_, err := nextPage(viewOf(t, s, release.ShopperContext{}), cursor)
 		requireFault(t, err, store.CursorExpired, "after")
 	}
 }
@@ -112,7 +113,7 @@ func releaseSame(e Engine) func(*testing.T) {
 		imported(t, stores["delta"], shopFile)
 		publish(t, stores["delta"], "main", "outlet")
 		served := func() string {
-			routing := viewOf(t, e.Open(t, at(clock)), shop.ShopperContext{})
+			routing := viewOf(t, e.Open(t, at(clock)), release.ShopperContext{})
 			return routing.Release.UUID()
 		}
 		brush := func(text string) string { return with("product", "brush", `"For paint."`, `"`+text+`"`) }

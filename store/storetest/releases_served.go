@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/release"
 	"portico/store/shop"
 )
 
@@ -65,7 +66,7 @@ func releaseRolledBack(e Engine) func(*testing.T) {
 			renamed(t, here, version)
 			publish(t, here, "main")
 		}
-		seen := func(s *shop.Store) string { return product(t, viewOf(t, s, shop.ShopperContext{}), "anvil").Name() }
+		seen := func(s *shop.Store) string { return product(t, viewOf(t, s, release.ShopperContext{}), "anvil").Name() }
 		ids, _ := releasesOf(t, here, "main")
 		for i, want := range []string{"Three Anvil", "Two Anvil", "One Anvil"} {
 			release, err := here.ServeRelease(t.Context(), actor, ids[i])
@@ -99,11 +100,11 @@ func releasePreviewed(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		imported(t, s, shopFile)
-		release, err := s.Preview(t.Context(), actor, "main", nil)
+		newest, err := s.Preview(t.Context(), actor, "main", nil)
 		require.NoError(t, err)
-		_, err = s.View(t.Context(), shop.ShopperContext{})
+		_, err = s.View(t.Context(), release.ShopperContext{})
 		requireFault(t, err, store.NotFound, "", "No catalog is published")
-		ahead := viewOf(t, s, shop.ShopperContext{ReleaseID: release.UUID()})
+		ahead := viewOf(t, s, release.ShopperContext{ReleaseID: newest.UUID()})
 		require.Equal(t, "Anvil", product(t, ahead, "anvil").Name())
 		_, cursor := firstPage(t, ahead)
 		slice, err := nextPage(ahead, cursor)
@@ -113,16 +114,16 @@ func releasePreviewed(e Engine) func(*testing.T) {
 		renamed(t, s, "New")
 		publish(t, s, "main")
 		require.Equal(t, "Anvil", product(t, ahead, "anvil").Name())
-		_, err = nextPage(viewOf(t, s, shop.ShopperContext{}), cursor)
+		_, err = nextPage(viewOf(t, s, release.ShopperContext{}), cursor)
 		requireFault(t, err, store.CursorExpired, "after") // a cursor does not let anyone in
-		_, err = s.ServeRelease(t.Context(), actor, release.UUID())
+		_, err = s.ServeRelease(t.Context(), actor, newest.UUID())
 		require.NoError(t, err)
-		v := viewOf(t, s, shop.ShopperContext{})
+		v := viewOf(t, s, release.ShopperContext{})
 		require.Equal(t, "Anvil", product(t, v, "anvil").Name())
 		_, err = nextPage(v, cursor)
 		require.NoError(t, err)
 		for _, id := range []string{"none", "999"} {
-			_, err = s.View(t.Context(), shop.ShopperContext{ReleaseID: id})
+			_, err = s.View(t.Context(), release.ShopperContext{ReleaseID: id})
 			requireFault(t, err, store.NotFound, "")
 		}
 	}
@@ -152,7 +153,7 @@ func releaseSweptAndServed(e Engine) func(*testing.T) {
 			if served != nil {
 				requireFault(t, served, store.NotFound, "releaseId")
 			}
-			require.NotEmpty(t, listed(t, viewOf(t, s, shop.ShopperContext{}), shop.ProductQuery{}))
+			require.NotEmpty(t, listed(t, viewOf(t, s, release.ShopperContext{}), release.ProductQuery{}))
 			requireNoLeftovers(t, e.SQL(t))
 		}
 	}

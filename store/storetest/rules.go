@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/catalog"
+	"portico/store/release"
 	"portico/store/shop"
 )
 
@@ -31,29 +33,29 @@ func rule(id, members string) string {
 }
 
 // seenBy is the catalog that a shopper sees.
-func seenBy(t require.TestingT, s *shop.Store, shopper shop.ShopperContext) string {
+func seenBy(t require.TestingT, s *shop.Store, shopper release.ShopperContext) string {
 	return viewOf(t, s, shopper).Release.CatalogID
 }
 
 func rulesImported(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := published(t, e, at(NewClock(noon)))
-		member := shop.ShopperContext{AccountID: "acme", AccountTags: []string{"silver", "gold"}, CustomerID: "bob"}
+		member := release.ShopperContext{AccountID: "acme", AccountTags: []string{"silver", "gold"}, CustomerID: "bob"}
 		for _, c := range []struct {
 			name    string
-			shopper shop.ShopperContext
+			shopper release.ShopperContext
 			want    string
 		}{
-			{"nobody in particular", shop.ShopperContext{}, "main"},
+			{"nobody in particular", release.ShopperContext{}, "main"},
 			{"a shopper for whom the club's rule is", member, "outlet"},
-			{"one of another account", shop.ShopperContext{AccountID: "other", AccountTags: []string{"gold"}, CustomerID: "bob", Channel: "web", Tags: []string{"clearance"}}, "main"},
-			{"one without the tag", shop.ShopperContext{AccountID: "acme", CustomerID: "bob"}, "main"},
-			{"a channel and a tag make no member", shop.ShopperContext{Channel: "web", Tags: []string{"clearance"}}, "main"},
+			{"one of another account", release.ShopperContext{AccountID: "other", AccountTags: []string{"gold"}, CustomerID: "bob", Channel: "web", Tags: []string{"clearance"}}, "main"},
+			{"one without the tag", release.ShopperContext{AccountID: "acme", CustomerID: "bob"}, "main"},
+			{"a channel and a tag make no member", release.ShopperContext{Channel: "web", Tags: []string{"clearance"}}, "main"},
 		} {
 			require.Equal(t, c.want, seenBy(t, s, c.shopper), c.name)
 		}
 		require.NoError(t, s.DeleteCatalogRule(t.Context(), actor, "everyone"))
-		require.Equal(t, "main", seenBy(t, s, shop.ShopperContext{}), "without a rule the oldest catalog")
+		require.Equal(t, "main", seenBy(t, s, release.ShopperContext{}), "without a rule the oldest catalog")
 	}
 }
 
@@ -62,9 +64,9 @@ func rulesInOrder(e Engine) func(*testing.T) {
 		s := published(t, e)
 		toMain := func(id string) string { return replaced(rule(id, `"channels":["kiosk"],`), "outlet", "main") }
 		imported(t, s, ndjson(rule("z-first", `"channels":["kiosk"],`), toMain("a-second")))
-		require.Equal(t, "outlet", seenBy(t, s, shop.ShopperContext{Channel: "kiosk"}))
+		require.Equal(t, "outlet", seenBy(t, s, release.ShopperContext{Channel: "kiosk"}))
 		imported(t, s, ndjson(toMain("a-second"), rule("z-first", `"channels":["kiosk","stall"],`)))
-		require.Equal(t, "outlet", seenBy(t, s, shop.ShopperContext{Channel: "kiosk"}), "a change keeps the order of the first import")
+		require.Equal(t, "outlet", seenBy(t, s, release.ShopperContext{Channel: "kiosk"}), "a change keeps the order of the first import")
 	}
 }
 
@@ -83,7 +85,7 @@ func rulesByTheClock(e Engine) func(*testing.T) {
 			now, err := time.Parse("2006-01-02T15:04:05", "2024-05-30T"+c.at)
 			require.NoError(t, err)
 			clock.Set(now)
-			v := viewOf(t, s, shop.ShopperContext{Channel: "web"})
+			v := viewOf(t, s, release.ShopperContext{Channel: "web"})
 			require.Equal(t, c.want, v.Release.CatalogID, c.at)
 			until := v.Resolution().ValidUntil
 			require.Equal(t, c.until == "", until.IsZero(), "%s: until %s", c.at, until)
@@ -97,12 +99,12 @@ func rulesByTheClock(e Engine) func(*testing.T) {
 func rulesOnce(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := published(t, e)
-		v := viewOf(t, s, shop.ShopperContext{Channel: "web"})
+		v := viewOf(t, s, release.ShopperContext{Channel: "web"})
 		imported(t, s, ndjson(rule("web", `"channels":["web"],`)))
-		require.Equal(t, "outlet", seenBy(t, s, shop.ShopperContext{Channel: "web"}))
+		require.Equal(t, "outlet", seenBy(t, s, release.ShopperContext{Channel: "web"}))
 		require.Equal(t, "Anvil", product(t, v, "anvil").Name())
 		x := v.Resolution()
-		require.Equal(t, []any{"main", "everyone", shop.ResolvedByDefault}, []any{x.Catalog.ID, x.Rule.ID, x.Reason})
+		require.Equal(t, []any{"main", "everyone", release.ResolvedByDefault}, []any{x.Catalog.ID, x.Rule.ID, x.Reason})
 		require.Len(t, x.Candidates, 2)
 	}
 }
@@ -110,19 +112,19 @@ func rulesOnce(e Engine) func(*testing.T) {
 func rulesAtOnce(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		here, there := published(t, e), e.Open(t)
-		kiosk := shop.ShopperContext{Channel: "kiosk"}
+		kiosk := release.ShopperContext{Channel: "kiosk"}
 		require.Equal(t, "main", seenBy(t, there, kiosk))
 		outlet, name := "outlet", "kiosk"
-		made, err := here.CreateCatalogRule(t.Context(), actor, "", shop.RuleChange{Name: &name, CatalogID: &outlet, Channels: []string{"kiosk"}})
+		made, err := here.CreateCatalogRule(t.Context(), actor, "", catalog.RuleChange{Name: &name, CatalogID: &outlet, Channels: []string{"kiosk"}})
 		require.NoError(t, err)
 		require.Equal(t, "outlet", seenBy(t, here, kiosk))
 		Soon(t, "outlet", func() string { return seenBy(t, there, kiosk) })
-		_, err = there.UpdateCatalogRule(t.Context(), actor, made.ID, shop.RuleChange{Channels: []string{"stall"}})
+		_, err = there.UpdateCatalogRule(t.Context(), actor, made.ID, catalog.RuleChange{Channels: []string{"stall"}})
 		require.NoError(t, err)
 		require.Equal(t, "main", seenBy(t, there, kiosk))
-		Soon(t, "outlet", func() string { return seenBy(t, here, shop.ShopperContext{Channel: "stall"}) })
+		Soon(t, "outlet", func() string { return seenBy(t, here, release.ShopperContext{Channel: "stall"}) })
 		require.NoError(t, here.DeleteCatalogRule(t.Context(), actor, made.ID))
-		require.Equal(t, "main", seenBy(t, here, shop.ShopperContext{Channel: "stall"}))
+		require.Equal(t, "main", seenBy(t, here, release.ShopperContext{Channel: "stall"}))
 	}
 }
 
@@ -133,10 +135,10 @@ func rulesKept(e Engine) func(*testing.T) {
 		Soon(t, "[]", func() string {
 			ctx, counter := store.CountStatements(t.Context())
 			for _, channel := range []string{"web", "mobile", ""} {
-				v, err := s.View(ctx, shop.ShopperContext{Channel: channel})
+				v, err := s.View(ctx, release.ShopperContext{Channel: channel})
 				require.NoError(t, err)
 				v.Resolution()
-				_, err = s.CatalogResolution(ctx, shop.ShopperContext{AccountID: channel}, &noon)
+				_, err = s.CatalogResolution(ctx, release.ShopperContext{AccountID: channel}, &noon)
 				require.NoError(t, err)
 			}
 			return fmt.Sprintf("%q", counter.Queries())
@@ -147,29 +149,29 @@ func rulesKept(e Engine) func(*testing.T) {
 func rulesExplained(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t, at(NewClock(noon)))
-		explain := func(shopper shop.ShopperContext) *shop.CatalogResolution {
+		explain := func(shopper release.ShopperContext) *release.CatalogResolution {
 			x, err := s.CatalogResolution(context.Background(), shopper, nil)
 			require.NoError(t, err)
 			return x
 		}
-		x := explain(shop.ShopperContext{})
-		require.Equal(t, shop.ResolvedToNothing, x.Reason)
+		x := explain(release.ShopperContext{})
+		require.Equal(t, release.ResolvedToNothing, x.Reason)
 		require.True(t, x.Catalog == nil && x.Release == nil && x.Rule == nil && len(x.Candidates) == 0)
 		imported(t, s, shopFile)
-		x = explain(shop.ShopperContext{})
-		require.Equal(t, shop.ResolvedToNothing, x.Reason)
-		require.Equal(t, shop.DropNotPublished, x.Candidates[0].Dropped, "which says what to do about it")
+		x = explain(release.ShopperContext{})
+		require.Equal(t, release.ResolvedToNothing, x.Reason)
+		require.Equal(t, release.DropNotPublished, x.Candidates[0].Dropped, "which says what to do about it")
 		publish(t, s, "outlet")
-		x = explain(shop.ShopperContext{})
-		require.Equal(t, []any{shop.ResolvedByAge, "outlet"}, []any{x.Reason, x.Catalog.ID})
+		x = explain(release.ShopperContext{})
+		require.Equal(t, []any{release.ResolvedByAge, "outlet"}, []any{x.Reason, x.Catalog.ID})
 		require.True(t, x.Rule == nil && x.Release != nil)
 		publish(t, s, "main")
-		x = explain(shop.ShopperContext{AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob", Channel: "web"})
-		require.Equal(t, []any{shop.ResolvedByRule, "outlet", "club", noon}, []any{x.Reason, x.Catalog.ID, x.Rule.ID, x.At})
+		x = explain(release.ShopperContext{AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob", Channel: "web"})
+		require.Equal(t, []any{release.ResolvedByRule, "outlet", "club", noon}, []any{x.Reason, x.Catalog.ID, x.Rule.ID, x.At})
 		club, everyone := x.Candidates[0], x.Candidates[1]
-		require.Equal(t, []any{4, 1, shop.CriterionMatched, shop.CriterionMissed, shop.CriterionMatched}, []any{club.Score, club.Missed, club.Channel(), club.Tag(), club.Schedule()})
-		require.Equal(t, []any{0, 0, true, shop.CriterionNotAsked, shop.CriterionNotAsked}, []any{everyone.Score, everyone.Missed, everyone.Default(), everyone.Channel(), everyone.Schedule()})
-		_, err := s.UpdateCatalogRule(t.Context(), actor, "club", shop.RuleChange{CatalogID: ptr("nowhere")})
+		require.Equal(t, []any{4, 1, release.CriterionMatched, release.CriterionMissed, release.CriterionMatched}, []any{club.Score, club.Missed, club.Channel(), club.Tag(), club.Schedule()})
+		require.Equal(t, []any{0, 0, true, release.CriterionNotAsked, release.CriterionNotAsked}, []any{everyone.Score, everyone.Missed, everyone.Default(), everyone.Channel(), everyone.Schedule()})
+		_, err := s.UpdateCatalogRule(t.Context(), actor, "club", catalog.RuleChange{CatalogID: ptr("nowhere")})
 		requireFault(t, err, store.Unprocessable, "catalogId", `catalog: "nowhere"`)
 	}
 }

@@ -10,6 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/store/catalog"
+	"portico/store/exchange"
+	"portico/store/release"
 	"portico/store/shop"
 )
 
@@ -108,7 +111,7 @@ func Sales(t *testing.T, e Engine) {
 	} {
 		t.Run(c.source+": "+c.name, func(t *testing.T) {
 			clock.Set(moment(t, c.at))
-			v := viewOf(t, s, shop.ShopperContext{Currency: c.currency})
+			v := viewOf(t, s, release.ShopperContext{Currency: c.currency})
 			require.Equal(t, c.want, saleOf(t, product(t, v, c.product)))
 		})
 	}
@@ -117,34 +120,34 @@ func Sales(t *testing.T, e Engine) {
 			"2024-04-01T00:00:00Z": "pair 2: 1950, box 10: 1900, crate 100: 1300", "12:00:00": "pair 2: 1400", "13:00:00": "crate 100: 1300",
 		} {
 			clock.Set(moment(t, at))
-			requireTiers(t, product(t, viewOf(t, s, shop.ShopperContext{}), "tea"), want)
+			requireTiers(t, product(t, viewOf(t, s, release.ShopperContext{}), "tea"), want)
 		}
 		clock.Set(moment(t, "11:00:00"))
-		requireTiers(t, product(t, viewOf(t, s, shop.ShopperContext{}), "dress-red-l"), "two 2: 8500")
+		requireTiers(t, product(t, viewOf(t, s, release.ShopperContext{}), "dress-red-l"), "two 2: 8500")
 		clock.Set(moment(t, "05:00:00"))
-		requireTiers(t, product(t, viewOf(t, s, shop.ShopperContext{}), "dress"), "two 2: 9000, six 6: 8800")
-		child := product(t, viewOf(t, s, shop.ShopperContext{}), "dress-red-l")
+		requireTiers(t, product(t, viewOf(t, s, release.ShopperContext{}), "dress"), "two 2: 9000, six 6: 8800")
+		child := product(t, viewOf(t, s, release.ShopperContext{}), "dress-red-l")
 		require.Equal(t, "9000 (9500) dawn until 2024-05-30T06:00:00", saleOf(t, child))
 		requireTiers(t, child, "two 2: 8500, six 6: 8300")
 	})
 	t.Run("a sale's own tiers are exported, and imported again", func(t *testing.T) {
 		var file, again strings.Builder
-		_, err := s.Export(t.Context(), &file, shop.ExportOptions{})
+		_, err := s.Export(t.Context(), &file, exchange.ExportOptions{})
 		require.NoError(t, err)
 		require.Contains(t, file.String(), `"tiers":{"six":{"minimum_quantity":6,"amount":8800}}`)
 		url := e.Blank(t)
 		other := e.Open(t, func(config *shop.Config) { config.URL = url })
 		imported(t, other, file.String())
-		_, err = other.Export(t.Context(), &again, shop.ExportOptions{})
+		_, err = other.Export(t.Context(), &again, exchange.ExportOptions{})
 		require.NoError(t, err)
 		require.Equal(t, file.String(), again.String())
 	})
 	t.Run("a view keeps its moment", func(t *testing.T) {
 		clock.Set(moment(t, "12:00:00"))
-		v := viewOf(t, s, shop.ShopperContext{})
+		v := viewOf(t, s, release.ShopperContext{})
 		clock.Set(moment(t, "13:00:00"))
 		require.Contains(t, saleOf(t, product(t, v, "tea")), "hour until")
-		require.Contains(t, saleOf(t, product(t, viewOf(t, s, shop.ShopperContext{}), "tea")), "late hour until")
+		require.Contains(t, saleOf(t, product(t, viewOf(t, s, release.ShopperContext{}), "tea")), "late hour until")
 	})
 }
 
@@ -161,11 +164,11 @@ func moment(t *testing.T, text string) time.Time {
 
 // saleOf writes a product's price on a line, a + for an amount with tax, and
 // holds the typed members against the document.
-func saleOf(t *testing.T, p *shop.Product) string {
+func saleOf(t *testing.T, p *release.Product) string {
 	t.Helper()
 	members := body(t, p)
 	meta := members["meta"].(map[string]any)
-	amount := func(price *shop.Price) string {
+	amount := func(price *release.Price) string {
 		if price == nil {
 			return ""
 		}
@@ -203,7 +206,7 @@ func saleOf(t *testing.T, p *shop.Product) string {
 	return fmt.Sprintf("%s (%s) %s until %s", amount(p.Price()), amount(p.OriginalPrice()), *p.SaleID(), expires)
 }
 
-func requireTiers(t *testing.T, p *shop.Product, want string) {
+func requireTiers(t *testing.T, p *release.Product, want string) {
 	t.Helper()
 	members := body(t, p)
 	var tiers []string
@@ -230,7 +233,7 @@ func cmpOr[T any](a, b *T) *T {
 // other (spec: Catalog product, meta).
 func Variants(t *testing.T, e Engine) {
 	s, _ := salesAt(t, e, noon)
-	v := viewOf(t, s, shop.ShopperContext{})
+	v := viewOf(t, s, release.ShopperContext{})
 	parent := product(t, v, "dress")
 	t.Run("a parent's variations and options by sort order", func(t *testing.T) {
 		require.Equal(t, "Colour: Blue Red; Size: S L", variationsOf(parent.Variations()))
@@ -272,7 +275,7 @@ func Variants(t *testing.T, e Engine) {
 }
 
 // variationsOf writes variations on a line.
-func variationsOf(list []shop.Variation) string {
+func variationsOf(list []catalog.Variation) string {
 	var lines []string
 	for _, v := range list {
 		line := v.Name

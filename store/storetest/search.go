@@ -9,6 +9,7 @@ import (
 
 	"portico/store"
 	"portico/store/index"
+	"portico/store/release"
 	"portico/store/shop"
 )
 
@@ -112,14 +113,14 @@ func searchFinds(s *shop.Store) func(*testing.T) {
 			{"שלום", "", "arabic"},                    //
 		} {
 			t.Run(c.typed+" in "+c.locale, func(t *testing.T) {
-				v := viewOf(t, s, shop.ShopperContext{Locale: c.locale})
+				v := viewOf(t, s, release.ShopperContext{Locale: c.locale})
 				search, err := index.NewSearch(c.typed)
 				require.NoError(t, err)
 				require.Equal(t, c.want == "*", search.Empty())
 				if search.Empty() {
 					return
 				}
-				got := listed(t, v, shop.ProductQuery{Filter: shop.ProductFilter{Searches: []index.Search{search}}, Sort: store.Sort{By: store.SortID}})
+				got := listed(t, v, release.ProductQuery{Filter: release.ProductFilter{Searches: []index.Search{search}}, Sort: store.Sort{By: store.SortID}})
 				require.Equal(t, strings.Fields(c.want), got, "%s", search)
 			})
 		}
@@ -154,7 +155,7 @@ func searchBounds(t *testing.T) {
 
 func searchAnything(s *shop.Store) func(*testing.T) {
 	return func(t *testing.T) {
-		v := viewOf(t, s, shop.ShopperContext{Locale: "th, zh-Hant, fr"})
+		v := viewOf(t, s, release.ShopperContext{Locale: "th, zh-Hant, fr"})
 		rapid.Check(t, func(t *rapid.T) {
 			text := rapid.OneOf(rapid.String(), rapid.StringMatching(`(["*()^:+-]|AND|OR|NOT|NEAR|anvil|é|木|ไ|'|;|--| ){0,12}`)).Draw(t, "text")
 			search, err := index.NewSearch(text)
@@ -163,7 +164,7 @@ func searchAnything(s *shop.Store) func(*testing.T) {
 				return
 			}
 			if !search.Empty() {
-				_, err = v.Products(t.Context(), shop.ProductQuery{Filter: shop.ProductFilter{Searches: []index.Search{search}}})
+				_, err = v.Products(t.Context(), release.ProductQuery{Filter: release.ProductFilter{Searches: []index.Search{search}}})
 				require.NoError(t, err)
 			}
 		})
@@ -172,7 +173,7 @@ func searchAnything(s *shop.Store) func(*testing.T) {
 
 func searchRelevance(s *shop.Store) func(*testing.T) {
 	return func(t *testing.T) {
-		v := viewOf(t, s, shop.ShopperContext{Locale: "fr"})
+		v := viewOf(t, s, release.ShopperContext{Locale: "fr"})
 		for _, c := range []struct {
 			typed, node string
 			descending  bool
@@ -188,7 +189,7 @@ func searchRelevance(s *shop.Store) func(*testing.T) {
 			t.Run(c.typed+" in "+c.node, func(t *testing.T) {
 				search, err := index.NewSearch(c.typed)
 				require.NoError(t, err)
-				query := shop.ProductQuery{NodeID: c.node, Sort: store.Sort{By: store.SortRelevance, Descending: c.descending}}
+				query := release.ProductQuery{NodeID: c.node, Sort: store.Sort{By: store.SortRelevance, Descending: c.descending}}
 				if !search.Empty() {
 					query.Filter.Searches = []index.Search{search}
 				}
@@ -206,12 +207,12 @@ func searchUnindexed(e Engine) func(*testing.T) {
 			_, err := db.Exec(`DELETE FROM ` + table)
 			require.NoError(t, err)
 		}
-		v := viewOf(t, s, shop.ShopperContext{})
-		_, err := v.Products(t.Context(), shop.ProductQuery{Filter: searching(t, "anvil")})
+		v := viewOf(t, s, release.ShopperContext{})
+		_, err := v.Products(t.Context(), release.ProductQuery{Filter: searching(t, "anvil")})
 		requireFault(t, err, store.Unprocessable, "", "older version", "publish it anew")
-		_, err = v.Facet(t.Context(), shop.FacetQuery{Attribute: "tags", First: 1})
+		_, err = v.Facet(t.Context(), release.FacetQuery{Attribute: "tags", First: 1})
 		requireFault(t, err, store.Unprocessable, "", "older version", "publish it anew")
-		require.NotEmpty(t, listed(t, v, shop.ProductQuery{}))
+		require.NotEmpty(t, listed(t, v, release.ProductQuery{}))
 	}
 }
 
@@ -224,13 +225,13 @@ func searchOutdated(e Engine) func(*testing.T) {
 		_, err := db.Exec(`UPDATE release SET format = 1`)
 		require.NoError(t, err)
 		elsewhere := e.Open(t, func(config *shop.Config) { config.NoCache = true })
-		v := viewOf(t, elsewhere, shop.ShopperContext{Locale: "zh-Hant"})
-		require.Equal(t, []string{"anvil"}, listed(t, v, shop.ProductQuery{Filter: searching(t, "anvil")}), "which is indexed as ever")
-		_, err = v.Products(t.Context(), shop.ProductQuery{Filter: searching(t, "筆刷")})
+		v := viewOf(t, elsewhere, release.ShopperContext{Locale: "zh-Hant"})
+		require.Equal(t, []string{"anvil"}, listed(t, v, release.ProductQuery{Filter: searching(t, "anvil")}), "which is indexed as ever")
+		_, err = v.Products(t.Context(), release.ProductQuery{Filter: searching(t, "筆刷")})
 		requireFault(t, err, store.Unprocessable, "", "older version", "publish it anew")
 		publish(t, elsewhere, "main") // though nothing is new
-		now := viewOf(t, elsewhere, shop.ShopperContext{Locale: "zh-Hant"})
+		now := viewOf(t, elsewhere, release.ShopperContext{Locale: "zh-Hant"})
 		require.Greater(t, now.Release.ID, v.Release.ID)
-		require.Equal(t, []string{"brush"}, listed(t, now, shop.ProductQuery{Filter: searching(t, "筆刷")}))
+		require.Equal(t, []string{"brush"}, listed(t, now, release.ProductQuery{Filter: searching(t, "筆刷")}))
 	}
 }

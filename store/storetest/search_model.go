@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"portico/store/index"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 // plainWords are the words of a text, without case and accents, worked out in
@@ -64,12 +64,12 @@ func (m *model) spoken(languages ...string) *model {
 	return &spoken
 }
 
-func (m *model) shopper() shop.ShopperContext {
-	return shop.ShopperContext{Locale: strings.Join(m.languages, ",")}
+func (m *model) shopper() release.ShopperContext {
+	return release.ShopperContext{Locale: strings.Join(m.languages, ",")}
 }
 
 // finds tells whether a product has every word of every search.
-func (m *model) finds(p *modelProduct, filter shop.ProductFilter) bool {
+func (m *model) finds(p *modelProduct, filter release.ProductFilter) bool {
 	for _, search := range filter.Searches {
 		words := plainWords(m.typed[search.String()])
 		for i, word := range words {
@@ -83,7 +83,7 @@ func (m *model) finds(p *modelProduct, filter shop.ProductFilter) bool {
 
 // score is how many different words of the searches a product has in its name
 // or SKU.
-func (m *model) score(p *modelProduct, filter shop.ProductFilter) (score int) {
+func (m *model) score(p *modelProduct, filter release.ProductFilter) (score int) {
 	for _, search := range filter.Searches {
 		type typed struct {
 			word string
@@ -153,7 +153,7 @@ func facetsAsModel(h *shelves) func(*testing.T) {
 	return func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			v := viewOf(t, h.Store, h.shopper())
-			query := shop.FacetQuery{Attribute: rapid.SampledFrom(shop.FacetAttributes()).Draw(t, "attribute"), List: h.drawQuery(t),
+			query := release.FacetQuery{Attribute: rapid.SampledFrom(release.FacetAttributes()).Draw(t, "attribute"), List: h.drawQuery(t),
 				First: rapid.SampledFrom([]int{1, 2, 20, 100}).Draw(t, "first")}
 			if rapid.Bool().Draw(t, "some selected") {
 				about := h.products[rapid.SampledFrom(h.ids).Draw(t, "selected of")]
@@ -167,7 +167,7 @@ func facetsAsModel(h *shelves) func(*testing.T) {
 }
 
 // count is what a facet answers.
-func (m *model) count(query shop.FacetQuery) []shop.FacetValue {
+func (m *model) count(query release.FacetQuery) []release.FacetValue {
 	counts := map[string]int{}
 	for _, value := range query.Selected {
 		counts[value] = 0
@@ -181,15 +181,15 @@ func (m *model) count(query shop.FacetQuery) []shop.FacetValue {
 			seen[value] = true
 		}
 	}
-	list := []shop.FacetValue{}
+	list := []release.FacetValue{}
 	for value, n := range counts {
-		list = append(list, shop.FacetValue{Value: value, Count: n})
+		list = append(list, release.FacetValue{Value: value, Count: n})
 	}
-	slices.SortFunc(list, func(a, b shop.FacetValue) int {
+	slices.SortFunc(list, func(a, b release.FacetValue) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Value, b.Value))
 	})
 	rank := 0
-	return slices.DeleteFunc(list, func(value shop.FacetValue) bool {
+	return slices.DeleteFunc(list, func(value release.FacetValue) bool {
 		rank++
 		return rank > query.First && !slices.Contains(query.Selected, value.Value)
 	})

@@ -9,7 +9,7 @@ import (
 
 	"portico/store"
 	"portico/store/index"
-	"portico/store/shop"
+	"portico/store/release"
 )
 
 // scripts are furniture in the languages of people who type without spaces,
@@ -46,12 +46,12 @@ func searchScripts(e Engine) func(*testing.T) {
 		s := e.Open(t)
 		imported(t, s, scriptShop())
 		publish(t, s, "main")
-		v := viewOf(t, s, shop.ShopperContext{})
+		v := viewOf(t, s, release.ShopperContext{})
 		found := func(t *testing.T, typed string) []string {
 			search, err := index.NewSearch(typed)
 			require.NoError(t, err)
 			require.False(t, search.Empty())
-			return listed(t, v, shop.ProductQuery{Filter: shop.ProductFilter{Searches: []index.Search{search}}, Sort: store.Sort{By: store.SortID}})
+			return listed(t, v, release.ProductQuery{Filter: release.ProductFilter{Searches: []index.Search{search}}, Sort: store.Sort{By: store.SortID}})
 		}
 		for _, c := range []struct{ typed, want string }{
 			{"เก้าอี้ไม้สัก", "th-chair"},        // as it is written

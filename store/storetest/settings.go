@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/settings"
 	"portico/store/shop"
 )
 
@@ -28,13 +29,13 @@ func settingsReadYourWrites(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		for _, c := range []struct {
-			change shop.SettingsChange
+			change settings.SettingsChange
 			want   store.Settings
 		}{
-			{shop.SettingsChange{PageLength: ptr(50)}, store.Settings{PageLength: 50, Currency: "USD", Locale: "en"}},
-			{shop.SettingsChange{Currency: ptr("EUR")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "en"}},
-			{shop.SettingsChange{Locale: ptr("fr-CA")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
-			{shop.SettingsChange{}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
+			{settings.SettingsChange{PageLength: ptr(50)}, store.Settings{PageLength: 50, Currency: "USD", Locale: "en"}},
+			{settings.SettingsChange{Currency: ptr("EUR")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "en"}},
+			{settings.SettingsChange{Locale: ptr("fr-CA")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
+			{settings.SettingsChange{}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
 		} {
 			answered, err := s.UpdateSettings(t.Context(), actor, c.change)
 			require.NoError(t, err)
@@ -51,25 +52,25 @@ func settingsBounds(e Engine) func(*testing.T) {
 		s := e.Open(t)
 		for _, c := range []struct {
 			name   string
-			change shop.SettingsChange
+			change settings.SettingsChange
 			member string // at fault; empty when the change is fine
 			words  []string
 		}{
-			{"page length 1", shop.SettingsChange{PageLength: ptr(1)}, "", nil},
-			{"page length 100", shop.SettingsChange{PageLength: ptr(100)}, "", nil},
-			{"page length 0", shop.SettingsChange{PageLength: ptr(0)}, "pageLength", []string{"between 1 and 100", "not 0"}},
-			{"page length 101", shop.SettingsChange{PageLength: ptr(101)}, "pageLength", []string{"between 1 and 100", "not 101"}},
-			{"page length -1", shop.SettingsChange{PageLength: ptr(-1)}, "pageLength", []string{"between 1 and 100", "not -1"}},
-			{"currency JPY", shop.SettingsChange{Currency: ptr("JPY")}, "", nil},
-			{"currency in lower case", shop.SettingsChange{Currency: ptr("usd")}, "currency", []string{"ISO 4217", `"usd"`}},
-			{"currency by name", shop.SettingsChange{Currency: ptr("EURO")}, "currency", []string{"ISO 4217", `"EURO"`}},
-			{"no currency", shop.SettingsChange{Currency: ptr("")}, "currency", []string{"ISO 4217"}},
-			{"currency with NUL", shop.SettingsChange{Currency: ptr("US\x00")}, "currency", []string{"ISO 4217"}},
-			{"locale de-CH", shop.SettingsChange{Locale: ptr("de-CH")}, "", nil},
-			{"no locale", shop.SettingsChange{Locale: ptr("")}, "locale", []string{"BCP 47"}},
-			{"locale that is a sentence", shop.SettingsChange{Locale: ptr("the English one")}, "locale", []string{"BCP 47", `"the English one"`}},
-			{"locale with NUL", shop.SettingsChange{Locale: ptr("en\x00")}, "locale", []string{"BCP 47"}},
-			{"locale that is not UTF-8", shop.SettingsChange{Locale: ptr("e\xff")}, "locale", []string{"BCP 47"}},
+			{"page length 1", settings.SettingsChange{PageLength: ptr(1)}, "", nil},
+			{"page length 100", settings.SettingsChange{PageLength: ptr(100)}, "", nil},
+			{"page length 0", settings.SettingsChange{PageLength: ptr(0)}, "pageLength", []string{"between 1 and 100", "not 0"}},
+			{"page length 101", settings.SettingsChange{PageLength: ptr(101)}, "pageLength", []string{"between 1 and 100", "not 101"}},
+			{"page length -1", settings.SettingsChange{PageLength: ptr(-1)}, "pageLength", []string{"between 1 and 100", "not -1"}},
+			{"currency JPY", settings.SettingsChange{Currency: ptr("JPY")}, "", nil},
+			{"currency in lower case", settings.SettingsChange{Currency: ptr("usd")}, "currency", []string{"ISO 4217", `"usd"`}},
+			{"currency by name", settings.SettingsChange{Currency: ptr("EURO")}, "currency", []string{"ISO 4217", `"EURO"`}},
+			{"no currency", settings.SettingsChange{Currency: ptr("")}, "currency", []string{"ISO 4217"}},
+			{"currency with NUL", settings.SettingsChange{Currency: ptr("US\x00")}, "currency", []string{"ISO 4217"}},
+			{"locale de-CH", settings.SettingsChange{Locale: ptr("de-CH")}, "", nil},
+			{"no locale", settings.SettingsChange{Locale: ptr("")}, "locale", []string{"BCP 47"}},
+			{"locale that is a sentence", settings.SettingsChange{Locale: ptr("the English one")}, "locale", []string{"BCP 47", `"the English one"`}},
+			{"locale with NUL", settings.SettingsChange{Locale: ptr("en\x00")}, "locale", []string{"BCP 47"}},
+			{"locale that is not UTF-8", settings.SettingsChange{Locale: ptr("e\xff")}, "locale", []string{"BCP 47"}},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				before, err := s.Settings(t.Context())
@@ -91,7 +92,7 @@ func settingsBounds(e Engine) func(*testing.T) {
 func settingsFaults(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
-		_, err := s.UpdateSettings(t.Context(), actor, shop.SettingsChange{PageLength: ptr(0), Currency: ptr("?"), Locale: ptr("fr")})
+		_, err := s.UpdateSettings(t.Context(), actor, settings.SettingsChange{PageLength: ptr(0), Currency: ptr("?"), Locale: ptr("fr")})
 		var members [][]string
 		for _, fault := range store.AsErrors(err) {
 			require.Equal(t, store.Unprocessable, fault.Code)
@@ -110,7 +111,7 @@ func settingsElsewhere(e Engine) func(*testing.T) {
 		for _, length := range []int{3, 4, 5} {
 			_, err := there.Settings(t.Context()) // is kept from now on
 			require.NoError(t, err)
-			_, err = here.UpdateSettings(t.Context(), actor, shop.SettingsChange{PageLength: &length})
+			_, err = here.UpdateSettings(t.Context(), actor, settings.SettingsChange{PageLength: &length})
 			require.NoError(t, err)
 			Soon(t, length, pageLengthOf(t, there))
 		}
@@ -122,7 +123,7 @@ func settingsInTurns(e Engine) func(*testing.T) {
 		one, other := e.Open(t), e.Open(t)
 		for i := range 60 {
 			length := i%100 + 1
-			_, err := one.UpdateSettings(t.Context(), actor, shop.SettingsChange{PageLength: &length})
+			_, err := one.UpdateSettings(t.Context(), actor, settings.SettingsChange{PageLength: &length})
 			require.NoError(t, err)
 			require.Equal(t, length, pageLengthOf(t, one)(), "what was just written")
 			one, other = other, one
@@ -136,7 +137,7 @@ func settingsInTurns(e Engine) func(*testing.T) {
 func settingsPageLength(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := stocked(t, e, 1, "a", "b", "c")
-		_, err := s.UpdateSettings(t.Context(), actor, shop.SettingsChange{PageLength: ptr(2)})
+		_, err := s.UpdateSettings(t.Context(), actor, settings.SettingsChange{PageLength: ptr(2)})
 		require.NoError(t, err)
 		for name, page := range map[string]store.Page{"no members": {}, "an offset": {Offset: ptr(0)}} {
 			slice, err := s.Stocks(t.Context(), store.ListQuery{Page: page})

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/internal/madeup"
+	"portico/store/exchange"
 	"portico/store/shop"
 )
 
@@ -111,8 +112,8 @@ func file(text string) func() (io.ReadCloser, error) {
 func ndjson(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
 
 // imported imports a file, which must be without a fault.
-func imported(t require.TestingT, s *shop.Store, text string) *shop.ImportReport {
-	report, err := s.Import(context.Background(), actor, file(text), shop.ImportOptions{})
+func imported(t require.TestingT, s *shop.Store, text string) *exchange.ImportReport {
+	report, err := s.Import(context.Background(), actor, file(text), exchange.ImportOptions{})
 	require.NoError(t, err)
 	return report
 }
@@ -120,7 +121,7 @@ func imported(t require.TestingT, s *shop.Store, text string) *shop.ImportReport
 // exported is the whole store as a file.
 func exported(t require.TestingT, s *shop.Store) string {
 	var out bytes.Buffer
-	_, err := s.Export(context.Background(), &out, shop.ExportOptions{WithClients: true})
+	_, err := s.Export(context.Background(), &out, exchange.ExportOptions{WithClients: true})
 	require.NoError(t, err)
 	return out.String()
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/release"
 	"portico/store/shop"
 )
 
@@ -44,15 +45,15 @@ func Storefronts(t *testing.T, e Engine) {
 }
 
 // choose reads a choice: component=option*quantity,option*quantity
-func choose(t *testing.T, text string) (choices []shop.BundleChoice) {
+func choose(t *testing.T, text string) (choices []release.BundleChoice) {
 	for _, part := range strings.Fields(text) {
 		component, options, _ := strings.Cut(part, "=")
-		choice := shop.BundleChoice{Component: component}
+		choice := release.BundleChoice{Component: component}
 		for _, option := range strings.FieldsFunc(options, func(c rune) bool { return c == ',' }) {
 			id, times, _ := strings.Cut(option, "*")
 			quantity, err := strconv.Atoi(times)
 			require.NoError(t, err)
-			choice.Options = append(choice.Options, shop.BundleOption{ID: id, Quantity: quantity})
+			choice.Options = append(choice.Options, release.BundleOption{ID: id, Quantity: quantity})
 		}
 		choices = append(choices, choice)
 	}
@@ -73,7 +74,7 @@ func bundleChosen(s *shop.Store) func(*testing.T) {
 			{"a price of its own", "fixed", "food=bun*4", "USD", `{"food":{"bun":4}}`, "99", ""},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				v := viewOf(t, s, shop.ShopperContext{Currency: c.currency})
+				v := viewOf(t, s, release.ShopperContext{Currency: c.currency})
 				chosen, err := v.ConfiguredProduct(t.Context(), c.id, choose(t, c.choice))
 				require.NoError(t, err)
 				require.JSONEq(t, c.selected, string(chosen.BundleConfiguration().SelectedOptions))
@@ -95,7 +96,7 @@ func bundleChosen(s *shop.Store) func(*testing.T) {
 	}
 }
 
-func amountOf(price *shop.Price) string {
+func amountOf(price *release.Price) string {
 	if price == nil {
 		return ""
 	}
@@ -104,7 +105,7 @@ func amountOf(price *shop.Price) string {
 
 func bundleRefused(s *shop.Store) func(*testing.T) {
 	return func(t *testing.T) {
-		v := viewOf(t, s, shop.ShopperContext{})
+		v := viewOf(t, s, release.ShopperContext{})
 		for _, c := range []struct{ name, id, choice, words string }{
 			{"no bundle", "cup", "drink=cup*1", `"cup" has no components`},
 			{"an unknown component", "sum", "drink=cup*1 dish=bun*1", `must name components of the bundle, which are "drink", "food", not "dish"`},
@@ -131,8 +132,8 @@ func bundleRefused(s *shop.Store) func(*testing.T) {
 
 func filesShown(s *shop.Store) func(*testing.T) {
 	return func(t *testing.T) {
-		v := viewOf(t, s, shop.ShopperContext{})
-		ids := func(query shop.FileQuery) (list []string) {
+		v := viewOf(t, s, release.ShopperContext{})
+		ids := func(query release.FileQuery) (list []string) {
 			slice, err := v.Files(t.Context(), query)
 			require.NoError(t, err)
 			for _, file := range slice.Items {
@@ -140,27 +141,27 @@ func filesShown(s *shop.Store) func(*testing.T) {
 			}
 			return list
 		}
-		require.Equal(t, []string{"front"}, ids(shop.FileQuery{}))
-		require.Equal(t, []string{"draft", "front", "spare"}, ids(shop.FileQuery{All: true}))
+		require.Equal(t, []string{"front"}, ids(release.FileQuery{}))
+		require.Equal(t, []string{"draft", "front", "spare"}, ids(release.FileQuery{All: true}))
 		named := []string{"spare", "nobody", "front", "draft", "front"}
-		require.Equal(t, []string{"front"}, ids(shop.FileQuery{IDs: named}))
-		require.Equal(t, []string{"draft", "front", "spare"}, ids(shop.FileQuery{IDs: named, All: true}))
-		require.Empty(t, ids(shop.FileQuery{IDs: []string{}}))
-		first, err := v.Files(t.Context(), shop.FileQuery{All: true, Page: store.Page{First: ptr(1)}})
+		require.Equal(t, []string{"front"}, ids(release.FileQuery{IDs: named}))
+		require.Equal(t, []string{"draft", "front", "spare"}, ids(release.FileQuery{IDs: named, All: true}))
+		require.Empty(t, ids(release.FileQuery{IDs: []string{}}))
+		first, err := v.Files(t.Context(), release.FileQuery{All: true, Page: store.Page{First: ptr(1)}})
 		require.NoError(t, err)
 		require.True(t, first.HasNext)
-		require.Equal(t, []string{"front", "spare"}, ids(shop.FileQuery{All: true, Page: store.Page{After: &first.Cursors()[0]}}))
-		_, err = v.Files(t.Context(), shop.FileQuery{IDs: make([]string, store.MaxFilterValues+1)})
+		require.Equal(t, []string{"front", "spare"}, ids(release.FileQuery{All: true, Page: store.Page{After: &first.Cursors()[0]}}))
+		_, err = v.Files(t.Context(), release.FileQuery{IDs: make([]string, store.MaxFilterValues+1)})
 		requireFault(t, err, store.Invalid, "filter", "1 to 1000")
 
 		cup := strings.Split(storefront, "\n")[3]
 		imported(t, s, strings.Replace(cup, `"id":"front"`, `"id":"spare"`, 1)+"\n")
-		release, err := s.Publish(t.Context(), actor, "main", nil)
+		newest, err := s.Publish(t.Context(), actor, "main", nil)
 		require.NoError(t, err)
-		require.NotZero(t, release.BaseID)
-		v = viewOf(t, s, shop.ShopperContext{})
-		require.Equal(t, []string{"spare"}, ids(shop.FileQuery{}), "by a delta, too")
-		require.Equal(t, []string{"spare"}, ids(shop.FileQuery{IDs: named}))
+		require.NotZero(t, newest.BaseID)
+		v = viewOf(t, s, release.ShopperContext{})
+		require.Equal(t, []string{"spare"}, ids(release.FileQuery{}), "by a delta, too")
+		require.Equal(t, []string{"spare"}, ids(release.FileQuery{IDs: named}))
 	}
 }
 
@@ -172,7 +173,7 @@ func currenciesListed(s *shop.Store) func(*testing.T) {
 			{"de-CH", "EUR .'2 €\u00a0{price}; JPY .'0 ¥\u00a0{price}; USD* .'2 $\u00a0{price}; "},
 		} {
 			t.Run("written for "+c.locale, func(t *testing.T) {
-				list, err := viewOf(t, s, shop.ShopperContext{Locale: c.locale, Currency: "EUR"}).Currencies(t.Context())
+				list, err := viewOf(t, s, release.ShopperContext{Locale: c.locale, Currency: "EUR"}).Currencies(t.Context())
 				require.NoError(t, err)
 				got := ""
 				for _, currency := range list {
@@ -185,10 +186,10 @@ func currenciesListed(s *shop.Store) func(*testing.T) {
 				require.Equal(t, c.want, got)
 			})
 		}
-		currency, err := viewOf(t, s, shop.ShopperContext{}).CurrencyOf(t.Context(), "JPY")
+		currency, err := viewOf(t, s, release.ShopperContext{}).CurrencyOf(t.Context(), "JPY")
 		require.NoError(t, err)
 		require.Equal(t, "JPY", currency.Code)
-		_, err = viewOf(t, s, shop.ShopperContext{}).CurrencyOf(t.Context(), "CHF")
+		_, err = viewOf(t, s, release.ShopperContext{}).CurrencyOf(t.Context(), "CHF")
 		require.True(t, store.HasCode(err, store.NotFound))
 		require.ErrorContains(t, err, "EUR, JPY, USD")
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/promotion"
 	"portico/store/shop"
 )
 
@@ -54,24 +55,24 @@ func times(statements []string, part string) (n int) {
 
 func redeemedTogether(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := promoted(t, e, promotion("p", ``), promotion("off", `,"enabled":false`), code("p", "MANY", ``), code("p", "FEW", `,"max_uses":3`), code("off", "OFF", ``))
+		s, _ := promoted(t, e, promotionLine("p", ``), promotionLine("off", `,"enabled":false`), code("p", "MANY", ``), code("p", "FEW", `,"max_uses":3`), code("off", "OFF", ``))
 		var writes []func(context.Context) error
-		redeem := func(use shop.CodeUse) {
+		redeem := func(use promotion.CodeUse) {
 			writes = append(writes, func(ctx context.Context) error {
 				_, err := s.RedeemCode(ctx, actor, use)
 				return err
 			})
 		}
 		for i := range 40 {
-			redeem(shop.CodeUse{Code: []string{"MANY", "FEW", "OFF", "NONE"}[i%4], Units: 1, Reference: fmt.Sprint("order-", i)})
+			redeem(promotion.CodeUse{Code: []string{"MANY", "FEW", "OFF", "NONE"}[i%4], Units: 1, Reference: fmt.Sprint("order-", i)})
 		}
-		redeem(shop.CodeUse{Code: "MANY", Units: 1, Reference: "order-0"}) // once more
-		redeem(shop.CodeUse{Code: "MANY", Units: 1, Reference: "order-0", User: "other"})
+		redeem(promotion.CodeUse{Code: "MANY", Units: 1, Reference: "order-0"}) // once more
+		redeem(promotion.CodeUse{Code: "MANY", Units: 1, Reference: "order-0", User: "other"})
 		writes = append(writes, func(ctx context.Context) error {
 			gone, cancel := context.WithCancel(context.WithoutCancel(ctx))
 			_ = ctx.Err() // as all the others look first
 			cancel()
-			_, err := s.RedeemCode(gone, actor, shop.CodeUse{Code: "MANY", Units: 1, Reference: "gone"})
+			_, err := s.RedeemCode(gone, actor, promotion.CodeUse{Code: "MANY", Units: 1, Reference: "gone"})
 			return err
 		})
 		errs, statements := heldUp(t, e, "promotion_code", writes)
@@ -106,18 +107,18 @@ func redeemedTogether(e Engine) func(*testing.T) {
 
 func createdTogether(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		s, clock := promoted(t, e, promotion("p", ``), promotion("q", ``), promotion("auto", `,"automatic":true`), code("p", "HAD", ``))
+		s, clock := promoted(t, e, promotionLine("p", ``), promotionLine("q", ``), promotionLine("auto", `,"automatic":true`), code("p", "HAD", ``))
 		var writes []func(context.Context) error
-		create := func(promotion string, codes ...string) {
+		create := func(id string, codes ...string) {
 			writes = append(writes, func(ctx context.Context) error {
-				list := make([]shop.NewCode, len(codes))
+				list := make([]promotion.NewCode, len(codes))
 				for i, code := range codes {
 					list[i].Code = code
 				}
-				p, made, err := s.CreatePromotionCodes(ctx, actor, promotion, list, shop.PerCart)
+				p, made, err := s.CreatePromotionCodes(ctx, actor, id, list, promotion.PerCart)
 				for i, c := range made {
-					if c.PromotionID != promotion || p.ID != promotion || codes[i] != "" && c.Code != codes[i] || !c.CreatedAt.Equal(clock.Now()) {
-						t.Errorf("%v was made for %s", c, promotion)
+					if c.PromotionID != id || p.ID != id || codes[i] != "" && c.Code != codes[i] || !c.CreatedAt.Equal(clock.Now()) {
+						t.Errorf("%v was made for %s", c, id)
 					}
 				}
 				return err
@@ -164,7 +165,7 @@ func oppositeTogether(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		var lines []string
 		for p := range 3 {
-			lines = append(lines, promotion(fmt.Sprint("p", p), ``))
+			lines = append(lines, promotionLine(fmt.Sprint("p", p), ``))
 			for c := range 8 {
 				lines = append(lines, code(fmt.Sprint("p", p), fmt.Sprintf("C%d-%d", 7-c, p), `,"max_uses":40`))
 			}
@@ -176,7 +177,7 @@ func oppositeTogether(e Engine) func(*testing.T) {
 					c = 7 - c
 				}
 				name := fmt.Sprintf("C%d-%d", c, (c+n)%3)
-				_, err := s.RedeemCode(t.Context(), actor, shop.CodeUse{Code: name, Units: 1, Reference: fmt.Sprint(n)})
+				_, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: name, Units: 1, Reference: fmt.Sprint(n)})
 				if err == nil && n%4 == 3 {
 					_, err = s.ReleaseCode(t.Context(), actor, fmt.Sprint(n), nil)
 				}

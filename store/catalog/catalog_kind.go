@@ -1,0 +1,45 @@
+package catalog
+
+import (
+	"context"
+
+	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
+)
+
+var CatalogKind = authoring.Kind{
+	Name: "catalog", Create: func() authoring.Source { return &CatalogSource{} },
+	Write: writeCatalogs, Export: authoring.Bodies("catalog", "sequence", "id"),
+	Published: true, Referred: true,
+}
+
+var RuleKind = authoring.Kind{
+	Name: "catalog_rule", Create: func() authoring.Source { return &RuleSource{} },
+	Write: writeRules, Export: authoring.Bodies("catalog_rule", "sequence", "id"),
+}
+
+var catalogTable = authoring.Table{
+	Name: "catalog", Columns: []string{"id", "sequence", "created_at", "body"},
+	Row: func(r authoring.Source, t *db.Tx) []any {
+		return []any{r.Key(), nil, authoring.CreatedAt(r.(*CatalogSource).Attributes.CreatedAt, t), store.Encode(r)}
+	},
+}
+
+var ruleTable = authoring.Table{
+	Name: "catalog_rule", Columns: []string{"id", "sequence", "catalog_id", "created_at", "body"},
+	Row: func(r authoring.Source, t *db.Tx) []any {
+		rule := r.(*RuleSource)
+		return []any{rule.ID, nil, rule.Attributes.CatalogID, authoring.CreatedAt(rule.Attributes.CreatedAt, t), store.Encode(rule)}
+	},
+}
+
+func writeCatalogs(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (int, error) {
+	w.Topics = append(w.Topics, db.TopicCatalog)
+	return w.Dated(ctx, catalogTable, sources, func(r authoring.Source) string { return r.(*CatalogSource).Attributes.CreatedAt })
+}
+
+func writeRules(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (int, error) {
+	w.Topics = append(w.Topics, db.TopicCatalog)
+	return w.Dated(ctx, ruleTable, sources, func(r authoring.Source) string { return r.(*RuleSource).Attributes.CreatedAt })
+}

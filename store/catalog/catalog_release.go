@@ -1,0 +1,7 @@
+package catalog
+
+// The states of a release.
+const (
+	ReleaseBuilding  = "building"
+	ReleasePublished = "published"
+)

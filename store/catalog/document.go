@@ -1,0 +1,232 @@
+package catalog
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"slices"
+	"strings"
+
+	"portico/store"
+	"portico/store/index"
+)
+
+// A document is a product in one language, in the contract's shape, but for
+// the members that depend on the release, the node, the currency or the
+// clock. Those go where the line break stands (in attributes) and at the end
+// (in meta); see released.assemble. What storefronts tell bundles and children
+// by is there only where it says something: components, base_product_id and
+// relationships.parent.
+//
+// Documents are kept under the hash of their bytes, so that releases and
+// catalogs share what did not change.
+
+// Links are what a document refers to: live products, and files that are there.
+type Links struct {
+	Parent     string
+	Children   []string
+	Components map[string]bool // of the products a bundle speaks of, the live ones
+	Files      *index.Packed   // that there are
+	Variants   Variants
+}
+
+func (l Links) HasFile(id string) bool {
+	_, found := l.Files.Find(id)
+	return found
+}
+
+// DocumentLanguages are the tags a product has texts in beyond its base text,
+// in order.
+func (p *ProductSource) DocumentLanguages() []string {
+	tags := make([]string, 0, len(p.Attributes.Locales))
+	for tag := range p.Attributes.Locales {
+		tags = append(tags, tag)
+	}
+	slices.Sort(tags)
+	return tags
+}
+
+// Document builds the product's document in a language; the empty tag is the
+// base text, in the language base.
+func (p *ProductSource) Document(tag, base string, l Links) []byte {
+	name, description, language := p.Attributes.Name, p.Attributes.Description, base
+	if text, ok := p.Attributes.Locales[tag]; ok {
+		language = tag
+		if text.Name != "" {
+			name = text.Name
+		}
+		if text.Description != "" {
+			description = text.Description
+		}
+	}
+	dst := make([]byte, 0, 2048)
+	dst = append(dst, '{')
+	dst = store.AppendMember(dst, "id", p.ID)
+	dst = store.AppendMember(dst, "type", "product")
+	dst = append(store.AppendName(dst, "attributes"), '{')
+	dst = p.appendAttributes(dst, name, description, l)
+	dst = append(dst, '\n')
+	dst = append(store.AppendName(dst, "relationships"), '{')
+	dst = p.AppendRelationships(dst, l)
+	dst = append(dst, '}')
+	dst = append(store.AppendName(dst, "meta"), '{')
+	return p.appendMeta(dst, language, l)
+}
+
+func (p *ProductSource) appendAttributes(dst []byte, name, description string, l Links) []byte {
+	a := &p.Attributes
+	dst = store.AppendMember(dst, "name", name)
+	dst = store.AppendMember(dst, "description", description)
+	dst = store.AppendMember(dst, "sku", a.SKU)
+	dst = store.AppendMember(dst, "slug", a.Slug)
+	dst = store.AppendMember(dst, "status", a.Status)
+	dst = store.AppendMember(dst, "commodity_type", a.CommodityType)
+	dst = store.AppendMember(dst, "upc_ean", a.UPCEAN)
+	dst = store.AppendMember(dst, "manufacturer_part_num", a.ManufacturerPartNum)
+	dst = store.AppendMember(dst, "external_ref", a.ExternalRef)
+	dst = store.AppendStrings(dst, "tags", a.Tags)
+	dst = store.AppendStrings(dst, "price_modifiers", a.PriceModifiers)
+	dst = append(store.AppendName(dst, "base_product"), BooleanText(a.BaseProduct)...)
+	if l.Parent != "" {
+		dst = store.AppendMember(dst, "base_product_id", cmp.Or(a.BaseProductID, l.Parent))
+	}
+	dst = store.AppendMember(dst, "created_at", store.FormatTimeBare(p.createdAt()))
+	dst = store.AppendMember(dst, "updated_at", store.FormatTimeBare(p.updatedAt()))
+	if components := a.liveComponents(l.Components); len(components) > 0 {
+		dst = append(store.AppendName(dst, "components"), store.Encode(components)...)
+	}
+	dst = store.AppendObject(dst, "custom_inputs", a.CustomInputs)
+	dst = store.AppendObject(dst, "extensions", a.Extensions)
+	return store.AppendObject(dst, "shopper_attributes", a.ShopperAttributes)
+}
+
+// liveComponents leaves out options that are not live, and components that
+// have no other.
+func (a *ProductAttributes) liveComponents(live map[string]bool) map[string]Component {
+	left := map[string]Component{}
+	for key, component := range a.Components {
+		options := make([]ComponentOption, 0, len(component.Options))
+		for _, option := range component.Options {
+			if live[option.ID] {
+				options = append(options, option)
+			}
+		}
+		if len(options) > 0 {
+			component.Options = options
+			left[key] = component
+		}
+	}
+	return left
+}
+
+func (p *ProductSource) AppendRelationships(dst []byte, l Links) []byte {
+	if l.Parent != "" {
+		dst = append(store.AppendName(dst, "parent"), `{"data":`...)
+		dst = append(appendReference(dst, "product", l.Parent), '}')
+	}
+	dst = append(store.AppendName(dst, "children"), `{"data":`...)
+	dst = appendReferences(dst, l.Children)
+	dst = append(appendSelf(dst, p.ID, "children"), '}')
+	dst = append(store.AppendName(dst, "files"), `{"data":[`...)
+	if files := p.Relationships.Files; files != nil {
+		first := true
+		for _, file := range files.Data {
+			if !l.HasFile(file.ID) {
+				continue
+			}
+			if !first {
+				dst = append(dst, ',')
+			}
+			first = false
+			dst = append(dst, '{')
+			dst = store.AppendMember(dst, "type", "file")
+			dst = store.AppendMember(dst, "id", file.ID)
+			dst = append(store.AppendName(dst, "created_at"), bareTime(file.CreatedAt)...)
+			dst = append(dst, '}')
+		}
+	}
+	dst = append(dst, "]}"...)
+	dst = append(store.AppendName(dst, "main_image"), `{"data":`...)
+	image := p.Relationships.MainImage.ID()
+	if !l.HasFile(image) {
+		image = ""
+	}
+	dst = append(appendReference(dst, "main_image", image), '}')
+	dst = append(store.AppendName(dst, "component_products"), `{"data":`...)
+	components := slices.DeleteFunc(p.componentIDs(), func(id string) bool { return !l.Components[id] })
+	dst = appendReferences(dst, components)
+	return append(appendSelf(dst, p.ID, "component_products"), '}')
+}
+
+// bareTime is a canonical time as the contract shows it, or null.
+func bareTime(text string) string {
+	if text == "" {
+		return "null"
+	}
+	return `"` + strings.TrimSuffix(text, "Z") + `"`
+}
+
+func appendReference(dst []byte, kind, id string) []byte {
+	if id == "" {
+		return append(dst, "null"...)
+	}
+	dst = append(dst, `{"id":`...)
+	dst = store.AppendString(dst, id)
+	dst = store.AppendMember(dst, "type", kind)
+	return append(dst, '}')
+}
+
+func appendReferences(dst []byte, ids []string) []byte {
+	dst = append(dst, '[')
+	for i, id := range ids {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendReference(dst, "product", id)
+	}
+	return append(dst, ']')
+}
+
+func appendSelf(dst []byte, productID, edge string) []byte {
+	dst = append(dst, `,"links":{"self":`...)
+	return append(store.AppendString(dst, "/catalog/products/"+productID+"/relationships/"+edge), '}')
+}
+
+func (p *ProductSource) appendMeta(dst []byte, language string, l Links) []byte {
+	dst = store.AppendMember(dst, "language", language)
+	dst = store.AppendMember(dst, "catalog_source", "pim")
+	dst = store.AppendStrings(dst, "product_types", p.Attributes.ProductTypes)
+	dst = append(store.AppendName(dst, "component_products"), "{}"...)
+	dst = append(store.AppendName(dst, "bundle_configuration"), `{"selected_options":`...)
+	dst = append(append(dst, store.Encode(p.Attributes.selectedOptions(l.Components))...), '}')
+	return l.Variants.appendJSON(dst)
+}
+
+// selectedOptions is what a bundle holds unless the shopper chooses: of each
+// component the first live options, as many as it needs at least; quantities
+// by component and option.
+func (a *ProductAttributes) selectedOptions(live map[string]bool) map[string]map[string]int {
+	selected := map[string]map[string]int{}
+	for key, component := range a.liveComponents(live) {
+		if component.Min == 0 {
+			continue
+		}
+		selected[key] = map[string]int{}
+		for _, option := range component.Options[:min(component.Min, len(component.Options))] {
+			selected[key][option.ID] = option.Quantity
+		}
+	}
+	return selected
+}
+
+func BooleanText(b bool) string {
+	if b {
+		return "true"
+	}
+	return "false"
+}
+
+// DocumentHash is the name of a document's content.
+func DocumentHash(body []byte) [16]byte {
+	sum := sha256.Sum256(body)
+	return [16]byte(sum[:16])
+}

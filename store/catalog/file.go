@@ -1,0 +1,135 @@
+package catalog
+
+import (
+	"encoding/json"
+	"time"
+
+	"portico/store"
+	"portico/store/authoring"
+)
+
+// File is an image or another document of a product, in its own shape on
+// both surfaces.
+type File struct {
+	Type     string   `json:"type"`
+	ID       string   `json:"id"`
+	FileName string   `json:"file_name"`
+	MimeType string   `json:"mime_type"`
+	Public   bool     `json:"public"`
+	Link     FileHref `json:"link"`
+	Meta     FileMeta `json:"meta"`
+
+	json []byte // the document it was read from
+}
+
+// FileHref is where a file can be fetched.
+type FileHref struct {
+	Href string `json:"href"`
+}
+
+// FileMeta holds a file's times and, for an image, its size in pixels.
+type FileMeta struct {
+	Timestamps FileTimes       `json:"timestamps"`
+	Dimensions *FileDimensions `json:"dimensions,omitempty"`
+}
+
+// FileTimes are RFC 3339 in UTC.
+type FileTimes struct {
+	CreatedAt string `json:"created_at"`
+}
+
+// FileDimensions are in pixels.
+type FileDimensions struct {
+	Width  int `json:"width"`
+	Height int `json:"height"`
+}
+
+func (f *File) Key() string { return f.ID }
+
+func (f *File) Check(fault *authoring.Faults) {
+	fault.ID("id", &f.ID)
+	fault.Required("file_name", f.FileName, authoring.MaxName)
+	fault.Text("mime_type", f.MimeType, authoring.MaxName)
+	fault.Required("link.href", f.Link.Href, 4096)
+	fault.Time("meta.timestamps.created_at", &f.Meta.Timestamps.CreatedAt)
+}
+
+// AppendJSON appends the file in the contract's shape.
+func (f *File) AppendJSON(dst []byte) []byte { return append(dst, f.json...) }
+
+// JSONSize is how much AppendJSON appends, in bytes.
+func (f *File) JSONSize() int { return len(f.json) }
+
+// GlobalID is the file's id over all types.
+func (f *File) GlobalID() string { return store.GlobalID(store.TypeFile, f.ID) }
+
+// Href is where the file can be fetched.
+func (f *File) Href() string { return f.Link.Href }
+
+// CreatedAt is when the file was made; nil when that is not known.
+func (f *File) CreatedAt() *time.Time {
+	if f.Meta.Timestamps.CreatedAt == "" {
+		return nil
+	}
+	at := store.CheckedTime(f.Meta.Timestamps.CreatedAt)
+	return &at
+}
+
+// Width is in pixels; nil for what is no image.
+func (f *File) Width() *int {
+	if f.Meta.Dimensions == nil {
+		return nil
+	}
+	return &f.Meta.Dimensions.Width
+}
+
+// Height is in pixels; nil for what is no image.
+func (f *File) Height() *int {
+	if f.Meta.Dimensions == nil {
+		return nil
+	}
+	return &f.Meta.Dimensions.Height
+}
+
+// ReadFile reads a file's document.
+func ReadFile(document []byte) (*File, error) {
+	f := &File{json: document}
+	if f.scan(document) {
+		return f, nil
+	}
+	f = &File{json: document}
+	return f, json.Unmarshal(document, f)
+}
+
+// scan reads a file as encode writes it.
+func (f *File) scan(document []byte) bool {
+	s := Scan{Left: document}
+	member := func(name string) string { s.Skip(name); return s.Text() }
+	f.Type = member(`{"type":"`)
+	f.ID = member(`,"id":"`)
+	f.FileName = member(`,"file_name":"`)
+	f.MimeType = member(`,"mime_type":"`)
+	s.Skip(`,"public":`)
+	f.Public = s.Boolean()
+	f.Link.Href = member(`,"link":{"href":"`)
+	f.Meta.Timestamps.CreatedAt = member(`},"meta":{"timestamps":{"created_at":"`)
+	s.Skip(`}`)
+	if s.Has(`,"dimensions":{"width":`) {
+		f.Meta.Dimensions = &FileDimensions{Width: s.number()}
+		s.Skip(`,"height":`)
+		f.Meta.Dimensions.Height = s.number()
+		s.Skip(`}`)
+	}
+	s.Skip(`}}`)
+	return !s.Failed && len(s.Left) == 0
+}
+
+func (f *File) Size() int { return 2*len(f.json) + 200 }
+
+var FileKind = authoring.Kind{
+	Name: "file", Create: func() authoring.Source { return &File{} },
+	Write: fileTable.Write, Export: authoring.Bodies("file", "id"),
+	Published: true, Whole: &fileTable,
+}
+
+var fileTable = authoring.Table{Name: "file", Columns: []string{"id", "body"}, Row: authoring.RowWhole}

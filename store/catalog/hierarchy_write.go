@@ -1,0 +1,142 @@
+package catalog
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
+)
+
+// AuthoredHierarchy is the root of a tree of nodes as authored. Shoppers see
+// it in the catalogs that name it, once they are published.
+type AuthoredHierarchy struct {
+	ID          string
+	Name        string
+	Slug        string
+	Description string
+	UpdatedAt   time.Time
+}
+
+// GlobalID is the hierarchy's id over all types.
+func (h *AuthoredHierarchy) GlobalID() string {
+	return store.GlobalID(store.TypeAuthoredHierarchy, h.ID)
+}
+
+func scanHierarchy(rows *sql.Rows) (*AuthoredHierarchy, error) {
+	source := &hierarchySource{}
+	var id string
+	var updated int64
+	var body []byte
+	if err := rows.Scan(&id, &updated, &body); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(body, source); err != nil {
+		return nil, err
+	}
+	a := &source.Attributes
+	return &AuthoredHierarchy{ID: source.ID, Name: a.Name, Slug: a.Slug, Description: a.Description, UpdatedAt: store.FromMicros(updated)}, nil
+}
+
+// AuthoredHierarchy returns a hierarchy as authored; NOT_FOUND when there is
+// none.
+func (s *CatalogService) AuthoredHierarchy(ctx context.Context, id string) (*AuthoredHierarchy, error) {
+	return authoring.Authored(ctx, s.db.Reader, HierarchyList, "hierarchy", id)
+}
+
+// AuthoredHierarchiesByID returns several hierarchies; an unknown one is left
+// out.
+func (s *CatalogService) AuthoredHierarchiesByID(ctx context.Context, ids []string) (map[string]*AuthoredHierarchy, error) {
+	return authoring.AuthoredByID(ctx, s.db.Reader, HierarchyList, ids)
+}
+
+// AuthoredHierarchies lists the hierarchies, in a catalog or not, by id.
+func (s *CatalogService) AuthoredHierarchies(ctx context.Context, page store.Page) (*store.Slice[*AuthoredHierarchy], error) {
+	return db.List(ctx, s.db, HierarchyList, store.ListQuery{Page: page})
+}
+
+var HierarchyList = db.Listing[*AuthoredHierarchy]{
+	Name: "hierarchy", Columns: `id, updated_at, body`, Table: "hierarchy", ID: "id", Scan: scanHierarchy,
+	Key: func(h *AuthoredHierarchy, _ store.Sort) []any { return []any{h.ID} },
+}
+
+// NodeChange names what a node or hierarchy is to be; nil leaves a member as
+// it is.
+type NodeChange struct{ Name, Slug, Description *string }
+
+func (c NodeChange) apply(a *nodeAttributes) {
+	authoring.Assign(&a.Name, c.Name)
+	authoring.Assign(&a.Slug, c.Slug)
+	authoring.Assign(&a.Description, c.Description)
+}
+
+// CreateHierarchy makes a hierarchy; an empty id is a new one. INVALID names
+// each member that is wrong; UNPROCESSABLE when the id is taken.
+func (s *CatalogService) CreateHierarchy(ctx context.Context, actor store.Actor, id string, change NodeChange) (*AuthoredHierarchy, error) {
+	return authorRow(ctx, s, actor, HierarchyList, "hierarchy", &id, func(ctx context.Context, w *authoring.Writer) error {
+		source := &hierarchySource{Type: "hierarchy", ID: authoring.OrNewID(&id)}
+		change.apply(&source.Attributes)
+		if err := freeIn(w, ctx, "node", id); err != nil {
+			return err
+		}
+		return w.Create(ctx, HierarchyKind, source)
+	})
+}
+
+// UpdateHierarchy changes a hierarchy. NOT_FOUND when there is none; INVALID
+// names each member that is wrong.
+func (s *CatalogService) UpdateHierarchy(ctx context.Context, actor store.Actor, id string, change NodeChange) (*AuthoredHierarchy, error) {
+	return authorRow(ctx, s, actor, HierarchyList, "hierarchy", &id, func(ctx context.Context, w *authoring.Writer) error {
+		source := &hierarchySource{}
+		if err := w.Read(ctx, "hierarchy", "hierarchy", id, source); err != nil {
+			return err
+		}
+		change.apply(&source.Attributes)
+		return w.Replace(ctx, HierarchyKind, source)
+	})
+}
+
+// DeleteHierarchy removes a hierarchy. NOT_FOUND when there is none;
+// UNPROCESSABLE as long as catalogs name it or it has nodes.
+func (s *CatalogService) DeleteHierarchy(ctx context.Context, actor store.Actor, id string) error {
+	return s.author(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
+		if err := w.Read(ctx, "hierarchy", "hierarchy", id, &hierarchySource{}); err != nil {
+			return err
+		}
+		catalogs, err := db.Collect(ctx, w.Session, scanCatalog, `SELECT `+CatalogList.Columns+` FROM catalog ORDER BY sequence, id`)
+		if err != nil {
+			return err
+		}
+		var naming []string
+		for _, c := range catalogs {
+			if slices.Contains(c.HierarchyIDs, id) {
+				naming = append(naming, c.ID)
+			}
+		}
+		if len(naming) > 0 {
+			return store.Unprocessablef([]string{"id"}, "is in the catalogs %s; take it out of them first", authoring.Some(naming))
+		}
+		nodes, err := db.Collect(ctx, w.Session, db.Scalar[string], `SELECT id FROM node WHERE hierarchy_id = $1 ORDER BY id`, id)
+		if err != nil {
+			return err
+		}
+		if len(nodes) > 0 {
+			return store.Unprocessablef([]string{"id"}, "has the nodes %s; delete them first", authoring.Some(nodes))
+		}
+		return w.Remove(ctx, "hierarchy", "hierarchy", id)
+	})
+}
+
+// freeIn refuses an id that the other kind has: a hierarchy's id serves
+// wherever a node's does, so that no two may be the same.
+func freeIn(w *authoring.Writer, ctx context.Context, table, id string) error {
+	taken, err := w.Existing(ctx, table, store.IDsOnly([]string{id}))
+	if err == nil && taken[id] {
+		err = store.Unprocessablef([]string{"id"}, "is taken by a %s: %q; leave it out for a new one", table, id)
+	}
+	return err
+}

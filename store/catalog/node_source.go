@@ -1,0 +1,86 @@
+package catalog
+
+import (
+	"portico/store"
+	"portico/store/authoring"
+)
+
+// hierarchySource is a tree of nodes, as authored.
+type hierarchySource struct {
+	Type       string         `json:"type"`
+	ID         string         `json:"id"`
+	Attributes nodeAttributes `json:"attributes"`
+}
+
+// NodeSource is a node of a hierarchy, as authored: attached products are in
+// order of attachment, the newest last.
+type NodeSource struct {
+	Type          string            `json:"type"`
+	ID            string            `json:"id"`
+	Attributes    nodeAttributes    `json:"attributes"`
+	Relationships nodeRelationships `json:"relationships"`
+}
+
+type nodeAttributes struct {
+	Name            string   `json:"name"`
+	Slug            string   `json:"slug,omitempty"`
+	Description     string   `json:"description,omitempty"`
+	CuratedProducts []string `json:"curated_products,omitempty"`
+}
+
+type nodeRelationships struct {
+	Hierarchy *authoring.LinkSource  `json:"hierarchy,omitempty"`
+	Parent    *authoring.LinkSource  `json:"parent,omitempty"`
+	Products  *authoring.LinksSource `json:"products,omitempty"`
+}
+
+// MaxCurated bounds the curated products of a node.
+const MaxCurated = 20
+
+func (h *hierarchySource) Key() string { return h.ID }
+
+func (h *hierarchySource) Check(f *authoring.Faults) {
+	f.ID("id", &h.ID)
+	h.Attributes.check(f)
+	if len(h.Attributes.CuratedProducts) > 0 {
+		f.Add("attributes.curated_products", "belong to nodes, not to a hierarchy")
+	}
+}
+
+func (n *NodeSource) Key() string { return n.ID }
+
+func (n *NodeSource) Check(f *authoring.Faults) {
+	f.ID("id", &n.ID)
+	n.Attributes.check(f)
+	r := &n.Relationships
+	if r.Hierarchy == nil || r.Hierarchy.Data == nil {
+		f.Add("relationships.hierarchy", "is required")
+	} else {
+		f.Refers("relationships.hierarchy.data.id", "hierarchy", &r.Hierarchy.Data.ID)
+	}
+	if r.Parent != nil && r.Parent.Data != nil {
+		f.Refers("relationships.parent.data.id", "node", &r.Parent.Data.ID)
+	}
+	f.Links("relationships.products", r.Products)
+}
+
+func (a *nodeAttributes) check(f *authoring.Faults) {
+	f.Required("attributes.name", a.Name, authoring.MaxName)
+	f.Text("attributes.slug", a.Slug, authoring.MaxName)
+	f.Text("attributes.description", a.Description, authoring.MaxDescription)
+	f.IDs("attributes.curated_products", a.CuratedProducts)
+	if len(a.CuratedProducts) > MaxCurated {
+		f.Add("attributes.curated_products", "must be at most %d products, not %d", MaxCurated, len(a.CuratedProducts))
+	}
+}
+
+func (n *NodeSource) productIDs() []string {
+	if n.Relationships.Products == nil {
+		return nil
+	}
+	ids := make([]string, len(n.Relationships.Products.Data))
+	for i, ref := range n.Relationships.Products.Data {
+		ids[i] = ref.ID
+	}
+	return store.Unique(ids)
+}

@@ -1,0 +1,213 @@
+package catalog
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
+)
+
+// AuthoredNode is a node as authored. Shoppers see it in the catalogs that
+// name its hierarchy, once they are published.
+type AuthoredNode struct {
+	ID                string
+	HierarchyID       string
+	ParentID          string // the node above, or the hierarchy
+	Name              string
+	Slug              string
+	Description       string
+	CuratedProductIDs []string // which come first, in this order
+	UpdatedAt         time.Time
+}
+
+// GlobalID is the node's id over all types.
+func (n *AuthoredNode) GlobalID() string { return store.GlobalID(store.TypeAuthoredNode, n.ID) }
+
+func scanNode(rows *sql.Rows) (*AuthoredNode, error) {
+	source := &NodeSource{}
+	var id string
+	var updated int64
+	var body []byte
+	if err := rows.Scan(&id, &updated, &body); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(body, source); err != nil {
+		return nil, err
+	}
+	a, hierarchy := &source.Attributes, source.Relationships.Hierarchy.ID()
+	return &AuthoredNode{ID: source.ID, HierarchyID: hierarchy, ParentID: cmp.Or(source.Relationships.Parent.ID(), hierarchy),
+		Name: a.Name, Slug: a.Slug, Description: a.Description, CuratedProductIDs: a.CuratedProducts, UpdatedAt: store.FromMicros(updated)}, nil
+}
+
+// AuthoredNode returns a node as authored; NOT_FOUND when there is none.
+func (s *CatalogService) AuthoredNode(ctx context.Context, id string) (*AuthoredNode, error) {
+	return authoring.Authored(ctx, s.db.Reader, NodeList, "node", id)
+}
+
+// AuthoredNodesByID returns several nodes; an unknown one is left out.
+func (s *CatalogService) AuthoredNodesByID(ctx context.Context, ids []string) (map[string]*AuthoredNode, error) {
+	return authoring.AuthoredByID(ctx, s.db.Reader, NodeList, ids)
+}
+
+// AuthoredNodes lists all nodes of a hierarchy by id; none when there is no
+// such hierarchy.
+func (s *CatalogService) AuthoredNodes(ctx context.Context, hierarchyID string, page store.Page) (*store.Slice[*AuthoredNode], error) {
+	of := NodeList
+	of.Within = []db.Within{{Clause: "hierarchy_id = ?", Values: []any{hierarchyID}}}
+	return db.List(ctx, s.db, of, store.ListQuery{Page: page})
+}
+
+var NodeList = db.Listing[*AuthoredNode]{
+	Name: "node", Columns: `id, updated_at, body`, Table: "node", ID: "id", Scan: scanNode,
+	Key: func(n *AuthoredNode, _ store.Sort) []any { return []any{n.ID} },
+}
+
+// CreateNode makes a node below another one or a hierarchy; an empty id is a
+// new one. INVALID names each member that is wrong; UNPROCESSABLE when there
+// is nothing of the parent's id, or the id is taken.
+func (s *CatalogService) CreateNode(ctx context.Context, actor store.Actor, id, parentID string, change NodeChange) (*AuthoredNode, error) {
+	return authorRow(ctx, s, actor, NodeList, "node", &id, func(ctx context.Context, w *authoring.Writer) error {
+		source := &NodeSource{Type: "node", ID: authoring.OrNewID(&id)}
+		change.apply(&source.Attributes)
+		hierarchy, err := hierarchyOf(w, ctx, parentID)
+		if err != nil {
+			return err
+		}
+		source.hang(hierarchy, parentID)
+		if err := freeIn(w, ctx, "hierarchy", id); err != nil {
+			return err
+		}
+		return w.Create(ctx, NodeKind, source)
+	})
+}
+
+// UpdateNode changes a node, but for its place and its products. NOT_FOUND
+// when there is none; INVALID names each member that is wrong.
+func (s *CatalogService) UpdateNode(ctx context.Context, actor store.Actor, id string, change NodeChange) (*AuthoredNode, error) {
+	return s.changeNode(ctx, actor, id, func(_ context.Context, _ *authoring.Writer, source *NodeSource) error {
+		change.apply(&source.Attributes)
+		return nil
+	})
+}
+
+// MoveNode hangs a node, with all below it, from another one of its hierarchy,
+// or from the hierarchy itself. NOT_FOUND when there is none; UNPROCESSABLE
+// when there is nothing of the parent's id, when that is in another hierarchy,
+// or when it is the node itself or below it.
+func (s *CatalogService) MoveNode(ctx context.Context, actor store.Actor, id, parentID string) (*AuthoredNode, error) {
+	return s.changeNode(ctx, actor, id, func(ctx context.Context, w *authoring.Writer, source *NodeSource) error {
+		own := source.Relationships.Hierarchy.ID()
+		hierarchy, err := hierarchyOf(w, ctx, parentID)
+		if err != nil {
+			return err
+		}
+		if hierarchy != own {
+			return store.Unprocessablef([]string{"parentId"}, "must be in the node's own hierarchy, %s; %q is in %s", own, parentID, hierarchy)
+		}
+		parents, err := parents(w, ctx, own)
+		if err != nil {
+			return err
+		}
+		for up, steps := parentID, 0; up != ""; up, steps = parents[up], steps+1 {
+			if up == id || steps > len(parents) {
+				return store.Unprocessablef([]string{"parentId"}, "must not be the node itself or one below it, as %q is", parentID)
+			}
+		}
+		source.hang(own, parentID)
+		return nil
+	})
+}
+
+// DeleteNode removes a node; the products that were attached to it stay.
+// NOT_FOUND when there is none; UNPROCESSABLE as long as there are nodes below
+// it.
+func (s *CatalogService) DeleteNode(ctx context.Context, actor store.Actor, id string) error {
+	return s.author(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
+		source := &NodeSource{}
+		if err := w.Read(ctx, "node", "node", id, source); err != nil {
+			return err
+		}
+		parents, err := parents(w, ctx, source.Relationships.Hierarchy.ID())
+		if err != nil {
+			return err
+		}
+		var below []string
+		for child, parent := range parents {
+			if parent == id {
+				below = append(below, child)
+			}
+		}
+		if len(below) > 0 {
+			slices.Sort(below)
+			return store.Unprocessablef([]string{"id"}, "has the nodes %s below it; delete or move them first", authoring.Some(below))
+		}
+		detached, err := db.Collect(ctx, w.Session, db.Scalar[string], `DELETE FROM node_product WHERE node_id = $1 RETURNING product_id`, id)
+		if err != nil {
+			return err
+		}
+		w.Touch("product", detached...)
+		return w.Remove(ctx, "node", "node", id)
+	})
+}
+
+// changeNode reads a node, has it changed, and writes it.
+func (s *CatalogService) changeNode(ctx context.Context, actor store.Actor, id string, change func(context.Context, *authoring.Writer, *NodeSource) error) (*AuthoredNode, error) {
+	return authorRow(ctx, s, actor, NodeList, "node", &id, func(ctx context.Context, w *authoring.Writer) error {
+		source := &NodeSource{}
+		if err := w.Read(ctx, "node", "node", id, source); err != nil {
+			return err
+		}
+		if err := change(ctx, w, source); err != nil {
+			return err
+		}
+		return w.Replace(ctx, NodeKind, source)
+	})
+}
+
+// hang puts a node below a parent, which may be the hierarchy.
+func (n *NodeSource) hang(hierarchyID, parentID string) {
+	n.Relationships.Hierarchy = &authoring.LinkSource{Data: &authoring.RefSource{Type: "hierarchy", ID: hierarchyID}}
+	n.Relationships.Parent = nil
+	if parentID != hierarchyID {
+		n.Relationships.Parent = &authoring.LinkSource{Data: &authoring.RefSource{Type: "node", ID: parentID}}
+	}
+}
+
+// hierarchyOf is the hierarchy of a parent: itself, or its own.
+func hierarchyOf(w *authoring.Writer, ctx context.Context, parentID string) (string, error) {
+	none := store.Unprocessablef([]string{"parentId"}, "names no node and no hierarchy: %q", store.Short(parentID))
+	if !store.IsID(parentID) {
+		return "", none
+	}
+	id, found, err := db.One(ctx, w.Session, db.Scalar[string], `
+		SELECT id FROM hierarchy WHERE id = $1
+		UNION ALL
+		SELECT hierarchy_id FROM node WHERE id = $1`, parentID)
+	if err == nil && !found {
+		err = none
+	}
+	return id, err
+}
+
+// parents are the nodes of a hierarchy with the node above each; empty right
+// below the hierarchy.
+func parents(w *authoring.Writer, ctx context.Context, hierarchyID string) (map[string]string, error) {
+	parents := map[string]string{}
+	_, err := db.Collect(ctx, w.Session, func(rows *sql.Rows) (none struct{}, err error) {
+		var body []byte
+		var node NodeSource
+		if err := rows.Scan(&body); err != nil {
+			return none, err
+		}
+		err = json.Unmarshal(body, &node)
+		parents[node.ID] = node.Relationships.Parent.ID()
+		return none, err
+	}, `SELECT body FROM node WHERE hierarchy_id = $1 ORDER BY id`, hierarchyID)
+	return parents, err
+}

@@ -1,0 +1,65 @@
+package catalog
+
+import (
+	"context"
+	"database/sql"
+
+	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
+)
+
+var PricebookKind = authoring.Kind{
+	Name: "pricebook", Create: func() authoring.Source { return &pricebookSource{} },
+	Write: pricebookTable.WriteInOrder, Export: authoring.Bodies("pricebook", "sequence", "id"),
+	Published: true, Referred: true,
+}
+
+var PriceKind = authoring.Kind{
+	Name: "product-price", Create: func() authoring.Source { return &PriceSource{} },
+	Write: writePrices, Export: authoring.Bodies("price", "id"),
+	Published: true, Whole: &priceTable,
+}
+
+var ModifierKind = authoring.Kind{
+	Name: "price_modifier", Create: func() authoring.Source { return &ModifierSource{} },
+	Write: modifierTable.WriteInOrder, Export: authoring.Bodies("price_modifier", "sequence", "id"),
+	Published: true,
+}
+
+var pricebookTable = authoring.Table{Name: "pricebook", Columns: []string{"id", "sequence", "body"}, Row: authoring.RowInOrder}
+
+var modifierTable = authoring.Table{Name: "price_modifier", Columns: pricebookTable.Columns, Row: authoring.RowInOrder}
+
+var priceTable = authoring.Table{Name: "price", Columns: []string{"id", "pricebook_id", "sku", "body"}, Row: func(r authoring.Source, _ *db.Tx) []any {
+	p := r.(*PriceSource)
+	return []any{p.ID, p.Relationships.Pricebook.ID(), p.Attributes.SKU, store.Encode(p)}
+}}
+
+// writePrices writes prices. One that is given another SKU was the old one's too.
+func writePrices(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (int, error) {
+	skus := make(map[string][]string, len(sources)) // by id of the price
+	ids := make([]string, len(sources))
+	rows := make([][]any, len(sources))
+	for i, resource := range sources {
+		ids[i], rows[i] = resource.Key(), priceTable.Row(resource, w.Tx)
+		skus[ids[i]] = []string{resource.(*PriceSource).Attributes.SKU}
+	}
+	if err := store.Chunked(ids, 512, func(ids []string) error {
+		list, args := db.In(nil, ids)
+		_, err := db.Collect(ctx, w.Session, func(rows *sql.Rows) (none struct{}, err error) {
+			var id, sku string
+			err = rows.Scan(&id, &sku)
+			skus[id] = append(skus[id], sku)
+			return none, err
+		}, `SELECT id, sku FROM price WHERE id IN (`+list+`)`, args...)
+		return err
+	}); err != nil {
+		return 0, err
+	}
+	changed, err := authoring.UpsertRows(w.Tx, ctx, priceTable, rows)
+	for _, id := range changed {
+		w.Touch(priceTable.Name, skus[id]...)
+	}
+	return len(changed), err
+}

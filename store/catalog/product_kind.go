@@ -1,0 +1,57 @@
+package catalog
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
+)
+
+var ProductKind = authoring.Kind{
+	Name: "product", Create: func() authoring.Source { return &ProductSource{} },
+	Write: writeProducts, Export: authoring.Bodies("product", "id"),
+	Published: true, Whole: &productTable,
+}
+
+// writeProducts writes products, and which of them speak of which others.
+func writeProducts(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (int, error) {
+	rows := make([][]any, len(sources))
+	for i, resource := range sources {
+		rows[i] = productTable.Row(resource, w.Tx)
+	}
+	ids, err := authoring.UpsertRows(w.Tx, ctx, productTable, rows)
+	if err != nil {
+		return 0, err
+	}
+	w.Touch(productTable.Name, ids...)
+	slices.Sort(ids)
+	var parts [][]any
+	for _, resource := range sources {
+		p := resource.(*ProductSource)
+		if _, written := slices.BinarySearch(ids, p.ID); written {
+			for _, component := range p.bundledIDs() {
+				parts = append(parts, []any{p.ID, component})
+			}
+		}
+	}
+	if err := store.Chunked(ids, 512, func(ids []string) error {
+		list, args := db.In(nil, ids)
+		_, err := w.Exec(ctx, `DELETE FROM product_component WHERE product_id IN (`+list+`)`, args...)
+		return err
+	}); err != nil {
+		return 0, err
+	}
+	return len(ids), w.InsertRows(ctx, "product_component", []string{"product_id", "component_id"}, parts)
+}
+
+var productTable = authoring.Table{
+	Name:    "product",
+	Columns: []string{"id", "live", "parent_id", "component_ids", "created_at", "updated_at", "body"},
+	Row: func(r authoring.Source, _ *db.Tx) []any {
+		p := r.(*ProductSource)
+		return []any{p.ID, p.live(), p.parentID(), strings.Join(p.bundledIDs(), " "), store.Micros(p.createdAt()), store.Micros(p.updatedAt()), store.Encode(p)}
+	},
+}

@@ -1,0 +1,263 @@
+package catalog
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"portico/store"
+	"portico/store/authoring"
+)
+
+// ProductSource is a product as it is authored. Readers never see it: they
+// see the Product that publishing makes of it.
+type ProductSource struct {
+	Type          string               `json:"type"`
+	ID            string               `json:"id"`
+	Attributes    ProductAttributes    `json:"attributes"`
+	Relationships ProductRelationships `json:"relationships"`
+}
+
+// ProductAttributes are a product's own members. Times are RFC 3339 in UTC.
+type ProductAttributes struct {
+	Name                string                `json:"name"`
+	SKU                 string                `json:"sku"`
+	Slug                string                `json:"slug"`
+	Status              string                `json:"status"` // live or draft; only live ones are ever published
+	CommodityType       string                `json:"commodity_type,omitempty"`
+	Description         string                `json:"description,omitempty"`
+	ManufacturerPartNum string                `json:"manufacturer_part_num,omitempty"`
+	UPCEAN              string                `json:"upc_ean,omitempty"`
+	ExternalRef         string                `json:"external_ref,omitempty"`
+	Tags                []string              `json:"tags,omitempty"`
+	ProductTypes        []string              `json:"product_types,omitempty"`
+	BaseProduct         bool                  `json:"base_product"`
+	BaseProductID       string                `json:"base_product_id,omitempty"`
+	CreatedAt           string                `json:"created_at"`
+	UpdatedAt           string                `json:"updated_at"`
+	Locales             map[string]LocaleText `json:"locales,omitempty"` // by BCP 47 tag
+	Variations          []variationSource     `json:"variations,omitempty"`
+	Options             []string              `json:"options,omitempty"` // of a child: the option ids it stands for
+	Components          map[string]Component  `json:"components,omitempty"`
+	CustomInputs        json.RawMessage       `json:"custom_inputs,omitempty"`
+	Extensions          json.RawMessage       `json:"extensions,omitempty"`
+	ShopperAttributes   json.RawMessage       `json:"shopper_attributes,omitempty"`
+	PriceModifiers      []string              `json:"price_modifiers,omitempty"`
+}
+
+// LocaleText is a product's text in one language.
+type LocaleText struct {
+	Name        string `json:"name,omitempty"`
+	Description string `json:"description,omitempty"`
+}
+
+// variationSource is a way in which the children of a product differ.
+type variationSource struct {
+	ID        string            `json:"id"`
+	Name      string            `json:"name"`
+	SortOrder int               `json:"sort_order"`
+	Options   []VariationOption `json:"options"`
+}
+
+// Component is a part of a bundle: between Min and Max of its options.
+type Component struct {
+	Name      string            `json:"name"`
+	Min       int               `json:"min"`
+	Max       int               `json:"max"`
+	SortOrder int               `json:"sort_order"`
+	Options   []ComponentOption `json:"options"`
+}
+
+// ComponentOption is a product that can be the component.
+type ComponentOption struct {
+	ID       string `json:"id"`
+	Type     string `json:"type"`
+	Quantity int    `json:"quantity"`
+}
+
+// ProductRelationships are a product's edges.
+type ProductRelationships struct {
+	Parent            *authoring.LinkSource  `json:"parent,omitempty"`
+	MainImage         *authoring.LinkSource  `json:"main_image,omitempty"`
+	Files             *FileLinks             `json:"files,omitempty"`
+	ComponentProducts *authoring.LinksSource `json:"component_products,omitempty"`
+}
+
+// FileIDs are the files that the product refers to, each once.
+func (p *ProductSource) FileIDs() []string {
+	var ids []string
+	if image := p.Relationships.MainImage.ID(); image != "" {
+		ids = append(ids, image)
+	}
+	if files := p.Relationships.Files; files != nil {
+		for _, file := range files.Data {
+			ids = append(ids, file.ID)
+		}
+	}
+	return store.Unique(ids)
+}
+
+type FileLinks struct {
+	Data []FileLink `json:"data"`
+}
+
+// FileLink attaches a file to a product.
+type FileLink struct {
+	Type      string `json:"type"`
+	ID        string `json:"id"`
+	CreatedAt string `json:"created_at,omitempty"`
+}
+
+func (p *ProductSource) Key() string { return p.ID }
+
+func (p *ProductSource) Check(f *authoring.Faults) {
+	f.ID("id", &p.ID)
+	a := &p.Attributes
+	f.Required("attributes.name", a.Name, authoring.MaxName)
+	f.Required("attributes.sku", a.SKU, authoring.MaxName)
+	f.Required("attributes.slug", a.Slug, authoring.MaxName)
+	f.OneOf("attributes.status", a.Status, "live", "draft")
+	f.Text("attributes.description", a.Description, authoring.MaxDescription)
+	f.Text("attributes.manufacturer_part_num", a.ManufacturerPartNum, authoring.MaxName)
+	f.Text("attributes.upc_ean", a.UPCEAN, authoring.MaxName)
+	f.OptionalID("attributes.base_product_id", &a.BaseProductID)
+	if a.CreatedAt == "" {
+		f.Add("attributes.created_at", "is required")
+	}
+	f.Time("attributes.created_at", &a.CreatedAt)
+	f.Time("attributes.updated_at", &a.UpdatedAt)
+	if a.UpdatedAt == "" {
+		a.UpdatedAt = a.CreatedAt
+	}
+	checkLocaleTags(f, "attributes.locales", a.Locales)
+	for tag, text := range a.Locales {
+		f.Locale("attributes.locales."+tag, tag)
+		f.Text("attributes.locales."+tag+".name", text.Name, authoring.MaxName)
+		f.Text("attributes.locales."+tag+".description", text.Description, authoring.MaxDescription)
+	}
+	f.IDs("attributes.options", a.Options)
+	checkVariations(f, "attributes.variations", a.Variations)
+	for key, component := range a.Components {
+		component.check(f, "attributes.components."+key)
+	}
+	f.Object("attributes.custom_inputs", &a.CustomInputs)
+	f.Object("attributes.extensions", &a.Extensions)
+	f.Object("attributes.shopper_attributes", &a.ShopperAttributes)
+	r := &p.Relationships
+	f.Link("relationships.parent", r.Parent)
+	f.Link("relationships.main_image", r.MainImage)
+	f.Links("relationships.component_products", r.ComponentProducts)
+	if r.Files != nil {
+		for i := range r.Files.Data {
+			f.ID("relationships.files.data."+strconv.Itoa(i)+".id", &r.Files.Data[i].ID)
+			f.Time("relationships.files.data."+strconv.Itoa(i)+".created_at", &r.Files.Data[i].CreatedAt)
+		}
+	}
+	if p.ID != "" && p.parentID() == p.ID {
+		f.Add("relationships.parent.data.id", "must be another product, not the product itself")
+	}
+}
+
+// checkLocaleTags writes tags as BCP 47 does: fr_CA is fr-CA.
+func checkLocaleTags(f *authoring.Faults, member string, texts map[string]LocaleText) {
+	for _, tag := range slices.Sorted(maps.Keys(texts)) {
+		canonical := strings.ReplaceAll(tag, "_", "-")
+		if canonical == tag {
+			continue
+		}
+		if _, twice := texts[canonical]; twice {
+			f.Add(member+"."+tag, "is there as %s too; keep one of them", canonical)
+		}
+		texts[canonical] = texts[tag]
+		delete(texts, tag)
+	}
+}
+
+// checkVariations holds that an option belongs to one variation of the product, or
+// a choice of options would not tell a child.
+func checkVariations(f *authoring.Faults, member string, variations []variationSource) {
+	seen := map[string]string{}
+	for i := range variations {
+		v := &variations[i]
+		v.check(f, member+"."+strconv.Itoa(i))
+		for j, option := range v.Options {
+			at := member + "." + strconv.Itoa(i) + ".options." + strconv.Itoa(j) + ".id"
+			if before := seen[option.ID]; before != "" && option.ID != "" {
+				f.Add(at, "must be of one variation only; %q is that of %s too", option.ID, before)
+			}
+			seen[option.ID] = at
+		}
+	}
+}
+
+func (v *variationSource) check(f *authoring.Faults, member string) {
+	f.ID(member+".id", &v.ID)
+	f.Required(member+".name", v.Name, authoring.MaxName)
+	for i := range v.Options {
+		f.ID(member+".options."+strconv.Itoa(i)+".id", &v.Options[i].ID)
+		f.Required(member+".options."+strconv.Itoa(i)+".name", v.Options[i].Name, authoring.MaxName)
+	}
+}
+
+func (c *Component) check(f *authoring.Faults, member string) {
+	f.Required(member+".name", c.Name, authoring.MaxName)
+	if c.Min < 0 || c.Max < c.Min {
+		f.Add(member+".max", "must be at least min and min at least 0, not %d and %d", c.Max, c.Min)
+	}
+	for i := range c.Options {
+		f.ID(member+".options."+strconv.Itoa(i)+".id", &c.Options[i].ID)
+		if c.Options[i].Quantity < 1 {
+			f.Add(member+".options."+strconv.Itoa(i)+".quantity", "must be at least 1, not %d", c.Options[i].Quantity)
+		}
+	}
+}
+
+func (p *ProductSource) live() bool { return p.Attributes.Status == "live" }
+
+func (p *ProductSource) parentID() string { return p.Relationships.Parent.ID() }
+
+// componentIDs are the products of the bundle: as related, else by the sort
+// order of the components; each once.
+func (p *ProductSource) componentIDs() []string {
+	related := p.Relationships.ComponentProducts
+	if related == nil || len(related.Data) == 0 {
+		return store.Unique(p.Attributes.optionIDs())
+	}
+	return store.Unique(RefIDs(*related))
+}
+
+// bundledIDs are all products that the bundle speaks of.
+func (p *ProductSource) bundledIDs() []string {
+	return store.Unique(append(p.componentIDs(), p.Attributes.optionIDs()...))
+}
+
+func (a *ProductAttributes) optionIDs() (ids []string) {
+	for _, key := range a.ComponentKeys() {
+		for _, option := range a.Components[key].Options {
+			ids = append(ids, option.ID)
+		}
+	}
+	return ids
+}
+
+// ComponentKeys are the components' keys by sort order, then key.
+func (a *ProductAttributes) ComponentKeys() []string {
+	return slices.SortedFunc(maps.Keys(a.Components), func(x, y string) int {
+		return cmp.Or(cmp.Compare(a.Components[x].SortOrder, a.Components[y].SortOrder), cmp.Compare(x, y))
+	})
+}
+
+func (p *ProductSource) createdAt() time.Time { return store.CheckedTime(p.Attributes.CreatedAt) }
+func (p *ProductSource) updatedAt() time.Time { return store.CheckedTime(p.Attributes.UpdatedAt) }
+
+func RefIDs(l authoring.LinksSource) []string {
+	ids := make([]string, len(l.Data))
+	for i, ref := range l.Data {
+		ids[i] = ref.ID
+	}
+	return ids
+}

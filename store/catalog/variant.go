@@ -1,0 +1,140 @@
+package catalog
+
+import (
+	"cmp"
+	"slices"
+
+	"portico/store"
+)
+
+// Variation is a way in which the children of a product differ.
+type Variation struct {
+	ID        string            `json:"id"`
+	Name      string            `json:"name"`
+	SortOrder int               `json:"sort_order"`
+	Option    *VariationOption  `json:"option"` // the one a child stands for; nil on a parent
+	Options   []VariationOption `json:"options"`
+}
+
+// VariationOption is one value of a variation.
+type VariationOption struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	SortOrder   int    `json:"sort_order"`
+}
+
+// Variants is what a parent and its live children know of each other (spec:
+// Catalog product, meta).
+type Variants struct {
+	Variations []Variation       // of a parent, in order
+	Chosen     []Variation       // of a child: the parent's, each with the child's option
+	Children   []variantChild    // of a parent, in the order of their options, then by id
+	Modifiers  []*ModifierSource // of a child, in its order
+}
+
+// variantChild is a live child and the options it stands for, one for each
+// variation, in their order.
+type variantChild struct {
+	id      string
+	options []string
+}
+
+// NewVariations puts a parent's variations and their options in order: by
+// sort order, then id.
+func NewVariations(sources []variationSource) []Variation {
+	list := make([]Variation, len(sources))
+	for i, v := range sources {
+		options := slices.Clone(v.Options)
+		slices.SortFunc(options, func(a, b VariationOption) int {
+			return cmp.Or(cmp.Compare(a.SortOrder, b.SortOrder), cmp.Compare(a.ID, b.ID))
+		})
+		list[i] = Variation{ID: v.ID, Name: v.Name, SortOrder: v.SortOrder, Options: options}
+	}
+	slices.SortFunc(list, func(a, b Variation) int {
+		return cmp.Or(cmp.Compare(a.SortOrder, b.SortOrder), cmp.Compare(a.ID, b.ID))
+	})
+	return list
+}
+
+// Choose gives each variation the option of a child; one that the child
+// stands for no option of is left out.
+func Choose(variations []Variation, optionIDs []string) (chosen []Variation) {
+	for _, v := range variations {
+		at := slices.IndexFunc(v.Options, func(o VariationOption) bool { return slices.Contains(optionIDs, o.ID) })
+		if at >= 0 {
+			v.Option = &v.Options[at]
+			chosen = append(chosen, v)
+		}
+	}
+	return chosen
+}
+
+// OptionPlaces are the places of a child's options, one for each variation;
+// that of none is behind all.
+func OptionPlaces(variations []Variation, optionIDs []string) []int {
+	places := make([]int, len(variations))
+	for i, v := range variations {
+		places[i] = len(v.Options)
+		if at := slices.IndexFunc(v.Options, func(o VariationOption) bool { return slices.Contains(optionIDs, o.ID) }); at >= 0 {
+			places[i] = at
+		}
+	}
+	return places
+}
+
+// NewVariantChild tells which options a child stands for; ok is false when
+// it has none for one of the variations, so that no choice leads to it.
+func NewVariantChild(id string, variations []Variation, optionIDs []string) (child variantChild, ok bool) {
+	chosen := Choose(variations, optionIDs)
+	child.id = id
+	for _, v := range chosen {
+		child.options = append(child.options, v.Option.ID)
+	}
+	return child, len(chosen) == len(variations) && len(chosen) > 0
+}
+
+// matrix is the way from option ids to child ids, nested in the order of the
+// variations. Of two children with the same options the first by id counts.
+func (v *Variants) matrix() map[string]any {
+	root := map[string]any{}
+	for _, child := range v.Children {
+		level := root
+		last := len(child.options) - 1
+		for _, option := range child.options[:last] {
+			next, ok := level[option].(map[string]any)
+			if !ok {
+				next = map[string]any{}
+				level[option] = next
+			}
+			level = next
+		}
+		if level[child.options[last]] == nil {
+			level[child.options[last]] = child.id
+		}
+	}
+	return root
+}
+
+func (v *Variants) optionIDs() [][]string {
+	list := make([][]string, len(v.Children))
+	for i, child := range v.Children {
+		list[i] = child.options
+	}
+	return list
+}
+
+// AppendJSON appends the members of meta.
+func (v *Variants) appendJSON(dst []byte) []byte {
+	list := func(variations []Variation) []byte {
+		if variations == nil {
+			variations = []Variation{}
+		}
+		return store.Encode(variations)
+	}
+	dst = append(store.AppendName(dst, "variations"), list(v.Variations)...)
+	dst = append(store.AppendName(dst, "child_variations"), list(v.Chosen)...)
+	dst = append(store.AppendName(dst, "variation_matrix"), store.Encode(v.matrix())...)
+	dst = append(store.AppendName(dst, "child_option_ids"), store.Encode(v.optionIDs())...)
+	return appendModifiers(store.AppendName(dst, "price_modifiers"), v.Modifiers)
+}

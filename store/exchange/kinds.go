@@ -1,0 +1,32 @@
+package exchange
+
+import (
+	"portico/store/access"
+	"portico/store/authoring"
+	"portico/store/catalog"
+	"portico/store/gateway"
+	"portico/store/promotion"
+	"portico/store/settings"
+	"portico/store/stock"
+)
+
+// kinds are all there are, in the order of an export.
+var kinds = []authoring.Kind{
+	settings.SettingsKind, catalog.FileKind, catalog.ProductKind,
+	catalog.HierarchyKind, catalog.NodeKind,
+	catalog.PricebookKind, catalog.PriceKind, catalog.ModifierKind,
+	catalog.CatalogKind, catalog.RuleKind,
+	stock.StockTransactionKind, stock.StockKind,
+	promotion.PromotionKind, promotion.CodeKind, promotion.UsageKind,
+	gateway.GatewayKind, access.ClientKind,
+}
+
+// kindOf is a kind by its name; the zero kind for none.
+func kindOf(name string) authoring.Kind {
+	for i := range kinds {
+		if kinds[i].Name == name {
+			return kinds[i]
+		}
+	}
+	return authoring.Kind{}
+}

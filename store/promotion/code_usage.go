@@ -1,0 +1,101 @@
+package promotion
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"portico/store"
+	"portico/store/db"
+)
+
+// CodeUsage is a code that was redeemed. The units of a code's usages that
+// were not released add up to what is used of it.
+type CodeUsage struct {
+	ID          string
+	PromotionID string // empty once the promotion was deleted
+	Code        string
+	User        string // who used it; empty for nobody in particular
+	Reference   string // the caller's own, an order number for instance
+	UnitsAsked  int    // item units that it was redeemed for
+	Units       int    // uses it took: 1 of a per_cart code, else at most UnitsAsked
+	Actor       store.Actor
+	CreatedAt   time.Time
+	ReleasedAt  time.Time // when the uses were given back; zero until then
+}
+
+// Released tells whether the uses were given back.
+func (u *CodeUsage) Released() bool { return !u.ReleasedAt.IsZero() }
+
+const usageColumns = `id, (SELECT promotion.id FROM promotion WHERE number = code_usage.promotion_number) AS promotion_id, code, user_id, reference,
+	units_asked, units, actor, created_at, released_at`
+
+func scanUsage(rows *sql.Rows) (*CodeUsage, error) {
+	u := &CodeUsage{}
+	var promotion sql.NullString
+	var created int64
+	var released sql.NullInt64
+	err := rows.Scan(&u.ID, &promotion, &u.Code, &u.User, &u.Reference, &u.UnitsAsked, &u.Units, &u.Actor, &created, &released)
+	u.PromotionID, u.CreatedAt = promotion.String, store.FromMicros(created)
+	if released.Valid {
+		u.ReleasedAt = store.FromMicros(released.Int64)
+	}
+	return u, err
+}
+
+// CodeUsages lists how a promotion's codes were redeemed, or one of them, in
+// the order it was. Usages have no updated_at, so it is INVALID to sort or
+// bound them by it.
+// NOT_FOUND for an unknown promotion, and for a code that it never had.
+func (s *PromotionService) CodeUsages(ctx context.Context, promotionID string, code *string, query store.ListQuery) (*store.Slice[*CodeUsage], error) {
+	number, err := s.usagesOf(ctx, promotionID, code)
+	if err != nil {
+		return nil, err
+	}
+	of := usageList
+	of.Within = []db.Within{{Clause: "promotion_number = ?", Values: []any{number}}}
+	if code != nil {
+		of.Within = append(of.Within, db.Within{Clause: "code = ?", Values: []any{*code}})
+	}
+	for _, r := range query.Ranges {
+		if r.Attribute == store.SortUpdatedAt {
+			return nil, store.Invalidf([]string{"filter"}, "compares updated_at, which usages have none of; compare id or created_at")
+		}
+	}
+	if query.Sort.By == store.SortUpdatedAt {
+		return nil, store.Invalidf([]string{"sort"}, "must be id or created_at, which both are the order of use, not updated_at")
+	}
+	query.Sort.By = store.SortCreatedAt // as the ids are
+	return db.List(ctx, s.db, of, query)
+}
+
+// usagesOf is the number of a promotion, which has or had a code.
+func (s *PromotionService) usagesOf(ctx context.Context, promotionID string, code *string) (number int64, err error) {
+	if !store.IsID(promotionID) {
+		return 0, unknownPromotion(promotionID)
+	}
+	number, found, err := db.One(ctx, s.db.Reader, db.Scalar[int64], `SELECT number FROM promotion WHERE id = $1`, promotionID)
+	if err == nil && !found {
+		return 0, unknownPromotion(promotionID)
+	}
+	if err != nil || code == nil {
+		return number, err
+	}
+	known := false
+	if store.CleanText(*code) {
+		_, known, err = db.One(ctx, s.db.Reader, db.Scalar[int64], `
+			SELECT 1 FROM promotion
+			WHERE number = $1 AND (
+			    EXISTS (SELECT 1 FROM promotion_code WHERE promotion_number = number AND promotion_code.epoch = promotion.epoch AND code = $2)
+			    OR EXISTS (SELECT 1 FROM code_usage WHERE promotion_number = number AND code = $2))`, number, *code)
+	}
+	if err == nil && !known {
+		err = store.NotFoundf(nil, "The promotion %q has no code %q.", promotionID, store.Short(*code))
+	}
+	return number, err
+}
+
+var usageList = db.Listing[*CodeUsage]{
+	Name: "code_usage", Columns: usageColumns, Table: "code_usage", ID: "id", Scan: scanUsage,
+	Key: func(u *CodeUsage, _ store.Sort) []any { return []any{store.Micros(u.CreatedAt), u.ID} },
+}

@@ -1,0 +1,39 @@
+package promotion
+
+import (
+	"context"
+	"time"
+
+	"portico/store"
+	"portico/store/db"
+)
+
+// SweepUsages forgets the uses of codes that were made so long ago. How often a
+// code was used stays with the code. Those that were imported without a time
+// stay.
+func SweepUsages(s *PromotionService, actor store.Actor, kept time.Duration) db.Sweep {
+	const old = `code_usage.promotion_number = promotion.number AND code_usage.created_at > 0 AND code_usage.created_at < $1`
+	return s.db.Kept("usages", time.Hour, kept,
+		func(ctx context.Context, before int64) error {
+			promotions, err := db.Collect(ctx, s.db.Reader, db.Scalar[int64],
+				`SELECT number FROM promotion WHERE EXISTS (SELECT 1 FROM code_usage WHERE `+old+`) ORDER BY number`, before)
+			if err != nil {
+				return err
+			}
+			for _, number := range promotions {
+				if err := s.db.InBatches(ctx, actor, func(ctx context.Context, t *db.Tx, rows int) (int64, error) {
+					return t.Exec(ctx, `
+						DELETE FROM code_usage WHERE id IN (
+						    SELECT id FROM code_usage
+						    WHERE promotion_number = $1 AND created_at > 0 AND created_at < $2
+						    ORDER BY created_at, id LIMIT $3)`, number, before, rows)
+				}); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		func(ctx context.Context, before int64, most int) (int, error) {
+			return db.CountUpTo(ctx, s.db, most, `promotion JOIN code_usage ON `+old, before)
+		})
+}

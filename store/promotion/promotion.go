@@ -1,0 +1,214 @@
+package promotion
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
+)
+
+// PromotionType is what a promotion does (spec: Promotion).
+type PromotionType string
+
+// The types; promotionTypes tells what each needs.
+const (
+	FixedDiscount       PromotionType = "fixed_discount"        // an amount off the cart
+	PercentDiscount     PromotionType = "percent_discount"      // a part off the cart
+	ItemFixedDiscount   PromotionType = "item_fixed_discount"   // an amount off some items
+	ItemPercentDiscount PromotionType = "item_percent_discount" // a part off some items
+	XForY               PromotionType = "x_for_y"               // so many for the price of fewer
+	XForAmount          PromotionType = "x_for_amount"          // so many for an amount
+	BundleFixedDiscount PromotionType = "bundle_fixed_discount" // an amount off a bundle
+	BundleGift          PromotionType = "bundle_gift"           // items for nothing with a bundle
+)
+
+// PromotionTypes lists every type.
+func PromotionTypes() (types []PromotionType) {
+	for _, t := range promotionTypes {
+		types = append(types, t.name)
+	}
+	return types
+}
+
+func promotionTypeNames() (names []string) {
+	for _, t := range PromotionTypes() {
+		names = append(names, string(t))
+	}
+	return names
+}
+
+// PromotionState follows from a promotion's members and the clock; no job
+// changes it.
+type PromotionState string
+
+// The states (spec: States and transitions).
+const (
+	PromotionScheduled PromotionState = "scheduled" // enabled, before its start
+	PromotionActive    PromotionState = "active"    // enabled, from its start until just before its end
+	PromotionExpired   PromotionState = "expired"   // from its end on, enabled or not
+	PromotionDisabled  PromotionState = "disabled"  // not enabled, before its end
+)
+
+// PromotionStates lists every state.
+func PromotionStates() []PromotionState {
+	return []PromotionState{PromotionScheduled, PromotionActive, PromotionExpired, PromotionDisabled}
+}
+
+// Promotion is a promotion (spec: Promotion). Its codes are good until End.
+type Promotion struct {
+	ID                     string
+	Name                   string
+	Description            string
+	Type                   PromotionType
+	Enabled                bool
+	Automatic              bool // it has the one code auto_<id>, and takes no other
+	Start, End             time.Time
+	State                  PromotionState // when it was read
+	MinCartValue           []store.CurrencyAmount
+	MaxDiscountValue       []store.CurrencyAmount
+	MaxApplicationsPerCart *int            // nil for any number
+	Schema                 json.RawMessage // an object, as it was written
+	Currencies             []PromotionCurrency
+	TargetCatalogs         []string        // nil for all catalogs
+	Conditions             json.RawMessage `json:",omitempty"` // nil for none
+	CreatedAt              time.Time
+	UpdatedAt              time.Time
+
+	number, epoch int64
+	body          []byte
+}
+
+// ParseMinor reads minor units in digits; INVALID, without a path, when they
+// are none, and UNPROCESSABLE when there are none.
+func ParseMinor(digits string) (int64, *store.Error) {
+	minor, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil {
+		if digits == "" {
+			return 0, store.Unprocessablef(nil, "is required, in minor units")
+		}
+		return 0, store.Invalidf(nil, "must be minor units in digits, such as 5000 for 50.00 USD, not %q", store.Short(digits))
+	}
+	return minor, nil
+}
+
+// PromotionCurrency is what a promotion gives in a currency: an amount, or a
+// part; the other is nil.
+type PromotionCurrency struct {
+	Currency   string
+	Minor      *int64       // minor units
+	Percentage *json.Number // percent, as it was written
+}
+
+// Amount is the minor units in digits; nil where a percentage is given.
+func (c PromotionCurrency) Amount() *string {
+	if c.Minor == nil {
+		return nil
+	}
+	text := strconv.FormatInt(*c.Minor, 10)
+	return &text
+}
+
+// Percent is the percentage in digits; nil where an amount is given.
+func (c PromotionCurrency) Percent() *string {
+	if c.Percentage == nil {
+		return nil
+	}
+	text := c.Percentage.String()
+	return &text
+}
+
+// GlobalID is the promotion's id over all types.
+func (p *Promotion) GlobalID() string { return store.GlobalID(store.TypePromotion, p.ID) }
+
+// StateAt is the state at a time.
+func (p *Promotion) StateAt(at time.Time) PromotionState {
+	switch {
+	case !at.Before(p.End):
+		return PromotionExpired
+	case !p.Enabled:
+		return PromotionDisabled
+	case at.Before(p.Start):
+		return PromotionScheduled
+	}
+	return PromotionActive
+}
+
+// newPromotion makes a checked source into a promotion as it is at a time.
+func newPromotion(source *promotionSource, at time.Time) *Promotion {
+	schema := decodePromotionSchema(source.Schema)
+	p := &Promotion{
+		ID: source.ID, Name: source.Name, Type: PromotionType(source.PromotionType),
+		Enabled: source.Enabled, Automatic: source.Automatic, Start: store.CheckedTime(source.Start), End: store.CheckedTime(source.End),
+		MinCartValue: checkedAmounts(source.MinCartValue), MaxDiscountValue: checkedAmounts(source.MaxDiscountValue),
+		Schema: source.Schema, TargetCatalogs: schema.TargetCatalogs, epoch: int64(source.Epoch),
+	}
+	if n := source.MaxApplicationsPerCart; n > 0 {
+		p.MaxApplicationsPerCart = &n
+	}
+	authoring.Assign(&p.Description, source.Description)
+	for _, c := range schema.Currencies {
+		p.Currencies = append(p.Currencies, PromotionCurrency{c.Currency, c.Amount, c.Percentage})
+	}
+	if string(schema.Conditions) != "null" {
+		p.Conditions = schema.Conditions
+	}
+	p.State = p.StateAt(at)
+	return p
+}
+
+const promotionColumns = `number, epoch, created_at, updated_at, body`
+
+// scanPromotion reads rows of promotionColumns as of a time.
+func scanPromotion(at time.Time) func(*sql.Rows) (*Promotion, error) {
+	return func(rows *sql.Rows) (*Promotion, error) {
+		var number, epoch, created, updated int64
+		var body []byte
+		if err := rows.Scan(&number, &epoch, &created, &updated, &body); err != nil {
+			return nil, err
+		}
+		source := &promotionSource{}
+		if err := json.Unmarshal(body, source); err != nil {
+			return nil, err
+		}
+		p := newPromotion(source, at)
+		p.number, p.epoch, p.body = number, epoch, body
+		p.CreatedAt, p.UpdatedAt = store.FromMicros(created), store.FromMicros(updated)
+		return p, nil
+	}
+}
+
+// Promotion returns a promotion; NOT_FOUND when there is none.
+func (s *PromotionService) Promotion(ctx context.Context, id string) (*Promotion, error) {
+	byID, err := s.PromotionsByID(ctx, []string{id})
+	if err == nil && byID[id] == nil {
+		err = unknownPromotion(id)
+	}
+	return byID[id], err
+}
+
+func unknownPromotion(id string) error {
+	return store.NotFoundf(nil, "There is no promotion %q.", store.Short(id))
+}
+
+// PromotionsByID returns several promotions; an unknown one is left out.
+func (s *PromotionService) PromotionsByID(ctx context.Context, ids []string) (map[string]*Promotion, error) {
+	return promotionsByID(ctx, s.db.Reader, s.db.Now(), store.IDsOnly(ids))
+}
+
+func promotionsByID(ctx context.Context, from db.Session, at time.Time, ids []string) (map[string]*Promotion, error) {
+	byID := make(map[string]*Promotion, len(ids))
+	err := store.Chunked(ids, 512, func(ids []string) error {
+		list, args := db.In(nil, ids)
+		rows, err := db.Collect(ctx, from, scanPromotion(at), `SELECT `+promotionColumns+` FROM promotion WHERE id IN (`+list+`)`, args...)
+		for _, p := range rows {
+			byID[p.ID] = p
+		}
+		return err
+	})
+	return byID, err
+}

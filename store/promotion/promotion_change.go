@@ -1,0 +1,94 @@
+package promotion
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"portico/store"
+	"portico/store/authoring"
+)
+
+// PromotionChange names what a promotion is to be; nil leaves a member as it
+// is. Currencies, TargetCatalogs and Conditions are members of the schema,
+// which a given Schema that has them overrides; JSON null takes one away.
+type PromotionChange struct {
+	Name                   *string
+	Description            *string
+	Type                   *PromotionType
+	Enabled                *bool
+	Automatic              *bool
+	Start, End             *string // a date (00:00 UTC), a date and HH:MM, or RFC 3339
+	MinCartValue           []store.CurrencyAmount
+	MaxDiscountValue       []store.CurrencyAmount
+	MaxApplicationsPerCart *int // 0 for any number
+	Schema                 json.RawMessage
+	Currencies             json.RawMessage
+	TargetCatalogs         json.RawMessage
+	Conditions             json.RawMessage
+}
+
+func (c PromotionChange) apply(source *promotionSource) {
+	authoring.Assign(&source.Name, c.Name)
+	if c.Description != nil {
+		source.Description = c.Description
+	}
+	authoring.Assign(&source.PromotionType, (*string)(c.Type))
+	authoring.Assign(&source.Start, c.Start)
+	authoring.Assign(&source.End, c.End)
+	authoring.AssignList(&source.MinCartValue, sourceAmounts(c.MinCartValue))
+	authoring.AssignList(&source.MaxDiscountValue, sourceAmounts(c.MaxDiscountValue))
+	if c.Enabled != nil {
+		source.Enabled = *c.Enabled
+	}
+	if c.Automatic != nil {
+		source.Automatic = *c.Automatic
+	}
+	if c.MaxApplicationsPerCart != nil {
+		source.MaxApplicationsPerCart = *c.MaxApplicationsPerCart
+	}
+	var given map[string]json.RawMessage
+	if len(c.Schema) > 0 && string(c.Schema) != "null" {
+		source.Schema = compactJSON(c.Schema)
+		_ = json.Unmarshal(c.Schema, &given) // whether it is an object is checked later
+	}
+	for _, beside := range []struct {
+		name string
+		raw  json.RawMessage
+	}{{"currencies", c.Currencies}, {"target_catalogs", c.TargetCatalogs}, {"conditions", c.Conditions}} {
+		_, there := given[beside.name]
+		if given != nil && saysNothing(beside.name, beside.raw) {
+			continue
+		}
+		if !there && len(beside.raw) > 0 {
+			source.Schema = setMember(source.Schema, beside.name, beside.raw)
+		}
+	}
+}
+
+func compactJSON(raw json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return raw
+	}
+	return b.Bytes()
+}
+
+// setMember gives an object a member, in place of the one it has; null takes
+// it away.
+func setMember(object json.RawMessage, name string, value json.RawMessage) json.RawMessage {
+	if len(object) == 0 {
+		object = json.RawMessage("{}")
+	}
+	var has map[string]json.RawMessage
+	if json.Unmarshal(object, &has) != nil || has == nil {
+		return object // which is told later
+	}
+	if _, there := has[name]; there {
+		delete(has, name)
+		object = store.Encode(has)
+	}
+	if string(value) == "null" {
+		return object
+	}
+	return withMember(object, name, compactJSON(value))
+}

@@ -1,0 +1,221 @@
+package promotion
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
+)
+
+// NewCode is a code to be made.
+type NewCode struct {
+	Code        string      // empty for a new one that nobody guesses
+	ConsumeUnit ConsumeUnit // empty for the one of all codes
+	User        CodeUser    // who may use it
+	MaxUses     *int        // at least 1; nil for any number
+}
+
+// check finds what is wrong with a code.
+func (c NewCode) check() (list store.Errors) {
+	f := &authoring.Faults{}
+	checkCodeText(f, "code", c.Code)
+	checkConsumeUnit(f, "consumeUnit", c.ConsumeUnit)
+	if c.MaxUses != nil {
+		f.Within("uses", int64(*c.MaxUses), 1, store.MaxStock)
+	}
+	checkCodeUser(f, "user", c.User)
+	return f.List
+}
+
+func checkConsumeUnit(f *authoring.Faults, member string, unit ConsumeUnit) {
+	if unit != "" {
+		f.OneOf(member, string(unit), string(PerCart), string(PerItem))
+	}
+}
+
+// CreatePromotionCodes makes codes for a promotion, all or none; unit is that
+// of the codes which name none, itself PerCart where it is empty. They come
+// back in the order asked for.
+//
+// NOT_FOUND for an unknown promotion; UNPROCESSABLE for an automatic one, for
+// one that has ended, for no codes or more than MaxCodes, and for each code
+// that a promotion which has not ended holds, this one included. Every faulty
+// row is told, in their order, whatever is wrong with each, of very many the
+// first ones.
+func (s *PromotionService) CreatePromotionCodes(ctx context.Context, actor store.Actor, promotionID string, codes []NewCode, unit ConsumeUnit) (p *Promotion, made []*PromotionCode, err error) {
+	list, err := s.creates.Ask(ctx, s.db, actor, newCodeList(promotionID, codes, unit))
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, c := range list.made {
+		c.Promotion = list.promotion // which is not kept with each of them
+	}
+	return list.promotion, list.made, nil
+}
+
+// createAlone makes the codes of one request in a write of its own, and tells
+// of each that is wrong.
+func (s *PromotionService) createAlone(r *createRequest) {
+	f, asked := &authoring.Faults{}, r.In
+	checkConsumeUnit(f, "consumeUnit", asked.unit)
+	likely := true // that all is well
+	create := func(ctx context.Context, t *db.Tx) (out madeCodes, err error) {
+		if out.promotion, err = lockPromotion(t, ctx, "promotionId", asked.promotionID); err != nil {
+			return out, err
+		}
+		if err := out.promotion.takesCodes(); err != nil {
+			return out, err
+		}
+		switch {
+		case len(asked.codes) == 0:
+			return out, store.Unprocessablef([]string{"codes"}, "is required: name at least one code")
+		case len(asked.codes) > MaxCodes:
+			return out, store.Unprocessablef([]string{"codes"}, "must be at most %d, not %d; send them in several requests", MaxCodes, len(asked.codes))
+		}
+		out.made, err = addCodes(t, ctx, out.promotion, asked.codes, asked.unit, slices.Clone(f.List), likely)
+		return out, err
+	}
+	key := store.KeyGiven(r.Ctx)
+	if r.Out, r.Err = db.UpdateKept(r.Ctx, s.db, key, r.Actor, create); errors.Is(r.Err, errTaken) {
+		likely = false
+		r.Out, r.Err = db.UpdateKept(r.Ctx, s.db, key, r.Actor, create)
+	}
+}
+
+// takesCodes tells why no codes can be added; nil when they can.
+func (p *Promotion) takesCodes() error {
+	switch {
+	case p.Automatic:
+		return &store.Error{Code: store.Unprocessable, Title: "No codes allowed", Detail: "Cannot add codes to an automatic promotion", Documented: true, Reason: store.CodesNotAllowed}
+	case p.State == PromotionExpired:
+		return &store.Error{Code: store.Unprocessable, Title: "No codes allowed", Reason: store.CodesNotAllowed,
+			Detail: "The promotion ended at " + store.FormatTime(p.End) + "; give it an end in the future first."}
+	}
+	return nil
+}
+
+// addCodes writes codes to a promotion that is locked, unless one is at fault,
+// or there are faults already. Where it is likely that none is, it looks no
+// closer and may be errTaken.
+func addCodes(t *db.Tx, ctx context.Context, p *Promotion, codes []NewCode, unit ConsumeUnit, faulty store.Errors, likely bool) ([]*PromotionCode, error) {
+	made := make([]*PromotionCode, len(codes))
+	records := make([]PromotionCode, len(codes))
+	first := make(map[string]int, len(codes)) // of the codes that can be, where each is
+	ids := store.NewIDs(len(codes))
+	for i, c := range codes {
+		made[i] = &records[i]
+		c.make(made[i], ids[i], p, unit, t)
+		faults := c.check()
+		if _, twice := first[made[i].Code]; twice {
+			faults = append(faults, duplicateCode().At("code"))
+		} else if !slices.ContainsFunc(faults, func(fault *store.Error) bool { return fault.Path[0] == "code" }) {
+			first[made[i].Code] = i
+		}
+		for _, fault := range faults {
+			faulty = append(faulty, fault.At("codes", strconv.Itoa(i)))
+		}
+	}
+	order := slices.Sorted(maps.Keys(first)) // or two batches wait for each other
+	if likely && len(faulty) == 0 {
+		if err := claimNew(t, ctx, p, order); err != nil {
+			return nil, err
+		}
+	} else if err := claimEach(t, ctx, p, order, codes, first, faulty); err != nil {
+		return nil, err
+	}
+	_, err := t.Insert(ctx, newCodeInsert, len(order), func(values []any, n int) []any {
+		return made[first[order[n]]].row(values, p, t.Now)
+	})
+	return made, err
+}
+
+// claimEach claims codes, and tells of each that another has.
+func claimEach(t *db.Tx, ctx context.Context, p *Promotion, order []string, codes []NewCode, first map[string]int, faulty store.Errors) error {
+	claimed, err := claim(t, ctx, p, order)
+	if err != nil {
+		return err
+	}
+	for _, code := range order {
+		if claimed[code] {
+			continue
+		}
+		if codes[first[code]].Code == "" {
+			return db.ErrRaced // a new one was taken: one in 2^60
+		}
+		faulty = append(faulty, duplicateCode().At("codes", strconv.Itoa(first[code]), "code"))
+	}
+	return store.RefusedRows(faulty)
+}
+
+// make makes the new code, as it will be read.
+func (c *NewCode) make(made *PromotionCode, id string, p *Promotion, unit ConsumeUnit, t *db.Tx) {
+	*made = PromotionCode{ID: id, PromotionID: p.ID, Code: c.Code, MaxUses: c.MaxUses, ConsumeUnit: cmp.Or(c.ConsumeUnit, unit, PerCart), User: c.User,
+		CreatedAt: &t.Now, Held: true, Promotion: p}
+	if made.Code == "" {
+		made.Code = newCode()
+	}
+}
+
+// row appends the values of codeInsert of a code that is new.
+func (c *PromotionCode) row(values []any, p *Promotion, now time.Time) []any {
+	return append(values, p.number, p.epoch, c.Code, c.ID, c.MaxUses, 0, string(c.ConsumeUnit), c.User.stored(), store.Micros(now))
+}
+
+// DeletePromotionCodes removes codes of a promotion, all or none, and tells
+// how many. NOT_FOUND for an unknown promotion and for each code it has not
+// got; UNPROCESSABLE for the code of an automatic promotion.
+func (s *PromotionService) DeletePromotionCodes(ctx context.Context, actor store.Actor, promotionID string, codes []string) (deleted int, err error) {
+	if len(codes) == 0 || len(codes) > MaxCodes {
+		return 0, store.Unprocessablef([]string{"codes"}, "must name between 1 and %d codes, not %d", MaxCodes, len(codes))
+	}
+	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (deleted int, err error) {
+		p, err := lockPromotion(t, ctx, "promotionId", promotionID)
+		if err != nil {
+			return 0, err
+		}
+		known, err := lockCodes(t, ctx, p, codes)
+		if err != nil {
+			return 0, err
+		}
+		var faulty store.Errors
+		for i, code := range codes {
+			at := []string{"codes", strconv.Itoa(i)}
+			switch {
+			case p.Automatic && code == p.automaticCode():
+				faulty = append(faulty, store.Unprocessablef(at, "is the promotion's automatic code; make the promotion not automatic to be rid of it"))
+			case !known[code]:
+				faulty = append(faulty, store.NotFoundf(at, "is no code of the promotion: %q", store.Short(code)))
+			}
+		}
+		if err := store.RefusedRows(faulty); err != nil {
+			return 0, err
+		}
+		return len(known), dropCodes(t, ctx, p.number, p.epoch, store.Unique(codes))
+	})
+}
+
+// lockCodes tells which codes a promotion has. They are locked in order, or
+// this and another write deadlock (redemption.lock).
+func lockCodes(t *db.Tx, ctx context.Context, p *Promotion, codes []string) (map[string]bool, error) {
+	known := map[string]bool{}
+	codes = slices.DeleteFunc(store.Unique(codes), func(code string) bool { return !store.CleanText(code) })
+	slices.Sort(codes)
+	err := store.Chunked(codes, 512, func(codes []string) error {
+		list, args := db.In([]any{p.number, p.epoch}, codes)
+		found, err := db.Collect(ctx, t.Session, db.Scalar[string],
+			`SELECT code FROM promotion_code WHERE promotion_number = $1 AND epoch = $2 AND code IN (`+list+`)
+			ORDER BY code`+t.ForUpdate("promotion_code"), args...)
+		for _, code := range found {
+			known[code] = true
+		}
+		return err
+	})
+	return known, err
+}

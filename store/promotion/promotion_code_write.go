@@ -1,0 +1,135 @@
+package promotion
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"portico/store"
+	"portico/store/db"
+)
+
+// claim takes codes, which must be sorted and each there once, for a
+// promotion that has not ended, and tells which it got: those that no
+// promotion holds whose end is yet to come, this one included.
+func claim(t *db.Tx, ctx context.Context, p *Promotion, codes []string) (claimed map[string]bool, err error) {
+	claimed = make(map[string]bool, len(codes))
+	err = store.InBlocks(codes, 512, func(codes []string) error {
+		args := []any{p.number, p.epoch, store.Micros(t.Now)}
+		places := make([]string, len(codes))
+		for i, code := range codes {
+			args = append(args, code)
+			places[i] = fmt.Sprintf("($%d, CAST($1 AS BIGINT), CAST($2 AS BIGINT))", len(args))
+		}
+		got, err := db.Collect(ctx, t.Session, db.Scalar[string], `
+			INSERT INTO code_claim (code, promotion_number, epoch) VALUES `+strings.Join(places, ", ")+`
+			ON CONFLICT (code) DO UPDATE SET promotion_number = excluded.promotion_number, epoch = excluded.epoch
+			WHERE NOT EXISTS (
+			    SELECT 1 FROM promotion
+			    WHERE promotion.number = code_claim.promotion_number AND promotion.epoch = code_claim.epoch
+			      AND promotion.end_at > CAST($3 AS BIGINT))
+			RETURNING code`, args...)
+		for _, code := range got {
+			claimed[code] = true
+		}
+		return err
+	})
+	return claimed, err
+}
+
+// errTaken says that somebody has one of the codes.
+var errTaken = errors.New("a code is taken")
+
+var (
+	claimInsert   = db.NewInserter("code_claim", []string{"code", "promotion_number", "epoch"}, " ON CONFLICT (code) DO NOTHING")
+	newCodeInsert = db.NewInserter("promotion_code", codeInsert, "")
+)
+
+// claimNew is claim for codes that most likely nobody has, nor had: half of
+// the work. errTaken otherwise, after which the write must not go on.
+func claimNew(t *db.Tx, ctx context.Context, p *Promotion, codes []string) error {
+	claimed, err := t.Insert(ctx, claimInsert, len(codes), func(values []any, n int) []any { return append(values, codes[n], p.number, p.epoch) })
+	if err == nil && int(claimed) < len(codes) {
+		err = errTaken
+	}
+	return err
+}
+
+// holders are the numbers of the promotions that claimed codes.
+func holders(t *db.Tx, ctx context.Context, codes []string) (map[string]int64, error) {
+	holders := map[string]int64{}
+	err := store.Chunked(codes, 512, func(codes []string) error {
+		list, args := db.In(nil, codes)
+		_, err := db.Collect(ctx, t.Session, func(rows *sql.Rows) (none struct{}, err error) {
+			var code string
+			var number int64
+			err = rows.Scan(&code, &number)
+			holders[code] = number
+			return none, err
+		}, `SELECT code, promotion_number FROM code_claim WHERE code IN (`+list+`)`, args...)
+		return err
+	})
+	return holders, err
+}
+
+var codeInsert = []string{"promotion_number", "epoch", "code", "id", "max_uses", "used", "consume_unit", "users", "created_at"}
+
+// writeCodes inserts rows of codeInsert, many a statement, and tells how many
+// were written; clause says what becomes of those that are there.
+func writeCodes(t *db.Tx, ctx context.Context, clause string, rows [][]any) (written int, err error) {
+	// SQLite finds a parameter by going through all before it, so a statement
+	// of several thousand costs more than several smaller ones.
+	err = store.InBlocks(rows, 128, func(rows [][]any) error {
+		n, err := t.Exec(ctx, db.InsertText("promotion_code", codeInsert, len(rows))+clause, slices.Concat(rows...)...)
+		written += int(n)
+		return err
+	})
+	return written, err
+}
+
+// addAutomaticCode gives an automatic promotion its code, which is undated
+// where the promotion is.
+func addAutomaticCode(t *db.Tx, ctx context.Context, p *Promotion) error {
+	code := p.automaticCode()
+	if p.End.After(t.Now) {
+		claimed, err := claim(t, ctx, p, []string{code})
+		if err != nil {
+			return err
+		}
+		if !claimed[code] {
+			holders, err := holders(t, ctx, []string{code})
+			if err != nil {
+				return err
+			}
+			if holders[code] != p.number {
+				e := duplicateCode()
+				e.Documented, e.Path, e.Detail = false, []string{"automatic"}, fmt.Sprintf("needs the code %q, which another promotion has; delete it there first", code)
+				return e
+			}
+		}
+	}
+	created := int64(0)
+	if !p.UpdatedAt.IsZero() {
+		created = store.Micros(t.Now)
+	}
+	_, err := writeCodes(t, ctx, ` ON CONFLICT (promotion_number, epoch, code) DO NOTHING`, [][]any{
+		{p.number, p.epoch, code, store.NewID(), nil, 0, string(PerCart), "", created}})
+	return err
+}
+
+// dropCodes deletes codes of a promotion's epoch, and gives up their claims.
+func dropCodes(t *db.Tx, ctx context.Context, number, epoch int64, codes []string) error {
+	codes = slices.Sorted(slices.Values(codes))
+	return store.Chunked(codes, 512, func(codes []string) error {
+		list, args := db.In([]any{number, epoch}, codes)
+		for _, table := range []string{"code_claim", "promotion_code"} {
+			if _, err := t.Exec(ctx, `DELETE FROM `+table+` WHERE promotion_number = $1 AND epoch = $2 AND code IN (`+list+`)`, args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,67 @@
+package promotion
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"portico/store"
+	"portico/store/db"
+)
+
+// SweepCodes deletes the codes that were done away with.
+func SweepCodes(s *PromotionService, actor store.Actor, every time.Duration) db.Sweep {
+	return db.Sweep{
+		Name: "codes", Every: every,
+		Do: func(ctx context.Context) error { return s.purgeCodes(ctx, actor) },
+		Due: func(ctx context.Context, most int) (int, error) {
+			return db.CountUpTo(ctx, s.db, most, `
+				promotion_purge JOIN promotion_code ON promotion_code.promotion_number = promotion_purge.promotion_number AND promotion_code.epoch = promotion_purge.epoch`)
+		},
+	}
+}
+
+// purgeCodes deletes the codes that were done away with, by the epoch of their
+// promotion, in short transactions; and the record of their use where the
+// promotion is gone.
+func (s *PromotionService) purgeCodes(ctx context.Context, actor store.Actor) error {
+	type epoch struct{ number, epoch int64 }
+	dead, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (e epoch, err error) {
+		return e, rows.Scan(&e.number, &e.epoch)
+	}, `SELECT promotion_number, epoch FROM promotion_purge ORDER BY promotion_number, epoch`)
+	if err != nil {
+		return err
+	}
+	for _, e := range dead {
+		if err := s.db.InBatches(ctx, actor, func(ctx context.Context, t *db.Tx, rows int) (int64, error) {
+			return purge(t, ctx, e.number, e.epoch, rows)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// purge deletes a batch, and tells of how many rows; fewer than asked for when
+// there are no more. The claims go first, unless somebody else took them over;
+// what is asked for is noted until nothing is left of it.
+func purge(t *db.Tx, ctx context.Context, number, epoch int64, rows int) (done int64, err error) {
+	codes, err := db.Collect(ctx, t.Session, db.Scalar[string], `
+		SELECT code FROM promotion_code WHERE promotion_number = $1 AND epoch = $2 ORDER BY code LIMIT $3`, number, epoch, rows)
+	if err != nil {
+		return 0, err
+	}
+	if len(codes) > 0 {
+		return int64(rows), dropCodes(t, ctx, number, epoch, codes)
+	}
+	usages, err := t.Exec(ctx, `
+		DELETE FROM code_usage WHERE id IN (
+		    SELECT id FROM code_usage
+		    WHERE promotion_number = $1 AND NOT EXISTS (SELECT 1 FROM promotion WHERE number = $1)
+		    ORDER BY created_at, id LIMIT $2)`, number, rows)
+	if err != nil || usages > 0 {
+		return int64(rows), err
+	}
+	_, err = t.Exec(ctx, `DELETE FROM promotion_purge WHERE promotion_number = $1 AND epoch = $2`, number, epoch)
+	return 0, err
+}

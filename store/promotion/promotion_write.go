@@ -1,0 +1,279 @@
+package promotion
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+
+	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
+	"portico/store/index"
+)
+
+// CreatePromotion makes a promotion; an empty id is a new one. INVALID and
+// UNPROCESSABLE name each member that is wrong.
+func (s *PromotionService) CreatePromotion(ctx context.Context, actor store.Actor, id string, change PromotionChange) (*Promotion, error) {
+	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*Promotion, error) {
+		w, number, err := s.beginPromotion(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		source := &promotionSource{Type: "promotion", ID: authoring.OrNewID(&id), CreatedAt: store.FormatTime(w.Now), UpdatedAt: store.FormatTime(w.Now)}
+		change.apply(source)
+		if faults := promotionFaults(source); len(faults) > 0 {
+			return nil, faults
+		}
+		had, err := lockPromotions(w.Tx, ctx, []string{source.ID})
+		if err != nil {
+			return nil, err
+		}
+		if had[source.ID] != nil {
+			return nil, store.Unprocessablef([]string{"id"}, "is taken: %q; leave it out for a new one", source.ID)
+		}
+		if _, err := putPromotion(w, ctx, nil, source, number); err != nil {
+			return nil, err
+		}
+		return readPromotion(w.Tx, ctx, source.ID)
+	})
+}
+
+// PromotionUpdate is what an update came to.
+type PromotionUpdate struct {
+	Promotion    *Promotion // as it is, or would be
+	CodesDeleted int        // codes that went with it, or would go
+}
+
+// UpdatePromotion changes a promotion. One that has ended and gets an end in
+// the future loses all its codes at once (DESIGN 5); one that is automatic no
+// more loses its automatic code. dryRun changes nothing and tells what would
+// happen. NOT_FOUND when there is none; INVALID and UNPROCESSABLE as for a
+// new one.
+func (s *PromotionService) UpdatePromotion(ctx context.Context, actor store.Actor, id string, change PromotionChange, dryRun bool) (*PromotionUpdate, error) {
+	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*PromotionUpdate, error) {
+		w, _, err := s.beginPromotion(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		had, err := lockPromotion(w.Tx, ctx, "id", id)
+		if err != nil {
+			return nil, err
+		}
+		source, stood := &promotionSource{}, &promotionSource{}
+		if err := errors.Join(json.Unmarshal(had.body, source), json.Unmarshal(had.body, stood)); err != nil {
+			return nil, err
+		}
+		change.apply(source)
+		if faults := newFaults(promotionFaults(source), promotionFaults(stood)); len(faults) > 0 {
+			return nil, faults
+		}
+		gone, err := codesLost(w.Tx, ctx, had, source)
+		if err != nil {
+			return nil, err
+		}
+		result := &PromotionUpdate{CodesDeleted: gone}
+		if dryRun {
+			result.Promotion = newPromotion(source, w.Now)
+			result.Promotion.CreatedAt, result.Promotion.UpdatedAt = had.CreatedAt, had.UpdatedAt
+			return result, nil
+		}
+		if !bytes.Equal(store.Encode(source), had.body) {
+			source.UpdatedAt = store.FormatTime(w.Now)
+		}
+		if _, err := putPromotion(w, ctx, had, source, had.number); err != nil {
+			return nil, err
+		}
+		result.Promotion, err = readPromotion(w.Tx, ctx, had.ID)
+		return result, err
+	})
+}
+
+// DeletePromotion removes a promotion; its codes are gone with it, and the
+// next sweep takes their rows and the record of their use. NOT_FOUND when
+// there is none.
+func (s *PromotionService) DeletePromotion(ctx context.Context, actor store.Actor, id string) error {
+	return db.UpdateSilently(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) error {
+		w, _, err := s.beginPromotion(ctx, t)
+		if err != nil {
+			return err
+		}
+		had, err := lockPromotion(w.Tx, ctx, "id", id)
+		if err != nil {
+			return err
+		}
+		if err := purgeLater(w.Tx, ctx, had); err != nil {
+			return err
+		}
+		_, err = w.Exec(ctx, `DELETE FROM promotion WHERE number = $1`, had.number)
+		return err
+	})
+}
+
+// beginPromotion begins a write of a promotion, of which there is one at a
+// time; number is for a new one.
+func (s *PromotionService) beginPromotion(ctx context.Context, t *db.Tx) (w *authoring.Writer, number int64, err error) {
+	number, err = t.Sequence(ctx, 1)
+	return &authoring.Writer{Tx: t, DB: s.db}, number, err
+}
+
+// promotionFaults are what is wrong with a promotion, members named as the
+// inputs have them.
+func promotionFaults(source *promotionSource) store.Errors {
+	f := &authoring.Faults{}
+	source.Check(f)
+	source.checkMaximum(f)
+	for i, fault := range f.List {
+		if fault.Path[0] != "schema" { // which is JSON, and keeps its spelling
+			f.List[i] = authoring.AsInput(fault)
+		}
+	}
+	return f.List
+}
+
+// newFaults are those that did not stand before: what was written when less
+// was asked for keeps nobody from changing something else.
+func newFaults(faults, stood store.Errors) store.Errors {
+	return slices.DeleteFunc(faults, func(fault *store.Error) bool {
+		return slices.ContainsFunc(stood, func(old *store.Error) bool { return slices.Equal(old.Path, fault.Path) && old.Detail == fault.Detail })
+	})
+}
+
+// lockPromotion reads a promotion and keeps it from changing, and its codes
+// from being added to, until the transaction ends; NOT_FOUND of the member
+// that names it when there is none.
+func lockPromotion(t *db.Tx, ctx context.Context, member, id string) (*Promotion, error) {
+	unknown := store.NotFoundf([]string{member}, "names no promotion: %q", store.Short(id))
+	if !store.IsID(id) {
+		return nil, unknown
+	}
+	byID, err := lockPromotions(t, ctx, []string{id})
+	if err == nil && byID[id] == nil {
+		err = unknown
+	}
+	return byID[id], err
+}
+
+// lockPromotions locks promotions in the order of their ids, or two writes
+// deadlock.
+func lockPromotions(t *db.Tx, ctx context.Context, ids []string) (map[string]*Promotion, error) {
+	byID := make(map[string]*Promotion, len(ids))
+	err := store.Chunked(slices.Sorted(slices.Values(ids)), 512, func(ids []string) error {
+		list, args := db.In(nil, ids)
+		rows, err := db.Collect(ctx, t.Session, scanPromotion(t.Now), `
+			SELECT `+promotionColumns+` FROM promotion WHERE id IN (`+list+`) ORDER BY id`+t.ForUpdate("promotion"), args...)
+		for _, p := range rows {
+			byID[p.ID] = p
+		}
+		return err
+	})
+	return byID, err
+}
+
+func readPromotion(t *db.Tx, ctx context.Context, id string) (*Promotion, error) {
+	byID, err := promotionsByID(ctx, t.Session, t.Now, []string{id})
+	return byID[id], err
+}
+
+// reenables tells whether a change turns a promotion that has ended into one
+// that has not.
+func reenables(t *db.Tx, had *Promotion, source *promotionSource) bool {
+	return had != nil && had.StateAt(t.Now) == PromotionExpired && store.CheckedTime(source.End).After(t.Now)
+}
+
+// codesLost counts the codes that go with a change.
+func codesLost(t *db.Tx, ctx context.Context, had *Promotion, source *promotionSource) (n int, err error) {
+	if reenables(t, had, source) {
+		n, _, err = db.One(ctx, t.Session, db.Scalar[int],
+			`SELECT COUNT(*) FROM promotion_code WHERE promotion_number = $1 AND epoch = $2`, had.number, had.epoch)
+		return n, err
+	}
+	if had.Automatic && !source.Automatic {
+		return 1, nil
+	}
+	return 0, nil
+}
+
+// putPromotion writes a checked source over the promotion that was read and
+// locked, nil for a new one, with what follows for its codes. It tells
+// whether anything was different.
+func putPromotion(w *authoring.Writer, ctx context.Context, had *Promotion, source *promotionSource, number int64) (bool, error) {
+	created := w.Now
+	if had != nil {
+		number, created = had.number, had.CreatedAt
+		source.Epoch = max(source.Epoch, int(had.epoch))
+		if reenables(w.Tx, had, source) {
+			source.Epoch = max(source.Epoch, int(had.epoch)+1)
+		}
+	}
+	body := store.Encode(source)
+	if had != nil && bytes.Equal(body, had.body) {
+		return false, nil
+	}
+	if source.CreatedAt != "" {
+		created = store.CheckedTime(source.CreatedAt)
+	}
+	_, err := w.Exec(ctx, `
+		INSERT INTO promotion (id, number, epoch, name, name_key, name_folded, promotion_type, enabled, automatic,
+		                       start_at, end_at, created_at, updated_at, body)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+		ON CONFLICT (id) DO UPDATE
+		SET epoch = excluded.epoch, name = excluded.name, name_key = excluded.name_key, name_folded = excluded.name_folded,
+		    promotion_type = excluded.promotion_type, enabled = excluded.enabled, automatic = excluded.automatic,
+		    start_at = excluded.start_at, end_at = excluded.end_at, created_at = excluded.created_at,
+		    updated_at = excluded.updated_at, body = excluded.body`,
+		source.ID, number, source.Epoch, source.Name, nameKey(source.Name), index.Fold(source.Name), source.PromotionType, source.Enabled, source.Automatic,
+		store.Micros(store.CheckedTime(source.Start)), store.Micros(store.CheckedTime(source.End)), store.Micros(created), authoring.CreatedAt(source.UpdatedAt, w.Tx), string(body))
+	if err != nil {
+		return false, err
+	}
+	p := newPromotion(source, w.Now)
+	p.number = number
+	if source.UpdatedAt != "" {
+		p.UpdatedAt = w.Now
+	}
+	return true, keepCodes(w, ctx, had, p)
+}
+
+// keepCodes does to a promotion's codes what follows from its change.
+func keepCodes(w *authoring.Writer, ctx context.Context, had, p *Promotion) error {
+	raised := had != nil && had.epoch != p.epoch
+	if raised {
+		if err := purgeLater(w.Tx, ctx, had); err != nil {
+			return err
+		}
+	}
+	was := had != nil && had.Automatic && !raised
+	switch {
+	case p.Automatic && !was:
+		return addAutomaticCode(w.Tx, ctx, p)
+	case !p.Automatic && was:
+		return dropCodes(w.Tx, ctx, p.number, p.epoch, []string{p.automaticCode()})
+	}
+	return nil
+}
+
+// purgeLater leaves the codes of a promotion's epoch, which nobody sees any
+// more, to the sweep.
+func purgeLater(t *db.Tx, ctx context.Context, p *Promotion) error {
+	_, err := t.Exec(ctx, `
+		INSERT INTO promotion_purge (promotion_number, epoch) VALUES ($1, $2)
+		ON CONFLICT (promotion_number, epoch) DO NOTHING`, p.number, p.epoch)
+	return err
+}
+
+// names collates promotions' names without a language of their own.
+var names = sync.OnceValue(func() *index.Collation { return index.NewCollation("und") })
+
+// maxNameKey keeps a key well under what an index page of either engine
+// holds; names that are alike so far are sorted by id.
+const maxNameKey = 256
+
+// nameKey is what a name is sorted by: a collation key, in hexadecimal.
+func nameKey(name string) string {
+	key := names().Key(name)
+	return hex.EncodeToString(key[:min(len(key), maxNameKey)])
+}

@@ -1,0 +1,176 @@
+package publish
+
+import (
+	"context"
+	"slices"
+
+	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
+	"portico/store/index"
+	"portico/store/release"
+)
+
+// A delta is a release that keeps only what differs from its base, a whole
+// release of the same catalog: products that are new or different stand at
+// ordinals of their own, behind all of the base's, and those of the base that
+// they replace, or that are gone, are dead. What the two hold together is read
+// as if it were one (layer.go). Every delta is worked out against the base, so
+// that there are never more than two layers; when too much differs, the next
+// release is whole again, and a base.
+//
+// Of the shop it reads the products that changed and those around them
+// (vicinity.go), and of a list it writes the parts that differ
+// (list_part.go): what it costs does not grow with the shop.
+type delta struct {
+	base    *release.Release
+	view    *release.View                // of the base
+	changes map[string][]string          // ids written since, by table
+	seeds   map[string]bool              // ids of products that something of their own changed of
+	dead    index.Ordinals               // of the base, which the delta replaces or does not hold
+	places  []int32                      // handles to ordinals of the base, or -1
+	heads   map[string]*release.ListHead // of the base's lists
+	curated map[string]bool              // nodes whose curated products may be others than in the base
+}
+
+// deltaShare and deltaLeast say when a release is whole again: when more than
+// that part of its products, and more than so many, are not as in the base.
+const (
+	deltaShare = 8
+	deltaLeast = 100
+)
+
+// rankStep lies between the sort keys of two neighbours by rank in a whole
+// release, so that deltas can put others in between.
+const rankStep = 1 << 32
+
+// most is how many of so many products can differ from the base.
+func (d *delta) most(products int) int { return max(deltaLeast, products/deltaShare) }
+
+// findBase decides whether the release can be a delta, and of which base: the
+// one that is served, or that one's own. Where changes are not all known, or
+// go beyond products, prices and files, there is none.
+func (p *plan) findBase(ctx context.Context, s *PublishService, locale string) error {
+	if p.served == 0 || s.whole {
+		return nil
+	}
+	base, err := release.KeptRelease(ctx, p.in, p.served)
+	if err == nil && base.BaseID != 0 {
+		base, err = release.KeptRelease(ctx, p.in, base.BaseID)
+	}
+	if err != nil || base.Format != release.ReleaseFormat || base.Locale != locale {
+		return ignoreNotFound(err)
+	}
+	changes, complete, err := authoring.ChangedSince(ctx, p.in, base.Revision)
+	if err != nil || !complete || len(changes["price_modifier"]) > 0 || slices.Contains(changes["catalog"], base.CatalogID) {
+		return err
+	}
+	for _, ranked := range p.ranked {
+		if slices.Contains(changes["pricebook"], ranked.ID) {
+			return nil
+		}
+	}
+	view := release.ViewOf(s.releases, base)
+	p.delta = &delta{base: base, changes: changes, view: view.Ahead()}
+	return nil
+}
+
+func ignoreNotFound(err error) error {
+	if store.HasCode(err, store.NotFound) {
+		return nil
+	}
+	return err
+}
+
+// arrangeDelta decides which products a delta holds, and where they stand. It
+// is false, and the plan as it was, when too much differs.
+func (p *plan) arrangeDelta(ctx context.Context) (small bool, err error) {
+	d := p.delta
+	if max(len(d.changes["product"]), len(d.changes["price"])) > d.most(d.base.Products) {
+		return false, nil
+	}
+	if err := p.findSeeds(ctx); err != nil {
+		return false, err
+	}
+	near, err := p.explore(ctx)
+	if err != nil {
+		return false, err
+	}
+	own := near.own()
+	d.dead = near.dead()
+	if max(len(own), len(d.dead)) > d.most(d.base.Products+len(own)-len(d.dead)) {
+		return false, nil
+	}
+	if err := near.surroundings(ctx, own); err != nil {
+		return false, err
+	}
+	near.fill(own)
+	return true, nil
+}
+
+// findSeeds finds the products of which something of their own changed: they
+// were written or attached, their price was, a file that they miss came, or a
+// node above them was moved or removed.
+func (p *plan) findSeeds(ctx context.Context) error {
+	d := p.delta
+	d.seeds = make(map[string]bool, len(d.changes["product"]))
+	for _, id := range d.changes["product"] {
+		d.seeds[id] = true
+	}
+	for attribute, values := range map[string][]string{"sku": d.changes["price"], missingFile: d.changes["file"]} {
+		if err := store.Chunked(values, 512, func(values []string) error {
+			places, err := d.view.Indexed(ctx, attribute, values...)
+			if err != nil {
+				return err
+			}
+			return p.addSeeds(ctx, places)
+		}); err != nil {
+			return err
+		}
+	}
+	before, err := d.view.Tree(ctx)
+	if err != nil {
+		return err
+	}
+	for _, node := range before.Nodes {
+		if now := p.tree.ByID[node.ID]; now != nil && slices.Equal(now.Ancestors, node.Ancestors) {
+			continue
+		}
+		head, err := d.view.ListHead(ctx, release.ListOfNode(node.ID))
+		if err != nil {
+			return err
+		}
+		a := &release.Arrangement{View: d.view, List: release.ListOfNode(node.ID), Head: head}
+		members, err := a.Members(ctx)
+		if err != nil {
+			return err
+		}
+		if err := p.addSeeds(ctx, members); err != nil {
+			return err
+		}
+	}
+	for _, node := range p.tree.Nodes {
+		if was := before.ByID[node.ID]; was == nil || !slices.Equal(was.Ancestors, node.Ancestors) {
+			attached, err := db.Collect(ctx, p.in, db.Scalar[string], `SELECT product_id FROM node_product WHERE node_id = $1`, node.ID)
+			if err != nil {
+				return err
+			}
+			for _, id := range attached {
+				d.seeds[id] = true
+			}
+		}
+	}
+	return nil
+}
+
+// addSeeds adds the products that stand at some ordinals of the base.
+func (p *plan) addSeeds(ctx context.Context, places index.Ordinals) error {
+	return store.Chunked(places, 512, func(places []uint32) error {
+		list, args := db.In([]any{p.delta.base.ID}, places)
+		ids, err := db.Collect(ctx, p.in, db.Scalar[string], `SELECT product_id FROM release_product WHERE release_id = $1 AND ordinal IN (`+list+`)`, args...)
+		for _, id := range ids {
+			p.delta.seeds[id] = true
+		}
+		return err
+	})
+}

@@ -1,0 +1,284 @@
+package publish
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"portico/store"
+	"portico/store/catalog"
+	"portico/store/db"
+	"portico/store/index"
+	"portico/store/release"
+)
+
+// links are the live products that a product refers to, but for its children.
+func (p *plan) links(handle uint32) catalog.Links {
+	l := catalog.Links{Components: map[string]bool{}}
+	if parent := p.parents[handle]; parent >= 0 {
+		l.Parent = p.ids.At(uint32(parent))
+	}
+	for _, component := range p.components.Of(handle) {
+		l.Components[p.ids.At(component)] = true
+	}
+	return l
+}
+
+// builtProduct is a product ready to be written.
+type builtProduct struct {
+	ordinal   int
+	source    *catalog.ProductSource
+	documents []builtDocument // the base one first
+	crumbs    []byte
+	crumbsID  int64                     // the document that keeps them, once written
+	version   int64                     // versionOf it, likewise
+	offers    map[string]*catalog.Offer // by currency
+	words     []index.LanguageWords
+	nameKey   []byte   // collates the base name
+	missing   []string // ids of files that there are not
+}
+
+type builtDocument struct {
+	language string
+	body     []byte
+}
+
+// build reads the sources of some places and builds their documents on all
+// processors.
+func (p *plan) build(ctx context.Context, made *release.Release, start, end int) ([]*builtProduct, error) {
+	order := p.order[start:end]
+	sources, err := p.sources(ctx, p.withRelatives(order))
+	if err != nil {
+		return nil, err
+	}
+	prices, err := p.prices(ctx, sources)
+	if err != nil {
+		return nil, err
+	}
+	files, err := p.filesOf(ctx, sources)
+	if err != nil {
+		return nil, err
+	}
+	built := make([]*builtProduct, len(order))
+	err = parallel(len(built), func(i int) error {
+		db.GiveWay(ctx)
+		handle := order[i]
+		source := sources[handle]
+		if source == nil {
+			return fmt.Errorf("the product %s is gone from its snapshot", p.ids.At(handle))
+		}
+		l := p.links(handle)
+		children := p.childrenInOrder(handle, sources)
+		for _, child := range children {
+			l.Children = append(l.Children, p.ids.At(child))
+		}
+		l.Files, l.Variants = files, p.variants(handle, children, sources)
+		b := &builtProduct{ordinal: p.first + start + i, source: source, crumbs: release.Breadcrumbs(p.nodes(handle)), offers: p.offers(handle, sources, prices)}
+		b.missing = slices.DeleteFunc(source.FileIDs(), l.HasFile)
+		b.words, b.nameKey = source.Words(), p.collation.Key(source.Attributes.Name)
+		b.documents = append(b.documents, builtDocument{"", source.Document("", made.Locale, l)})
+		for _, language := range source.DocumentLanguages() {
+			b.documents = append(b.documents, builtDocument{language, source.Document(language, made.Locale, l)})
+		}
+		built[i] = b
+		return nil
+	})
+	return built, err
+}
+
+// filesOf are the files that there are: all, or for a delta those that these
+// products refer to.
+func (p *plan) filesOf(ctx context.Context, sources map[uint32]*catalog.ProductSource) (*index.Packed, error) {
+	if p.delta == nil {
+		return &p.files, nil
+	}
+	var ids []string
+	for _, source := range sources {
+		ids = append(ids, source.FileIDs()...)
+	}
+	slices.Sort(ids)
+	files := &index.Packed{}
+	return files, store.Chunked(slices.Compact(ids), 512, func(ids []string) error {
+		list, args := db.In(nil, ids)
+		found, err := db.Collect(ctx, p.in, db.Scalar[string], `SELECT id FROM file WHERE id IN (`+list+`) ORDER BY id`, args...)
+		for _, id := range found {
+			files.Add(id)
+		}
+		return err
+	})
+}
+
+// withRelatives adds the parents and children, whose variations, options and
+// prices a product's own document tells.
+func (p *plan) withRelatives(handles []uint32) []uint32 {
+	all := slices.Clone(handles)
+	for _, handle := range handles {
+		if parent := p.parents[handle]; parent >= 0 {
+			all = append(all, uint32(parent))
+		}
+		all = append(all, p.children.Of(handle)...)
+	}
+	return store.Unique(all)
+}
+
+// sources reads products as they are authored, by handle.
+func (p *plan) sources(ctx context.Context, handles []uint32) (map[uint32]*catalog.ProductSource, error) {
+	byHandle := make(map[uint32]*catalog.ProductSource, len(handles))
+	err := store.Chunked(handles, 2*publishBatch, func(handles []uint32) error {
+		ids := make([]string, len(handles))
+		for i, handle := range handles {
+			ids[i] = p.ids.At(handle)
+		}
+		list, args := db.In(nil, ids)
+		bodies, err := db.Collect(ctx, p.in, db.Scalar[[]byte], `SELECT body FROM product WHERE id IN (`+list+`)`, args...)
+		if err != nil {
+			return err
+		}
+		parsed := make([]*catalog.ProductSource, len(bodies))
+		if err := parallel(len(bodies), func(i int) error {
+			parsed[i] = &catalog.ProductSource{}
+			return json.Unmarshal(bodies[i], parsed[i])
+		}); err != nil {
+			return err
+		}
+		for _, source := range parsed {
+			if handle, live := p.ids.Find(source.ID); live {
+				byHandle[handle] = source
+			}
+		}
+		return nil
+	})
+	return byHandle, err
+}
+
+// childrenInOrder are a product's live children as its variations have them:
+// by the place of their option of the first variation, then of the second;
+// those without an option last, and then by id.
+func (p *plan) childrenInOrder(handle uint32, sources map[uint32]*catalog.ProductSource) []uint32 {
+	variations := catalog.NewVariations(sources[handle].Attributes.Variations)
+	children := slices.Clone(p.children.Of(handle)) // by id
+	places := make(map[uint32][]int, len(children))
+	for _, child := range children {
+		places[child] = catalog.OptionPlaces(variations, sources[child].Attributes.Options)
+	}
+	slices.SortStableFunc(children, func(a, b uint32) int { return slices.Compare(places[a], places[b]) })
+	return children
+}
+
+// variants gathers what a product and its relatives know of each other;
+// children are its live ones, in order.
+func (p *plan) variants(handle uint32, children []uint32, sources map[uint32]*catalog.ProductSource) (v catalog.Variants) {
+	own := sources[handle].Attributes
+	v.Variations = catalog.NewVariations(own.Variations)
+	for _, child := range children {
+		if known, ok := catalog.NewVariantChild(p.ids.At(child), v.Variations, sources[child].Attributes.Options); ok {
+			v.Children = append(v.Children, known)
+		}
+	}
+	if parent := p.parents[handle]; parent >= 0 {
+		v.Chosen = catalog.Choose(catalog.NewVariations(sources[uint32(parent)].Attributes.Variations), own.Options)
+		v.Modifiers = p.modifiersOf(own.PriceModifiers)
+	}
+	return v
+}
+
+// prices reads the prices of products by SKU, then price book. Of several in
+// one price book the first by id counts.
+func (p *plan) prices(ctx context.Context, sources map[uint32]*catalog.ProductSource) (map[string]map[string]*catalog.PriceSource, error) {
+	var skus []string
+	for _, source := range sources {
+		skus = append(skus, source.Attributes.SKU)
+	}
+	slices.Sort(skus)
+	bySKU := make(map[string]map[string]*catalog.PriceSource, len(skus))
+	err := store.Chunked(slices.Compact(skus), 2*publishBatch, func(skus []string) error {
+		list, args := db.In(nil, skus)
+		_, err := db.Collect(ctx, p.in, func(rows *sql.Rows) (price catalog.PriceSource, err error) {
+			var body []byte
+			if err := rows.Scan(&body); err != nil {
+				return price, err
+			}
+			if err := json.Unmarshal(body, &price); err != nil {
+				return price, err
+			}
+			ofBook, book := bySKU[price.Attributes.SKU], price.Relationships.Pricebook.ID()
+			if ofBook == nil {
+				ofBook = map[string]*catalog.PriceSource{}
+				bySKU[price.Attributes.SKU] = ofBook
+			}
+			if ofBook[book] == nil {
+				ofBook[book] = &price
+			}
+			return price, nil
+		}, `SELECT body FROM price WHERE sku IN (`+list+`) ORDER BY sku, pricebook_id, id`, args...)
+		return err
+	})
+	return bySKU, err
+}
+
+// offers are a product's own; in a currency in which a child has none they
+// are its parent's, through the child's modifiers.
+func (p *plan) offers(handle uint32, sources map[uint32]*catalog.ProductSource, prices map[string]map[string]*catalog.PriceSource) map[string]*catalog.Offer {
+	own := sources[handle].Attributes
+	found := catalog.Offers(p.ranked, prices[own.SKU])
+	parent := p.parents[handle]
+	if parent < 0 {
+		return found
+	}
+	modifiers := p.modifiersOf(own.PriceModifiers)
+	for code, o := range catalog.Offers(p.ranked, prices[sources[uint32(parent)].Attributes.SKU]) {
+		if found[code] == nil {
+			found[code] = o.Modified(code, modifiers)
+		}
+	}
+	return found
+}
+
+func (p *plan) modifiersOf(names []string) (list []*catalog.ModifierSource) {
+	for _, name := range store.Unique(names) {
+		if m := p.modifiers[name]; m != nil {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// readModifiers reads the price modifiers by name; of several with one name
+// the first that was imported counts.
+func (p *plan) readModifiers(ctx context.Context) error {
+	p.modifiers = map[string]*catalog.ModifierSource{}
+	_, err := db.Collect(ctx, p.in, func(rows *sql.Rows) (m *catalog.ModifierSource, err error) {
+		var body []byte
+		m = &catalog.ModifierSource{}
+		if err := rows.Scan(&body); err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(body, m); err == nil && p.modifiers[m.Attributes.Name] == nil {
+			p.modifiers[m.Attributes.Name] = m
+		}
+		return m, err
+	}, `SELECT body FROM price_modifier ORDER BY sequence, id`)
+	return err
+}
+
+// parallel runs do for each number on all processors and returns an error.
+func parallel(n int, do func(int) error) error {
+	workers := min(n, runtime.GOMAXPROCS(0))
+	var group errgroup.Group
+	for worker := range workers {
+		group.Go(func() error {
+			for i := worker; i < n; i += workers {
+				if err := do(i); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}

@@ -1,0 +1,103 @@
+package publish
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"slices"
+
+	"portico/store"
+	"portico/store/catalog"
+	"portico/store/db"
+	"portico/store/release"
+)
+
+// hashRecord is the length of an addedDocument as a record of runs.
+const hashRecord = 16 + 8
+
+func (d addedDocument) record() []byte { return binary.BigEndian.AppendUint64(d.hash[:], uint64(d.id)) }
+
+// keep returns the ids under which documents are kept, storing those that are
+// new.
+func (w *releaseWriter) keep(ctx context.Context, t *db.Tx, bodies [][]byte) ([]int64, error) {
+	hashes := make([][16]byte, len(bodies))
+	for i, body := range bodies {
+		hashes[i] = catalog.DocumentHash(body)
+	}
+	known, err := w.known(ctx, t, hashes)
+	if err != nil {
+		return nil, err
+	}
+	var fresh [][]any
+	for i, hash := range hashes {
+		if _, ok := known[hash]; !ok {
+			w.documents++
+			known[hash] = w.release.ID<<release.DocumentBits | w.documents
+			w.fresh = append(w.fresh, addedDocument{hash, known[hash]})
+			fresh = append(fresh, []any{known[hash], slices.Clone(hash[:]), string(bodies[i])})
+		}
+	}
+	if err := t.InsertRows(ctx, "document", []string{"id", "hash", "body"}, fresh); err != nil {
+		return nil, err
+	}
+	ids := make([]int64, len(hashes))
+	for i, hash := range hashes {
+		ids[i] = known[hash]
+	}
+	return ids, nil
+}
+
+func (w *releaseWriter) known(ctx context.Context, t *db.Tx, hashes [][16]byte) (map[[16]byte]int64, error) {
+	type document struct {
+		id   int64
+		hash []byte
+	}
+	known := make(map[[16]byte]int64, len(hashes))
+	var others [][16]byte
+	for _, hash := range store.Unique(hashes) {
+		if id, ok := w.shared[hash]; ok {
+			known[hash] = id
+		} else {
+			others = append(others, hash)
+		}
+	}
+	err := store.Chunked(others, 512, func(hashes [][16]byte) error {
+		values := make([]any, len(hashes))
+		for i := range hashes {
+			values[i] = hashes[i][:]
+		}
+		list, args := db.In(nil, values)
+		found, err := db.Collect(ctx, t.Session, func(rows *sql.Rows) (d document, err error) {
+			return d, rows.Scan(&d.id, &d.hash)
+		}, `SELECT document_id, hash FROM document_hash WHERE hash IN (`+list+`)`, args...)
+		for _, d := range found {
+			known[[16]byte(d.hash)] = d.id
+		}
+		return err
+	})
+	return known, err
+}
+
+// hashes lets later releases find the documents that are new with this one,
+// in the order of the hashes, likewise. Another publication may have entered
+// the same text meanwhile; then that one is shared from here on.
+func (w *releaseWriter) hashes(ctx context.Context) error {
+	var rows [][]any
+	flush := func() error {
+		err := w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
+			return t.InsertRowsBut(ctx, "document_hash", []string{"hash", "document_id"}, ` ON CONFLICT (hash) DO NOTHING`, rows)
+		})
+		rows = rows[:0]
+		return err
+	}
+	if err := w.added.each(ctx, w, func(record []byte) error {
+		rows = append(rows, []any{slices.Clone(record[:16]), int64(binary.BigEndian.Uint64(record[16:]))})
+		if len(rows) < sortedBatch {
+			return nil
+		}
+		return flush()
+	}); err != nil {
+		return err
+	}
+	return flush()
+}

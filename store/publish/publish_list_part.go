@@ -1,0 +1,127 @@
+package publish
+
+import (
+	"context"
+	"sort"
+
+	"portico/store"
+	"portico/store/index"
+	"portico/store/release"
+)
+
+// patch is a product that a delta's list does not have as the base's has it.
+type patch struct {
+	ordinal uint32
+	at      int // where it stands in the base's list, or before what it comes
+	added   bool
+	key, id int64 // sort keys
+}
+
+// patched writes a list of the base anew in one order, as far as products went
+// or came, and tells where its parts are.
+func (l *listWriter) patched(ctx context.Context, base *release.Arrangement, by store.SortBy, length int, gone, come []uint32) (release.ListParts, error) {
+	var patches []patch
+	for i, list := range [][]uint32{gone, come} {
+		for _, ordinal := range list {
+			p := patch{ordinal: ordinal, added: i == 1}
+			var err error
+			if p.key, p.id, err = l.sortedBy(ctx, by, ordinal); err != nil {
+				return nil, err
+			}
+			if p.at, err = l.position(ctx, base, by, length, p); err != nil {
+				return nil, err
+			}
+			patches = append(patches, p)
+		}
+	}
+	sort.Slice(patches, func(i, j int) bool { return patches[i].comesBefore(patches[j]) })
+	parts := make(release.ListParts, max(1, (length+release.ChunkSize-1)/release.ChunkSize))
+	for n := range parts {
+		parts[n] = release.NewPart(min(release.ChunkSize, length-n*release.ChunkSize), false)
+	}
+	for len(patches) > 0 {
+		number := min(patches[0].at/release.ChunkSize, len(parts)-1)
+		n := sort.Search(len(patches), func(i int) bool { return min(patches[i].at/release.ChunkSize, len(parts)-1) > number })
+		start := number * release.ChunkSize
+		was, err := base.Stored(ctx, by, start, min(length, start+release.ChunkSize))
+		if err != nil {
+			return nil, err
+		}
+		is := applied(patches[:n], start, was)
+		patches = patches[n:]
+		if parts[number] = release.NewPart(len(is), len(is) > 0); len(is) > 0 {
+			row := []any{l.release.ID, base.List, string(by), number, index.PackOrdinals(is)}
+			l.chunks, l.size = append(l.chunks, row), l.size+chunkRowSize(row)
+		}
+	}
+	return parts, nil
+}
+
+// comesBefore is the order of the list; of two at one place what is added
+// comes before what stood there.
+func (p patch) comesBefore(other patch) bool {
+	switch {
+	case p.at != other.at:
+		return p.at < other.at
+	case p.added != other.added:
+		return p.added
+	case p.key != other.key:
+		return p.key < other.key
+	}
+	return p.id < other.id
+}
+
+// applied is a part of a list, which begins at start, after its patches.
+func applied(patches []patch, start int, was []uint32) []uint32 {
+	is := make([]uint32, 0, len(was)+len(patches))
+	for _, p := range patches {
+		is = append(is, was[:p.at-start]...)
+		was, start = was[p.at-start:], p.at
+		if p.added {
+			is = append(is, p.ordinal)
+		} else {
+			was, start = was[1:], start+1
+		}
+	}
+	return append(is, was...)
+}
+
+// position is the place of the first product of a list that does not sort
+// before one.
+func (l *listWriter) position(ctx context.Context, base *release.Arrangement, by store.SortBy, length int, p patch) (int, error) {
+	var failed error
+	at := sort.Search(length, func(i int) bool {
+		var key, id int64
+		place, err := base.Stored(ctx, by, i, i+1)
+		if err == nil {
+			key, id, err = l.sortedBy(ctx, by, place[0])
+		}
+		if err != nil {
+			failed = err
+			return true
+		}
+		return key > p.key || key == p.key && id >= p.id
+	})
+	return at, failed
+}
+
+// sortedBy are the sort keys of a product of the base or of the delta in an
+// order of lists: the lower comes first.
+func (l *listWriter) sortedBy(ctx context.Context, by store.SortBy, ordinal uint32) (key, id int64, err error) {
+	p := l.plan
+	if int(ordinal) >= p.first {
+		handle := p.order[int(ordinal)-p.first]
+		keys := map[store.SortBy]int64{store.SortDefault: -p.updated[handle], store.SortCreatedAt: p.created[handle], store.SortUpdatedAt: p.updated[handle], store.SortName: l.nameKeys[handle]}
+		return keys[by], l.idKeys[handle], nil
+	}
+	base := p.delta.view
+	if id, err = base.KeyAt(ctx, store.SortID, int(ordinal)); err != nil || by == store.SortID {
+		return 0, id, err
+	}
+	if by == store.SortDefault {
+		key, err = base.KeyAt(ctx, store.SortUpdatedAt, int(ordinal))
+		return -key, id, err
+	}
+	key, err = base.KeyAt(ctx, by, int(ordinal))
+	return key, id, err
+}

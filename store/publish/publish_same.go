@@ -1,0 +1,303 @@
+package publish
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"maps"
+	"math"
+	"slices"
+
+	"portico/store"
+	"portico/store/catalog"
+	"portico/store/db"
+	"portico/store/index"
+	"portico/store/release"
+)
+
+// upToDate is the release that a catalog serves, where nothing that catalogs
+// publish was written since; nil otherwise. A release as an older binary made
+// it is published anew.
+func (s *PublishService) upToDate(ctx context.Context, catalogID string) (*release.Release, error) {
+	settings, err := s.db.Settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	plan := &plan{in: s.db.Reader}
+	if err := plan.readCatalog(ctx, catalogID); err != nil || plan.served == 0 {
+		return nil, err
+	}
+	served, err := release.KeptRelease(ctx, s.db.Reader, plan.served)
+	if err != nil {
+		return nil, ignoreNotFound(err)
+	}
+	if served.Format != release.ReleaseFormat || served.Revision != plan.revision || served.Locale != cmp.Or(plan.source.Attributes.Locale, settings.Locale) {
+		return nil, nil
+	}
+	return served, nil
+}
+
+// showsTheSame tells whether shoppers would see in the new release what they
+// see in the one that is served, once compare has counted that no product
+// differs: the same tree, files, and lists.
+func (w *releaseWriter) showsTheSame(ctx context.Context) (bool, error) {
+	r, served := w.release, w.served
+	if served == nil || r.Added+r.Changed+r.Removed > 0 ||
+		served.Release.Format != release.ReleaseFormat || served.Release.Locale != r.Locale || !slices.Equal(served.Release.Locales, r.Locales) {
+		return false, nil
+	}
+	for _, same := range []func(context.Context) (bool, error){w.sameTree, w.sameFiles, w.sameLists} {
+		if is, err := same(ctx); err != nil || !is {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func (w *releaseWriter) sameTree(ctx context.Context) (bool, error) {
+	before, err := w.served.Tree(ctx)
+	if err != nil {
+		return false, err
+	}
+	return slices.EqualFunc(before.Nodes, w.plan.tree.Nodes, func(a, b *release.CatalogNode) bool {
+		return a.ID == b.ID && a.Kind == b.Kind && a.Name == b.Name && a.Slug == b.Slug && a.Description == b.Description &&
+			a.HierarchyID == b.HierarchyID && a.ParentID == b.ParentID && a.UpdatedAt.Equal(b.UpdatedAt)
+	}), nil
+}
+
+func (w *releaseWriter) sameFiles(ctx context.Context) (bool, error) {
+	before, err := w.filesIn(ctx, w.served.Layers())
+	if err != nil {
+		return false, err
+	}
+	own := *w.served
+	own.Release = w.release
+	now, err := w.filesIn(ctx, own.Layers())
+	return maps.Equal(before, now), err
+}
+
+// filesIn are the documents of the files in some layers, the upper one first.
+func (w *releaseWriter) filesIn(ctx context.Context, layers []any) (map[string]int64, error) {
+	files := map[string]int64{}
+	scan := func(rows *sql.Rows) ([]any, struct{}, error) {
+		var id string
+		var document int64
+		err := rows.Scan(&id, &document)
+		if _, above := files[id]; !above {
+			files[id] = document
+		}
+		return []any{id}, struct{}{}, err
+	}
+	for _, layer := range store.Unique(layers) {
+		of := []db.Within{{Clause: "release_id = ?", Values: []any{layer}}}
+		// The new release's own rows are not in the snapshot.
+		if err := db.PagesOf(ctx, w.service.db.Reader, "release_file", of, "file_id, document_id", []string{"file_id"}, scan, func([]struct{}) error { return nil }); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// sameLists holds the list of every node against the served one. As the
+// products are the same, so is any order of them but the curated one.
+func (w *releaseWriter) sameLists(ctx context.Context) (bool, error) {
+	if w.plan.delta != nil {
+		return w.sameDeltaLists(ctx)
+	}
+	served := w.served.Ahead()
+	names := []string{release.ListAll}
+	for _, node := range w.plan.tree.Nodes {
+		names = append(names, release.ListOfNode(node.ID))
+	}
+	heads, err := served.ListHeads(ctx, names)
+	if err != nil {
+		return false, err
+	}
+	var kept []release.KeptList
+	longest := 1
+	for _, name := range names {
+		if heads[name] == nil {
+			return false, nil
+		}
+		kept, longest = append(kept, heads[name].Kept(name)), max(longest, heads[name].Total)
+	}
+	if _, err := release.ChunksOf(ctx, served, kept, store.SortDefault, 0, (longest-1)/release.ChunkSize, index.UnpackOrdinals); err != nil {
+		return false, err
+	}
+	places, err := w.servedPlaces(ctx)
+	if err != nil {
+		return false, err
+	}
+	for i, node := range w.plan.tree.Nodes {
+		name := names[i+1]
+		a := &release.Arrangement{View: served, List: name, Head: heads[name]}
+		before, err := a.Members(ctx)
+		if err != nil {
+			return false, err
+		}
+		now := make(index.Ordinals, 0, len(before))
+		for _, handle := range w.plan.attached[node.ID] {
+			now = append(now, places[handle])
+		}
+		slices.Sort(now)
+		slices.Sort(before)
+		curated := make([]uint32, 0, len(w.plan.curated[node.ID]))
+		for _, handle := range w.plan.curated[node.ID] {
+			curated = append(curated, places[handle])
+		}
+		if !slices.Equal(before, slices.Compact(now)) || !slices.Equal(heads[name].Curated, curated) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// sameDeltaLists is sameLists of a delta, where the served release is its base
+// or another delta of that: lists that both have from it are the same.
+func (w *releaseWriter) sameDeltaLists(ctx context.Context) (bool, error) {
+	own := *w.served
+	own.Release, own.Cache = w.release, nil // which knows releases by when they were published
+	now, before := own.Ahead(), w.served.Ahead()
+	var names []string
+	for _, node := range w.plan.tree.Nodes {
+		names = append(names, release.ListOfNode(node.ID))
+	}
+	known := map[string]uint32{}
+	isNow, err := w.standIns(ctx, now, known)
+	if err != nil {
+		return false, err
+	}
+	was, err := w.standIns(ctx, before, known)
+	if err != nil {
+		return false, err
+	}
+	same := true
+	return same, store.Chunked(names, 512, func(names []string) error {
+		heads, err := now.ListHeads(ctx, names)
+		if err != nil {
+			return err
+		}
+		served, err := before.ListHeads(ctx, names)
+		for _, name := range names {
+			if !same || err != nil {
+				break
+			}
+			a, b := heads[name], served[name]
+			if same = a != nil && b != nil && a.Total == b.Total && slices.Equal(isNow(a.Curated), was(b.Curated)); !same || a.HeldBy == b.HeldBy {
+				continue
+			}
+			var x, y index.Ordinals
+			if x, err = (&release.Arrangement{View: now, List: name, Head: a}).Members(ctx); err != nil {
+				break
+			}
+			if y, err = (&release.Arrangement{View: before, List: name, Head: b}).Members(ctx); err != nil {
+				break
+			}
+			x, y = isNow(x), was(y)
+			slices.Sort(x)
+			slices.Sort(y)
+			same = slices.Equal(x, y)
+		}
+		return err
+	})
+}
+
+// standIns names the products of a delta, or of its base, by numbers that mean
+// the same in every delta of that base: the ordinal there, or a number beyond
+// by the order in which known got their ids.
+func (w *releaseWriter) standIns(ctx context.Context, v *release.View, known map[string]uint32) (func([]uint32) index.Ordinals, error) {
+	own := map[uint32]uint32{}
+	if v.Release.BaseID != 0 {
+		products, err := db.Collect(ctx, w.service.db.Reader, scanVersion, `SELECT product_id, ordinal, version FROM release_product WHERE release_id = $1`, v.Release.ID)
+		if err != nil {
+			return nil, err
+		}
+		ids := make([]string, len(products))
+		for i, p := range products {
+			ids[i] = p.id
+		}
+		inBase := map[string]release.Place{}
+		if err := store.Chunked(ids, 512, func(ids []string) error {
+			some, err := w.plan.delta.view.PlacesByID(ctx, ids)
+			maps.Copy(inBase, some)
+			return err
+		}); err != nil {
+			return nil, err
+		}
+		for _, p := range products {
+			at, ok := inBase[p.id]
+			if own[p.ordinal] = uint32(at); !ok {
+				if _, numbered := known[p.id]; !numbered {
+					known[p.id] = math.MaxUint32 - uint32(len(known))
+				}
+				own[p.ordinal] = known[p.id]
+			}
+		}
+	}
+	return func(list []uint32) index.Ordinals {
+		named := make(index.Ordinals, len(list))
+		for i, ordinal := range list {
+			if named[i] = ordinal; int(ordinal) >= v.Release.FirstOrdinal && v.Release.BaseID != 0 {
+				named[i] = own[ordinal]
+			}
+		}
+		return named
+	}, nil
+}
+
+// servedPlaces are the ordinals of the products in the served release, by
+// handle.
+func (w *releaseWriter) servedPlaces(ctx context.Context) ([]uint32, error) {
+	dead, err := w.served.Dead(ctx)
+	if err != nil {
+		return nil, err
+	}
+	places := make([]uint32, w.plan.ids.Len())
+	scan := func(rows *sql.Rows) ([]any, uint32, error) {
+		var id string
+		var ordinal uint32
+		err := rows.Scan(&id, &ordinal)
+		if handle, live := w.plan.ids.Find(id); live {
+			if _, isDead := slices.BinarySearch(dead, ordinal); !isDead {
+				places[handle] = ordinal
+			}
+		}
+		return []any{id}, ordinal, err
+	}
+	for _, layer := range store.Unique(w.served.Layers()) {
+		of := []db.Within{{Clause: "release_id = ?", Values: []any{layer}}}
+		if err := db.PagesOf(ctx, w.plan.in, "release_place", of, "product_id, ordinal", []string{"product_id"}, scan, func([]uint32) error { return nil }); err != nil {
+			return nil, err
+		}
+	}
+	return places, nil
+}
+
+// giveUp drops a release that would show the same as the served one, which is
+// up to date from here on. It is false when another publication of the
+// catalog is under way, or was done meanwhile: then who is the later must win.
+func (s *PublishService) giveUp(ctx context.Context, actor store.Actor, release *release.Release, served int64) (dropped bool, err error) {
+	if err := s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
+		dropped = false
+		// The catalog's row is locked from here on, as in finishRelease.
+		n, err := t.Exec(ctx, `
+			UPDATE catalog SET release_id = release_id
+			WHERE id = $1 AND release_id = $2
+			  AND NOT EXISTS (SELECT 1 FROM release WHERE catalog_id = $1 AND state = $3 AND id <> $4)`,
+			release.CatalogID, served, catalog.ReleaseBuilding, release.ID)
+		if err != nil || n == 0 {
+			return err
+		}
+		if _, err := t.Exec(ctx, `UPDATE release SET revision = $2 WHERE id = $1 AND revision < $2`, served, release.Revision); err != nil {
+			return err
+		}
+		if _, err := t.Exec(ctx, `UPDATE release SET state = 'dropped', touched_at = 0 WHERE id = $1 AND state = $2`, release.ID, catalog.ReleaseBuilding); err != nil {
+			return err
+		}
+		dropped = true
+		return nil
+	}); err != nil || !dropped {
+		return false, err
+	}
+	return true, s.dropRelease(ctx, actor, deadRelease{id: release.ID, delta: release.BaseID != 0})
+}

@@ -1,0 +1,331 @@
+package publish
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"portico/store"
+	"portico/store/catalog"
+	"portico/store/db"
+	"portico/store/index"
+	"portico/store/release"
+)
+
+// writeRelease writes what was planned: files, products, nodes, lists. The
+// release is the same when it would show what the served one does.
+func (s *PublishService) writeRelease(ctx context.Context, actor store.Actor, p *plan, release *release.Release, progress PublishProgress) (same bool, err error) {
+	w := &releaseWriter{service: s, actor: actor, plan: p, release: release, shared: map[[16]byte]int64{},
+		added: &runs{name: "hash", width: hashRecord}, index: map[string]*runs{}, facet: map[string]*facetBuilder{}}
+	for _, step := range []func(context.Context) error{
+		w.files,
+		func(ctx context.Context) error { return w.products(ctx, progress) },
+		w.wordsEnd, w.pricesEnd, w.facets, w.sortedNames, w.places, w.nodes, w.dead, w.lists, w.sortKeys, w.indexes, w.hashes, w.compare,
+	} {
+		if err := step(ctx); err != nil {
+			return false, fmt.Errorf("publish the catalog %s: %w", release.CatalogID, err)
+		}
+	}
+	return w.showsTheSame(ctx)
+}
+
+type releaseWriter struct {
+	service   *PublishService
+	actor     store.Actor
+	plan      *plan
+	release   *release.Release
+	served    *release.View      // what it was compared with; nil for the first of a catalog
+	documents int64              // numbered so far
+	added     *runs              // documents that are new with this release
+	fresh     []addedDocument    // those of the batch that is being written
+	shared    map[[16]byte]int64 // breadcrumbs, the only documents that products far apart have in common
+	index     map[string]*runs   // by attribute
+	versions  []int64            // of the products, by ordinal
+	words     wordIndex
+	facet     map[string]*facetBuilder // by attribute
+	prices    priceIndex
+	naming    index.NameOrder
+	nameKeys  []int64 // sort keys by handle, once all names are known
+	idKeys    []int64 // likewise
+}
+
+type addedDocument struct {
+	hash [16]byte
+	id   int64
+}
+
+// batch writes in a transaction of its own, and shows that the build lives.
+func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *db.Tx) error) error {
+	numbered := w.documents
+	err := w.service.db.Update(ctx, w.actor, func(ctx context.Context, t *db.Tx) error {
+		w.documents, w.fresh = numbered, w.fresh[:0]
+		if err := t.ExpectMany(ctx); err != nil {
+			return err
+		}
+		n, err := t.Exec(ctx, `UPDATE release SET touched_at = $2 WHERE id = $1 AND state = $3`, w.release.ID, store.Micros(t.Now), catalog.ReleaseBuilding)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return errSwept
+		}
+		return write(ctx, t)
+	})
+	if err == nil {
+		for _, d := range w.fresh {
+			w.added.add(d.record())
+		}
+		w.fresh = w.fresh[:0]
+		db.GiveWay(ctx)
+	}
+	return err
+}
+
+// budget is how much memory words may take, and so may what products and
+// documents are found by.
+func (w *releaseWriter) budget() int { return cmp.Or(w.service.wordBytes, defaultWordBytes) }
+
+// spill puts what products and documents are found by into runs, once it is
+// more than the budget.
+func (w *releaseWriter) spill(ctx context.Context) error {
+	all := append(slices.Collect(maps.Values(w.index)), w.added)
+	size := 0
+	for _, r := range all {
+		size += len(r.pending)
+	}
+	if size <= w.budget() {
+		return nil
+	}
+	for _, r := range all {
+		if len(r.pending) > w.budget()/16 {
+			if err := r.spill(ctx, w); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// releasedFile is a file as it was imported.
+type releasedFile struct {
+	id   string
+	body []byte
+}
+
+func scanFile(rows *sql.Rows) (f releasedFile, err error) { return f, rows.Scan(&f.id, &f.body) }
+
+// files freezes every file, or for a delta those that were written since.
+func (w *releaseWriter) files(ctx context.Context) error {
+	if w.plan.delta != nil {
+		return store.Chunked(w.plan.delta.changes["file"], 512, func(ids []string) error {
+			list, args := db.In(nil, ids)
+			files, err := db.Collect(ctx, w.plan.in, scanFile, `SELECT id, body FROM file WHERE id IN (`+list+`) ORDER BY id`, args...)
+			if err != nil {
+				return err
+			}
+			return w.writeFiles(ctx, files)
+		})
+	}
+	scan := func(rows *sql.Rows) ([]any, releasedFile, error) {
+		f, err := scanFile(rows)
+		return []any{f.id}, f, err
+	}
+	return db.Pages(ctx, w.plan.in, "file", "id, body", []string{"id"}, scan, func(files []releasedFile) error {
+		for _, f := range files {
+			w.plan.files.Add(f.id)
+		}
+		return w.writeFiles(ctx, files)
+	})
+}
+
+func (w *releaseWriter) writeFiles(ctx context.Context, files []releasedFile) error {
+	if len(files) == 0 {
+		return nil
+	}
+	return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
+		bodies := make([][]byte, len(files))
+		for i, f := range files {
+			bodies[i] = f.body
+		}
+		ids, err := w.keep(ctx, t, bodies)
+		if err != nil {
+			return err
+		}
+		rows := make([][]any, len(files))
+		for i, f := range files {
+			rows[i] = []any{w.release.ID, f.id, ids[i]}
+		}
+		return t.InsertRows(ctx, "release_file", []string{"release_id", "file_id", "document_id"}, rows)
+	})
+}
+
+// products writes documents, places and prices, while the next batch is built.
+func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) error {
+	total := len(w.plan.order)
+	type batch struct {
+		products []*builtProduct
+		err      error
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	built := make(chan batch, 2)
+	go func() {
+		defer close(built)
+		for start := 0; start < total; start += publishBatch {
+			products, err := w.plan.build(ctx, w.release, start, min(total, start+publishBatch))
+			select {
+			case built <- batch{products, err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	defer func() { // the builder reads the snapshot: it must be done with it
+		cancel()
+		for range built {
+		}
+	}()
+	locales := map[string]bool{}
+	done := 0
+	for b := range built {
+		if b.err != nil {
+			return b.err
+		}
+		if err := w.batch(ctx, func(ctx context.Context, t *db.Tx) error { return w.productBatch(ctx, t, b.products) }); err != nil {
+			return err
+		}
+		for _, product := range b.products {
+			for _, document := range product.documents[1:] {
+				locales[document.language] = true
+			}
+			w.shared[catalog.DocumentHash(product.crumbs)] = product.crumbsID
+			w.versions = append(w.versions, product.version)
+			w.indexProduct(product)
+		}
+		if err := w.writePrices(ctx); err != nil {
+			return err
+		}
+		if w.words.size > w.budget() {
+			if err := w.segment(ctx); err != nil {
+				return err
+			}
+		}
+		if err := w.spill(ctx); err != nil {
+			return err
+		}
+		done += len(b.products)
+		progress(done, total)
+	}
+	if done < total {
+		return ctx.Err()
+	}
+	if d := w.plan.delta; d != nil {
+		for _, language := range d.base.Locales {
+			locales[language] = true
+		}
+	}
+	w.release.Locales = slices.Sorted(maps.Keys(locales))
+	return nil
+}
+
+func (w *releaseWriter) productBatch(ctx context.Context, t *db.Tx, products []*builtProduct) error {
+	var bodies [][]byte
+	for _, product := range products {
+		for _, document := range product.documents {
+			bodies = append(bodies, document.body)
+		}
+		bodies = append(bodies, product.crumbs)
+	}
+	ids, err := w.keep(ctx, t, bodies)
+	if err != nil {
+		return err
+	}
+	rows := make([][]any, len(products))
+	shown := make([][]any, len(products))
+	var sales [][]any
+	for i, product := range products {
+		var documents strings.Builder
+		fmt.Fprint(&documents, ids[0])
+		for n, document := range product.documents[1:] {
+			fmt.Fprintf(&documents, " %s=%d", document.language, ids[n+1])
+		}
+		crumbs := ids[len(product.documents)]
+		ids = ids[len(product.documents)+1:]
+		product.crumbsID = crumbs
+		product.version = versionOf(documents.String(), crumbs, product.offers)
+		rows[i] = []any{w.release.ID, product.ordinal, product.source.ID, documents.String(), crumbs, product.version}
+		row := release.ProductRowText(product.source.ID, documents.String(), crumbs, product.offers)
+		shown[i] = []any{release.RowID(w.release.ID, product.ordinal), row}
+		for _, code := range slices.Sorted(maps.Keys(product.offers)) {
+			o := product.offers[code]
+			if len(o.Sales) > 0 {
+				sales = append(sales, []any{w.release.ID, code, product.ordinal, o.PricebookID, string(store.Encode(o.Sales))})
+			}
+		}
+	}
+	if err := t.InsertRows(ctx, "release_product", []string{"release_id", "ordinal", "product_id", "documents", "crumbs", "version"}, rows); err != nil {
+		return err
+	}
+	if err := t.InsertRows(ctx, "release_row", []string{"id", "body"}, shown); err != nil {
+		return err
+	}
+	return t.InsertRows(ctx, "release_sale", []string{"release_id", "currency", "ordinal", "pricebook_id", "sales"}, sales)
+}
+
+// versionOf is a number for what a release shows of a product: the same for
+// the same.
+func versionOf(documents string, crumbs int64, offers map[string]*catalog.Offer) int64 {
+	sum := catalog.DocumentHash(fmt.Appendf(nil, "%s %d %s", documents, crumbs, store.Encode(offers)))
+	return int64(binary.LittleEndian.Uint64(sum[:]))
+}
+
+// sortedBatch is how many rows that come in the order of their key, and so
+// next to each other, are written in one transaction.
+const sortedBatch = 5000
+
+// places writes where each product stands, in the order of the ids: entered
+// one by one as products are written, they would touch a page each.
+func (w *releaseWriter) places(ctx context.Context) error {
+	var rows [][]any
+	flush := func() error {
+		err := w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
+			return t.InsertRows(ctx, "release_place", []string{"release_id", "product_id", "ordinal"}, rows)
+		})
+		rows = rows[:0]
+		return err
+	}
+	for handle, ordinal := range w.plan.ordinals {
+		if int(ordinal) < w.plan.first {
+			continue
+		}
+		rows = append(rows, []any{w.release.ID, w.plan.ids.At(uint32(handle)), ordinal})
+		if len(rows) == sortedBatch {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+func (w *releaseWriter) nodes(ctx context.Context) error {
+	place := 0
+	return store.Chunked(w.plan.tree.Nodes, publishBatch, func(nodes []*release.CatalogNode) error {
+		rows := make([][]any, len(nodes))
+		for i, n := range nodes {
+			rows[i] = []any{w.release.ID, place + i, n.ID, string(n.Kind), n.Name, n.Slug, n.Description, n.HierarchyID, n.ParentID, store.Micros(n.UpdatedAt)}
+		}
+		place += len(nodes)
+		return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
+			return t.InsertRows(ctx, "release_node", []string{"release_id", "ordinal", "id", "kind", "name", "slug",
+				"description", "hierarchy_id", "parent_id", "updated_at"}, rows)
+		})
+	})
+}

@@ -1,0 +1,149 @@
+package publish
+
+import (
+	"bytes"
+	"cmp"
+	"container/heap"
+	"context"
+	"database/sql"
+	"slices"
+	"sort"
+
+	"portico/store/db"
+)
+
+// runs sort records of one length, of which a release has more than are to be
+// in memory at once: what does not fit is sorted and put into the release's
+// own rows, as a run, and all runs are merged in the end.
+type runs struct {
+	name    string // of the release's runs
+	width   int    // of a record, in bytes
+	pending []byte
+	blocks  []int // how many blocks each run was put into
+}
+
+// listRun is the list as whose parts runs are kept until they are merged.
+const listRun = "run"
+
+// runBlock is how much of a run is read at once, and runStep lies between the
+// numbers of the first blocks of two runs.
+const (
+	runBlock = 64 << 10
+	runStep  = 1 << 24
+)
+
+func (r *runs) add(record []byte) { r.pending = append(r.pending, record...) }
+
+// The records in memory are sorted where they are.
+
+func (r *runs) Len() int           { return len(r.pending) / r.width }
+func (r *runs) at(i int) []byte    { return r.pending[i*r.width : (i+1)*r.width] }
+func (r *runs) Less(i, j int) bool { return bytes.Compare(r.at(i), r.at(j)) < 0 }
+func (r *runs) Swap(i, j int) {
+	a, b := r.at(i), r.at(j)
+	for k := range a {
+		a[k], b[k] = b[k], a[k]
+	}
+}
+
+// spill makes a run of the records that are in memory.
+func (r *runs) spill(ctx context.Context, w *releaseWriter) error {
+	sort.Sort(r)
+	var rows [][]any
+	for block := range slices.Chunk(r.pending, runBlock/r.width*r.width) {
+		rows = append(rows, []any{w.release.ID, listRun, r.name, len(r.blocks)*runStep + len(rows), block})
+	}
+	if err := w.writeChunks(ctx, rows); err != nil {
+		return err
+	}
+	r.blocks, r.pending = append(r.blocks, len(rows)), nil
+	return nil
+}
+
+// each calls do with every record, in order. A record is good until the next.
+func (r *runs) each(ctx context.Context, w *releaseWriter, do func(record []byte) error) error {
+	sort.Sort(r)
+	merge := &merge{}
+	for run, blocks := range r.blocks {
+		merge.heads = append(merge.heads, &runHead{runs: r, next: run * runStep, end: run*runStep + blocks})
+	}
+	merge.heads = append(merge.heads, &runHead{runs: r, block: r.pending})
+	r.pending = nil
+	for _, head := range merge.heads {
+		if err := head.fill(ctx, w); err != nil {
+			return err
+		}
+	}
+	merge.heads = slices.DeleteFunc(merge.heads, func(h *runHead) bool { return len(h.block) == 0 })
+	heap.Init(merge)
+	for len(merge.heads) > 0 {
+		head := merge.heads[0]
+		if err := do(head.block[:r.width]); err != nil {
+			return err
+		}
+		head.block = head.block[r.width:]
+		if err := head.fill(ctx, w); err != nil {
+			return err
+		}
+		if len(head.block) == 0 {
+			heap.Pop(merge)
+		} else {
+			heap.Fix(merge, 0)
+		}
+	}
+	return r.drop(ctx, w)
+}
+
+// drop deletes the runs.
+func (r *runs) drop(ctx context.Context, w *releaseWriter) error {
+	for run, blocks := range r.blocks {
+		if err := w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
+			_, err := t.Exec(ctx, `DELETE FROM release_chunk WHERE release_id = $1 AND list = $2 AND sort = $3 AND chunk BETWEEN $4 AND $5`,
+				w.release.ID, listRun, r.name, run*runStep, run*runStep+blocks-1)
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	r.blocks = nil
+	return nil
+}
+
+// runHead is where the merging of a run is at.
+type runHead struct {
+	runs      *runs
+	block     []byte // what is left of the one that was read
+	next, end int    // the numbers of those that were not
+}
+
+// fill reads the next block, where nothing is left of the one before. It is
+// not in the snapshot that the publication reads.
+func (h *runHead) fill(ctx context.Context, w *releaseWriter) error {
+	if len(h.block) > 0 || h.next == h.end {
+		return nil
+	}
+	block, found, err := db.One(ctx, w.service.db.Reader, func(rows *sql.Rows) (block []byte, err error) {
+		return block, rows.Scan(&block)
+	}, `SELECT body FROM release_chunk WHERE release_id = $1 AND list = $2 AND sort = $3 AND chunk = $4`, w.release.ID, listRun, h.runs.name, h.next)
+	if err != nil || !found {
+		return cmp.Or[error](err, errSwept)
+	}
+	h.block, h.next = block, h.next+1
+	return nil
+}
+
+// merge is a heap of runs by their next record.
+type merge struct{ heads []*runHead }
+
+func (m *merge) Len() int { return len(m.heads) }
+func (m *merge) Less(i, j int) bool {
+	width := m.heads[i].runs.width
+	return bytes.Compare(m.heads[i].block[:width], m.heads[j].block[:width]) < 0
+}
+func (m *merge) Swap(i, j int) { m.heads[i], m.heads[j] = m.heads[j], m.heads[i] }
+func (m *merge) Push(head any) { m.heads = append(m.heads, head.(*runHead)) }
+func (m *merge) Pop() any {
+	last := m.heads[len(m.heads)-1]
+	m.heads = m.heads[:len(m.heads)-1]
+	return last
+}

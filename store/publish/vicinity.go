@@ -1,0 +1,297 @@
+package publish
+
+import (
+	"context"
+	"database/sql"
+	"maps"
+	"slices"
+	"strings"
+
+	"portico/store"
+	"portico/store/index"
+	"portico/store/release"
+)
+
+// vicinity is what a publication of a delta reads of the shop: the products
+// that changed, and those around them as far as they matter. Each kind of
+// thing is read for many products at once, and once for each.
+type vicinity struct {
+	plan     *plan
+	live     map[string]*liveProduct // nil for one that is not live
+	children map[string][]string     // live ones, by parent
+	bundles  map[string][]string     // live ones that speak of a product
+	attached map[string][]attachment // to nodes of the catalog
+	places   map[string]int32        // ordinals of the base, or -1
+	included map[string]bool         // in the release, of those for which that was found out
+	dirty    map[string]bool         // what the base shows of them may be wrong
+}
+
+// liveProduct is what a plan knows of a live product.
+type liveProduct struct {
+	id               string
+	created, updated int64
+	parent           string // live or not, empty for none
+	components       string // likewise, separated by spaces
+}
+
+const liveColumns = "id, created_at, updated_at, parent_id, component_ids"
+
+func scanLive(rows *sql.Rows) (*liveProduct, error) {
+	p := &liveProduct{}
+	return p, rows.Scan(&p.id, &p.created, &p.updated, &p.parent, &p.components)
+}
+
+// explore finds out which products are to be built anew, and which are in the
+// release. It goes from the seeds to what they are and were related to, and on
+// from every product that came into the release or left it: nothing else can
+// come or go.
+func (p *plan) explore(ctx context.Context) (*vicinity, error) {
+	v := &vicinity{plan: p, live: map[string]*liveProduct{}, children: map[string][]string{}, bundles: map[string][]string{},
+		attached: map[string][]attachment{}, places: map[string]int32{}, included: map[string]bool{}, dirty: map[string]bool{}}
+	seeds := slices.Sorted(maps.Keys(p.delta.seeds))
+	before, err := v.asInBase(ctx, seeds)
+	if err != nil {
+		return nil, err
+	}
+	if err := v.markDirty(ctx, seeds, before); err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for wave := seeds; len(wave) > 0; {
+		if err := v.around(ctx, wave); err != nil {
+			return nil, err
+		}
+		var next []string
+		for _, id := range wave {
+			seen[id] = true
+			is, err := v.isIncluded(ctx, id)
+			if err != nil {
+				return nil, err
+			}
+			if !p.delta.seeds[id] && is == (v.places[id] >= 0) {
+				continue
+			}
+			next = append(append(next, v.related(id)...), v.children[id]...)
+			if was := before[id]; was != nil {
+				next = append(append(append(next, was.ParentID()), was.ChildIDs()...), was.ComponentProductIDs()...)
+			}
+		}
+		wave = slices.DeleteFunc(store.Unique(next), func(id string) bool { return id == "" || seen[id] })
+	}
+	return v, nil
+}
+
+// asInBase are products as the base shows them; one that is not in it is left
+// out.
+func (v *vicinity) asInBase(ctx context.Context, ids []string) (map[string]*release.Product, error) {
+	found := map[string]*release.Product{}
+	return found, store.Chunked(ids, 512, func(ids []string) error {
+		some, err := v.plan.delta.view.ProductsByID(ctx, ids)
+		maps.Copy(found, some)
+		return err
+	})
+}
+
+// related are the parent and the components of a live product.
+func (v *vicinity) related(id string) []string {
+	p := v.live[id]
+	if p == nil {
+		return nil
+	}
+	if p.parent == "" {
+		return strings.Fields(p.components)
+	}
+	return append(strings.Fields(p.components), p.parent)
+}
+
+// markDirty has the seeds built anew, the products that refer to one, as to
+// their parent or a component, and the parents of seeds, which show their
+// children, or did.
+func (v *vicinity) markDirty(ctx context.Context, seeds []string, before map[string]*release.Product) error {
+	for _, read := range []func(context.Context, []string) error{v.read, v.readChildren, v.readBundles} {
+		if err := read(ctx, seeds); err != nil {
+			return err
+		}
+	}
+	for _, id := range seeds {
+		v.dirty[id] = true
+		for _, other := range slices.Concat(v.children[id], v.bundles[id]) {
+			v.dirty[other] = true
+		}
+		if p := v.live[id]; p != nil {
+			v.dirty[p.parent] = true
+		}
+		if was := before[id]; was != nil {
+			v.dirty[was.ParentID()] = true
+		}
+	}
+	delete(v.dirty, "")
+	dirty := slices.Sorted(maps.Keys(v.dirty))
+	if err := v.read(ctx, dirty); err != nil {
+		return err
+	}
+	return v.readPlaces(ctx, dirty)
+}
+
+// isIncluded tells whether a product is in the release: it is live and
+// attached, or a product that is in the release leads to it.
+func (v *vicinity) isIncluded(ctx context.Context, id string) (bool, error) {
+	reached := map[string]bool{id: true}
+	for wave := []string{id}; len(wave) > 0; {
+		if err := v.around(ctx, wave); err != nil {
+			return false, err
+		}
+		var next []string
+		for _, from := range wave {
+			is, known := v.included[from]
+			if is || !known && v.live[from] != nil && len(v.attached[from]) > 0 {
+				v.included[id] = true
+				return true, nil
+			}
+			if known || v.live[from] == nil {
+				continue
+			}
+			for _, other := range append(slices.Concat(v.children[from], v.bundles[from]), v.live[from].parent) {
+				if other != "" && !reached[other] {
+					reached[other] = true
+					next = append(next, other)
+				}
+			}
+		}
+		wave = next
+	}
+	for other := range reached { // each is led to by some of the others at most
+		v.included[other] = false
+	}
+	return false, nil
+}
+
+// holds tells whether the release holds a product of the vicinity.
+func (v *vicinity) holds(id string) bool {
+	is, known := v.included[id]
+	return v.live[id] != nil && (is || !known && v.places[id] >= 0)
+}
+
+// affected are the products that are dirty, or came or went.
+func (v *vicinity) affected() []string {
+	ids := maps.Clone(v.dirty)
+	for id, is := range v.included {
+		if is != (v.places[id] >= 0) {
+			ids[id] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(ids))
+}
+
+// own are the products that the delta keeps, by id.
+func (v *vicinity) own() []string {
+	return slices.DeleteFunc(v.affected(), func(id string) bool { return !v.holds(id) })
+}
+
+// dead are the ordinals of the base that the delta does not show.
+func (v *vicinity) dead() (list index.Ordinals) {
+	for _, id := range v.affected() {
+		if v.places[id] >= 0 {
+			list = append(list, uint32(v.places[id]))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// surroundings reads what the products that are built refer to, and what the
+// nodes curate whose curated products may be others than before.
+func (v *vicinity) surroundings(ctx context.Context, own []string) error {
+	if err := v.readChildren(ctx, own); err != nil {
+		return err
+	}
+	all := slices.Clone(own)
+	for _, id := range own {
+		all = append(append(all, v.related(id)...), v.children[id]...)
+	}
+	curated, err := v.recurated(ctx)
+	if err != nil {
+		return err
+	}
+	all = append(all, curated...)
+	for _, read := range []func(context.Context, []string) error{v.read, v.readAttachments} {
+		if err := read(ctx, all); err != nil {
+			return err
+		}
+	}
+	return v.readPlaces(ctx, slices.Collect(maps.Keys(v.live)))
+}
+
+// recurated finds the nodes whose curated products may be others than in the
+// base, and returns the ids of these.
+func (v *vicinity) recurated(ctx context.Context) (ids []string, err error) {
+	p, d := v.plan, v.plan.delta
+	names := []string{release.ListAll, release.ListEvery}
+	for _, node := range p.tree.Nodes {
+		names = append(names, release.ListOfNode(node.ID))
+	}
+	d.heads, d.curated = map[string]*release.ListHead{}, map[string]bool{}
+	if err := store.Chunked(names, 512, func(names []string) error {
+		heads, err := d.view.ListHeads(ctx, names)
+		maps.Copy(d.heads, heads)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	affected := map[string]bool{}
+	for _, id := range v.affected() {
+		affected[id] = true
+	}
+	for _, node := range p.tree.Nodes {
+		head := d.heads[release.ListOfNode(node.ID)]
+		isDead := func(ordinal uint32) bool { _, dead := slices.BinarySearch(d.dead, ordinal); return dead }
+		if head == nil || slices.Contains(d.changes["node"], node.ID) || slices.ContainsFunc(head.Curated, isDead) ||
+			slices.ContainsFunc(node.Curated, func(id string) bool { return affected[id] }) {
+			d.curated[node.ID] = true
+			ids = append(ids, node.Curated...)
+		}
+	}
+	return ids, nil
+}
+
+// fill makes the plan of the vicinity.
+func (v *vicinity) fill(own []string) {
+	p, d := v.plan, v.plan.delta
+	for _, id := range slices.Sorted(maps.Keys(v.live)) {
+		if live := v.live[id]; live != nil {
+			p.add(live)
+			d.places = append(d.places, v.places[id])
+		}
+	}
+	p.relations()
+	p.attached, p.curated = map[string][]uint32{}, map[string][]uint32{}
+	for id, list := range v.attached {
+		if handle, live := p.ids.Find(id); live {
+			for _, a := range list {
+				a.handle = handle
+				p.attach(a)
+			}
+		}
+	}
+	p.sortAttachments()
+	p.ordinals = make([]int32, p.ids.Len())
+	for handle := range p.ordinals {
+		if p.ordinals[handle] = d.places[handle]; !v.holds(p.ids.At(uint32(handle))) {
+			p.ordinals[handle] = -1
+		}
+	}
+	for _, id := range own {
+		handle, _ := p.ids.Find(id)
+		p.order = append(p.order, handle)
+	}
+	p.kept, p.first = d.base.Products+len(own)-len(d.dead), (d.base.Ordinals+release.ChunkSize-1)/release.ChunkSize*release.ChunkSize
+	p.sortByUpdate(p.order)
+	for i, handle := range p.order {
+		p.ordinals[handle] = int32(p.first + i)
+	}
+	for _, node := range p.tree.Nodes {
+		if d.curated[node.ID] {
+			p.curate(node, p.attached[node.ID])
+		}
+	}
+}

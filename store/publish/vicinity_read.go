@@ -1,0 +1,104 @@
+package publish
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+
+	"portico/store"
+	"portico/store/db"
+	"portico/store/release"
+)
+
+// around reads all that tells whether products are in the release, and what
+// they lead to.
+func (v *vicinity) around(ctx context.Context, ids []string) error {
+	for _, read := range []func(context.Context, []string) error{v.read, v.readAttachments, v.readChildren, v.readBundles, v.readPlaces} {
+		if err := read(ctx, ids); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unknownOf enters the ids that are not known yet, with what is so of one that
+// nothing is found of, and calls do with them.
+func unknownOf[T any](known map[string]T, none T, ids []string, do func(list string, args []any) error, args ...any) error {
+	var fresh []string
+	for _, id := range ids {
+		if _, is := known[id]; !is && id != "" {
+			known[id] = none
+			fresh = append(fresh, id)
+		}
+	}
+	slices.Sort(fresh)
+	return store.Chunked(fresh, 512, func(ids []string) error {
+		list, args := db.In(slices.Clone(args), ids)
+		return do(list, args)
+	})
+}
+
+func (v *vicinity) read(ctx context.Context, ids []string) error {
+	return unknownOf(v.live, nil, ids, func(list string, args []any) error {
+		found, err := db.Collect(ctx, v.plan.in, scanLive, `SELECT `+liveColumns+` FROM product WHERE live AND id IN (`+list+`)`, args...)
+		for _, p := range found {
+			v.live[p.id] = p
+		}
+		return err
+	})
+}
+
+func (v *vicinity) readChildren(ctx context.Context, parents []string) error {
+	return unknownOf(v.children, nil, parents, func(list string, args []any) error {
+		found, err := db.Collect(ctx, v.plan.in, scanLive,
+			`SELECT `+liveColumns+` FROM product WHERE live AND parent_id <> '' AND parent_id IN (`+list+`) ORDER BY id`, args...)
+		for _, p := range found {
+			v.live[p.id] = p
+			v.children[p.parent] = append(v.children[p.parent], p.id)
+		}
+		return err
+	})
+}
+
+func (v *vicinity) readBundles(ctx context.Context, components []string) error {
+	return unknownOf(v.bundles, nil, components, func(list string, args []any) error {
+		_, err := db.Collect(ctx, v.plan.in, func(rows *sql.Rows) (none struct{}, err error) {
+			var component, bundle string
+			err = rows.Scan(&component, &bundle)
+			v.bundles[component] = append(v.bundles[component], bundle)
+			return none, err
+		}, `
+			SELECT part.component_id, part.product_id FROM product_component AS part JOIN product ON product.id = part.product_id
+			WHERE product.live AND part.component_id IN (`+list+`) ORDER BY part.component_id, part.product_id`, args...)
+		return err
+	})
+}
+
+func (v *vicinity) readAttachments(ctx context.Context, ids []string) error {
+	tree := v.plan.tree
+	return unknownOf(v.attached, nil, ids, func(list string, args []any) error {
+		_, err := db.Collect(ctx, v.plan.in, func(rows *sql.Rows) (a attachment, err error) {
+			var nodeID, id string
+			err = rows.Scan(&nodeID, &a.attached, &id)
+			if node := tree.ByID[nodeID]; node != nil && node.Kind == release.KindNode {
+				a.node = int32(node.Place)
+				v.attached[id] = append(v.attached[id], a)
+			}
+			return a, err
+		}, `SELECT node_id, attached, product_id FROM node_product WHERE product_id IN (`+list+`)`, args...)
+		return err
+	})
+}
+
+func (v *vicinity) readPlaces(ctx context.Context, ids []string) error {
+	return unknownOf(v.places, -1, ids, func(list string, args []any) error {
+		_, err := db.Collect(ctx, v.plan.in, func(rows *sql.Rows) (none struct{}, err error) {
+			var id string
+			var place int32
+			err = rows.Scan(&id, &place)
+			v.places[id] = place
+			return none, err
+		}, `SELECT product_id, ordinal FROM release_place WHERE release_id = $1 AND product_id IN (`+list+`)`, args...)
+		return err
+	}, v.plan.delta.base.ID)
+}

@@ -1,0 +1,97 @@
+package release
+
+import (
+	"context"
+	"encoding/binary"
+
+	"portico/store"
+	"portico/store/index"
+)
+
+// ListParts say how long each part of a delta's list is in one of its orders,
+// and who keeps it: the base, or the delta where something in it differs. So a
+// delta writes as much of a list as differs, however long it is.
+type ListParts []uint32
+
+const ownPart = 1 // the lowest bit; the others are the length
+
+func NewPart(length int, own bool) uint32 {
+	if own {
+		return uint32(length)<<1 | ownPart
+	}
+	return uint32(length) << 1
+}
+
+func (p ListParts) length(number int) int { return int(p[number] >> 1) }
+func (p ListParts) own(number int) bool   { return p[number]&ownPart != 0 }
+
+// before is how many products come before a part.
+func (p ListParts) before(number int) (n int) {
+	for i := range number {
+		n += p.length(i)
+	}
+	return n
+}
+
+// at is the part that a position lies in.
+func (p ListParts) at(position int) int {
+	for number := range p {
+		if position -= p.length(number); position < 0 {
+			return number
+		}
+	}
+	return max(0, len(p)-1)
+}
+
+// read reads the parts from first to last; lists are the delta's own and the
+// base's.
+func (p ListParts) read(ctx context.Context, v *View, lists []KeptList, by store.SortBy, first, last int) ([]index.Ordinals, error) {
+	parts := make([]index.Ordinals, last-first+1)
+	for i, list := range lists {
+		var numbers []int
+		for n := first; n <= last; n++ {
+			if p.length(n) > 0 && p.own(n) == (i == 0) {
+				numbers = append(numbers, n)
+			}
+		}
+		if len(numbers) == 0 {
+			continue
+		}
+		low, high := numbers[0], numbers[len(numbers)-1]
+		found, err := ChunksOf(ctx, v, []KeptList{list}, by, low, high, index.UnpackOrdinals)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range numbers {
+			if parts[n-first] = found[list][n-low]; len(parts[n-first]) != p.length(n) {
+				return nil, errReleaseGone
+			}
+		}
+	}
+	return parts, nil
+}
+
+// StoredOrders are the orders in which releases keep their lists.
+var StoredOrders = []store.SortBy{store.SortDefault, store.SortID, store.SortCreatedAt, store.SortUpdatedAt, store.SortName}
+
+// PackParts writes the parts of a list in every order, each after its number.
+func PackParts(parts map[store.SortBy]ListParts) (body []byte) {
+	for _, by := range StoredOrders {
+		body = binary.LittleEndian.AppendUint32(body, uint32(len(parts[by])))
+		body = append(body, index.PackOrdinals(parts[by])...)
+	}
+	return body
+}
+
+func unpackParts(body []byte) map[store.SortBy]ListParts {
+	if len(body) == 0 {
+		return nil
+	}
+	all := ListParts(index.UnpackOrdinals(body))
+	parts := map[store.SortBy]ListParts{}
+	for _, by := range StoredOrders {
+		n := all[0]
+		parts[by], all = all[1:1+n], all[1+n:]
+	}
+	return parts
+}

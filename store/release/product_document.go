@@ -1,0 +1,122 @@
+package release
+
+import (
+	"encoding/json"
+	"strings"
+
+	"portico/store/catalog"
+)
+
+// productDocument is what a document says, for typed readers. Times are as
+// the contract writes them, without a zone.
+type productDocument struct {
+	ID         string `json:"id"`
+	Attributes struct {
+		Name                string                       `json:"name"`
+		Description         string                       `json:"description"`
+		SKU                 string                       `json:"sku"`
+		Slug                string                       `json:"slug"`
+		Status              string                       `json:"status"`
+		CommodityType       string                       `json:"commodity_type"`
+		UPCEAN              string                       `json:"upc_ean"`
+		ManufacturerPartNum string                       `json:"manufacturer_part_num"`
+		ExternalRef         string                       `json:"external_ref"`
+		Tags                []string                     `json:"tags"`
+		PriceModifiers      []string                     `json:"price_modifiers"`
+		BaseProduct         bool                         `json:"base_product"`
+		BaseProductID       string                       `json:"base_product_id"`
+		CreatedAt           catalog.BareTimestamp        `json:"created_at"`
+		UpdatedAt           catalog.BareTimestamp        `json:"updated_at"`
+		Components          map[string]catalog.Component `json:"components"`
+		CustomInputs        json.RawMessage              `json:"custom_inputs"`
+		Extensions          json.RawMessage              `json:"extensions"`
+		ShopperAttributes   json.RawMessage              `json:"shopper_attributes"`
+	} `json:"attributes"`
+	Meta struct {
+		Language            string                      `json:"language"`
+		ProductTypes        []string                    `json:"product_types"`
+		BreadCrumbNodes     []string                    `json:"bread_crumb_nodes"`
+		BundleConfiguration BundleConfiguration         `json:"bundle_configuration"`
+		Variations          []catalog.Variation         `json:"variations"`
+		ChildVariations     []catalog.Variation         `json:"child_variations"`
+		VariationMatrix     json.RawMessage             `json:"variation_matrix"`
+		PriceModifiers      map[string]modifierDocument `json:"price_modifiers"`
+		ChildOptionIDs      [][]string                  `json:"child_option_ids"`
+	} `json:"meta"`
+}
+
+// BundleConfiguration is what is chosen of a bundle.
+type BundleConfiguration struct {
+	SelectedOptions json.RawMessage `json:"selected_options"`
+}
+
+// scan reads a body as documents are written and assembled, its relationships
+// left out, which begin at relations.
+func (d *productDocument) scan(body []byte, relations int) bool {
+	s := catalog.Scan{Left: body[:relations]}
+	d.ID = s.Member(`{"id":`)
+	s.Skip(`,"type":"product","attributes":`)
+	d.scanAttributes(&s)
+	meta, ok := (&refs{}).scan(body[relations:])
+	s.Left, s.Failed = meta, s.Failed || !ok
+	d.scanMeta(&s)
+	return !s.Failed
+}
+
+func (d *productDocument) scanAttributes(s *catalog.Scan) {
+	a := &d.Attributes
+	a.Name = s.Member(`{"name":`)
+	a.Description = s.Member(`,"description":`)
+	a.SKU = s.Member(`,"sku":`)
+	a.Slug = s.Member(`,"slug":`)
+	a.Status = s.Member(`,"status":`)
+	a.CommodityType = s.Member(`,"commodity_type":`)
+	a.UPCEAN = s.Member(`,"upc_ean":`)
+	a.ManufacturerPartNum = s.Member(`,"manufacturer_part_num":`)
+	a.ExternalRef = s.Member(`,"external_ref":`)
+	a.Tags = s.Texts(`,"tags":`)
+	a.PriceModifiers = s.Texts(`,"price_modifiers":`)
+	s.Skip(`,"base_product":`)
+	a.BaseProduct = s.Boolean()
+	if s.Has(`,"base_product_id":"`) {
+		a.BaseProductID = s.Text()
+	}
+	a.CreatedAt = s.Time(`,"created_at":`)
+	a.UpdatedAt = s.Time(`,"updated_at":`)
+	if s.Has(`,"components"`) {
+		s.Rest(`:`, `{}`, &a.Components)
+	}
+	a.CustomInputs = s.Raw(`,"custom_inputs":`)
+	a.Extensions = s.Raw(`,"extensions":`)
+	a.ShopperAttributes = s.Raw(`,"shopper_attributes":`)
+}
+
+func (d *productDocument) scanMeta(s *catalog.Scan) {
+	m := &d.Meta
+	m.Language = s.Member(`,"meta":{"language":`)
+	s.Member(`,"catalog_source":`)
+	m.ProductTypes = s.Texts(`,"product_types":`)
+	s.Raw(`,"component_products":`)
+	m.BundleConfiguration.SelectedOptions = s.Raw(`,"bundle_configuration":{"selected_options":`)
+	s.Skip(`}`)
+	m.Variations, m.ChildVariations, m.ChildOptionIDs, m.PriceModifiers = []catalog.Variation{}, []catalog.Variation{}, [][]string{}, map[string]modifierDocument{}
+	s.Rest(`,"variations":`, `[]`, &m.Variations)
+	s.Rest(`,"child_variations":`, `[]`, &m.ChildVariations)
+	m.VariationMatrix = s.Raw(`,"variation_matrix":`)
+	s.Rest(`,"child_option_ids":`, `[]`, &m.ChildOptionIDs)
+	s.Rest(`,"price_modifiers":`, `{}`, &m.PriceModifiers)
+	s.Raw(`,"bread_crumbs":`)
+	m.BreadCrumbNodes = s.Texts(`,"bread_crumb_nodes":`)
+}
+
+// withoutEmpty is a document of the releases of earlier formats, which had components,
+// base_product_id and relationships.parent where they say nothing, too, without
+// those. custom_inputs is the first member that is the merchant's own JSON.
+func withoutEmpty(attributes, rest string) (string, string) {
+	own, open, _ := strings.Cut(attributes, `,"custom_inputs":`)
+	own = strings.TrimSuffix(strings.Replace(own, `,"base_product_id":"",`, ",", 1), `,"components":{}`)
+	if after, without := strings.CutPrefix(rest, `,"relationships":{"parent":{"data":null},`); without {
+		rest = `,"relationships":{` + after
+	}
+	return own + `,"custom_inputs":` + open, rest
+}

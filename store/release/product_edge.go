@@ -1,0 +1,107 @@
+package release
+
+import (
+	"context"
+	"slices"
+
+	"portico/store"
+)
+
+// Edge leads from a product to live products that it refers to, whether a
+// node lists them or not.
+type Edge string
+
+// The edges that are lists.
+const (
+	EdgeChildren   Edge = "children"           // of a parent
+	EdgeComponents Edge = "component_products" // of a bundle
+)
+
+func (e Edge) ids(p *Product) []string {
+	if e == EdgeChildren {
+		return p.ChildIDs()
+	}
+	return p.ComponentProductIDs()
+}
+
+// arrangementOfEdge is the list of what one product refers to. NOT_FOUND for
+// an unknown product.
+func (v *View) arrangementOfEdge(ctx context.Context, query ProductQuery) (*Arrangement, error) {
+	product, err := v.Product(ctx, ProductKey{ID: query.Of})
+	if err != nil {
+		return nil, err
+	}
+	places, err := v.PlacesByID(ctx, query.Edge.ids(product))
+	if err != nil {
+		return nil, err
+	}
+	named := Ordered(places)
+	return &Arrangement{View: v, List: string(query.Edge) + "/" + product.ID(), named: named, Head: &ListHead{Total: len(named)}, filter: query.Filter}, nil
+}
+
+// ProductsOfEdge lists what several products refer to, by one query, whose own
+// Of counts for nothing. As long as it does not follow a cursor, it costs as
+// many statements as one product does.
+func (v *View) ProductsOfEdge(ctx context.Context, ids []string, query ProductQuery) (map[string]*store.Slice[*Product], error) {
+	if err := query.Filter.check(); err != nil {
+		return nil, err
+	}
+	if query.Page.After == nil && query.Page.Before == nil {
+		v = v.Ahead()
+		if err := v.fetchEdge(ctx, ids, query); err != nil {
+			return nil, err
+		}
+	}
+	slices := make(map[string]*store.Slice[*Product], len(ids))
+	for _, query.Of = range ids {
+		slice, err := v.Products(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		slices[query.Of] = slice
+	}
+	return slices, nil
+}
+
+// fetchEdge brings what a page of each product's edge needs into the cache.
+func (v *View) fetchEdge(ctx context.Context, ids []string, query ProductQuery) error {
+	b, err := query.Page.Check(v.pageLength)
+	if err != nil {
+		return err
+	}
+	lists, err := v.arrangementsOfEdge(ctx, ids, query)
+	if err != nil {
+		return err
+	}
+	return v.pagesAhead(ctx, lists, b)
+}
+
+// arrangementsOfEdge are the lists of several products, as a query wants them.
+func (v *View) arrangementsOfEdge(ctx context.Context, ids []string, query ProductQuery) (map[string]*Arrangement, error) {
+	products, err := v.ProductsByID(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var referred []string
+	for _, product := range products {
+		referred = append(referred, query.Edge.ids(product)...)
+	}
+	slices.Sort(referred)
+	if _, err := v.PlacesByID(ctx, referred); err != nil {
+		return nil, err
+	}
+	sort, epoch, err := v.sorting(ctx, query.Sort, store.Page{})
+	if err != nil {
+		return nil, err
+	}
+	lists := make(map[string]*Arrangement, len(ids))
+	for _, query.Of = range ids {
+		a, err := v.arrangementOfEdge(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		a.sort, a.epoch = sort, epoch
+		lists[query.Of] = a
+	}
+	return lists, nil
+}

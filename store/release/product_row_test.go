@@ -1,0 +1,36 @@
+package release
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/catalog"
+)
+
+func TestProductRow(t *testing.T) {
+	offers := map[string]*catalog.Offer{
+		"USD": {PricebookID: "retail", Base: &catalog.Asked{Minor: 1999, Tiers: []catalog.Tier{{Name: "a box of\nten", MinimumQuantity: 10, Minor: 1500}}},
+			Sales: []catalog.Sale{{ID: "summer = 50 %", From: 1, To: 2, Asked: catalog.Asked{Minor: 999}}}},
+		"EUR": {PricebookID: "europe", Base: &catalog.Asked{Minor: 0, IncludesTax: true}},
+		"JPY": {PricebookID: "japan", Sales: []catalog.Sale{{ID: "only", Asked: catalog.Asked{Minor: 100}}}},
+	}
+	row := productRow{"anvil", "12 fr=13", 14, offerLines(offers)}
+	read, err := parseProductRow(row.text())
+	require.NoError(t, err)
+	require.Equal(t, row, read)
+	for _, currency := range []string{"USD", "EUR", "JPY"} {
+		found, err := offerIn(read.offers, currency)
+		require.NoError(t, err)
+		require.Equal(t, offers[currency], found, currency)
+	}
+	for _, currency := range []string{"", "US", "USD ", "=USD", "CHF"} {
+		found, err := offerIn(read.offers, currency)
+		require.NoError(t, err)
+		require.Equal(t, &catalog.Offer{}, found, "%q", currency)
+	}
+	for _, damaged := range []string{"", "anvil", "anvil\n12\n14", "anvil\n12\nx\n"} {
+		_, err := parseProductRow(damaged)
+		require.Error(t, err, "%q", damaged)
+	}
+}

@@ -1,0 +1,65 @@
+package settings
+
+import (
+	"context"
+
+	"github.com/bojanz/currency"
+	"golang.org/x/text/language"
+
+	"portico/store"
+	"portico/store/db"
+)
+
+// SettingsChange names what to change; nil leaves a member as it is.
+type SettingsChange struct {
+	PageLength *int
+	Currency   *string
+	Locale     *string
+}
+
+// Settings returns the store's settings.
+func (s *SettingsService) Settings(ctx context.Context) (*store.Settings, error) {
+	return s.db.Settings(ctx)
+}
+
+// UpdateSettings changes the members given and returns all of them.
+// UNPROCESSABLE names each member out of its bounds; nothing is written then.
+func (s *SettingsService) UpdateSettings(ctx context.Context, actor store.Actor, change SettingsChange) (*store.Settings, error) {
+	if err := change.check(); err != nil {
+		return nil, err
+	}
+	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*store.Settings, error) {
+		if _, err := t.Exec(ctx, `
+			UPDATE settings
+			SET page_length = COALESCE(CAST($1 AS BIGINT), page_length),
+			    currency = COALESCE(CAST($2 AS TEXT), currency),
+			    locale = COALESCE(CAST($3 AS TEXT), locale)
+			WHERE id = 1`, change.PageLength, change.Currency, change.Locale); err != nil {
+			return nil, err
+		}
+		settings, err := db.ReadSettings(ctx, t.Session)
+		if err != nil {
+			return nil, err
+		}
+		return settings, s.db.Changed(ctx, t, db.TopicSettings)
+	})
+}
+
+func (c SettingsChange) check() error {
+	var faults store.Errors
+	if c.PageLength != nil && (*c.PageLength < store.MinPageLength || *c.PageLength > store.MaxPageLength) {
+		faults = append(faults, store.Unprocessablef([]string{"pageLength"}, "must be between %d and %d, not %d", store.MinPageLength, store.MaxPageLength, *c.PageLength))
+	}
+	if c.Currency != nil && (*c.Currency == "" || !currency.IsValid(*c.Currency)) {
+		faults = append(faults, store.Unprocessablef([]string{"currency"}, "must be an ISO 4217 code such as USD, not %q", *c.Currency))
+	}
+	if c.Locale != nil {
+		if _, err := language.Parse(*c.Locale); err != nil {
+			faults = append(faults, store.Unprocessablef([]string{"locale"}, "must be a BCP 47 tag such as en or fr-CA, not %q", *c.Locale))
+		}
+	}
+	if len(faults) > 0 {
+		return faults
+	}
+	return nil
+}

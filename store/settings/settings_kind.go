@@ -1,0 +1,50 @@
+package settings
+
+import (
+	"context"
+
+	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
+)
+
+var SettingsKind = authoring.Kind{
+	Name: "settings", Create: func() authoring.Source { return &settingsSource{} },
+	Write: writeSettings, Export: exportSettings,
+}
+
+// settingsSource is the store's settings.
+type settingsSource struct {
+	Type       string `json:"type"`
+	ID         string `json:"id,omitempty"`
+	PageLength int    `json:"page_length"`
+	Currency   string `json:"currency"`
+	Locale     string `json:"locale"`
+}
+
+func (s *settingsSource) Key() string { return "settings" }
+
+func (s *settingsSource) Check(f *authoring.Faults) {
+	s.ID = ""
+	f.Between("page_length", s.PageLength, store.MinPageLength, store.MaxPageLength)
+	f.Currency("currency", s.Currency)
+	f.Locale("locale", s.Locale)
+}
+
+func writeSettings(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (int, error) {
+	w.Topics = append(w.Topics, db.TopicSettings)
+	last := sources[len(sources)-1].(*settingsSource)
+	n, err := w.Exec(ctx, `
+		UPDATE settings SET page_length = $1, currency = $2, locale = $3
+		WHERE id = 1 AND (page_length <> $1 OR currency <> $2 OR locale <> $3)`,
+		last.PageLength, last.Currency, last.Locale)
+	return int(n), err
+}
+
+func exportSettings(e *authoring.Exporter, ctx context.Context) error {
+	settings, err := db.ReadSettings(ctx, e.In)
+	if err != nil {
+		return err
+	}
+	return e.Line(store.Encode(settingsSource{Type: "settings", PageLength: settings.PageLength, Currency: settings.Currency, Locale: settings.Locale}))
+}

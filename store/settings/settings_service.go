@@ -1,0 +1,9 @@
+package settings
+
+import "portico/store/db"
+
+// SettingsService keeps what holds for the whole shop.
+type SettingsService struct{ db *db.DB }
+
+// NewSettingsService keeps it in a database.
+func NewSettingsService(d *db.DB) *SettingsService { return &SettingsService{db: d} }
