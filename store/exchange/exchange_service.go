@@ -1,3 +1,6 @@
+// Package exchange imports and exports all that is authored, a resource a line,
+// by the kinds of every noun. It may import the words of store, authoring, db and
+// the rooms of the nouns.
 package exchange
 
 import (

@@ -1,3 +1,6 @@
+// Package promotion is promotions, their codes, and the use of codes: who made
+// them, what they take off a cart, and that none is used more often than it
+// may. It may import the words of store, authoring, db, index and job.
 package promotion
 
 import (

@@ -1,3 +1,7 @@
+// Package publish makes releases of what is authored, whole or as a delta of
+// one that is served, in bounded memory and short transactions; and sweeps those
+// that nobody reads. It may import the words of store, authoring, catalog, db,
+// index, job and release.
 package publish
 
 import (

@@ -1,3 +1,7 @@
+// Package release is what a shopper reads: a view of a release, and in it
+// products, nodes, prices, files, filters, facets and search; and which release
+// the rules give a shopper. A release never changes. It may import the words of
+// store, authoring, catalog, db and index.
 package release
 
 import "portico/store/db"

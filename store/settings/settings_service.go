@@ -1,3 +1,5 @@
+// Package settings is what holds for the whole shop: the length of a page, the
+// currency and the locale. It may import the words of store, authoring and db.
 package settings
 
 import "portico/store/db"

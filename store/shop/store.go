@@ -1,9 +1,11 @@
-// Package shop is the shop's rules and its SQL: one concrete Store over SQLite
-// or PostgreSQL. It may import the words and the rooms of store, and no more.
+// Package shop is the facade of the rooms: it opens a database, SQLite or
+// PostgreSQL, and one concrete Store embeds the service of each room. What is of
+// no noun is here: housekeeping, measures, and the keys that secrets are sealed
+// with. It may import the words and the rooms of store, and no more.
 //
 // The authoring tables hold what is imported or written. Publishing copies a
 // catalog into an immutable release, and shoppers read releases through a
-// View. Failures come back as *Error or Errors, in the caller's terms.
+// View. Failures come back as *store.Error or store.Errors, in the caller's terms.
 package shop
 
 import (
