@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/promotion"
 	"portico/store/release"
 )
 
@@ -146,4 +147,17 @@ func TestEveryFilterAttributeIsDocumented(t *testing.T) {
 	for _, attribute := range release.FilterAttributes() {
 		require.Contains(t, described, "`"+attribute+"`", "%s is not in the description of the parameter filter", attribute)
 	}
+}
+
+// Every type of promotion stands in the document, in the store's order.
+func TestEveryPromotionTypeIsDocumented(t *testing.T) {
+	t.Parallel()
+	_, documented, found := strings.Cut(string(openAPI), "PromotionType: {type: string, enum: [")
+	require.True(t, found)
+	documented, _, _ = strings.Cut(documented, "]")
+	var names []string
+	for _, name := range promotion.PromotionTypes() {
+		names = append(names, string(name))
+	}
+	require.Equal(t, strings.Join(names, ", "), documented)
 }

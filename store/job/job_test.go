@@ -56,6 +56,7 @@ func TestJobs(t *testing.T) {
 		t.Run("a job that fails says why, and only what is the caller's business", jobFailed(e))
 		t.Run("a job is canceled", jobCanceled(e))
 		t.Run("a job goes on with the next worker", jobHandedOn(e))
+		t.Run("a job's writes tell how far it is, whatever its worker heard", jobKept(e))
 		t.Run("a job whose worker is gone is taken over", jobTakenOver(e))
 		t.Run("many workers do each job once", jobsShared(e))
 		t.Run("clients take turns, and a long job lets others have its worker", jobsInTurn(e))
@@ -195,6 +196,35 @@ func jobHandedOn(e storetest.Engine) func(*testing.T) {
 // A worker that does not show that it lives loses its job, and does not get
 // it back: what it says of its end does not count. A clock that is ahead takes
 // nothing from anybody.
+// jobKept has a worker end that did not hear any more that its write was made.
+func jobKept(e storetest.Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s, writer := e.Open(t), e.SQL(t)
+		ctx, stop := context.WithCancel(t.Context())
+		found := make(chan string, 1)
+		first := true
+		s.SetWork("kept", func(working context.Context, task *job.Job, progress func(done, total int)) (any, error) {
+			if !first {
+				found <- fmt.Sprintf("%s %d", task.Result, task.Done)
+				return nil, nil
+			}
+			first = false
+			progress(0, 9)
+			_, err := writer.ExecContext(t.Context(), `UPDATE job SET result = '{"made":5}', done = 5 WHERE kind = 'kept'`)
+			stop()
+			<-working.Done()
+			return nil, errors.Join(err, working.Err())
+		})
+		task := enqueue(t, s, "kept", nil)
+		s.Work(ctx)
+		between := reaches(t, s, task.ID, job.JobQueued)
+		require.Equal(t, [2]any{`{"made":5}`, 5}, [2]any{string(between.Result), between.Done})
+		storetest.Work(t, s)
+		require.Equal(t, `{"made":5} 5`, <-found)
+		reaches(t, s, task.ID, job.JobSucceeded)
+	}
+}
+
 func jobTakenOver(e storetest.Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		gone := e.Open(t, func(c *shop.Config) { c.Clock = storetest.NewClock(noon).Now })

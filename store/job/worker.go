@@ -188,23 +188,40 @@ func (s *JobService) explainJob(job *Job, err error) string {
 	return "An internal error has occurred."
 }
 
-// beat renews the lease of a job, and tells how far it is.
+// beat renews the lease of a job, and tells how far it is, unless the job's own
+// writes tell that (Keep).
 func (s *JobService) beat(ctx context.Context, job *Job, done, total int) error {
 	return s.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
 		if err := Holds(t, ctx, job); err != nil {
 			return err
 		}
-		_, err := t.Exec(ctx, `UPDATE job SET beat_at = `+s.db.ClockSQL()+`, done = $2, total = $3 WHERE id = $1`, job.ID, done, total)
+		_, err := t.Exec(ctx, `UPDATE job SET beat_at = `+s.db.ClockSQL()+`, done = CASE WHEN result = '' THEN $2 ELSE done END, total = $3 WHERE id = $1`, job.ID, done, total)
 		return err
 	})
 }
 
-// endJob writes how it ended, unless another worker has it.
+// Keep writes, in a transaction of a job's work, how far the work is with it: the
+// next worker finds the state as the job's result. Only the database knows it
+// for certain, for a worker may not hear any more that its write was made.
+func Keep(t *db.Tx, ctx context.Context, job *Job, state any, done int) error {
+	_, err := t.Exec(ctx, `UPDATE job SET result = $2, done = $3 WHERE id = $1`, job.ID, string(store.Encode(state)), done)
+	return err
+}
+
+// endJob writes how it ended, unless another worker has it. A job that did not
+// come to its end keeps what its writes have told.
 func (s *JobService) endJob(ctx context.Context, job *Job) error {
 	return s.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
 		finished := store.Micros(t.Now)
 		if job.State == JobQueued {
 			finished = 0
+		}
+		if job.State != JobSucceeded {
+			_, err := t.Exec(ctx, `
+				UPDATE job SET state = $3, error = $4, done = CASE WHEN result = '' THEN $5 ELSE done END, total = $6, finished_at = $7
+				WHERE id = $1 AND worker = $2 AND state = $8`,
+				job.ID, job.worker, string(job.State), job.Error, job.Done, job.Total, finished, string(JobRunning))
+			return err
 		}
 		_, err := t.Exec(ctx, `
 			UPDATE job SET state = $3, result = $4, error = $5, done = $6, total = $7, finished_at = $8

@@ -157,8 +157,7 @@ func (s *PromotionService) generateCodes(ctx context.Context, task *job.Job, inp
 		}); err != nil {
 			return err
 		}
-		_, err = t.Exec(ctx, `UPDATE job SET result = $2 WHERE id = $1`, task.ID, string(store.Encode(to)))
-		return err
+		return job.Keep(t, ctx, task, to, to.Made)
 	})
 	if err == nil {
 		task.Result = store.Encode(to)
