@@ -175,44 +175,28 @@ func (h *House) claim(ctx context.Context, name, worker string, is sweepState) (
 
 // holding sweeps, and renews the lease meanwhile. Whoever loses it stops.
 func (h *House) holding(ctx context.Context, sweep *db.Sweep, worker string) error {
-	running, end := context.WithCancelCause(ctx)
-	defer end(nil)
-	beats := make(chan struct{})
-	go func() {
-		defer close(beats)
-		ticker := time.NewTicker(jobBeat)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-running.Done():
-				return
-			case <-ticker.C:
-			}
-			if held, err := h.renew(running, sweep.Name, worker); err == nil && !held {
-				end(errTakenOver)
-				return
-			}
-		}
-	}()
 	all := h.swept[sweep.Name]
 	before := all.Load()
-	err := db.Guard(func() error { return sweep.Do(db.CountSwept(h.db.Courteous(running), all)) })
-	takenOver := errors.Is(context.Cause(running), errTakenOver)
-	end(nil)
-	<-beats
-	if takenOver {
-		return errTakenOver
+	lost, err := underLease(ctx,
+		func(ctx context.Context) error { return h.renew(ctx, sweep.Name, worker) },
+		func(ctx context.Context) error {
+			return db.Guard(func() error { return sweep.Do(db.CountSwept(h.db.Courteous(ctx), all)) })
+		})
+	if lost != nil {
+		return lost
 	}
 	return errors.Join(err, h.giveBack(context.WithoutCancel(ctx), sweep.Name, worker, all.Load()-before, err == nil))
 }
 
-func (h *House) renew(ctx context.Context, name, worker string) (held bool, err error) {
-	err = h.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
+// renew is errTakenOver where another server has the lease.
+func (h *House) renew(ctx context.Context, name, worker string) error {
+	return h.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
 		n, err := t.Exec(ctx, `UPDATE sweep SET beat_at = `+h.db.ClockSQL()+` WHERE name = $1 AND worker = $2`, name, worker)
-		held = n > 0
+		if err == nil && n == 0 {
+			err = errTakenOver
+		}
 		return err
 	})
-	return held, err
 }
 
 // giveBack ends the lease, and tells what was done under it.

@@ -120,44 +120,27 @@ func TurnOver(ctx context.Context, s *JobService, since time.Time) error {
 
 // workOn does one job.
 func (s *JobService) workOn(ctx context.Context, job *Job) {
-	running, end := context.WithCancelCause(ctx)
-	defer end(nil)
-	working, tell := store.Begin(running, store.StepJob+string(job.Kind))
 	var done, total atomic.Int64
 	done.Store(int64(job.Done))
 	total.Store(int64(job.Total))
-	beats := make(chan struct{})
-	go func() {
-		defer close(beats)
-		ticker := time.NewTicker(jobBeat)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-running.Done():
-				return
-			case <-ticker.C:
-			}
-			err := s.beat(running, job, int(done.Load()), int(total.Load()))
-			if errors.Is(err, errCanceled) || errors.Is(err, errTakenOver) {
-				end(err)
-				return
-			}
-		}
-	}()
 	var result any
-	err := db.Guard(func() (err error) {
-		work := s.works[job.Kind]
-		if work == nil {
-			return fmt.Errorf("this version knows no job of the kind %q", job.Kind)
-		}
-		result, err = work(s.db.Courteous(working), job, func(d, t int) { done.Store(int64(d)); total.Store(int64(t)) })
-		return err
-	})
-	tell(err)
-	ended := func(by error) bool { return errors.Is(context.Cause(running), by) || errors.Is(err, by) }
+	why, err := underLease(ctx,
+		func(ctx context.Context) error { return s.beat(ctx, job, int(done.Load()), int(total.Load())) },
+		func(ctx context.Context) (err error) {
+			working, tell := store.Begin(ctx, store.StepJob+string(job.Kind))
+			err = db.Guard(func() (err error) {
+				work := s.works[job.Kind]
+				if work == nil {
+					return fmt.Errorf("this version knows no job of the kind %q", job.Kind)
+				}
+				result, err = work(s.db.Courteous(working), job, func(d, t int) { done.Store(int64(d)); total.Store(int64(t)) })
+				return err
+			})
+			tell(err)
+			return err
+		})
+	ended := func(by error) bool { return errors.Is(why, by) || errors.Is(err, by) }
 	canceled, takenOver := ended(errCanceled), ended(errTakenOver)
-	end(nil)
-	<-beats
 	job.Done, job.Total = int(done.Load()), int(total.Load())
 	switch {
 	case err == nil:

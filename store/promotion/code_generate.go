@@ -159,9 +159,6 @@ func (s *PromotionService) generateCodes(ctx context.Context, task *job.Job, inp
 		}
 		return job.Keep(t, ctx, task, to, to.Made)
 	})
-	if err == nil {
-		task.Result = store.Encode(to)
-	}
 	return to, err
 }
 
