@@ -92,7 +92,7 @@ func (r *keyRoom) refused(client store.Actor, now time.Time) error {
 		return nil
 	}
 	return &store.Error{Code: store.RateLimited, Path: []string{"idempotencyKey"}, Detail: fmt.Sprintf(
-		"is one too many: of one client %d keys and %d MiB of their answers are kept for an hour at least; send the request later, or without a key", r.most, r.bytes>>20)}
+		"is one too many: of one client %d keys and %d bytes of their answers are kept for an hour at least; send the request later, or without a key", r.most, r.bytes)}
 }
 
 // makeKeyRoom looks at a client's keys where enough were added, and drops the
