@@ -36,6 +36,7 @@ func TestEveryEngineKeepsThePromisesOf(t *testing.T) {
 		{"code use", storetest.CodeUse},
 		{"code generation", storetest.CodeGeneration},
 		{"housekeeping", storetest.Housekeeping},
+		{"clock steps", storetest.ClockSteps},
 		{"a year", storetest.Year},
 	} {
 		t.Run(suite.name, func(t *testing.T) {
