@@ -21,7 +21,7 @@ func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user
 	if cartValue != nil {
 		worth, err := cartValue.Value()
 		if err != nil {
-			return nil, err.At("cartValue")
+			return nil, err.At("cart_value")
 		}
 		use.CartValue = &worth
 	}
@@ -66,4 +66,8 @@ func (r mutationResolver) PromotionCodeRelease(ctx context.Context, input genera
 	released, err := r.store.ReleaseCode(ctx, auth.From(ctx).Actor(), input.Reference, input.Code)
 	faults, err := userErrors(err)
 	return &generated.PromotionCodeReleasePayload{Usages: model.NewPromotionCodeUsages(released), UserErrors: faults}, err
+}
+
+func (codeRefusalResolver) Message(_ context.Context, obj *promotion.CodeRefusal) (string, error) {
+	return model.Sentence(obj.Fault), nil
 }

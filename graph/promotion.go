@@ -101,8 +101,8 @@ func (r mutationResolver) PromotionDelete(ctx context.Context, input generated.P
 // every one that is not.
 func setAmounts(change *promotion.PromotionChange, minCart, maxDiscount []*model.MoneyInput) error {
 	var faults store.Errors
-	change.MinCartValue = amounts("minCartValue", minCart, &faults)
-	change.MaxDiscountValue = amounts("maxDiscountValue", maxDiscount, &faults)
+	change.MinCartValue = amounts("min_cart_value", minCart, &faults)
+	change.MaxDiscountValue = amounts("max_discount_value", maxDiscount, &faults)
 	if len(faults) > 0 {
 		return faults
 	}

@@ -97,7 +97,7 @@ func (r *keyRoom) refused(client store.Actor, now time.Time) error {
 	if c := r.clients[client]; c == nil || !c.refuses(now) {
 		return nil
 	}
-	return &store.Error{Code: store.RateLimited, Path: []string{"idempotencyKey"}, Detail: fmt.Sprintf(
+	return &store.Error{Code: store.RateLimited, Path: []string{"idempotency_key"}, Detail: fmt.Sprintf(
 		"is one too many: of one client %d keys and %d bytes of their answers are kept for an hour at least; send the request later, or without a key", r.most, r.bytes)}
 }
 
