@@ -65,7 +65,7 @@ func TestRulesAreAuthoredAndCountAtOnce(t *testing.T) {
 			data: `{"catalogRuleUpdate":{"catalogRule":null,"userErrors":[
 			{"field":["input","accountIds","1"],"code":"INVALID","message":"accountIds.1 must be 1 to 64 of the characters A-Z, a-z, 0-9, _ and -, not \"!\"."},
 			{"field":["input","tags","0"],"code":"INVALID","message":"tags.0 must have no control characters and no commas, not \"a,b\"."},
-			{"field":["input","schedules","1","validTo"],"code":"INVALID","message":"schedules.1.validTo must be after validFrom, 2024-01-01T00:00:00.000Z, not 2023-01-01T00:00:00.000Z."}]}}`},
+			{"field":["input","schedules","1","validTo"],"code":"INVALID","message":"schedules.1.validTo must be after the schedule's start, 2024-01-01T00:00:00.000Z, not 2023-01-01T00:00:00.000Z."}]}}`},
 		{name: "listed", query: `{ catalogRules { totalCount nodes { uuid } } }`, data: `{"catalogRules":{"totalCount":3,"nodes":[{"uuid":"club"},{"uuid":"everyone"},{"uuid":"web"}]}}`},
 		{name: "found by its id over all types", query: `{ node(id: ` + global("CatalogRule", "web") + `) { ... on CatalogRule { id name } } }`, data: `{"node":{"id":` + global("CatalogRule", "web") + `,"name":"Web"}}`},
 		{name: "removed", query: `mutation { catalogRuleDelete(input: {id: "web"}) { deletedId` + mended + ` }`, data: `{"catalogRuleDelete":{"deletedId":` + global("CatalogRule", "web") + `,"userErrors":[]}}`},

@@ -19,7 +19,7 @@ func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user
 	}
 	worth, fault := cartValue.Value()
 	if fault != nil {
-		return nil, fault.At("cartValue")
+		return nil, fault.At("cart_value")
 	}
 	return r.store.CheckCode(ctx, promotion.CodeUse{Code: code, User: deref(user), Units: units, CartValue: worth})
 }
@@ -62,4 +62,8 @@ func (r mutationResolver) PromotionCodeRelease(ctx context.Context, input genera
 	released, err := r.store.ReleaseCode(ctx, auth.From(ctx).Actor(), input.Reference, input.Code)
 	faults, err := userErrors(err)
 	return &generated.PromotionCodeReleasePayload{Usages: model.NewPromotionCodeUsages(released), UserErrors: faults}, err
+}
+
+func (codeRefusalResolver) Message(_ context.Context, obj *promotion.CodeRefusal) (string, error) {
+	return model.Sentence(obj.Fault), nil
 }

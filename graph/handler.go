@@ -15,6 +15,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"portico/graph/generated"
+	"portico/graph/model"
 	"portico/internal/answers"
 	"portico/store"
 )
@@ -198,10 +199,10 @@ func presenter(log *slog.Logger) graphql.ErrorPresenterFunc {
 		if first.Code == store.Internal {
 			log.ErrorContext(ctx, "a resolver failed", "error", err, "path", shown.Path.String())
 		}
-		shown.Message = shortened(first.Error())
+		shown.Message = shortened(model.Sentence(first))
 		shown.Extensions = map[string]any{"code": first.Code}
 		if len(first.Path) > 0 {
-			shown.Extensions["argument"] = first.Path
+			shown.Extensions["argument"] = model.Argument(first.Path)
 		} else if argument := argumentIn(ctx, shown); argument != nil && first.Code != store.Internal {
 			nameArgument(shown, first.Code, argument)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
 )
@@ -35,7 +36,7 @@ func (i introspection) MutateOperationContext(ctx context.Context, operation *gr
 	}
 	refusal := store.AsErrors(failure)[0]
 	return &gqlerror.Error{
-		Message:    "Introspection needs a token, of whatever scopes; the schema itself is at /schema.graphql for everyone. " + refusal.Error(),
+		Message:    "Introspection needs a token, of whatever scopes; the schema itself is at /schema.graphql for everyone. " + model.Sentence(refusal),
 		Extensions: map[string]any{"code": refusal.Code},
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
 )
@@ -172,11 +173,11 @@ func endingOf(err error, renewable bool) *ending {
 	fault := store.AsErrors(err)[0]
 	switch {
 	case fault.Code != store.Unauthenticated:
-		return &ending{closeTryLater, fault.Error(), fault}
+		return &ending{closeTryLater, model.Sentence(fault), fault}
 	case renewable:
-		return &ending{closeForbidden, fault.Error(), fault}
+		return &ending{closeForbidden, model.Sentence(fault), fault}
 	}
-	return &ending{closeUnauthorized, fault.Error(), fault}
+	return &ending{closeUnauthorized, model.Sentence(fault), fault}
 }
 
 // begun is an operation that was read, with what it may cost and what was sent.
@@ -279,7 +280,7 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 		if err != nil {
 			refused = true
 			fault := store.AsErrors(err)[0]
-			faults := gqlerror.List{{Message: fault.Error(), Extensions: map[string]any{"code": fault.Code}}}
+			faults := gqlerror.List{{Message: model.Sentence(fault), Extensions: map[string]any{"code": fault.Code}}}
 			lasts.had(faults)
 			return &graphql.Response{Errors: faults}
 		}
@@ -296,7 +297,7 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 		if reason := why(ctx); reason != nil && reason.fault != nil && !told {
 			told = true
 			fault := store.AsErrors(reason.fault)[0]
-			return &graphql.Response{Errors: gqlerror.List{{Message: fault.Error(), Extensions: map[string]any{"code": fault.Code}}}}
+			return &graphql.Response{Errors: gqlerror.List{{Message: model.Sentence(fault), Extensions: map[string]any{"code": fault.Code}}}}
 		}
 		return nil
 	}, ctx

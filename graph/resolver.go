@@ -52,8 +52,8 @@ type (
 	releaseResolver      struct{ *Resolver }
 	jobResolver          struct{ *Resolver }
 	promotionResolver    struct{ *Resolver }
-
 	authoredNodeResolver struct{ *Resolver }
+	codeRefusalResolver  struct{ *Resolver }
 
 	moneyInputResolver         struct{}
 	promotionCodeInputResolver struct{}
@@ -101,6 +101,11 @@ func (r *Resolver) Promotion() generated.PromotionResolver { return promotionRes
 
 // PromotionPreview implements generated.ResolverRoot.
 func (r *Resolver) PromotionPreview() generated.PromotionPreviewResolver { return promotionResolver{r} }
+
+// PromotionCodeRefusal implements generated.ResolverRoot.
+func (r *Resolver) PromotionCodeRefusal() generated.PromotionCodeRefusalResolver {
+	return codeRefusalResolver{r}
+}
 
 // AuthoredNode implements generated.ResolverRoot.
 func (r *Resolver) AuthoredNode() generated.AuthoredNodeResolver { return authoredNodeResolver{r} }

@@ -49,7 +49,7 @@ func (r queryResolver) StocksByID(ctx context.Context, productIds []string) ([]*
 		return nil, err
 	}
 	if len(productIds) > maxStocks {
-		return nil, tooMany("productIds", len(productIds), maxStocks)
+		return nil, tooMany("product_ids", len(productIds), maxStocks)
 	}
 	ids := idsOf(productIds, func(id string) []string { return one(store.LocalID(id)) })
 	found, err := r.store.StocksByID(ctx, ids)

@@ -21,7 +21,7 @@ func (r subscriptionResolver) StockChanged(ctx context.Context, productIds []str
 		return nil, err
 	}
 	if len(productIds) > maxStocks {
-		return nil, tooMany("productIds", len(productIds), maxStocks)
+		return nil, tooMany("product_ids", len(productIds), maxStocks)
 	}
 	watcher, err := r.store.WatchStock(ctx, idsOf(productIds, func(id string) []string { return one(store.LocalID(id)) }))
 	if err != nil {

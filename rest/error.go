@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"portico/graph"
 	"portico/internal/auth"
@@ -114,37 +113,22 @@ func describe(r *http.Request, e *store.Error, status int) errorBody {
 	return body
 }
 
-// member spells a path the way REST does: page[limit], page_length,
+// member is a path as REST writes it, where parameters have names of their own: page[limit], page_length,
 // changes.0.quantity.
 func member(path []string) string {
-	names := make([]string, len(path))
-	for i, name := range path {
-		names[i] = snake(name)
-	}
 	if len(path) == 1 {
 		switch path[0] {
 		case "first", "last":
 			return "page[limit]"
-		case "productIds":
+		case "product_ids":
 			return "data"
-		case "idempotencyKey":
+		case "idempotency_key":
 			return "Idempotency-Key"
 		case "offset", "after", "before":
 			return "page[" + path[0] + "]"
 		}
 	}
-	return strings.Join(names, ".")
-}
-
-func snake(name string) string {
-	var b strings.Builder
-	for _, c := range name {
-		if unicode.IsUpper(c) {
-			b.WriteByte('_')
-		}
-		b.WriteRune(unicode.ToLower(c))
-	}
-	return b.String()
+	return strings.Join(path, ".")
 }
 
 // badParameter is INVALID, with the member as REST spells it.

@@ -86,7 +86,8 @@ func TestDocumentedTitles(t *testing.T) {
 	}
 }
 
-// A member is spelled as REST spells it.
+// A member is spelled as it is, which is REST's way; parameters have names of
+// their own.
 func TestMembersInDetails(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -99,8 +100,9 @@ func TestMembersInDetails(t *testing.T) {
 		{[]string{"offset"}, "page[offset] It is so."},
 		{[]string{"after"}, "page[after] It is so."},
 		{[]string{"before"}, "page[before] It is so."},
-		{[]string{"pageLength"}, "page_length It is so."},
-		{[]string{"changes", "0", "expectedAvailable"}, "changes.0.expected_available It is so."},
+		{[]string{"page_length"}, "page_length It is so."},
+		{[]string{"data", "fooBar"}, "data.fooBar It is so."}, // as it was sent
+		{[]string{"changes", "0", "expected_available"}, "changes.0.expected_available It is so."},
 		{[]string{"filter"}, "Could not parse the supplied filter: it It is so."},
 	} {
 		err := &store.Error{Code: store.Invalid, Path: test.path, Detail: "It is so"}
@@ -111,7 +113,7 @@ func TestMembersInDetails(t *testing.T) {
 func TestSeveralErrorsTravelTogether(t *testing.T) {
 	t.Parallel()
 	got := write(t, "/v2/x", store.Errors{
-		{Code: store.Unprocessable, Path: []string{"pageLength"}, Detail: "must be smaller"},
+		{Code: store.Unprocessable, Path: []string{"page_length"}, Detail: "must be smaller"},
 		{Code: store.Unprocessable, Path: []string{"currency"}, Detail: "must be one"},
 	})
 	require.Equal(t, http.StatusUnprocessableEntity, got.Code)

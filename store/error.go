@@ -37,11 +37,12 @@ func Codes() []Code {
 // Error is a failure in the caller's terms. Nothing internal (SQL, paths,
 // secrets) is ever in it.
 //
-// Path names the member at fault, outermost first, in GraphQL's spelling
-// ("first", "input", "changes", "0", "quantity"); it is empty when no one
-// member is. Detail then goes on where the member's name stops ("must be
-// between 1 and 100, not 101"), so that each surface can spell the member its
-// own way; without a path it is a whole sentence.
+// Path names the member at fault, outermost first, in snake case, as resource
+// files and REST have it ("first", "changes", "0", "expected_available");
+// graph/model spells it for GraphQL. It is empty when no one member is at
+// fault. Detail goes on where the member's name stops ("must be between 1 and
+// 100, not 101"), and names no other member, for only paths are spelled;
+// without a path it is a whole sentence.
 type Error struct {
 	Code   Code
 	Title  string // a short summary; empty means the surface's own for the code

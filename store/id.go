@@ -178,7 +178,7 @@ func KeyGiven(ctx context.Context) *IdempotencyKey {
 }
 
 func (k *IdempotencyKey) Check() error {
-	path := []string{"idempotencyKey"}
+	path := []string{"idempotency_key"}
 	if len(k.Key) < 1 || len(k.Key) > MaxIdempotencyKey {
 		return Invalidf(path, "must be 1 to %d visible ASCII characters, not %d bytes; a UUID will do", MaxIdempotencyKey, len(k.Key))
 	}

@@ -46,6 +46,7 @@ type ResolverRoot interface {
 	Mutation() MutationResolver
 	Product() ProductResolver
 	Promotion() PromotionResolver
+	PromotionCodeRefusal() PromotionCodeRefusalResolver
 	PromotionPreview() PromotionPreviewResolver
 	Query() QueryResolver
 	Stock() StockResolver
@@ -1074,6 +1075,9 @@ type ProductResolver interface {
 type PromotionResolver interface {
 	MinCartValue(ctx context.Context, obj *promotion.Promotion) ([]*store.Money, error)
 	MaxDiscountValue(ctx context.Context, obj *promotion.Promotion) ([]*store.Money, error)
+}
+type PromotionCodeRefusalResolver interface {
+	Message(ctx context.Context, obj *promotion.CodeRefusal) (string, error)
 }
 type PromotionPreviewResolver interface {
 	MinCartValue(ctx context.Context, obj *promotion.Promotion) ([]*store.Money, error)
@@ -24566,7 +24570,7 @@ func (ec *executionContext) _PromotionCodeRefusal_message(ctx context.Context, f
 			return ec.fieldContext_PromotionCodeRefusal_message(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Message(), nil
+			return ec.Resolvers.PromotionCodeRefusal().Message(ctx, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -24577,7 +24581,7 @@ func (ec *executionContext) _PromotionCodeRefusal_message(ctx context.Context, f
 	)
 }
 func (ec *executionContext) fieldContext_PromotionCodeRefusal_message(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PromotionCodeRefusal", field, true, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("PromotionCodeRefusal", field, true, true, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _PromotionCodeReleasePayload_usages(ctx context.Context, field graphql.CollectedField, obj *PromotionCodeReleasePayload) (ret graphql.Marshaler) {
@@ -40061,18 +40065,51 @@ func (ec *executionContext) _PromotionCodeRefusal(ctx context.Context, sel ast.S
 		case "reason":
 			out.Values[i] = ec._PromotionCodeRefusal_reason(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "argument":
 			out.Values[i] = ec._PromotionCodeRefusal_argument(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "message":
-			out.Values[i] = ec._PromotionCodeRefusal_message(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._PromotionCodeRefusal_message(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}

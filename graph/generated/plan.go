@@ -2799,7 +2799,7 @@ var planPromotionCodeRefusal = &plan.Object{
 	Fields: map[string]*plan.Description{
 		"reason":   {Number: 1, NonNull: true},
 		"argument": {Number: 2, NonNull: true},
-		"message":  {Number: 3, NonNull: true},
+		"message":  {Number: 3, NonNull: true, Edge: true, Apart: true},
 	},
 }
 
@@ -2823,7 +2823,11 @@ func (x *planRun) fieldPromotionCodeRefusal(ctx context.Context, f *plan.Field, 
 	case 2: // argument
 		return x.writeNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument(ctx, f, obj.Argument())
 	case 3: // message
-		return x.writeNString2string(ctx, f, obj.Message())
+		v, err := x.resolvers.PromotionCodeRefusal().Message(ctx, obj)
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNString2string(ctx, f, v)
 	}
 	return x.String("PromotionCodeRefusal")
 }

@@ -1,6 +1,11 @@
 package model
 
-import "portico/store"
+import (
+	"slices"
+	"strings"
+
+	"portico/store"
+)
 
 // UserError is something the caller can mend, under the input it is in.
 type UserError struct{ *store.Error }
@@ -38,8 +43,34 @@ func (e *UserError) Field() []string {
 	if len(e.Path) == 0 {
 		return []string{}
 	}
-	return append([]string{"input"}, e.Path...)
+	return append([]string{"input"}, Argument(e.Path)...)
 }
 
 // Message says what is wrong and the way out.
-func (e *UserError) Message() string { return e.Error.Error() }
+func (e *UserError) Message() string { return Sentence(e.Error) }
+
+// Sentence is a fault in words, with its member as the schema spells it.
+func Sentence(e *store.Error) string { return e.Sentence(strings.Join(Argument(e.Path), ".")) }
+
+// Argument is the path of a fault as the schema spells it: in camel case, but
+// for what is within a promotion's schema, which is JSON of the shop's own.
+func Argument(path []string) []string {
+	spelled := slices.Clone(path)
+	if i := slices.Index(path, "schema"); i >= 0 {
+		path = path[:i]
+	}
+	for i, name := range path {
+		spelled[i] = camel(name)
+	}
+	return spelled
+}
+
+func camel(name string) string {
+	words := strings.Split(name, "_")
+	for i, word := range words[1:] {
+		if word != "" {
+			words[i+1] = strings.ToUpper(word[:1]) + word[1:]
+		}
+	}
+	return strings.Join(words, "")
+}

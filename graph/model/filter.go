@@ -1,7 +1,6 @@
 package model
 
 import (
-	"strings"
 	"time"
 
 	"portico/store"
@@ -76,20 +75,11 @@ func (t *TextFilter) condition(attribute string) (operator string, values []stri
 	case t == nil:
 		return "", nil, nil
 	case (t.Eq == nil) == (t.In == nil):
-		return "", nil, &store.Error{Code: store.Invalid, Path: []string{"filter", memberOf(attribute)}, Detail: "must have exactly one of eq and in"}
+		return "", nil, &store.Error{Code: store.Invalid, Path: []string{"filter", attribute}, Detail: "must have exactly one of eq and in"}
 	case t.Eq != nil:
 		return "eq", []string{*t.Eq}, nil
 	}
 	return "in", t.In, nil
-}
-
-// memberOf is an attribute as the schema writes it.
-func memberOf(attribute string) string {
-	words := strings.Split(attribute, "_")
-	for i, word := range words[1:] {
-		words[i+1] = strings.ToUpper(word[:1]) + word[1:]
-	}
-	return strings.Join(words, "")
 }
 
 // TextFilter is a condition on a text: exactly one of its members.

@@ -23,7 +23,7 @@ const maxTags = 100
 
 // Shopper is the input in the store's words; UNPROCESSABLE for too many tags.
 func (c *ShopperContextInput) Shopper() (shopper release.ShopperContext, err error) {
-	for member, tags := range map[string][]string{"tags": c.Tags, "accountTags": c.AccountTags} {
+	for member, tags := range map[string][]string{"tags": c.Tags, "account_tags": c.AccountTags} {
 		if len(tags) > maxTags {
 			return shopper, &store.Error{Code: store.Unprocessable, Path: []string{"context", member}, Detail: fmt.Sprintf("must be at most %d, not %d", maxTags, len(tags))}
 		}

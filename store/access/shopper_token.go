@@ -71,25 +71,25 @@ func (w NewShopperToken) check() store.Errors {
 			faults = append(faults, store.Unprocessablef(path, "must be valid UTF-8 without NUL"))
 		}
 	}
-	text(w.AccountID, "accountId")
-	text(w.CustomerID, "customerId")
+	text(w.AccountID, "account_id")
+	text(w.CustomerID, "customer_id")
 	if len(w.AccountTags) > MaxShopperTags {
-		faults = append(faults, store.Unprocessablef([]string{"accountTags"}, "must be at most %d, not %d", MaxShopperTags, len(w.AccountTags)))
+		faults = append(faults, store.Unprocessablef([]string{"account_tags"}, "must be at most %d, not %d", MaxShopperTags, len(w.AccountTags)))
 	} else {
 		for i, tag := range w.AccountTags {
-			text(tag, "accountTags", strconv.Itoa(i))
+			text(tag, "account_tags", strconv.Itoa(i))
 		}
 	}
 	const least, most = int(MinShopperToken / time.Second), int(MaxShopperToken / time.Second)
 	if w.ExpiresIn != nil && (*w.ExpiresIn < least || *w.ExpiresIn > most) {
-		faults = append(faults, store.Unprocessablef([]string{"expiresIn"}, "must be between %d and %d seconds, not %d", least, most, *w.ExpiresIn))
+		faults = append(faults, store.Unprocessablef([]string{"expires_in"}, "must be between %d and %d seconds, not %d", least, most, *w.ExpiresIn))
 	}
 	if len(faults) > 0 {
 		return faults
 	}
 	size, err := json.Marshal([]any{w.AccountID, w.AccountTags, w.CustomerID})
 	if err == nil && len(size) > maxShopperClaims {
-		faults = append(faults, store.Unprocessablef([]string{"accountTags"}, "must, with accountId and customerId, be at most %d bytes long as JSON, not %d, or the token does not fit into a header", maxShopperClaims, len(size)))
+		faults = append(faults, store.Unprocessablef([]string{"account_tags"}, "must, with the other claims, be at most %d bytes long as JSON, not %d, or the token does not fit into a header", maxShopperClaims, len(size)))
 	}
 	return faults
 }

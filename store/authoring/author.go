@@ -150,15 +150,15 @@ func (w *Writer) check(ctx context.Context, src Source) error {
 	return nil
 }
 
-// inputMembers are the members of sources whose inputs have another name than
-// theirs in camel case.
+// inputMembers are the members of sources that have another name where they
+// are authored.
 var inputMembers = map[string]string{
-	"hierarchies": "hierarchyIds", "pricebook_ids": "pricebooks", "curated_products": "productIds",
-	"hierarchy": "hierarchyId", "parent": "parentId",
+	"hierarchies": "hierarchy_ids", "pricebook_ids": "pricebooks", "curated_products": "product_ids",
+	"hierarchy": "hierarchy_id", "parent": "parent_id",
 }
 
-// AsInput names a fault's member as the inputs do: without the groups of the
-// file's shape, in camel case.
+// AsInput names a fault's member of a source as it is authored: without the
+// groups of the file's shape.
 func AsInput(fault *store.Error) *store.Error {
 	moved := *fault
 	moved.Path = nil
@@ -166,25 +166,14 @@ func AsInput(fault *store.Error) *store.Error {
 		last := i == len(fault.Path)-1
 		switch {
 		case i == 0 && (name == "attributes" || name == "relationships"), name == "data":
-		case last && name == "id" && len(moved.Path) == 1 && strings.HasSuffix(moved.Path[0], "Id"):
+		case last && name == "id" && len(moved.Path) == 1 && strings.HasSuffix(moved.Path[0], "_id"):
 		case inputMembers[name] != "":
 			moved.Path = append(moved.Path, inputMembers[name])
 		default:
-			moved.Path = append(moved.Path, camel(name))
+			moved.Path = append(moved.Path, name)
 		}
 	}
-	moved.Detail = strings.ReplaceAll(moved.Detail, "valid_from", "validFrom")
 	return &moved
-}
-
-func camel(name string) string {
-	words := strings.Split(name, "_")
-	for i, word := range words[1:] {
-		if word != "" {
-			words[i+1] = strings.ToUpper(word[:1]) + word[1:]
-		}
-	}
-	return strings.Join(words, "")
 }
 
 // Some names the first few of several things.

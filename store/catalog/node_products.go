@@ -83,7 +83,7 @@ func (s *CatalogService) CurateProducts(ctx context.Context, actor store.Actor, 
 // node by it.
 func (s *CatalogService) changeAttached(ctx context.Context, actor store.Actor, id string, productIDs []string, change func(context.Context, *authoring.Writer, *NodeSource) error) (*AuthoredNode, error) {
 	if len(productIDs) == 0 || len(productIDs) > MaxAttached {
-		return nil, store.Unprocessablef([]string{"productIds"}, "must hold between 1 and %d products, not %d", MaxAttached, len(productIDs))
+		return nil, store.Unprocessablef([]string{"product_ids"}, "must hold between 1 and %d products, not %d", MaxAttached, len(productIDs))
 	}
 	return s.changeNode(ctx, actor, id, change)
 }
@@ -92,7 +92,7 @@ func (s *CatalogService) changeAttached(ctx context.Context, actor store.Actor, 
 func eachProduct(ids []string, good func(id string) bool, format string) (faults store.Errors) {
 	for i, id := range ids {
 		if !good(id) {
-			faults = append(faults, store.Unprocessablef([]string{"productIds", strconv.Itoa(i)}, format, store.Short(id)))
+			faults = append(faults, store.Unprocessablef([]string{"product_ids", strconv.Itoa(i)}, format, store.Short(id)))
 		}
 	}
 	return faults

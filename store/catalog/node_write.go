@@ -108,7 +108,7 @@ func (s *CatalogService) MoveNode(ctx context.Context, actor store.Actor, id, pa
 			return err
 		}
 		if hierarchy != own {
-			return store.Unprocessablef([]string{"parentId"}, "must be in the node's own hierarchy, %s; %q is in %s", own, parentID, hierarchy)
+			return store.Unprocessablef([]string{"parent_id"}, "must be in the node's own hierarchy, %s; %q is in %s", own, parentID, hierarchy)
 		}
 		parents, err := parents(w, ctx, own)
 		if err != nil {
@@ -116,7 +116,7 @@ func (s *CatalogService) MoveNode(ctx context.Context, actor store.Actor, id, pa
 		}
 		for up, steps := parentID, 0; up != ""; up, steps = parents[up], steps+1 {
 			if up == id || steps > len(parents) {
-				return store.Unprocessablef([]string{"parentId"}, "must not be the node itself or one below it, as %q is", parentID)
+				return store.Unprocessablef([]string{"parent_id"}, "must not be the node itself or one below it, as %q is", parentID)
 			}
 		}
 		source.hang(own, parentID)
@@ -181,7 +181,7 @@ func (n *NodeSource) hang(hierarchyID, parentID string) {
 
 // hierarchyOf is the hierarchy of a parent: itself, or its own.
 func hierarchyOf(w *authoring.Writer, ctx context.Context, parentID string) (string, error) {
-	none := store.Unprocessablef([]string{"parentId"}, "names no node and no hierarchy: %q", store.Short(parentID))
+	none := store.Unprocessablef([]string{"parent_id"}, "names no node and no hierarchy: %q", store.Short(parentID))
 	if !store.IsID(parentID) {
 		return "", none
 	}

@@ -175,6 +175,6 @@ func (s *scheduleSource) check(f *authoring.Faults, member string) {
 	f.Time(member+".valid_from", &s.ValidFrom)
 	f.Time(member+".valid_to", &s.ValidTo)
 	if s.ValidFrom != "" && s.ValidTo != "" && s.ValidTo <= s.ValidFrom {
-		f.Add(member+".valid_to", "must be after valid_from, %s, not %s", s.ValidFrom, s.ValidTo)
+		f.Add(member+".valid_to", "must be after the schedule's start, %s, not %s", s.ValidFrom, s.ValidTo)
 	}
 }

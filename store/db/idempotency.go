@@ -129,7 +129,7 @@ func (t *Tx) replay(ctx context.Context, key *store.IdempotencyKey, hash string,
 	case !found: // it was swept just now
 		return ErrRaced
 	case was.hash != hash:
-		return &store.Error{Code: store.Conflict, Path: []string{"idempotencyKey"}, Detail: fmt.Sprintf(
+		return &store.Error{Code: store.Conflict, Path: []string{"idempotency_key"}, Detail: fmt.Sprintf(
 			"was used with another input: %q; take a new key for a new request, or send the first request unchanged", key.Key)}
 	}
 	if err := replay(was.outcome); err != nil {

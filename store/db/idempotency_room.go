@@ -91,7 +91,7 @@ func (r *keyRoom) refused(client store.Actor, now time.Time) error {
 	if c := r.clients[client]; c == nil || !now.Before(c.refused) {
 		return nil
 	}
-	return &store.Error{Code: store.RateLimited, Path: []string{"idempotencyKey"}, Detail: fmt.Sprintf(
+	return &store.Error{Code: store.RateLimited, Path: []string{"idempotency_key"}, Detail: fmt.Sprintf(
 		"is one too many: of one client %d keys and %d MiB of their answers are kept for an hour at least; send the request later, or without a key", r.most, r.bytes>>20)}
 }
 

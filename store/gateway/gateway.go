@@ -265,7 +265,7 @@ type credential struct {
 }
 
 func (c *GatewayChange) credentials() []credential {
-	list := []credential{{name: "merchantId"}, {name: "username"}, {name: "password"}}
+	list := []credential{{name: "merchant_id"}, {name: "username"}, {name: "password"}}
 	for i, text := range []*string{c.MerchantID, c.Username} {
 		if text != nil {
 			list[i].given, list[i].clean, list[i].length = true, store.CleanText(*text), len(*text)

@@ -55,14 +55,11 @@ const (
 	CodeArgumentCode      CodeArgument = "code"
 	CodeArgumentUser      CodeArgument = "user"
 	CodeArgumentUnits     CodeArgument = "units"
-	CodeArgumentCartValue CodeArgument = "cartValue" // the amount and its currency
+	CodeArgumentCartValue CodeArgument = "cart_value" // the amount and its currency
 )
 
 // Argument is the member at fault.
 func (r CodeRefusal) Argument() CodeArgument { return CodeArgument(r.Fault.Path[0]) }
-
-// Message says what is wrong, for people.
-func (r CodeRefusal) Message() string { return r.Fault.Error() }
 
 // CodeCheck is what a code would do.
 type CodeCheck struct {
@@ -131,34 +128,34 @@ func codeOfferOf(ctx context.Context, in db.Session, code string, at time.Time) 
 	return o, err
 }
 
-func refusal(reason CodeReason, member, format string, args ...any) CodeRefusal {
-	return CodeRefusal{reason, store.Unprocessablef([]string{member}, format, args...)}
+func refusal(reason CodeReason, about CodeArgument, format string, args ...any) CodeRefusal {
+	return CodeRefusal{reason, store.Unprocessablef([]string{string(about)}, format, args...)}
 }
 
 // refusals are all reasons why the code is not good for a use at a time.
 func (o codeOffer) refusals(use CodeUse, at time.Time) (list []CodeRefusal) {
-	refuse := func(when bool, reason CodeReason, member, format string, args ...any) {
+	refuse := func(when bool, reason CodeReason, about CodeArgument, format string, args ...any) {
 		if when {
-			list = append(list, refusal(reason, member, format, args...))
+			list = append(list, refusal(reason, about, format, args...))
 		}
 	}
 	c, p := o.code, o.promotion
 	if p == nil || !c.Held && at.Before(p.End) {
-		return []CodeRefusal{{CodeUnknown, store.NotFoundf([]string{"code"}, "is no promotion's: %q", store.Short(use.Code))}}
+		return []CodeRefusal{{CodeUnknown, store.NotFoundf([]string{string(CodeArgumentCode)}, "is no promotion's: %q", store.Short(use.Code))}}
 	}
-	refuse(!at.Before(p.End), CodeExpired, "code", "was good until %s, when its promotion ended", store.FormatTime(p.End))
-	refuse(at.Before(p.Start), CodeNotStarted, "code", "is good from %s on, when its promotion starts", store.FormatTime(p.Start))
-	refuse(!p.Enabled, CodeDisabled, "code", "is of a promotion that is not enabled")
+	refuse(!at.Before(p.End), CodeExpired, CodeArgumentCode, "was good until %s, when its promotion ended", store.FormatTime(p.End))
+	refuse(at.Before(p.Start), CodeNotStarted, CodeArgumentCode, "is good from %s on, when its promotion starts", store.FormatTime(p.Start))
+	refuse(!p.Enabled, CodeDisabled, CodeArgumentCode, "is of a promotion that is not enabled")
 	list = append(list, c.standing(p)...)
-	refuse(!c.User.includes(use.User), CodeWrongUser, "user", "may not use this code, which is for others")
-	refuse(c.ConsumeUnit == PerItem && use.Units < 1, CodeNoUnits, "units", "must be at least 1 for a code that counts per item, not %d", use.Units)
+	refuse(!c.User.includes(use.User), CodeWrongUser, CodeArgumentUser, "may not use this code, which is for others")
+	refuse(c.ConsumeUnit == PerItem && use.Units < 1, CodeNoUnits, CodeArgumentUnits, "must be at least 1 for a code that counts per item, not %d", use.Units)
 	if cart := use.CartValue; cart != nil {
 		least, asked := amountIn(p.MinCartValue, cart.Currency)
-		refuse(asked && cart.Minor < least, CodeCartTooLow, "cartValue", "must be at least %d minor units of %s, not %d", least, cart.Currency, cart.Minor)
-		refuse(!asked && len(p.MinCartValue) > 0, CodeNotCurrency, "cartValue", "must be of a currency that the promotion asks a minimum of, not %s", cart.Currency)
+		refuse(asked && cart.Minor < least, CodeCartTooLow, CodeArgumentCartValue, "must be at least %d minor units of %s, not %d", least, cart.Currency, cart.Minor)
+		refuse(!asked && len(p.MinCartValue) > 0, CodeNotCurrency, CodeArgumentCartValue, "must be of a currency that the promotion asks a minimum of, not %s", cart.Currency)
 		gives := func(c PromotionCurrency) bool { return c.Currency == cart.Currency }
 		refuse(len(p.Currencies) > 0 && !slices.ContainsFunc(p.Currencies, gives) && decodePromotionSchema(p.Schema).Percent == nil,
-			CodeNotCurrency, "cartValue", "must be of a currency that the promotion gives something in, not %s", cart.Currency)
+			CodeNotCurrency, CodeArgumentCartValue, "must be of a currency that the promotion gives something in, not %s", cart.Currency)
 	}
 	return list
 }
@@ -192,10 +189,10 @@ func (u *CodeUse) check(least int) error {
 		}
 	}
 	if u.CartValue != nil && u.CartValue.Currency == "" {
-		faults = append(faults, store.Unprocessablef([]string{"cartValue", "currency"}, "must be an ISO 4217 code such as USD, not empty"))
+		faults = append(faults, store.Unprocessablef([]string{"cart_value", "currency"}, "must be an ISO 4217 code such as USD, not empty"))
 	}
 	if u.CartValue != nil && u.CartValue.Minor < 0 {
-		faults = append(faults, store.Unprocessablef([]string{"cartValue", "amount"}, "must be at least 0 minor units, not %d", u.CartValue.Minor))
+		faults = append(faults, store.Unprocessablef([]string{"cart_value", "amount"}, "must be at least 0 minor units, not %d", u.CartValue.Minor))
 	}
 	if len(faults) > 0 {
 		return faults

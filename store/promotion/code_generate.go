@@ -38,7 +38,7 @@ func (g CodeGeneration) check() (pattern codePattern, odds float64, err error) {
 	if g.Uses != nil {
 		f.Within("uses", int64(*g.Uses), 1, store.MaxStock)
 	}
-	checkConsumeUnit(f, "consumeUnit", g.ConsumeUnit)
+	checkConsumeUnit(f, "consume_unit", g.ConsumeUnit)
 	if len(f.List) > 0 {
 		return pattern, 0, f.List
 	}
@@ -74,7 +74,7 @@ func (s *PromotionService) GenerateCodes(ctx context.Context, actor store.Actor,
 	}
 	input := &generateInput{CodeGeneration: g, Nonce: store.NewID()}
 	task, err = job.Enqueue(ctx, s.jobs, actor, job.JobGenerateCodes, input, g.Count, func(ctx context.Context, t *db.Tx) error {
-		p, err := lockPromotion(t, ctx, "promotionId", g.PromotionID)
+		p, err := lockPromotion(t, ctx, "promotion_id", g.PromotionID)
 		if err != nil {
 			return err
 		}
@@ -164,7 +164,7 @@ func (s *PromotionService) generateCodes(ctx context.Context, task *job.Job, inp
 
 // generating locks the promotion, as long as it takes the codes of the job.
 func generating(t *db.Tx, ctx context.Context, input *generateInput) (*Promotion, error) {
-	p, err := lockPromotion(t, ctx, "promotionId", input.PromotionID)
+	p, err := lockPromotion(t, ctx, "promotion_id", input.PromotionID)
 	if store.HasCode(err, store.NotFound) {
 		return nil, unknownPromotion(input.PromotionID) // by now, when nobody's input is at fault
 	}

@@ -32,7 +32,7 @@ type PromotionChange struct {
 
 // check tells every amount that is none.
 func (c PromotionChange) check() error {
-	faults := append(checkAmounts("minCartValue", c.MinCartValue), checkAmounts("maxDiscountValue", c.MaxDiscountValue)...)
+	faults := append(checkAmounts("min_cart_value", c.MinCartValue), checkAmounts("max_discount_value", c.MaxDiscountValue)...)
 	if len(faults) > 0 {
 		return faults
 	}

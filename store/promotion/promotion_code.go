@@ -63,10 +63,10 @@ func (c *PromotionCode) Valid() bool {
 // code and promotion are as they are.
 func (c *PromotionCode) standing(p *Promotion) (list []CodeRefusal) {
 	if c.MaxUses != nil && c.Used >= *c.MaxUses {
-		list = append(list, refusal(CodeUsedUp, "code", "is used up: all of its %d uses are taken", *c.MaxUses))
+		list = append(list, refusal(CodeUsedUp, CodeArgumentCode, "is used up: all of its %d uses are taken", *c.MaxUses))
 	}
 	if c.ConsumeUnit == PerItem && p.Automatic {
-		list = append(list, refusal(CodeNotPerItem, "code", "counts per item, which an automatic promotion's cannot"))
+		list = append(list, refusal(CodeNotPerItem, CodeArgumentCode, "counts per item, which an automatic promotion's cannot"))
 	}
 	return list
 }

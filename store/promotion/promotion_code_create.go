@@ -37,7 +37,7 @@ func (c NewCode) MarshalJSON() ([]byte, error) {
 func (c NewCode) check() (list store.Errors) {
 	f := &authoring.Faults{}
 	checkCodeText(f, "code", c.Code)
-	checkConsumeUnit(f, "consumeUnit", c.ConsumeUnit)
+	checkConsumeUnit(f, "consume_unit", c.ConsumeUnit)
 	if c.MaxUses != nil {
 		f.Within("uses", int64(*c.MaxUses), 1, store.MaxStock)
 	}
@@ -75,10 +75,10 @@ func (s *PromotionService) CreatePromotionCodes(ctx context.Context, actor store
 // of each that is wrong.
 func (s *PromotionService) createAlone(r *createRequest) {
 	f, asked := &authoring.Faults{}, r.In
-	checkConsumeUnit(f, "consumeUnit", asked.unit)
+	checkConsumeUnit(f, "consume_unit", asked.unit)
 	likely := true // that all is well
 	create := func(ctx context.Context, t *db.Tx) (out madeCodes, err error) {
-		if out.promotion, err = lockPromotion(t, ctx, "promotionId", asked.promotionID); err != nil {
+		if out.promotion, err = lockPromotion(t, ctx, "promotion_id", asked.promotionID); err != nil {
 			return out, err
 		}
 		if err := out.promotion.takesCodes(); err != nil {
@@ -187,7 +187,7 @@ func (s *PromotionService) DeletePromotionCodes(ctx context.Context, actor store
 		return 0, store.Unprocessablef([]string{"codes"}, "must name between 1 and %d codes, not %d", MaxCodes, len(codes))
 	}
 	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (deleted int, err error) {
-		p, err := lockPromotion(t, ctx, "promotionId", promotionID)
+		p, err := lockPromotion(t, ctx, "promotion_id", promotionID)
 		if err != nil {
 			return 0, err
 		}

@@ -28,7 +28,7 @@ func newCodeList(promotionID string, codes []NewCode, unit ConsumeUnit) newCodes
 		return list
 	}
 	f := &authoring.Faults{}
-	checkConsumeUnit(f, "consumeUnit", unit)
+	checkConsumeUnit(f, "consume_unit", unit)
 	seen := make(map[string]bool, len(codes))
 	for _, c := range codes {
 		if len(f.List) > 0 || len(c.check()) > 0 || seen[c.Code] {

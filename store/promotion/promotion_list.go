@@ -47,7 +47,7 @@ func (f PromotionFilter) within(now int64) (list []db.Within, err error) {
 		named, err = db.NewPattern("name", index.Fold(*f.NameLike))
 		list = append(list, named.Within("name_folded")...)
 	}
-	add("promotionType", "promotion_type", anyOf(f.Types))
+	add("promotion_type", "promotion_type", anyOf(f.Types))
 	if len(f.States) > 0 {
 		list = append(list, statesWithin(f.States, now))
 	}

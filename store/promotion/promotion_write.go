@@ -133,7 +133,7 @@ func promotionFaults(source *promotionSource) store.Errors {
 	source.Check(f)
 	source.checkMaximum(f)
 	for i, fault := range f.List {
-		if fault.Path[0] != "schema" { // which is JSON, and keeps its spelling
+		if fault.Path[0] != "schema" { // which is JSON of the shop's own
 			f.List[i] = authoring.AsInput(fault)
 		}
 	}

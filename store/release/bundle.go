@@ -69,7 +69,7 @@ func (v *View) ConfiguredProduct(ctx context.Context, id string, choices []Bundl
 // checkChoices holds choices against the bundle's components.
 func (r *released) checkChoices(choices []BundleChoice) (faults store.Errors) {
 	refuse := func(format string, args ...any) {
-		faults = append(faults, store.Unprocessablef([]string{"selectedOptions"}, format, args...))
+		faults = append(faults, store.Unprocessablef([]string{"selected_options"}, format, args...))
 	}
 	components := r.Components()
 	switch {
@@ -105,7 +105,7 @@ func (r *released) checkChoices(choices []BundleChoice) (faults store.Errors) {
 
 func (c *ProductComponent) checkOptions(options []BundleOption) (faults store.Errors) {
 	refuse := func(format string, args ...any) {
-		faults = append(faults, store.Unprocessablef([]string{"selectedOptions"}, format, args...))
+		faults = append(faults, store.Unprocessablef([]string{"selected_options"}, format, args...))
 	}
 	seen := map[string]bool{}
 	for _, option := range options {

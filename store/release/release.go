@@ -122,7 +122,7 @@ func (s *ReleaseService) Served(ctx context.Context, release *Release) (bool, er
 // serves: an earlier one to roll back, or a preview. NOT_FOUND when it is not
 // kept.
 func (s *ReleaseService) ServeRelease(ctx context.Context, actor store.Actor, id string) (*Release, error) {
-	gone := store.NotFoundf([]string{"releaseId"}, "is no release that is kept: %q; catalogReleases lists those that are, or publish the catalog anew", store.Short(id))
+	gone := store.NotFoundf([]string{"release_id"}, "is no release that is kept: %q; catalogReleases lists those that are, or publish the catalog anew", store.Short(id))
 	number, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
 		return nil, gone

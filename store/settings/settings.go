@@ -48,7 +48,7 @@ func (s *SettingsService) UpdateSettings(ctx context.Context, actor store.Actor,
 func (c SettingsChange) check() error {
 	var faults store.Errors
 	if c.PageLength != nil && (*c.PageLength < store.MinPageLength || *c.PageLength > store.MaxPageLength) {
-		faults = append(faults, store.Unprocessablef([]string{"pageLength"}, "must be between %d and %d, not %d", store.MinPageLength, store.MaxPageLength, *c.PageLength))
+		faults = append(faults, store.Unprocessablef([]string{"page_length"}, "must be between %d and %d, not %d", store.MinPageLength, store.MaxPageLength, *c.PageLength))
 	}
 	if c.Currency != nil && (*c.Currency == "" || !currency.IsValid(*c.Currency)) {
 		faults = append(faults, store.Unprocessablef([]string{"currency"}, "must be an ISO 4217 code such as USD, not %q", *c.Currency))

@@ -155,7 +155,7 @@ func (s *StockService) CreateStock(ctx context.Context, actor store.Actor, produ
 		return nil, faults
 	}
 	if ResourceName(productID) {
-		return nil, store.Unprocessablef([]string{"productId"}, "must be a product's id, not %q, which is the name of a resource", productID)
+		return nil, store.Unprocessablef([]string{"product_id"}, "must be a product's id, not %q, which is the name of a resource", productID)
 	}
 	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*Stock, error) {
 		w, err := s.beginStock(ctx, t)
@@ -168,7 +168,7 @@ func (s *StockService) CreateStock(ctx context.Context, actor store.Actor, produ
 			return nil, err
 		}
 		if fresh == 0 {
-			return nil, &store.Error{Code: store.Conflict, Path: []string{"productId"}, Detail: "has a stock record already: \"" + productID + "\"; change it by a transaction"}
+			return nil, &store.Error{Code: store.Conflict, Path: []string{"product_id"}, Detail: "has a stock record already: \"" + productID + "\"; change it by a transaction"}
 		}
 		if _, err := t.Exec(ctx, `UPDATE counter SET value = value + 1 WHERE name = 'stock'`); err != nil {
 			return nil, err

@@ -42,7 +42,7 @@ const MaxStockChanges = 1000
 
 func (c *StockChange) check() (faults store.Errors) {
 	if !store.IsID(c.ProductID) {
-		faults = append(faults, store.Invalidf([]string{"productId"}, "must be %s, not %q", store.IDRule, store.Short(c.ProductID)))
+		faults = append(faults, store.Invalidf([]string{"product_id"}, "must be %s, not %q", store.IDRule, store.Short(c.ProductID)))
 	}
 	least := 1
 	switch {
@@ -119,6 +119,6 @@ func stockRefused(change *StockChange, now *Stock) *store.Error {
 }
 
 func stockMissed(change *StockChange, now *Stock) *store.Error {
-	return &store.Error{Code: store.Conflict, Path: []string{"expectedAvailable"}, Title: "Cannot complete request",
+	return &store.Error{Code: store.Conflict, Path: []string{"expected_available"}, Title: "Cannot complete request",
 		Detail: "was " + strconv.Itoa(*change.ExpectedAvailable) + ", but " + strconv.Itoa(now.Available) + " are available; read the stock again and decide anew"}
 }

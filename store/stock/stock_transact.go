@@ -93,7 +93,7 @@ func (w *stockWrite) transact(actor store.Actor, changes []StockChange, order []
 // in the ledger.
 func (w *stockWrite) change(actor store.Actor, change *StockChange, row *stockRow) (*StockTransaction, *store.Error) {
 	if row == nil {
-		return nil, store.NotFoundf([]string{"productId"}, "has no stock record: %q; create one first", change.ProductID)
+		return nil, store.NotFoundf([]string{"product_id"}, "has no stock record: %q; create one first", change.ProductID)
 	}
 	if !change.fits(&row.Stock) {
 		return nil, stockRefused(change, &row.Stock)

@@ -121,10 +121,10 @@ func authorTree(e Engine) func(*testing.T) {
 
 		for _, below := range []string{"beds", "paths"} {
 			_, err = s.MoveNode(t.Context(), actor, "paths", below)
-			requireFault(t, err, store.Unprocessable, "parentId", "itself or one below it")
+			requireFault(t, err, store.Unprocessable, "parent_id", "itself or one below it")
 		}
 		_, err = s.MoveNode(t.Context(), actor, "paths", "tools")
-		requireFault(t, err, store.Unprocessable, "parentId", "own hierarchy, garden", `"tools" is in workshop`)
+		requireFault(t, err, store.Unprocessable, "parent_id", "own hierarchy, garden", `"tools" is in workshop`)
 		_, err = s.MoveNode(t.Context(), actor, "garden", "beds")
 		requireFault(t, err, store.NotFound, "id", "no node")
 		requireFault(t, s.DeleteNode(t.Context(), actor, "paths"), store.Unprocessable, "id", "has the nodes beds below it")
@@ -171,11 +171,11 @@ func authorProducts(e Engine) func(*testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{"brush", "anvil"}, node.CuratedProductIDs)
 		_, err = s.CurateProducts(t.Context(), actor, "shelf", []string{"brush", "glue"})
-		requireFault(t, err, store.Unprocessable, "productIds.1", `not attached to the node: "glue"`)
+		requireFault(t, err, store.Unprocessable, "product_ids.1", `not attached to the node: "glue"`)
 		_, err = s.CurateProducts(t.Context(), actor, "shelf", []string{"brush", "brush"})
-		requireFault(t, err, store.Unprocessable, "productIds.1", "there twice")
+		requireFault(t, err, store.Unprocessable, "product_ids.1", "there twice")
 		_, err = s.CurateProducts(t.Context(), actor, "shelf", slices.Repeat([]string{"brush"}, 21))
-		requireFault(t, err, store.Invalid, "productIds", "at most 20 products, not 21")
+		requireFault(t, err, store.Invalid, "product_ids", "at most 20 products, not 21")
 		node, err = s.DetachProducts(t.Context(), actor, "shelf", []string{"brush", "glue", "\x00"})
 		require.NoError(t, err)
 		require.Equal(t, []string{"anvil"}, node.CuratedProductIDs, "what is detached is curated no longer")
@@ -184,13 +184,13 @@ func authorProducts(e Engine) func(*testing.T) {
 		require.Equal(t, []string{"brush", "drill-draft", "chalk", "anvil"}, attachedTo(t, s, "shelf"), "attached again, it is the newest")
 
 		_, err = s.AttachProducts(t.Context(), actor, "shelf", []string{"glue", "nothing", "\x00"})
-		requireFault(t, err, store.Unprocessable, "productIds.1", `no product: "nothing"`)
+		requireFault(t, err, store.Unprocessable, "product_ids.1", `no product: "nothing"`)
 		require.NotContains(t, attachedTo(t, s, "shelf"), "glue", "all or nothing")
 		for _, n := range []int{0, 1001} {
 			_, err = s.AttachProducts(t.Context(), actor, "shelf", slices.Repeat([]string{"anvil"}, n))
-			requireFault(t, err, store.Unprocessable, "productIds", fmt.Sprintf("between 1 and 1000 products, not %d", n))
+			requireFault(t, err, store.Unprocessable, "product_ids", fmt.Sprintf("between 1 and 1000 products, not %d", n))
 			_, err = s.DetachProducts(t.Context(), actor, "shelf", slices.Repeat([]string{"anvil"}, n))
-			requireFault(t, err, store.Unprocessable, "productIds", "between 1 and 1000")
+			requireFault(t, err, store.Unprocessable, "product_ids", "between 1 and 1000")
 		}
 		_, err = s.AttachProducts(t.Context(), actor, "nowhere", []string{"anvil"})
 		requireFault(t, err, store.NotFound, "id", "no node")
@@ -230,8 +230,8 @@ func authorFaults(e Engine) func(*testing.T) {
 			{"no name", newCatalog(catalog.CatalogChange{Name: ptr("")}), store.Invalid, "name", []string{"required"}},
 			{"a long name", newCatalog(catalog.CatalogChange{Name: &long}), store.Invalid, "name", []string{"at most 1024 bytes, not 1025"}},
 			{"a name with NUL", newCatalog(catalog.CatalogChange{Name: ptr("a\x00")}), store.Invalid, "name", []string{"without NUL"}},
-			{"an unknown hierarchy", newCatalog(catalog.CatalogChange{HierarchyIDs: []string{"attic", "tools"}}), store.Unprocessable, "hierarchyIds.1", []string{`hierarchy: "tools"`}},
-			{"no id of a hierarchy", newCatalog(catalog.CatalogChange{HierarchyIDs: []string{"a b"}}), store.Invalid, "hierarchyIds.0", []string{`"a b"`}},
+			{"an unknown hierarchy", newCatalog(catalog.CatalogChange{HierarchyIDs: []string{"attic", "tools"}}), store.Unprocessable, "hierarchy_ids.1", []string{`hierarchy: "tools"`}},
+			{"no id of a hierarchy", newCatalog(catalog.CatalogChange{HierarchyIDs: []string{"a b"}}), store.Invalid, "hierarchy_ids.0", []string{`"a b"`}},
 			{"an unknown price book", newCatalog(catalog.CatalogChange{Pricebooks: []catalog.PricebookRank{{ID: "nothing"}}}), store.Unprocessable, "pricebooks.0.id", []string{`pricebook: "nothing"`}},
 			{"a bad locale", newCatalog(catalog.CatalogChange{Locale: ptr("!")}), store.Invalid, "locale", []string{"BCP 47"}},
 			{"a bad currency", newCatalog(catalog.CatalogChange{Currency: ptr("euro")}), store.Invalid, "currency", []string{"three-letter"}},
@@ -243,16 +243,16 @@ func authorFaults(e Engine) func(*testing.T) {
 				_, err := s.CreateCatalog(ctx, actor, "a b", catalog.CatalogChange{Name: ptr("New")})
 				return err
 			}, store.Invalid, "id", []string{"1 to 64"}},
-			{"an unknown catalog", rule(catalog.RuleChange{CatalogID: ptr("nowhere")}), store.Unprocessable, "catalogId", []string{`catalog: "nowhere"`}},
-			{"no id of an account", rule(catalog.RuleChange{AccountIDs: []string{"acme", ""}}), store.Invalid, "accountIds.1", []string{"required"}},
-			{"no id of an account tag", rule(catalog.RuleChange{AccountTagIDs: []string{"!"}}), store.Invalid, "accountTagIds.0", nil},
+			{"an unknown catalog", rule(catalog.RuleChange{CatalogID: ptr("nowhere")}), store.Unprocessable, "catalog_id", []string{`catalog: "nowhere"`}},
+			{"no id of an account", rule(catalog.RuleChange{AccountIDs: []string{"acme", ""}}), store.Invalid, "account_ids.1", []string{"required"}},
+			{"no id of an account tag", rule(catalog.RuleChange{AccountTagIDs: []string{"!"}}), store.Invalid, "account_tag_ids.0", nil},
 			{"an empty channel", rule(catalog.RuleChange{Channels: []string{""}}), store.Invalid, "channels.0", []string{"1 to 255 bytes"}},
 			{"a channel no header can hold", rule(catalog.RuleChange{Channels: []string{"a\nb"}}), store.Invalid, "channels.0", []string{"control"}},
 			{"a tag with a comma", rule(catalog.RuleChange{Tags: []string{"a", "b,c"}}), store.Invalid, "tags.1", []string{"commas"}},
-			{"a schedule that ends before it begins", rule(catalog.RuleChange{Schedules: []catalog.Schedule{{From: noon, To: noon}}}), store.Invalid, "schedules.0.validTo", []string{"after validFrom"}},
-			{"an unknown parent", node("", "nowhere", catalog.NodeChange{Name: ptr("New")}), store.Unprocessable, "parentId", []string{"no node and no hierarchy", `"nowhere"`}},
-			{"no parent", node("", "", catalog.NodeChange{Name: ptr("New")}), store.Unprocessable, "parentId", nil},
-			{"a parent with NUL", node("", "\x00", catalog.NodeChange{Name: ptr("New")}), store.Unprocessable, "parentId", nil},
+			{"a schedule that ends before it begins", rule(catalog.RuleChange{Schedules: []catalog.Schedule{{From: noon, To: noon}}}), store.Invalid, "schedules.0.valid_to", []string{"after the schedule's start"}},
+			{"an unknown parent", node("", "nowhere", catalog.NodeChange{Name: ptr("New")}), store.Unprocessable, "parent_id", []string{"no node and no hierarchy", `"nowhere"`}},
+			{"no parent", node("", "", catalog.NodeChange{Name: ptr("New")}), store.Unprocessable, "parent_id", nil},
+			{"a parent with NUL", node("", "\x00", catalog.NodeChange{Name: ptr("New")}), store.Unprocessable, "parent_id", nil},
 			{"a hierarchy's id", node("workshop", "attic", catalog.NodeChange{Name: ptr("New")}), store.Unprocessable, "id", []string{"taken by a hierarchy"}},
 			{"a node without a name", node("", "attic", catalog.NodeChange{}), store.Invalid, "name", []string{"required"}},
 			{"a node's id for a hierarchy", func() error {
@@ -379,7 +379,7 @@ func authorMoves(e Engine) func(*testing.T) {
 			if err == nil {
 				require.Equal(t, parent, moved.ParentID)
 			} else {
-				requireFault(t, err, store.Unprocessable, "parentId", "below it")
+				requireFault(t, err, store.Unprocessable, "parent_id", "below it")
 			}
 			requireTree(t, s, "attic")
 		})

@@ -230,8 +230,8 @@ func codesFaulty(d *desk) func(*testing.T) {
 		require.NoError(t, addCodes(s, "q", "taken"))
 		before := exported(t, s)
 		_, _, err := s.CreatePromotionCodes(t.Context(), actor, "p", []promotion.NewCode{{Code: "good"}, {Code: "taken", MaxUses: ptr(0)}, {Code: "a/b", User: promotion.OneCodeUser("")}, {}, {Code: "good"}, {Code: "a/b"}, {Code: "fine", ConsumeUnit: "per_day"}}, "per_week")
-		requireFaults(t, err, "INVALID consumeUnit", "UNPROCESSABLE codes.1.uses", "UNPROCESSABLE codes.1.code", "UNPROCESSABLE codes.2.code", "UNPROCESSABLE codes.2.user",
-			"UNPROCESSABLE codes.4.code", "UNPROCESSABLE codes.5.code", "INVALID codes.6.consumeUnit")
+		requireFaults(t, err, "INVALID consume_unit", "UNPROCESSABLE codes.1.uses", "UNPROCESSABLE codes.1.code", "UNPROCESSABLE codes.2.code", "UNPROCESSABLE codes.2.user",
+			"UNPROCESSABLE codes.4.code", "UNPROCESSABLE codes.5.code", "INVALID codes.6.consume_unit")
 		for i, e := range store.AsErrors(err) {
 			require.Equal(t, i == 2 || i == 5, e.Reason == store.DuplicateCode, "%v", e)
 		}
@@ -255,6 +255,6 @@ func codesFaulty(d *desk) func(*testing.T) {
 		_, _, err = s.GenerateCodes(t.Context(), actor, promotion.CodeGeneration{PromotionID: "auto", Count: 1})
 		require.Equal(t, store.CodesNotAllowed, store.AsErrors(err)[0].Reason)
 		_, _, err = s.GenerateCodes(t.Context(), actor, promotion.CodeGeneration{PromotionID: "nowhere", Count: 1})
-		requireFault(t, err, store.NotFound, "promotionId", "no promotion")
+		requireFault(t, err, store.NotFound, "promotion_id", "no promotion")
 	}
 }

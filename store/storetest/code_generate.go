@@ -162,7 +162,7 @@ func generateRefusals(e Engine) func(*testing.T) {
 			{promotion.CodeGeneration{PromotionID: "p", Count: 0}, store.Unprocessable, "count", "10000000"},
 			{promotion.CodeGeneration{PromotionID: "p", Count: 10_000_001}, store.Unprocessable, "count", "10000000"},
 			{promotion.CodeGeneration{PromotionID: "p", Count: 1, Uses: ptr(0)}, store.Unprocessable, "uses", "1"},
-			{promotion.CodeGeneration{PromotionID: "none", Count: 1}, store.NotFound, "promotionId", "none"},
+			{promotion.CodeGeneration{PromotionID: "none", Count: 1}, store.NotFound, "promotion_id", "none"},
 			{promotion.CodeGeneration{PromotionID: "auto", Count: 1}, store.Unprocessable, "", "automatic"},
 			{promotion.CodeGeneration{PromotionID: "over", Count: 1}, store.Unprocessable, "", "ended"},
 		} {

@@ -150,7 +150,7 @@ func codeUseForms(e Engine) func(*testing.T) {
 		}
 		for member, cart := range map[string]store.CurrencyAmount{"amount": {Currency: "USD", Minor: -1}, "currency": {Minor: 5}} {
 			_, err := s.CheckCode(t.Context(), promotion.CodeUse{Code: "A", Units: 1, CartValue: &cart})
-			requireFault(t, err, store.Unprocessable, "cartValue."+member)
+			requireFault(t, err, store.Unprocessable, "cart_value."+member)
 		}
 		_, err := s.ReleaseCode(t.Context(), actor, "r", nil)
 		requireFault(t, err, store.NotFound, "reference", `"r"`)

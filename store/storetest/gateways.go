@@ -122,16 +122,16 @@ func gatewayRefused(e Engine) func(*testing.T) {
 			code       store.Code
 			members    []string
 		}{
-			{"nothing at first", "card_processor", gateway.GatewayChange{}, store.Unprocessable, []string{"merchantId", "username", "password"}},
-			{"enabled without credentials", "card_processor", gateway.GatewayChange{Enabled: ptr(true)}, store.Unprocessable, []string{"merchantId", "username", "password"}},
+			{"nothing at first", "card_processor", gateway.GatewayChange{}, store.Unprocessable, []string{"merchant_id", "username", "password"}},
+			{"enabled without credentials", "card_processor", gateway.GatewayChange{Enabled: ptr(true)}, store.Unprocessable, []string{"merchant_id", "username", "password"}},
 			{"no password at first", "card_processor", change(func(c *gateway.GatewayChange) { c.Password = nil }), store.Unprocessable, []string{"password"}},
 			{"the mask at first", "card_processor", change(func(c *gateway.GatewayChange) { c.Password = secret(gateway.SecretMask) }), store.Unprocessable, []string{"password"}},
 			{"an empty password", "card_processor", change(func(c *gateway.GatewayChange) { c.Password = secret("") }), store.Unprocessable, []string{"password"}},
-			{"empty names", "card_processor", change(func(c *gateway.GatewayChange) { c.MerchantID, c.Username = ptr(""), ptr("") }), store.Unprocessable, []string{"merchantId", "username"}},
+			{"empty names", "card_processor", change(func(c *gateway.GatewayChange) { c.MerchantID, c.Username = ptr(""), ptr("") }), store.Unprocessable, []string{"merchant_id", "username"}},
 			{"a long password", "card_processor", change(func(c *gateway.GatewayChange) { c.Password = secret(long) }), store.Unprocessable, []string{"password"}},
 			{"NUL in the password", "card_processor", change(func(c *gateway.GatewayChange) { c.Password = secret("a\x00" + password) }), store.Invalid, []string{"password"}},
 			{"a long name", "card_processor", change(func(c *gateway.GatewayChange) { c.Name = &long }), store.Unprocessable, []string{"name"}},
-			{"credentials of the manual gateway", "manual", whole(), store.Unprocessable, []string{"merchantId", "username", "password"}},
+			{"credentials of the manual gateway", "manual", whole(), store.Unprocessable, []string{"merchant_id", "username", "password"}},
 		} {
 			_, err := s.UpdateGateway(t.Context(), actor, c.slug, c.change)
 			require.Error(t, err, c.name)

@@ -87,7 +87,7 @@ func keysSafe(e Engine) func(*testing.T) {
 			}
 			clock.Advance(time.Second)
 		}
-		requireFault(t, refusal, store.RateLimited, "idempotencyKey", "10 keys", "without a key")
+		requireFault(t, refusal, store.RateLimited, "idempotency_key", "10 keys", "without a key")
 		require.Less(t, made, 15)
 		for i := range made {
 			replayed, err := underKey(t, s, "client:a", fmt.Sprint(i))
@@ -181,7 +181,7 @@ func keyReused(e Engine) func(*testing.T) {
 		}
 		require.EqualValues(t, 2, replayed.Load())
 		for _, other := range []any{map[string]any{"n": 2, "text": "a"}, map[string]any{"n": 1}, map[string]any{"n": "1", "text": "a"}, nil} {
-			requireFault(t, use(other), store.Conflict, "idempotencyKey", `"k-1"`, "new key")
+			requireFault(t, use(other), store.Conflict, "idempotency_key", `"k-1"`, "new key")
 		}
 		require.Equal(t, 1, available(t, s, "a"))
 	}
@@ -227,7 +227,7 @@ func keyForms(e Engine) func(*testing.T) {
 			require.NoError(t, increment(keyed(t.Context(), good, "o", 1, &replayed), s, "a"), good)
 		}
 		for _, bad := range []string{"", " ", "a b", "k\n", "k\x00", "ké", "\xff", "\x7f", strings.Repeat("k", 256)} {
-			requireFault(t, increment(keyed(t.Context(), bad, "o", 1, &replayed), s, "a"), store.Invalid, "idempotencyKey", "visible ASCII")
+			requireFault(t, increment(keyed(t.Context(), bad, "o", 1, &replayed), s, "a"), store.Invalid, "idempotency_key", "visible ASCII")
 		}
 		require.Equal(t, 3, available(t, s, "a"))
 	}
@@ -288,7 +288,7 @@ func keyOutdated(e Engine) func(*testing.T) {
 		require.NoError(t, use(1))
 		clock.Advance(24*time.Hour - time.Millisecond)
 		require.NoError(t, use(1))
-		requireFault(t, use(2), store.Conflict, "idempotencyKey")
+		requireFault(t, use(2), store.Conflict, "idempotency_key")
 		require.EqualValues(t, 1, replayed.Load())
 		clock.Advance(time.Millisecond)
 		require.NoError(t, use(2), "a new day, whether it was swept or not")

@@ -131,7 +131,7 @@ func faultCases() []faultCase {
 		{"a bad curated id", with("node", "sale", `["drill-draft"]`, `["drill/draft"]`), "node", "attributes.curated_products.0", []string{"1 to 64"}},
 		{"no time", with("product", "frame", `"created_at":"2023-01-01T00:00:00.000Z"`, `"created_at":"yesterday"`), "product", "attributes.created_at", []string{"2012-05-30T00:00:00.000Z", `not "yesterday"`}},
 		{"a day that is not", with("product", "frame", `"updated_at":"2024-01-01T00:00:00.000Z"`, `"updated_at":"2024-02-30T00:00:00.000Z"`), "product", "attributes.updated_at", []string{`not "2024-02-30T00:00:00.000Z"`}},
-		{"a schedule that ends before it begins", with("product-price", "standard-brush", `"valid_to":"2010`, `"valid_to":"2009`), "product-price", "attributes.sales.spring.schedule.valid_to", []string{"must be after valid_from"}},
+		{"a schedule that ends before it begins", with("product-price", "standard-brush", `"valid_to":"2010`, `"valid_to":"2009`), "product-price", "attributes.sales.spring.schedule.valid_to", []string{"must be after the schedule's start"}},
 		{"a promotion that ends when it begins", with("promotion", "auto", `"end":"2024-02-01"`, `"end":"2024-01-01"`), "promotion", "end", []string{"must be after start"}},
 		{"a promotion that begins at no time", with("promotion", "auto", `"start":"2024-01-01T00:00:00Z"`, `"start":""`), "promotion", "start", []string{"must be a date"}},
 		// Text, and what is no text.

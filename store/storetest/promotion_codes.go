@@ -105,7 +105,7 @@ func codesKept(d *desk) func(*testing.T) {
 		made(t, s, "q", d.clock.Now())
 		require.NoError(t, addCodes(s, "q", "a", "b"), "they are free at once")
 		_, err = s.DeletePromotionCodes(t.Context(), actor, "nowhere", []string{"a"})
-		requireFault(t, err, store.NotFound, "promotionId", "no promotion")
+		requireFault(t, err, store.NotFound, "promotion_id", "no promotion")
 	}
 }
 
@@ -126,13 +126,13 @@ func codesRefused(d *desk) func(*testing.T) {
 			members = append(members, fmt.Sprint(e.Code, " ", strings.Join(e.Path, ".")))
 		}
 		require.Equal(t, []string{"UNPROCESSABLE codes.1.code", "INVALID codes.2.code", "UNPROCESSABLE codes.3.code", "UNPROCESSABLE codes.4.uses",
-			"INVALID codes.5.consumeUnit", "UNPROCESSABLE codes.6.user", "UNPROCESSABLE codes.7.user.1", "UNPROCESSABLE codes.8.user"}, members)
+			"INVALID codes.5.consume_unit", "UNPROCESSABLE codes.6.user", "UNPROCESSABLE codes.7.user.1", "UNPROCESSABLE codes.8.user"}, members)
 		_, _, err = s.CreatePromotionCodes(t.Context(), actor, "p", nil, "")
 		requireFault(t, err, store.Unprocessable, "codes", "is required")
 		_, _, err = s.CreatePromotionCodes(t.Context(), actor, "p", make([]promotion.NewCode, promotion.MaxCodes+1), "")
 		requireFault(t, err, store.Unprocessable, "codes", "at most 10000")
 		_, _, err = s.CreatePromotionCodes(t.Context(), actor, "nowhere", nil, "")
-		requireFault(t, err, store.NotFound, "promotionId", `"nowhere"`)
+		requireFault(t, err, store.NotFound, "promotion_id", `"nowhere"`)
 		require.Equal(t, before, exported(t, s), "nothing was written")
 	}
 }

@@ -27,7 +27,7 @@ func requireFaults(t *testing.T, err error, want ...string) {
 func promotionRequired(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		_, err := d.CreatePromotion(t.Context(), actor, "", promotion.PromotionChange{})
-		requireFaults(t, err, "UNPROCESSABLE name", "UNPROCESSABLE promotionType", "UNPROCESSABLE start", "UNPROCESSABLE end", "UNPROCESSABLE description", "UNPROCESSABLE schema")
+		requireFaults(t, err, "UNPROCESSABLE name", "UNPROCESSABLE promotion_type", "UNPROCESSABLE start", "UNPROCESSABLE end", "UNPROCESSABLE description", "UNPROCESSABLE schema")
 		change := percentOff(noon)
 		change.Description = nil
 		_, err = d.CreatePromotion(t.Context(), actor, "", change)
@@ -41,14 +41,14 @@ func promotionRequired(d *desk) func(*testing.T) {
 			require.NoError(t, err, "an empty list is none")
 			change.MaxDiscountValue = given(usd...)
 			_, err = d.CreatePromotion(t.Context(), actor, "", change)
-			requireFault(t, err, store.Unprocessable, "maxDiscountValue", string(kind))
+			requireFault(t, err, store.Unprocessable, "max_discount_value", string(kind))
 			_, err = d.UpdatePromotion(t.Context(), actor, p.ID, promotion.PromotionChange{MaxDiscountValue: given(usd...)}, false)
-			requireFault(t, err, store.Unprocessable, "maxDiscountValue", string(kind))
+			requireFault(t, err, store.Unprocessable, "max_discount_value", string(kind))
 		}
 		change = percentOff(noon)
 		change.MaxDiscountValue, change.MinCartValue = given(usd...), given(store.CurrencyAmount{Minor: 5}, store.CurrencyAmount{Currency: "usd", Minor: -1})
 		_, err = d.CreatePromotion(t.Context(), actor, "", change)
-		requireFaults(t, err, "UNPROCESSABLE minCartValue.0.currency", "INVALID minCartValue.1.currency", "UNPROCESSABLE minCartValue.1.amount")
+		requireFaults(t, err, "UNPROCESSABLE min_cart_value.0.currency", "INVALID min_cart_value.1.currency", "UNPROCESSABLE min_cart_value.1.amount")
 		for members, member := range map[string]string{
 			`,"min_cart_value":[{"currency":"USD"}]`: "min_cart_value.0.amount",
 			`,"min_cart_value":[{"amount":5}]`:       "min_cart_value.0.currency",

@@ -205,7 +205,7 @@ func promotionNeeds(d *desk) func(*testing.T) {
 			{promotion.BundleGift, `{"gifts":["G"],"targets":[["A"]],"quantities":[1]}`, ""},
 			{promotion.BundleGift, `{"gifts":[],"targets":[["A"]],"quantities":[1]}`, "schema.gifts"},
 			{promotion.BundleGift, `{"targets":[["A"]],"quantities":[1]}`, "schema.gifts"},
-			{"half_price", `{}`, "promotionType"},
+			{"half_price", `{}`, "promotion_type"},
 			{promotion.PercentDiscount, `{"percent":5,"target_catalogs":"main"}`, "schema.target_catalogs"},
 			{promotion.PercentDiscount, `{"percent":5,"conditions":5}`, "schema.conditions"},
 			{promotion.PercentDiscount, `{"percent":5,"conditions":` + deep + `}`, "schema.conditions.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0"},

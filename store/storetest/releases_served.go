@@ -39,7 +39,7 @@ func releasesListed(e Engine) func(*testing.T) {
 		_, text := releasesOf(t, s, "main")
 		require.Empty(t, text)
 		_, err := s.Releases(t.Context(), "none")
-		requireFault(t, err, store.NotFound, "catalogId", `"none"`)
+		requireFault(t, err, store.NotFound, "catalog_id", `"none"`)
 		publish(t, s, "main")
 		_, text = releasesOf(t, s, "main")
 		require.Equal(t, "*+10 ~0 -0; ", text, "eight listed, a child and a component")
@@ -86,10 +86,10 @@ func releaseRolledBack(e Engine) func(*testing.T) {
 		kept, _ := releasesOf(t, here, "main")
 		require.Len(t, kept, 4, "the newest three, and the served one")
 		_, err := here.ServeRelease(t.Context(), actor, ids[1])
-		requireFault(t, err, store.NotFound, "releaseId", "catalogReleases")
+		requireFault(t, err, store.NotFound, "release_id", "catalogReleases")
 		for _, id := range []string{"", "none", "0", "99999999999999999999", "-1"} {
 			_, err := here.ServeRelease(t.Context(), actor, id)
-			requireFault(t, err, store.NotFound, "releaseId")
+			requireFault(t, err, store.NotFound, "release_id")
 		}
 		publish(t, here, "main")
 		require.Equal(t, "Three Anvil", seen(here), "publishing goes on from what is authored")
@@ -151,7 +151,7 @@ func releaseSweptAndServed(e Engine) func(*testing.T) {
 			both.Wait()
 			require.NoError(t, swept)
 			if served != nil {
-				requireFault(t, served, store.NotFound, "releaseId")
+				requireFault(t, served, store.NotFound, "release_id")
 			}
 			require.NotEmpty(t, listed(t, viewOf(t, s, release.ShopperContext{}), release.ProductQuery{}))
 			requireNoLeftovers(t, e.SQL(t))

@@ -172,6 +172,6 @@ func rulesExplained(e Engine) func(*testing.T) {
 		require.Equal(t, []any{4, 1, release.CriterionMatched, release.CriterionMissed, release.CriterionMatched}, []any{club.Score, club.Missed, club.Channel(), club.Tag(), club.Schedule()})
 		require.Equal(t, []any{0, 0, true, release.CriterionNotAsked, release.CriterionNotAsked}, []any{everyone.Score, everyone.Missed, everyone.Default(), everyone.Channel(), everyone.Schedule()})
 		_, err := s.UpdateCatalogRule(t.Context(), actor, "club", catalog.RuleChange{CatalogID: ptr("nowhere")})
-		requireFault(t, err, store.Unprocessable, "catalogId", `catalog: "nowhere"`)
+		requireFault(t, err, store.Unprocessable, "catalog_id", `catalog: "nowhere"`)
 	}
 }

@@ -58,9 +58,9 @@ func settingsBounds(e Engine) func(*testing.T) {
 		}{
 			{"page length 1", settings.SettingsChange{PageLength: ptr(1)}, "", nil},
 			{"page length 100", settings.SettingsChange{PageLength: ptr(100)}, "", nil},
-			{"page length 0", settings.SettingsChange{PageLength: ptr(0)}, "pageLength", []string{"between 1 and 100", "not 0"}},
-			{"page length 101", settings.SettingsChange{PageLength: ptr(101)}, "pageLength", []string{"between 1 and 100", "not 101"}},
-			{"page length -1", settings.SettingsChange{PageLength: ptr(-1)}, "pageLength", []string{"between 1 and 100", "not -1"}},
+			{"page length 0", settings.SettingsChange{PageLength: ptr(0)}, "page_length", []string{"between 1 and 100", "not 0"}},
+			{"page length 101", settings.SettingsChange{PageLength: ptr(101)}, "page_length", []string{"between 1 and 100", "not 101"}},
+			{"page length -1", settings.SettingsChange{PageLength: ptr(-1)}, "page_length", []string{"between 1 and 100", "not -1"}},
 			{"currency JPY", settings.SettingsChange{Currency: ptr("JPY")}, "", nil},
 			{"currency in lower case", settings.SettingsChange{Currency: ptr("usd")}, "currency", []string{"ISO 4217", `"usd"`}},
 			{"currency by name", settings.SettingsChange{Currency: ptr("EURO")}, "currency", []string{"ISO 4217", `"EURO"`}},
@@ -98,7 +98,7 @@ func settingsFaults(e Engine) func(*testing.T) {
 			require.Equal(t, store.Unprocessable, fault.Code)
 			members = append(members, fault.Path)
 		}
-		require.Equal(t, [][]string{{"pageLength"}, {"currency"}}, members)
+		require.Equal(t, [][]string{{"page_length"}, {"currency"}}, members)
 		settings, err := s.Settings(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, "en", settings.Locale)

@@ -113,10 +113,10 @@ func stockRefusals(e Engine) func(*testing.T) {
 			{"unknown action", change("a", "steal", 1), store.Invalid, "action", []string{"increment, decrement, allocate, deallocate or set", `"steal"`}},
 			{"action in upper case", change("a", "SET", 1), store.Invalid, "action", []string{`"SET"`}},
 			{"no action", change("a", "", 1), store.Invalid, "action", []string{`""`}},
-			{"unknown product", change("ghost", stock.StockIncrement, 1), store.NotFound, "productId", []string{"ghost"}},
-			{"unknown product to set", change("ghost", stock.StockSet, 1), store.NotFound, "productId", []string{"ghost"}},
-			{"no product", change("", stock.StockIncrement, 1), store.Invalid, "productId", []string{"1 to 64"}},
-			{"another spelling", change("A", stock.StockIncrement, 1), store.NotFound, "productId", []string{`"A"`}},
+			{"unknown product", change("ghost", stock.StockIncrement, 1), store.NotFound, "product_id", []string{"ghost"}},
+			{"unknown product to set", change("ghost", stock.StockSet, 1), store.NotFound, "product_id", []string{"ghost"}},
+			{"no product", change("", stock.StockIncrement, 1), store.Invalid, "product_id", []string{"1 to 64"}},
+			{"another spelling", change("A", stock.StockIncrement, 1), store.NotFound, "product_id", []string{`"A"`}},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				before := []*stock.Stock{read(t, s, "a"), read(t, s, "full")}
@@ -173,9 +173,9 @@ func stockBatch(e Engine) func(*testing.T) {
 			member string
 		}{
 			{"too little stock", decrement("c", 11), store.Unprocessable, "changes.2.quantity"},
-			{"an unknown product", decrement("ghost", 1), store.NotFound, "changes.2.productId"},
+			{"an unknown product", decrement("ghost", 1), store.NotFound, "changes.2.product_id"},
 			{"an unexpected balance", stock.StockChange{ProductID: "c", Action: stock.StockIncrement, Quantity: 1, ExpectedAvailable: ptr(9)},
-				store.Conflict, "changes.2.expectedAvailable"},
+				store.Conflict, "changes.2.expected_available"},
 		} {
 			_, err := s.TransactStock(t.Context(), actor, []stock.StockChange{decrement("b", 1), decrement("a", 1), c.last})
 			requireFault(t, err, c.code, c.member)
@@ -229,7 +229,7 @@ func stockExpected(e Engine) func(*testing.T) {
 				for _, wrong := range []int{9, 11, -1, 0} {
 					change.ExpectedAvailable = &wrong
 					_, err := s.TransactStock(t.Context(), actor, []stock.StockChange{change})
-					requireFault(t, err, store.Conflict, "changes.0.expectedAvailable", "10 are available")
+					requireFault(t, err, store.Conflict, "changes.0.expected_available", "10 are available")
 					require.Equal(t, 10, available(t, s, "a"))
 				}
 				change.ExpectedAvailable = ptr(10)

@@ -41,10 +41,10 @@ func stockCreate(e Engine) func(*testing.T) {
 			code    store.Code
 			member  string
 		}{
-			{"a", 5, store.Conflict, "productId"},
-			{"b", 0, store.Conflict, "productId"},
-			{"c d", 5, store.Invalid, "productId"},
-			{"", 5, store.Invalid, "productId"},
+			{"a", 5, store.Conflict, "product_id"},
+			{"b", 0, store.Conflict, "product_id"},
+			{"c d", 5, store.Invalid, "product_id"},
+			{"", 5, store.Invalid, "product_id"},
 			{"c", -1, store.Unprocessable, "quantity"},
 			{"c", store.MaxStock + 1, store.Unprocessable, "quantity"},
 		} {

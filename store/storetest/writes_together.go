@@ -137,7 +137,7 @@ func createdTogether(e Engine) func(*testing.T) {
 		requireFault(t, store.AsErrors(errs[40])[0], store.Unprocessable, "codes.1.code")
 		requireDuplicate(t, store.AsErrors(errs[40])[1], "codes.2.code")
 		requireFault(t, errs[41], store.Unprocessable, "", "automatic")
-		requireFault(t, errs[42], store.NotFound, "promotionId")
+		requireFault(t, errs[42], store.NotFound, "promotion_id")
 		require.LessOrEqual(t, times(statements, "INSERT INTO promotion_code"), 25, "of 40 requests of three codes")
 		require.Len(t, codesOf(t, s, "p"), 61)
 		require.Len(t, codesOf(t, s, "q"), 60)

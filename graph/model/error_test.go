@@ -1,0 +1,28 @@
+package model
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+)
+
+// A fault names its member as the schema spells it, in its field and in words.
+func TestMembersOfFaultsAreInCamelCase(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		path []string
+		want []string
+		says string
+	}{
+		{nil, []string{}, "is so."},
+		{[]string{"page_length"}, []string{"input", "pageLength"}, "pageLength is so."},
+		{[]string{"changes", "0", "expected_available"}, []string{"input", "changes", "0", "expectedAvailable"}, "changes.0.expectedAvailable is so."},
+		{[]string{"schema", "gift_items", "0", "free_sku"}, []string{"input", "schema", "gift_items", "0", "free_sku"}, "schema.gift_items.0.free_sku is so."},
+	} {
+		fault := &UserError{&store.Error{Path: test.path, Detail: "is so"}}
+		require.Equal(t, test.want, fault.Field())
+		require.Equal(t, test.says, fault.Message())
+	}
+}
