@@ -18,6 +18,7 @@ type Listing[T any] struct {
 	Name, Columns, Table, ID string
 	Prefix                   string // of the columns of times, where the table is several joined
 	Counter                  string // the stored total, for a list without bounds whose rows stay; empty where rows are counted
+	Total                    string // a query of the stored total of a list without bounds, by the values of within; empty where rows are counted
 	Counted                  string // the table whose rows are counted, where others are only joined to it; empty is table
 	Within                   []Within
 	Named                    string // the column of SortName, a text; empty where that is no order of the list
@@ -69,6 +70,10 @@ func List[T any](ctx context.Context, s *DB, l Listing[T], query store.ListQuery
 	total := func(ctx context.Context) (int, error) {
 		if len(query.Ranges) == 0 && l.Counter != "" {
 			n, _, err := One(ctx, s.Reader, Scalar[int], `SELECT value FROM counter WHERE name = $1`, l.Counter)
+			return n, err
+		}
+		if len(query.Ranges) == 0 && l.Total != "" {
+			n, _, err := One(ctx, s.Reader, Scalar[int], l.Total, args...)
 			return n, err
 		}
 		n, _, err := One(ctx, s.Reader, Scalar[int], `SELECT COUNT(*) FROM `+cmp.Or(l.Counted, l.Table)+` WHERE `+strings.Join(slices.Concat(where, []string{"TRUE"}), " AND "), args...)

@@ -198,7 +198,10 @@ func addDrawn(t *db.Tx, ctx context.Context, p *Promotion, input *generateInput,
 	_, err = t.Insert(ctx, newCodeInsert, len(codes), func(values []any, n int) []any {
 		return append(values, p.number, p.epoch, codes[n], ids[n], input.Uses, 0, string(orPerCart(input.ConsumeUnit)), "", store.Micros(t.Now))
 	})
-	return len(codes), err
+	if err != nil {
+		return 0, err
+	}
+	return len(codes), codeCounts{codeNumber{p.number, p.epoch}: len(codes)}.add(t, ctx)
 }
 
 func orPerCart(unit ConsumeUnit) ConsumeUnit {

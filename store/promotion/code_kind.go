@@ -30,7 +30,7 @@ var UsageKind = authoring.Kind{
 // writeImportedCodes writes codes with what was used of them, and claims them where their
 // promotion has not ended.
 func writeImportedCodes(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (int, error) {
-	promotions, err := lockPromotions(w.Tx, ctx, promotionIDs(sources, func(r authoring.Source) string { return r.(*codeSource).PromotionID }))
+	promotions, err := lockPromotionsOf(w, ctx, sources, func(r authoring.Source) string { return r.(*codeSource).PromotionID })
 	if err != nil {
 		return 0, err
 	}
@@ -52,7 +52,7 @@ func writeImportedCodes(w *authoring.Writer, ctx context.Context, sources []auth
 	if err := importClaims(w, ctx, sources, promotions); err != nil {
 		return 0, err
 	}
-	return writeCodes(w.Tx, ctx, codeUpsert, rows)
+	return putCodes(w.Tx, ctx, rows)
 }
 
 const codeUpsert = `
@@ -154,7 +154,7 @@ func importClaims(w *authoring.Writer, ctx context.Context, sources []authoring.
 // writeUsages writes uses of codes, many a statement; one that is there already
 // stays as it is.
 func writeUsages(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (changed int, err error) {
-	promotions, err := lockPromotions(w.Tx, ctx, promotionIDs(sources, func(r authoring.Source) string { return r.(*usageSource).PromotionID }))
+	promotions, err := lockPromotionsOf(w, ctx, sources, func(r authoring.Source) string { return r.(*usageSource).PromotionID })
 	if err != nil {
 		return 0, err
 	}
@@ -208,12 +208,20 @@ const usageUpsert = `
 	   OR code_usage.reference <> excluded.reference OR code_usage.actor <> excluded.actor
 	   OR code_usage.created_at <> excluded.created_at OR code_usage.released_at IS DISTINCT FROM excluded.released_at`
 
-func promotionIDs(sources []authoring.Source, id func(authoring.Source) string) []string {
+// lockPromotionsOf locks the promotions that sources are of; one that somebody
+// deleted since the file was checked is its line's fault.
+func lockPromotionsOf(w *authoring.Writer, ctx context.Context, sources []authoring.Source, id func(authoring.Source) string) (map[string]*Promotion, error) {
 	ids := make([]string, len(sources))
 	for i, resource := range sources {
 		ids[i] = id(resource)
 	}
-	return store.Unique(ids)
+	promotions, err := lockPromotions(w.Tx, ctx, store.Unique(ids))
+	for i, resource := range sources {
+		if err == nil && promotions[ids[i]] == nil {
+			err = &authoring.RowFault{Source: resource, Err: store.Unprocessablef([]string{"promotion_id"}, "refers to the promotion %q, which was deleted meanwhile", ids[i])}
+		}
+	}
+	return promotions, err
 }
 
 // exportCodes exports the codes of each promotion, by code; those that were done

@@ -144,7 +144,10 @@ func addCodes(t *db.Tx, ctx context.Context, p *Promotion, codes []NewCode, unit
 	_, err := t.Insert(ctx, newCodeInsert, len(order), func(values []any, n int) []any {
 		return made[first[order[n]]].row(values, p, t.Now)
 	})
-	return made, err
+	if err != nil {
+		return nil, err
+	}
+	return made, codeCounts{codeNumber{p.number, p.epoch}: len(order)}.add(t, ctx)
 }
 
 // claimEach claims codes, and tells of each that another has.

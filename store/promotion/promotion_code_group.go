@@ -126,11 +126,16 @@ func (w *creation) createAll(ctx context.Context, group []*createRequest, wary *
 		}
 		return errTaken
 	}
+	fresh := codeCounts{}
 	_, err = w.Insert(ctx, newCodeInsert, len(w.codes), func(values []any, n int) []any {
 		c := w.codes[n]
+		fresh[codeNumber{c.promotion.number, c.promotion.epoch}]++
 		return c.row(values, c.promotion, w.Now)
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	return fresh.add(w.Tx, ctx)
 }
 
 // draft makes the codes of a request, unless it is to go alone: its promotion

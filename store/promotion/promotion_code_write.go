@@ -77,18 +77,32 @@ func holders(t *db.Tx, ctx context.Context, codes []string) (map[string]int64, e
 
 var codeInsert = []string{"promotion_number", "epoch", "code", "id", "max_uses", "used", "consume_unit", "users", "created_at"}
 
-// writeCodes inserts rows of codeInsert, many a statement, and tells how many
-// were written; clause says what becomes of those that are there.
-func writeCodes(t *db.Tx, ctx context.Context, clause string, rows [][]any) (written int, err error) {
+// putCodes inserts rows of codeInsert, many a statement, over those that are
+// there, and tells how many were new or different.
+func putCodes(t *db.Tx, ctx context.Context, rows [][]any) (written int, err error) {
+	fresh := codeCounts{}
 	// SQLite finds a parameter by going through all before it, so a statement
 	// of several thousand costs more than several smaller ones.
 	err = store.InBlocks(rows, 128, func(rows [][]any) error {
-		n, err := t.Exec(ctx, db.InsertText("promotion_code", codeInsert, len(rows))+clause, slices.Concat(rows...)...)
+		text, values := db.InsertText("promotion_code", codeInsert, len(rows)), slices.Concat(rows...)
+		of, err := db.Collect(ctx, t.Session, scanCodeNumber, text+codeUnlessThere, values...)
+		for _, number := range of {
+			fresh[number]++
+		}
+		if written += len(of); err != nil || len(of) == len(rows) {
+			return err
+		}
+		n, err := t.Exec(ctx, text+codeUpsert, values...)
 		written += int(n)
 		return err
 	})
+	if err == nil {
+		err = fresh.add(t, ctx)
+	}
 	return written, err
 }
+
+const codeUnlessThere = ` ON CONFLICT (promotion_number, epoch, code) DO NOTHING RETURNING promotion_number, epoch`
 
 // addAutomaticCode gives an automatic promotion its code, which is undated
 // where the promotion is.
@@ -115,21 +129,39 @@ func addAutomaticCode(t *db.Tx, ctx context.Context, p *Promotion) error {
 	if !p.UpdatedAt.IsZero() {
 		created = store.Micros(t.Now)
 	}
-	_, err := writeCodes(t, ctx, ` ON CONFLICT (promotion_number, epoch, code) DO NOTHING`, [][]any{
-		{p.number, p.epoch, code, store.NewID(), nil, 0, string(PerCart), "", created}})
-	return err
+	fresh, err := t.Exec(ctx, db.InsertText("promotion_code", codeInsert, 1)+` ON CONFLICT (promotion_number, epoch, code) DO NOTHING`,
+		p.number, p.epoch, code, store.NewID(), nil, 0, string(PerCart), "", created)
+	if err != nil {
+		return err
+	}
+	return codeCounts{codeNumber{p.number, p.epoch}: int(fresh)}.add(t, ctx)
 }
 
 // dropCodes deletes codes of a promotion's epoch, and gives up their claims.
 func dropCodes(t *db.Tx, ctx context.Context, number, epoch int64, codes []string) error {
+	gone, err := deleteCodes(t, ctx, number, epoch, codes)
+	if err != nil {
+		return err
+	}
+	return codeCounts{codeNumber{number, epoch}: -gone}.add(t, ctx)
+}
+
+// deleteCodes is dropCodes for codes that no promotion counts any more, and
+// tells how many there were.
+func deleteCodes(t *db.Tx, ctx context.Context, number, epoch int64, codes []string) (gone int, err error) {
 	codes = slices.Sorted(slices.Values(codes))
-	return store.Chunked(codes, 512, func(codes []string) error {
+	err = store.Chunked(codes, 512, func(codes []string) error {
 		list, args := db.In([]any{number, epoch}, codes)
 		for _, table := range []string{"code_claim", "promotion_code"} {
-			if _, err := t.Exec(ctx, `DELETE FROM `+table+` WHERE promotion_number = $1 AND epoch = $2 AND code IN (`+list+`)`, args...); err != nil {
+			n, err := t.Exec(ctx, `DELETE FROM `+table+` WHERE promotion_number = $1 AND epoch = $2 AND code IN (`+list+`)`, args...)
+			if err != nil {
 				return err
+			}
+			if table == "promotion_code" {
+				gone += int(n)
 			}
 		}
 		return nil
 	})
+	return gone, err
 }

@@ -145,6 +145,7 @@ func (s *PromotionService) PromotionCodes(ctx context.Context, promotionID strin
 	l := codeList(p)
 	if len(codes) > 0 {
 		places, all := db.In(nil, anyOf(codes))
+		l.Total = "" // some of the codes are counted
 		l.Within = append(l.Within, db.Within{Clause: "promotion_code.code IN (?" + strings.Repeat(",?", strings.Count(places, ",")) + ")", Values: all})
 	}
 	return db.List(ctx, s.db, l, store.ListQuery{Sort: sort, Page: page})
@@ -163,6 +164,7 @@ func CodesOf(number, epoch int64) db.Listing[*PromotionCode] {
 		Name: "promotion_code", ID: "promotion_code.code", Prefix: "promotion_code.",
 		Columns: codeColumns,
 		Table:   `promotion_code LEFT JOIN code_claim ON code_claim.code = promotion_code.code`,
+		Total:   codesTotal,
 		Counted: `promotion_code`,
 		Within: []db.Within{
 			{Clause: "promotion_code.promotion_number = ?", Values: []any{number}},

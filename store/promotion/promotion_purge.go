@@ -52,7 +52,8 @@ func purge(t *db.Tx, ctx context.Context, number, epoch int64, rows int) (done i
 		return 0, err
 	}
 	if len(codes) > 0 {
-		return int64(rows), dropCodes(t, ctx, number, epoch, codes)
+		_, err := deleteCodes(t, ctx, number, epoch, codes)
+		return int64(rows), err
 	}
 	usages, err := t.Exec(ctx, `
 		DELETE FROM code_usage WHERE id IN (

@@ -190,11 +190,10 @@ func reenables(t *db.Tx, had *Promotion, source *promotionSource) bool {
 	return had != nil && had.StateAt(t.Now) == PromotionExpired && store.CheckedTime(source.End).After(t.Now)
 }
 
-// codesLost counts the codes that go with a change.
+// codesLost is how many codes go with a change.
 func codesLost(t *db.Tx, ctx context.Context, had *Promotion, source *promotionSource) (n int, err error) {
 	if reenables(t, had, source) {
-		n, _, err = db.One(ctx, t.Session, db.Scalar[int],
-			`SELECT COUNT(*) FROM promotion_code WHERE promotion_number = $1 AND epoch = $2`, had.number, had.epoch)
+		n, _, err = db.One(ctx, t.Session, db.Scalar[int], codesTotal, had.number, had.epoch)
 		return n, err
 	}
 	if had.Automatic && !source.Automatic {
@@ -227,7 +226,7 @@ func putPromotion(w *authoring.Writer, ctx context.Context, had *Promotion, sour
 		                       start_at, end_at, created_at, updated_at, body)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 		ON CONFLICT (id) DO UPDATE
-		SET epoch = excluded.epoch, name = excluded.name, name_key = excluded.name_key, name_folded = excluded.name_folded,
+		SET codes = CASE WHEN promotion.epoch = excluded.epoch THEN promotion.codes ELSE 0 END, epoch = excluded.epoch, name = excluded.name, name_key = excluded.name_key, name_folded = excluded.name_folded,
 		    promotion_type = excluded.promotion_type, enabled = excluded.enabled, automatic = excluded.automatic,
 		    start_at = excluded.start_at, end_at = excluded.end_at, created_at = excluded.created_at,
 		    updated_at = excluded.updated_at, body = excluded.body`,

@@ -35,6 +35,7 @@ func TestEveryEngineKeepsThePromisesOf(t *testing.T) {
 		{"idempotency", storetest.Idempotency},
 		{"code use", storetest.CodeUse},
 		{"code generation", storetest.CodeGeneration},
+		{"totals", storetest.Totals},
 		{"housekeeping", storetest.Housekeeping},
 		{"a year", storetest.Year},
 	} {

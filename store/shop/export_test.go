@@ -36,6 +36,7 @@ func PromotionQueries() (list []Query) {
 	promotions := promotion.PromotionList(time.Now())
 	codes := promotion.CodesOf(7, 1)
 	where, args := codes.Where(nil)
+	list = append(list, Query{"the total of codes", codes.Total, args})
 	for _, descending := range []bool{false, true} {
 		for _, by := range []store.SortBy{store.SortID, store.SortName, store.SortCreatedAt, store.SortUpdatedAt} {
 			sort := store.Sort{By: by, Descending: descending}

@@ -18,7 +18,7 @@ import (
 func Migrations(t *testing.T, e Engine) {
 	t.Run("four processes open an empty database at once", migrateTogether(e))
 	t.Run("opening again changes nothing", migrateAgain(e))
-	t.Run("what releases show of products is carried over", migrateRows(e))
+	t.Run("what releases show of products is carried over, and lists are counted", migrateRows(e))
 	t.Run("an older binary refuses, says so, and changes nothing", migrateNewer(e))
 	t.Run("an older binary opens a newer schema that still allows it", migrateAllowed(e))
 	t.Run("two versions work on the newer schema side by side", migrateExpanded(e))

@@ -9,15 +9,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// addedSinceRows are the tables of the migrations after that of rows.
-var addedSinceRows = []string{"sweep"}
+// addedSinceRows are the tables of the migrations after that of rows, and the
+// columns.
+var addedSinceRows = []string{`TABLE sweep`, `promotion.codes`}
 
 // migrateRows has a release as it was kept when a base price was a row of its
-// own, and opens it.
+// own, and lists whose lengths were not stored, and opens it.
 func migrateRows(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := e.Open(t), e.SQL(t)
 		imported(t, s, salesFile())
+		imported(t, s, ndjson(promotionLine("p", ``), promotionLine("auto", `,"automatic":true`), code("p", "A", ``), code("p", "B", ``), code("p", "GONE", ``)))
 		publish(t, s, "main")
 		require.NoError(t, s.Close())
 		want := productRows(t, db)
@@ -28,6 +30,7 @@ func migrateRows(e Engine) func(*testing.T) {
 		}
 		run(`CREATE TABLE release_price (release_id BIGINT NOT NULL, ordinal BIGINT NOT NULL, currency TEXT NOT NULL, pricebook_id TEXT NOT NULL,
 			amount BIGINT NOT NULL, includes_tax BOOLEAN NOT NULL, tiers TEXT NOT NULL, PRIMARY KEY (release_id, ordinal, currency))`)
+		run(`UPDATE promotion_code SET epoch = 7 WHERE code = 'GONE'`) // which nobody counts
 		prices := 0
 		for id, lines := range want {
 			for _, line := range lines {
@@ -41,12 +44,18 @@ func migrateRows(e Engine) func(*testing.T) {
 		}
 		require.Greater(t, prices, len(want)/2)
 		run(`DROP TABLE release_row`)
-		for _, table := range addedSinceRows {
-			run(`DROP TABLE ` + table)
+		for _, added := range addedSinceRows {
+			if table, column, is := strings.Cut(added, "."); is {
+				run(`ALTER TABLE ` + table + ` DROP COLUMN ` + column)
+			} else {
+				run(`DROP ` + added)
+			}
 		}
 		run(`DELETE FROM goose_db_version WHERE version_id >= 13`)
-		e.Open(t)
+		s = e.Open(t)
 		require.Equal(t, want, productRows(t, db))
+		requireTotals(t, db)
+		require.Equal(t, []int{2, 1}, []int{codesTotal(t, t.Context(), s, "p"), codesTotal(t, t.Context(), s, "auto")})
 	}
 }
 

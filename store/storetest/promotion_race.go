@@ -38,6 +38,7 @@ func requireCodesHeld(t require.TestingT, db *sql.DB, now time.Time) {
 		require.NoError(t, db.QueryRow(query, now.UnixMicro()).Scan(&n))
 		require.Zero(t, n, name)
 	}
+	requireTotals(t, db)
 }
 
 // codesModel draws writes of promotions and codes, and holds them against a

@@ -1,0 +1,245 @@
+package storetest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/exchange"
+	"portico/store/promotion"
+	"portico/store/shop"
+)
+
+// Totals is the promise that a long list tells its length without counting it,
+// and that what it tells is what there is, at every commit.
+func Totals(t *testing.T, e Engine) {
+	t.Run("a total is read, whatever there is", totalsRead(e))
+	t.Run("some of a list are counted", totalsOfSome(e))
+	t.Run("totals are what is there, whoever writes at once", totalsRaced(e))
+}
+
+// miscounts find what is stored and not what is there, each in one statement,
+// which sees one moment.
+var miscounts = map[string]string{
+	"promotions whose codes are miscounted": `
+		SELECT COUNT(*) FROM promotion WHERE codes <> (
+		    SELECT COUNT(*) FROM promotion_code WHERE promotion_code.promotion_number = promotion.number AND promotion_code.epoch = promotion.epoch)`,
+}
+
+// requireTotals holds the stored totals against the rows.
+func requireTotals(t require.TestingT, db *sql.DB) {
+	for name, query := range miscounts {
+		var n int
+		require.NoError(t, db.QueryRow(query).Scan(&n))
+		require.Zero(t, n, name)
+	}
+}
+
+func codesTotal(t require.TestingT, ctx context.Context, s *shop.Store, id string, codes ...string) int {
+	page, err := s.PromotionCodes(ctx, id, codes, store.Sort{}, store.Page{First: ptr(1)})
+	require.NoError(t, err)
+	n, err := page.Total(ctx)
+	require.NoError(t, err)
+	return n
+}
+
+// totalsRead looks at the statements of pages with their totals: none of them
+// counts.
+func totalsRead(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		d := newDesk(t, e)
+		made(t, d.Store, "p", noon)
+		require.NoError(t, addCodes(d.Store, "p", make([]string, 300)...))
+		ctx, counter := store.CountStatements(t.Context())
+		require.Equal(t, 300, codesTotal(t, ctx, d.Store, "p"))
+		for _, query := range counter.Queries() {
+			require.NotContains(t, strings.ToUpper(query), "COUNT(")
+		}
+		require.NoError(t, d.DeletePromotion(t.Context(), actor, "p"))
+	}
+}
+
+func totalsOfSome(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		d := newDesk(t, e)
+		made(t, d.Store, "p", noon)
+		require.NoError(t, addCodes(d.Store, "p", "A", "B", "C"))
+		require.Equal(t, 2, codesTotal(t, t.Context(), d.Store, "p", "A", "C", "X"))
+		require.Equal(t, 3, codesTotal(t, t.Context(), d.Store, "p"))
+	}
+}
+
+// totalsRaced has writers of every kind at once, on two servers that sweep and
+// make codes besides, while somebody looks at the totals again and again.
+func totalsRaced(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		seed := Seed(t, "PORTICO_TOTALS_SEED")
+		clock := NewClock(noon)
+		stores := []*shop.Store{e.Open(t, at(clock), shortKept), e.Open(t, at(clock), shortKept)}
+		stop := []func(){Work(t, stores[0]), Work(t, stores[1])}
+		scribble := &scribble{t: t, clock: clock}
+		for _, id := range scribble.promotions() {
+			made(t, stores[0], id, noon)
+		}
+		looking, done := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(done)
+			for open := true; open; {
+				requireTotals(&raced{t}, e.SQL(t))
+				select {
+				case <-looking:
+					open = false
+				case <-time.After(5 * time.Millisecond):
+				}
+			}
+		}()
+		var group sync.WaitGroup
+		for writer := range 6 {
+			group.Go(func() {
+				draw := rand.New(rand.NewPCG(seed, uint64(writer)))
+				for range Pick(60, 600) {
+					scribble.write(stores[writer%2], draw)
+				}
+			})
+		}
+		group.Wait()
+		for _, s := range stores {
+			require.NoError(t, s.Sweep(t.Context()))
+		}
+		for _, end := range stop {
+			end()
+		}
+		close(looking)
+		<-done
+		requireTotals(t, e.SQL(t))
+		require.Greater(t, scribble.made.Load(), int64(Pick(100, 1000)), "most writes are good")
+		for _, id := range scribble.promotions() {
+			_, err := stores[0].Promotion(t.Context(), id)
+			if !store.HasCode(err, store.NotFound) {
+				require.NoError(t, err)
+				require.Equal(t, len(exportedLines(t, stores[0], id)), codesTotal(t, t.Context(), stores[0], id))
+			}
+		}
+	}
+}
+
+// raced lets require be used beside the test's own goroutine.
+type raced struct{ *testing.T }
+
+func (r *raced) FailNow() { r.Fail() }
+
+func shortKept(config *shop.Config) {
+	keeping(func(r *store.Retention) { r.CodeUsages, r.StockLedger = 2*day, 2*day })(config)
+}
+
+func exportedLines(t *testing.T, s *shop.Store, id string) (codes []string) {
+	require.NoError(t, s.EachPromotionCode(t.Context(), id, func(c *promotion.PromotionCode) error {
+		codes = append(codes, c.Code)
+		return nil
+	}))
+	return codes
+}
+
+// scribble is writes at random, most of which are good.
+type scribble struct {
+	t     *testing.T
+	clock *Clock
+	made  atomic.Int64
+}
+
+func (w *scribble) promotions() []string { return []string{"p", "q", "r", "s"} }
+
+// codes are some, of which others may have some.
+func (w *scribble) codes(draw *rand.Rand) (codes []string) {
+	for range 1 + draw.IntN(4) {
+		codes = append(codes, fmt.Sprint("CODE-", draw.IntN(60)))
+	}
+	return store.Unique(codes)
+}
+
+// write makes one write; that it is refused is as good as that it is made.
+func (w *scribble) write(s *shop.Store, draw *rand.Rand) {
+	ctx := context.Background()
+	id, codes := w.promotions()[draw.IntN(4)], w.codes(draw)
+	kind := draw.IntN(16)
+	if draw.IntN(4) == 0 {
+		key := fmt.Sprint("key-", draw.IntN(500))
+		ctx = store.WithIdempotencyKey(ctx, &store.IdempotencyKey{Key: key, Operation: fmt.Sprint(kind), Input: key})
+	}
+	err := w.draw(ctx, s, draw, kind, id, codes)
+	var faults *exchange.ImportFaults
+	switch {
+	case err == nil:
+		w.made.Add(1)
+	case errors.As(err, &faults):
+	case store.HasCode(err, store.NotFound), store.HasCode(err, store.Unprocessable), store.HasCode(err, store.Conflict), store.HasCode(err, store.Invalid), store.HasCode(err, store.RateLimited):
+	default:
+		w.t.Errorf("a writer is told %v", err)
+	}
+}
+
+func (w *scribble) draw(ctx context.Context, s *shop.Store, draw *rand.Rand, kind int, id string, codes []string) error {
+	now := w.clock.Now()
+	switch kind {
+	case 0, 1, 2:
+		return createCodes(ctx, s, id, codes)
+	case 3, 4:
+		return createCodes(ctx, s, id, make([]string, 1+draw.IntN(200)))
+	case 5, 6:
+		_, err := s.DeletePromotionCodes(ctx, actor, id, codes[:1])
+		return err
+	case 7:
+		task, _, err := s.GenerateCodes(ctx, actor, promotion.CodeGeneration{PromotionID: id, Count: 1 + draw.IntN(500), Pattern: "J-########"})
+		if err == nil && draw.IntN(3) == 0 {
+			_, _ = s.CancelJob(ctx, actor, task.ID)
+		}
+		return err
+	case 8: // ends, and begins anew, or is automatic, or no more
+		change := promotion.PromotionChange{Start: ptr("2024-01-01"), End: ptr(now.Add(time.Duration(draw.IntN(3)-1) * day).Format(date))}
+		if draw.IntN(2) == 0 {
+			change = promotion.PromotionChange{Automatic: ptr(draw.IntN(2) == 0)}
+		}
+		_, err := s.UpdatePromotion(ctx, actor, id, change, draw.IntN(5) == 0)
+		return err
+	case 9:
+		if draw.IntN(4) == 0 {
+			return s.DeletePromotion(ctx, actor, id)
+		}
+		_, err := s.CreatePromotion(ctx, actor, id, percentOff(now))
+		return err
+	case 10, 11:
+		return w.importCodes(ctx, s, draw, id, codes)
+	case 12:
+		w.clock.Advance(time.Hour)
+		return s.Sweep(ctx)
+	default:
+		_, err := s.RedeemCode(ctx, actor, promotion.CodeUse{Code: codes[0], Units: 1, Reference: fmt.Sprint("order-", draw.IntN(1000))})
+		return err
+	}
+}
+
+// importCodes imports codes: some are there, some were another promotion's or
+// had another id, and one may be what cannot be written.
+func (w *scribble) importCodes(ctx context.Context, s *shop.Store, draw *rand.Rand, id string, codes []string) error {
+	lines := []string{promotionLine(id, "")}
+	for _, name := range codes {
+		lines = append(lines, strings.Replace(code(id, name, fmt.Sprintf(`,"used":%d`, draw.IntN(3))), `"id-`, fmt.Sprintf(`"id-%d-`, draw.IntN(2)), 1))
+	}
+	_, err := s.Import(ctx, actor, file(ndjson(lines...)), exchange.ImportOptions{})
+	return err
+}
+
+func createCodes(ctx context.Context, s *shop.Store, id string, codes []string) error {
+	_, _, err := s.CreatePromotionCodes(ctx, actor, id, newCodes(codes...), "")
+	return err
+}
