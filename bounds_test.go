@@ -115,3 +115,71 @@ func TestABodyIsBoundedByAFlag(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatWaitsOfAClientIsBoundedByFlags: its jobs, and codes that are not made
+// yet; no worker makes them here.
+func TestWhatWaitsOfAClientIsBoundedByFlags(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		at    []int // codes, a job each
+		over  int
+		says  string
+		never int // what can never be asked for; 0 for nothing
+	}{
+		"jobs-client":   {[]int{1, 1, 1}, 1, "This client has 3 jobs that wait or run, and may have 3; ask again when a job has ended, or cancel one.", 0},
+		"codes-client":  {[]int{2, 1}, 1, "count is 1, which is too many: this client has asked for 3 codes that are not made yet, of at most 3 at a time; ask again", 4},
+		"codes-waiting": {[]int{2, 1}, 1, "count is 1, which is too many: 3 codes are asked for that are not made yet, of at most 3 by all clients; ask again", 4},
+	}
+	for flag, test := range tests {
+		t.Run(flag, func(t *testing.T) {
+			t.Parallel()
+			h := heat(t, "--"+flag, "3")
+			ask := func(count int) string {
+				return h.posted(t, fmt.Sprintf(`mutation{promotionCodesGenerate(input:{promotionId:"promo-early-bird",pattern:"############",count:%d}){job{total}userErrors{message}}}`, count))
+			}
+			if test.never > 0 {
+				require.Contains(t, ask(test.never), "count must be at most 3, not 4: that is how many codes may wait to be made; ask for fewer")
+			}
+			for _, count := range test.at {
+				require.Contains(t, ask(count), fmt.Sprintf(`{"job":{"total":%d},"userErrors":[]}`, count))
+			}
+			require.Contains(t, ask(test.over), test.says)
+		})
+	}
+}
+
+// TestTheKeysOfAClientAreBoundedByFlags, as nearly as they are looked at.
+func TestTheKeysOfAClientAreBoundedByFlags(t *testing.T) {
+	t.Parallel()
+	for flag, test := range map[string]struct {
+		bound, least, most int // keys until one is refused
+		says               string
+	}{
+		"keys-client":       {20, 20, 22, "of one client 20 keys and 268435456 bytes"},
+		"keys-client-bytes": {200, 2, 40, "of one client 100000 keys and 200 bytes"},
+	} {
+		t.Run(flag, func(t *testing.T) {
+			t.Parallel()
+			h := heat(t, "--"+flag, strconv.Itoa(test.bound))
+			taken, answer := 0, ""
+			for ; taken <= test.most; taken++ {
+				answer = h.posted(t, fmt.Sprintf(`mutation{settingsUpdate(input:{pageLength:25,idempotencyKey:"k%d"}){settings{pageLength}userErrors{message}}}`, taken))
+				if strings.Contains(answer, "is one too many") {
+					break
+				}
+				require.Contains(t, answer, `"userErrors":[]`)
+			}
+			require.Contains(t, answer, test.says)
+			require.Contains(t, answer, "send the request later, or without a key")
+			require.GreaterOrEqual(t, taken, test.least)
+		})
+	}
+}
+
+// posted is what is answered to a document.
+func (h *hot) posted(t *testing.T, document string) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.handler.ServeHTTP(w, h.request(t.Context(), hotRequest{method: http.MethodPost, path: "/graphql", body: posted(document, "{}"), header: []string{"Content-Type", "application/json"}}))
+	return w.Body.String()
+}

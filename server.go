@@ -194,6 +194,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	kept := c.Retention()
 	s, err := c.Open(ctx, log, func(config *shop.Config) {
 		config.Sealer, config.StockBytes, config.Retention = sealer, c.StockCacheBytes, &kept
+		config.JobRoom, config.KeptKeys, config.KeptKeyBytes = c.JobRoom(), c.KeysClient, c.KeysClientBytes
 	})
 	if err != nil {
 		return nil, err

@@ -52,6 +52,8 @@ func TestCheckLineRefusesNUL(t *testing.T) {
 
 // What passes is decoded to what was sent: U+FFFD is there only where it was
 // written.
+//
+//	go test ./store -run - -fuzz FuzzCheckJSON
 func FuzzCheckJSON(f *testing.F) {
 	for _, seed := range []string{`{"a":["\ud83d\ude00",{"b":"\ud800"}]}`, "\"\xff\"", `"\\ud800"`, `{"\u0000":1}`, `"\ufffd"`} {
 		f.Add([]byte(seed))

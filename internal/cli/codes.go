@@ -26,6 +26,7 @@ type CodesGenerate struct {
 	Alphabet    string `placeholder:"CHARACTERS" help:"The characters to draw from, 2 to 64, each once. Default: digits and capitals without I, L, O and U."`
 	Uses        int    `placeholder:"N" default:"0" help:"How often each code can be used; 0 is any number of times. Default: ${default}."`
 	ConsumeUnit string `enum:"per_cart,per_item" default:"per_cart" help:"What one use counts: per_cart or per_item. Default: ${default}."`
+	Waiting
 	Common
 }
 
@@ -37,9 +38,17 @@ func (*CodesGenerate) Help() string {
 	return "The codes are made as a job. Interrupted by Ctrl-C it is canceled, and the codes made by then stay; killed, it goes on where it was as soon as a server, or this command, runs on the same database."
 }
 
+// Validate checks what kong cannot.
+func (c *CodesGenerate) Validate() error {
+	if err := c.Waiting.check(); err != nil {
+		return err
+	}
+	return c.Common.Validate()
+}
+
 // Run makes the codes.
 func (c *CodesGenerate) Run(ctx context.Context, streams Streams) error {
-	s, err := c.OpenExisting(ctx, c.Log(streams))
+	s, err := c.OpenExisting(ctx, c.Log(streams), func(config *shop.Config) { config.JobRoom = c.JobRoom() })
 	if err != nil {
 		return err
 	}

@@ -78,11 +78,11 @@ func (c *Common) Open(ctx context.Context, log *slog.Logger, options ...func(*sh
 
 // OpenExisting is Open for a command that has no use for an empty store: it
 // does not create a SQLite file.
-func (c *Common) OpenExisting(ctx context.Context, log *slog.Logger) (*shop.Store, error) {
+func (c *Common) OpenExisting(ctx context.Context, log *slog.Logger, options ...func(*shop.Config)) (*shop.Store, error) {
 	if path, embedded := shop.SQLiteFile(c.DatabaseURL); embedded {
 		if _, err := os.Stat(path); err != nil {
 			return nil, &fs.PathError{Op: "open the database", Path: path, Err: fs.ErrNotExist}
 		}
 	}
-	return c.Open(ctx, log)
+	return c.Open(ctx, log, options...)
 }

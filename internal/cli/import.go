@@ -19,6 +19,7 @@ type Import struct {
 	Lenient   bool     `help:"Pass over resources of unknown types and unknown members, instead of refusing them; what was passed over is told, and is no failure. Default: no."`
 	Generate  uint32   `placeholder:"PRODUCTS" default:"0" help:"Import a made-up shop of so many products instead of files; 0 is none. Default: ${default}."`
 	Seed      uint64   `placeholder:"N" default:"1" help:"With --generate: the same number makes the same shop. Default: ${default}."`
+	LineBytes int      `placeholder:"BYTES" default:"67108864" help:"How many bytes a line may have; a longer one is a fault, and is not held in memory. 0 is the default. Default: ${default}, which is 64 MiB."`
 	NoPublish bool     `help:"Leave the catalogs as they were published before. Default: publish all."`
 	Common
 }
@@ -39,6 +40,8 @@ func (c *Import) Validate() error {
 	switch {
 	case len(c.Files) == 0 && c.Generate == 0:
 		return usage("name a file to import, - for standard input, or use --generate")
+	case c.LineBytes < 0:
+		return usage("--line-bytes must be 1 or more; 0 is the default")
 	case len(c.Files) > 0 && c.Generate > 0:
 		return usage("--generate stands in the place of files; use one of them")
 	}
@@ -69,7 +72,7 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 	defer s.Close()
 	// Twice as a rule: once to check, once to write.
 	bar := newMeter(streams.Err, "importing", in.size(), 2)
-	report, err := s.Import(ctx, importActor, in.open, exchange.ImportOptions{Lenient: c.Lenient, Progress: bar.add})
+	report, err := s.Import(ctx, importActor, in.open, exchange.ImportOptions{Lenient: c.Lenient, LineBytes: c.LineBytes, Progress: bar.add})
 	bar.end()
 	if faulty := new(exchange.ImportFaults); errors.As(err, &faulty) {
 		return tellFaults(streams.Err, faulty, in)

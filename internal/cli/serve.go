@@ -46,6 +46,10 @@ type Serve struct {
 	MessageBytes int64 `group:"Bounds" placeholder:"BYTES" default:"1048576" help:"How many bytes a message may have that comes over a WebSocket; a longer one ends it. 0 is the default. Default: ${default}, which is 1 MiB."`
 	JobWorkers   int   `placeholder:"N" default:"2" help:"How many jobs a server does at once, so that a long one does not hold up the publication behind it. Default: ${default}."`
 
+	Waiting
+	KeysClient      int   `group:"Bounds" placeholder:"N" default:"100000" help:"How many idempotency keys of a client are kept; the oldest go first, and where those of an hour are too many, new ones are 429. 0 is the default. Default: ${default}."`
+	KeysClientBytes int64 `group:"Bounds" placeholder:"BYTES" default:"268435456" help:"How many bytes of what was answered under a client's idempotency keys are kept, in the same way. 0 is the default. Default: ${default}, which is 256 MiB."`
+
 	Slow              time.Duration `placeholder:"DURATION" default:"1s" help:"From how long on a request is logged as slow, with its statements and the time they took; 0 logs none. Default: ${default}."`
 	MetricsOperations int           `placeholder:"N" default:"100" help:"How many GraphQL operations metrics tell apart by name, beside trusted ones: the first that clients with a token ask for. Default: ${default}."`
 
@@ -80,6 +84,12 @@ func (c *Serve) Validate() error {
 	}
 	if c.MessageBytes < 0 || c.JobWorkers < 1 {
 		return usage("--message-bytes must be 0 or more, and --job-workers at least 1")
+	}
+	if c.KeysClient < 0 || c.KeysClientBytes < 0 {
+		return usage("--keys-client and --keys-client-bytes must be 1 or more; 0 is the default")
+	}
+	if err := c.Waiting.check(); err != nil {
+		return err
 	}
 	if err := c.Bounds.Check(); err != nil {
 		return usage("%s", err)

@@ -126,7 +126,8 @@ func TestTheBoundsAreToldAtTheStart(t *testing.T) {
 			told = line
 		}
 	}
-	for _, name := range []string{"document-depth", "document-cost", "request-time", "subscriptions-client", "connections", "request-nesting"} {
+	for _, name := range []string{"document-depth", "document-cost", "request-time", "subscriptions-client", "connections", "request-nesting", "streams-connection", "jobs-client", "codes-client", "codes-waiting",
+		"keys-client", "keys-client-bytes"} {
 		value, _ := is.flag(name)
 		require.Equal(t, value, told[name], name)
 	}

@@ -26,6 +26,7 @@ type Bounds struct {
 	RequestWait     time.Duration `placeholder:"DURATION" default:"300ms" help:"How long a request may wait its turn; then it is answered 503. Default: ${default}."`
 
 	Connections        int `placeholder:"N" default:"0" help:"How many connections there may be at once. Beyond that those that wait for a request are closed; then /healthz and /readyz are answered, and else 503. 0 is what the limit of open files leaves, at most 4096. Default: ${default}."`
+	StreamsConnection  int `placeholder:"N" default:"100" help:"How many requests a connection of HTTP/2 may have at once, as it is told; one more is refused. 0 is the default. Default: ${default}."`
 	ConnectionsAddress int `placeholder:"N" default:"0" help:"How many of the connections one address may have, an IPv6 /64 being one and a --trusted-proxy being none; 0 is a quarter. Default: ${default}."`
 }
 
@@ -49,12 +50,9 @@ const (
 //
 //   - what both contracts promise, so that clients rely on it: pages of 100, offsets of 10,000, ids, texts and lists of an input, the
 //     terms and values of a filter and its 64 KiB, codes and changes of stock of one request (store, and the rooms of it);
-//   - what all servers of a database hold together, which a flag of one could not promise: the jobs and codes to be made of a client
-//     (store/job), the idempotency keys of a client (store/db);
 //   - what is told: 20 errors of 1,000 bytes (graph/fault.go), lines of the log, labels of metrics (metrics.go, gauges.go);
 //   - what does not pass the proxies in front either: a token of 8 KiB, a request for one of 16 KiB (internal/auth);
-//   - 100 tags of a shopper's context, further ones of which are passed over and nothing is refused (graph/operation.go);
-//   - 100 streams on a connection of HTTP/2, which is the least that its standard recommends; what they ask waits its turn (serve.go).
+//   - 100 tags of a shopper's context, further ones of which are passed over and nothing is refused (graph/operation.go).
 
 // Check tells what no bound can be.
 func (b Bounds) Check() error {
@@ -71,6 +69,9 @@ func (b Bounds) Check() error {
 	}
 	if b.Connections < 0 || b.ConnectionsAddress < 0 || b.AnswerMemory < 0 {
 		return errors.New("--connections, --connections-address and --answer-memory must be 0 or more")
+	}
+	if b.StreamsConnection < 0 {
+		return errors.New("--streams-connection must be at least 1; 0 is the default")
 	}
 	if b.HeaderBytes < 0 || b.BodyBytes < 0 {
 		return errors.New("--header-bytes and --body-bytes must be at least 1; 0 is the default")

@@ -15,7 +15,7 @@ import (
 
 const (
 	maxHeaderBytes = 64 << 10
-	maxStreams     = 100 // requests at once on a connection of HTTP/2
+	maxStreams     = 100 // requests at once on a connection of HTTP/2, the least that its standard recommends
 )
 
 // drainLimit is how long requests under way may take to end.
@@ -83,7 +83,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 		ReadHeaderTimeout: chosen.bounds.HeaderTime,
 		IdleTimeout:       chosen.bounds.IdleTime,
 		WriteTimeout:      chosen.bounds.writeTime(),
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: cmp.Or(chosen.bounds.StreamsConnection, maxStreams)},
 		ConnState:         gate.state,
 		ConnContext:       gate.connected,
 		MaxHeaderBytes:    cmp.Or(chosen.bounds.HeaderBytes, maxHeaderBytes),

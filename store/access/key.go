@@ -68,7 +68,8 @@ func (s *AccessService) createFirstSigningKey(ctx context.Context, sealer *seal.
 	})
 }
 
-// insertSigningKey adds a key, which signs from a moment on.
+// insertSigningKey adds a key, which signs from a moment on. It is newer than all
+// there are, whatever the clock says: the newest of those that sign signs.
 func (s *AccessService) insertSigningKey(ctx context.Context, t *db.Tx, sealer *seal.Sealer, signs time.Time) (id string, err error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -78,11 +79,15 @@ func (s *AccessService) insertSigningKey(ctx context.Context, t *db.Tx, sealer *
 	if err != nil {
 		return "", err
 	}
+	newest, _, err := db.One(ctx, t.Session, db.Scalar[int64], `SELECT COALESCE(MAX(created_at), 0) FROM signing_key`)
+	if err != nil {
+		return "", err
+	}
 	id = store.NewID()
 	if _, err := t.Exec(ctx, `
 		INSERT INTO signing_key (id, public, sealed, created_at, signs_at, made_by)
 		VALUES ($1, $2, $3, $4, $5, $6)`,
-		id, []byte(public), sealing.Seal(SigningKeyField(id), private.Seed()), store.Micros(t.Now), store.Micros(signs), string(t.Actor)); err != nil {
+		id, []byte(public), sealing.Seal(SigningKeyField(id), private.Seed()), max(store.Micros(t.Now), newest+1000), store.Micros(signs), string(t.Actor)); err != nil {
 		return "", err
 	}
 	return id, s.db.Changed(ctx, t, db.TopicKeys)

@@ -47,6 +47,12 @@ type keysAdded struct {
 	refused time.Time // until when; zero for not at all
 }
 
+// refuses tells whether no key is taken at a moment: none more than keysRefused
+// before its end, for a clock that was set back.
+func (k *keysAdded) refuses(now time.Time) bool {
+	return now.Before(k.refused) && !now.Before(k.refused.Add(-keysRefused))
+}
+
 func newKeyRoom(config Config) *keyRoom {
 	return &keyRoom{most: cmp.Or(config.KeptKeys, defaultKeptKeys), bytes: cmp.Or(config.KeptKeyBytes, defaultKeptKeyBytes), clients: map[store.Actor]*keysAdded{}}
 }
@@ -70,7 +76,7 @@ func (r *keyRoom) due(client store.Actor, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := r.clients[client]
-	if c == nil || c.keys < max(1, r.most/keyLooks) && c.bytes < max(1, r.bytes/keyLooks) && (c.refused.IsZero() || now.Before(c.refused)) {
+	if c == nil || c.keys < max(1, r.most/keyLooks) && c.bytes < max(1, r.bytes/keyLooks) && (c.refused.IsZero() || c.refuses(now)) {
 		return false
 	}
 	delete(r.clients, client)
@@ -88,11 +94,11 @@ func (r *keyRoom) refuse(client store.Actor, until time.Time) {
 func (r *keyRoom) refused(client store.Actor, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if c := r.clients[client]; c == nil || !now.Before(c.refused) {
+	if c := r.clients[client]; c == nil || !c.refuses(now) {
 		return nil
 	}
 	return &store.Error{Code: store.RateLimited, Path: []string{"idempotency_key"}, Detail: fmt.Sprintf(
-		"is one too many: of one client %d keys and %d MiB of their answers are kept for an hour at least; send the request later, or without a key", r.most, r.bytes>>20)}
+		"is one too many: of one client %d keys and %d bytes of their answers are kept for an hour at least; send the request later, or without a key", r.most, r.bytes)}
 }
 
 // makeKeyRoom looks at a client's keys where enough were added, and drops the

@@ -26,6 +26,9 @@ type ImportOptions struct {
 	// More cost less each, and keep other writers waiting for longer.
 	Batch int
 
+	// LineBytes is how long a line may be; 0 means 64 MiB.
+	LineBytes int
+
 	// Progress, if set, is called as bytes of the file are done; each of the
 	// passes counts as a share of the whole. It may come from any goroutine.
 	Progress func(done int64)
@@ -103,8 +106,8 @@ func (f *ImportFaults) Error() string {
 }
 
 const (
-	importBatch  = 4000     // lines written in one transaction, unless said otherwise
-	maxLineBytes = 64 << 20 // of one resource
+	importBatch = 4000     // lines written in one transaction, unless said otherwise
+	lineBytes   = 64 << 20 // of one resource, unless said otherwise
 )
 
 // Import reads NDJSON, one resource a line, and writes it to the authoring
@@ -118,6 +121,7 @@ const (
 // An import that was killed is finished by running it again.
 func (s *ExchangeService) Import(ctx context.Context, actor store.Actor, open func() (io.ReadCloser, error), options ImportOptions) (*ImportReport, error) {
 	decoder := newDecoder(options.Lenient)
+	decoder.most = cmp.Or(options.LineBytes, lineBytes)
 	same := newSameLines()
 	report, err := s.checkImport(ctx, decoder, same, open, options)
 	if err != nil {
@@ -253,7 +257,7 @@ func readLines(file io.Reader, options ImportOptions, do func(first int, lines [
 		return err
 	}
 	for {
-		line, err := readLine(reader)
+		line, err := readLine(reader, cmp.Or(options.LineBytes, lineBytes))
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("line %d: %w", first+len(lines), err)
 		}
@@ -273,16 +277,18 @@ func readLines(file io.Reader, options ImportOptions, do func(first int, lines [
 	}
 }
 
-func readLine(reader *bufio.Reader) ([]byte, error) {
+// readLine is the next line with its end; of one of more than most bytes its
+// first ones, one more than may be, so that a batch tells.
+func readLine(reader *bufio.Reader, most int) ([]byte, error) {
 	var line []byte
 	for {
 		part, err := reader.ReadSlice('\n')
 		line = append(line, part...)
+		if content := bytes.TrimSuffix(line, []byte("\n")); len(content) > most {
+			line = content[:most+1]
+		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return line, err
-		}
-		if len(line) > maxLineBytes {
-			return nil, fmt.Errorf("a line is at most %d MiB long", maxLineBytes>>20)
 		}
 	}
 }
@@ -290,6 +296,10 @@ func readLine(reader *bufio.Reader) ([]byte, error) {
 func (d *decoder) batch(first int, lines [][]byte) []decoded {
 	batch := make([]decoded, 0, len(lines))
 	for i, line := range lines {
+		if len(bytes.TrimSuffix(line, []byte("\n"))) > d.most {
+			batch = append(batch, decoded{line: first + i, faults: store.Errors{store.Unprocessablef(nil, "The line is longer than %d bytes, which is what a resource may take; shorten its texts and lists, or raise --line-bytes.", d.most)}})
+			continue
+		}
 		line = bytes.TrimSpace(line)
 		if i == 0 && first == 1 {
 			line = bytes.TrimPrefix(line, []byte("\ufeff"))

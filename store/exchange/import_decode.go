@@ -16,6 +16,7 @@ import (
 type decoder struct {
 	types   map[string]func() authoring.Source
 	lenient bool // unknown members and types are passed over
+	most    int  // bytes of a line
 
 	skip func(line int) bool // lines that need not be read; nil for none
 }
@@ -25,7 +26,7 @@ func newDecoder(lenient bool) *decoder {
 	for _, kind := range kinds {
 		types[kind.Name] = kind.Create
 	}
-	return &decoder{types: types, lenient: lenient}
+	return &decoder{types: types, lenient: lenient, most: lineBytes}
 }
 
 // decoded is a line that was read.

@@ -121,7 +121,8 @@ func (s *JobService) CancelJob(ctx context.Context, actor store.Actor, id string
 
 // Enqueue adds a job of so many units, 0 where that is not known yet, unless one
 // that waits would do the same; then it is that one. ready tells whether it may
-// be asked for at all. RATE_LIMITED when too much waits already.
+// be asked for at all. RATE_LIMITED when too much waits already, by the bounds
+// of Room.
 func Enqueue(ctx context.Context, s *JobService, actor store.Actor, kind JobKind, input any, total int, ready func(context.Context, *db.Tx) error) (*Job, error) {
 	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*Job, error) {
 		if err := ready(ctx, t); err != nil {
@@ -135,7 +136,7 @@ func Enqueue(ctx context.Context, s *JobService, actor store.Actor, kind JobKind
 		if err != nil || waits {
 			return job, err
 		}
-		if err := jobRoom(t, ctx, kind, total); err != nil {
+		if err := s.room.admit(t, ctx, kind, total); err != nil {
 			return nil, err
 		}
 		job = &Job{ID: store.NewID(), Kind: kind, State: JobQueued, Total: total, Actor: t.Actor, CreatedAt: t.Now}
@@ -160,12 +161,14 @@ type JobService struct {
 	db       *db.DB
 	jobs     chan struct{} // wakes the worker of this process
 	works    map[JobKind]JobWork
+	room     Room
 	turn     time.Duration         // how long a job has its worker while others wait
 	house    func(context.Context) // keeps house beside the jobs, until its context ends
 	jobWatch *db.Watch[*Job]
 }
 
-// NewJobService does jobs by works, and keeps house beside them.
-func NewJobService(d *db.DB, works map[JobKind]JobWork, house func(context.Context)) *JobService {
-	return &JobService{db: d, jobs: make(chan struct{}, 1), works: works, turn: jobTurn, house: house, jobWatch: newJobWatch()}
+// NewJobService does jobs by works, as far as there is room, and keeps house
+// beside them.
+func NewJobService(d *db.DB, works map[JobKind]JobWork, room Room, house func(context.Context)) *JobService {
+	return &JobService{db: d, jobs: make(chan struct{}, 1), works: works, room: room.orDefault(), turn: jobTurn, house: house, jobWatch: newJobWatch()}
 }

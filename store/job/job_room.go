@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -9,16 +10,32 @@ import (
 	"portico/store/db"
 )
 
-// What may wait of jobs, those that run included.
+// Room is what may wait of jobs, those that run included. In each, 0 is the
+// default. A server holds its own bounds against the jobs of all servers.
+type Room struct {
+	ClientJobs  int // of one client; by default 100
+	ClientCodes int // codes to be made, of one client; by default 10,000,000
+	Codes       int // codes to be made, of all clients; by default 50,000,000
+}
+
+// The defaults.
 const (
-	MaxClientJobs  = 100        // of one client
-	MaxClientCodes = 10_000_000 // codes to be made, of one client
-	MaxCodesToMake = 50_000_000 // codes to be made, of all clients
+	defaultClientJobs  = 100
+	defaultClientCodes = 10_000_000
+	defaultCodes       = 50_000_000
 )
 
-// jobRoom is RATE_LIMITED when a job more, of so many units, is too much. Those
-// who ask at once ask one after the other, so that the bounds hold.
-func jobRoom(t *db.Tx, ctx context.Context, kind JobKind, units int) error {
+func (r Room) orDefault() Room {
+	return Room{cmp.Or(r.ClientJobs, defaultClientJobs), cmp.Or(r.ClientCodes, defaultClientCodes), cmp.Or(r.Codes, defaultCodes)}
+}
+
+// admit is RATE_LIMITED when a job more, of so many units, is too much, and
+// UNPROCESSABLE when it would be so however little waits. Those who ask at once
+// ask one after the other, so that the bounds hold.
+func (r Room) admit(t *db.Tx, ctx context.Context, kind JobKind, units int) error {
+	if most := min(r.ClientCodes, r.Codes); kind == JobGenerateCodes && units > most {
+		return store.Unprocessablef([]string{"count"}, "must be at most %d, not %d: that is how many codes may wait to be made; ask for fewer, several times", most, units)
+	}
 	if _, err := t.Exec(ctx, `
 		INSERT INTO counter (name, value) VALUES ('jobs', 1)
 		ON CONFLICT (name) DO UPDATE SET value = counter.value + 1`); err != nil {
@@ -35,18 +52,18 @@ func jobRoom(t *db.Tx, ctx context.Context, kind JobKind, units int) error {
 	switch {
 	case err != nil:
 		return err
-	case jobs >= MaxClientJobs:
-		return tooMuchWaits("This client has %d jobs that wait or run, which is as many as one may have", jobs)
+	case jobs >= int64(r.ClientJobs):
+		return tooMuchWaits(nil, "This client has %d jobs that wait or run, and may have %d", jobs, r.ClientJobs)
 	case kind != JobGenerateCodes:
 		return nil
-	case own+int64(units) > MaxClientCodes:
-		return tooMuchWaits("This client has asked for %d codes that are not made yet, and may have asked for %d at a time, so that %d more are too many", own, MaxClientCodes, units)
-	case all+int64(units) > MaxCodesToMake:
-		return tooMuchWaits("%d codes are asked for that are not made yet, of at most %d by all clients, so that %d more are too many", all, MaxCodesToMake, units)
+	case own+int64(units) > int64(r.ClientCodes):
+		return tooMuchWaits([]string{"count"}, "is %d, which is too many: this client has asked for %d codes that are not made yet, of at most %d at a time", units, own, r.ClientCodes)
+	case all+int64(units) > int64(r.Codes):
+		return tooMuchWaits([]string{"count"}, "is %d, which is too many: %d codes are asked for that are not made yet, of at most %d by all clients", units, all, r.Codes)
 	}
 	return nil
 }
 
-func tooMuchWaits(format string, args ...any) error {
-	return &store.Error{Code: store.RateLimited, Detail: fmt.Sprintf(format, args...) + "; ask again when a job has ended, or cancel one."}
+func tooMuchWaits(path []string, format string, args ...any) error {
+	return &store.Error{Code: store.RateLimited, Path: path, Detail: fmt.Sprintf(format, args...) + "; ask again when a job has ended, or cancel one"}
 }

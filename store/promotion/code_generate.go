@@ -64,7 +64,7 @@ type generateState struct {
 // guesses it takes on average to find one of them.
 //
 // RATE_LIMITED when this client, or all together, have asked for too much that
-// is not made yet (jobRoom). INVALID and UNPROCESSABLE name each member that is
+// is not made yet (job.Room). INVALID and UNPROCESSABLE name each member that is
 // wrong, among them a pattern that is too small for so many codes. NOT_FOUND for an unknown
 // promotion; UNPROCESSABLE for an automatic one, and for one that has ended.
 func (s *PromotionService) GenerateCodes(ctx context.Context, actor store.Actor, g CodeGeneration) (task *job.Job, odds float64, err error) {

@@ -3,6 +3,7 @@ package publish
 import (
 	"cmp"
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -40,7 +41,22 @@ func (s *PublishService) Preview(ctx context.Context, actor store.Actor, catalog
 	return s.publish(ctx, actor, catalogID, false, progress)
 }
 
-func (s *PublishService) publish(ctx context.Context, actor store.Actor, catalogID string, serve bool, progress PublishProgress) (*release.Release, error) {
+// buildsAtMost is how often a publication begins whose release is swept
+// meanwhile.
+const buildsAtMost = 3
+
+// publish begins again where its release was taken for dead, as that of a
+// server that stood still is, or any when the database's clock was set.
+func (s *PublishService) publish(ctx context.Context, actor store.Actor, catalogID string, serve bool, progress PublishProgress) (made *release.Release, err error) {
+	for range buildsAtMost {
+		if made, err = s.build(ctx, actor, catalogID, serve, progress); !errors.Is(err, errSwept) {
+			break
+		}
+	}
+	return made, err
+}
+
+func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID string, serve bool, progress PublishProgress) (*release.Release, error) {
 	if progress == nil {
 		progress = func(int, int) {}
 	}
@@ -119,7 +135,7 @@ func (s *PublishService) analyzeReleases(ctx context.Context) error {
 func (s *PublishService) startRelease(ctx context.Context, actor store.Actor, release *release.Release) (id int64, err error) {
 	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		if release.BaseID != 0 { // and that it keeps the base
-			n, err := t.Exec(ctx, `UPDATE release SET touched_at = $2 WHERE id = $1 AND state = $3`, release.BaseID, store.Micros(t.Now), catalog.ReleasePublished)
+			n, err := t.Exec(ctx, `UPDATE release SET touched_at = `+s.db.ClockSQL()+` WHERE id = $1 AND state = $2`, release.BaseID, catalog.ReleasePublished)
 			if err != nil || n == 0 {
 				return cmp.Or[error](err, errSwept)
 			}
@@ -130,7 +146,7 @@ func (s *PublishService) startRelease(ctx context.Context, actor store.Actor, re
 		}
 		_, err = t.Exec(ctx, `
 			INSERT INTO release (id, catalog_id, state, locale, locales, products, published_at, superseded_at, touched_at, base_id)
-			VALUES ($1, $2, $3, $4, '', 0, 0, 0, $5, $6)`, id, release.CatalogID, catalog.ReleaseBuilding, release.Locale, store.Micros(t.Now), release.BaseID)
+			VALUES ($1, $2, $3, $4, '', 0, 0, 0, `+s.db.ClockSQL()+`, $5)`, id, release.CatalogID, catalog.ReleaseBuilding, release.Locale, release.BaseID)
 		return err
 	})
 	return id, err

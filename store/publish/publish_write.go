@@ -67,7 +67,7 @@ func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *
 		if err := t.ExpectMany(ctx); err != nil {
 			return err
 		}
-		n, err := t.Exec(ctx, `UPDATE release SET touched_at = $2 WHERE id = $1 AND state = $3`, w.release.ID, store.Micros(t.Now), catalog.ReleaseBuilding)
+		n, err := t.Exec(ctx, `UPDATE release SET touched_at = `+w.service.db.ClockSQL()+` WHERE id = $1 AND state = $2`, w.release.ID, catalog.ReleaseBuilding)
 		if err != nil {
 			return err
 		}

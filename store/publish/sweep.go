@@ -65,13 +65,16 @@ type deadRelease struct {
 	delta   bool
 }
 
+// deadReleases are those to drop. Whether a build lives is told by the database's
+// clock, by which it shows that it does: another server's clock may be minutes
+// ahead.
 func (s *PublishService) deadReleases(ctx context.Context) ([]deadRelease, error) {
 	kept := cmp.Or(s.kept, math.MaxInt32)
 	return db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (r deadRelease, err error) {
 		return r, rows.Scan(&r.id, &r.touched, &r.delta)
 	}, `
 		SELECT id, touched_at, base_id <> 0 FROM release
-		WHERE state <> $1 AND touched_at < $2
+		WHERE state <> $1 AND touched_at < `+s.db.ClockSQL()+` - $2
 		UNION ALL
 		SELECT id, touched_at, base_id <> 0 FROM (
 		    SELECT id, touched_at, base_id, superseded_at, preview, age,
@@ -83,7 +86,7 @@ func (s *PublishService) deadReleases(ctx context.Context) ([]deadRelease, error
 		UNION ALL
 		SELECT id, touched_at, base_id <> 0 FROM release -- of a catalog that was deleted
 		WHERE state = $1 AND superseded_at > 0 AND catalog_id NOT IN (SELECT id FROM catalog)`,
-		catalog.ReleasePublished, store.Micros(s.db.Now().Add(-buildingStale)), kept, store.Micros(s.db.Now().Add(-releaseRemembered)), max(kept, releasesMost))
+		catalog.ReleasePublished, buildingStale.Microseconds(), kept, store.Micros(s.db.Now().Add(-releaseRemembered)), max(kept, releasesMost))
 }
 
 // dropRelease deletes a release, its own row last: what is left of an

@@ -37,6 +37,7 @@ func TestEveryEngineKeepsThePromisesOf(t *testing.T) {
 		{"code generation", storetest.CodeGeneration},
 		{"totals", storetest.Totals},
 		{"housekeeping", storetest.Housekeeping},
+		{"clock steps", storetest.ClockSteps},
 		{"a year", storetest.Year},
 	} {
 		t.Run(suite.name, func(t *testing.T) {

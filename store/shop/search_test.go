@@ -15,7 +15,7 @@ import (
 // Whatever is typed is read, or told to be out of bounds; and how Unicode
 // writes a text, and its case, make no other search of it.
 //
-//	go test ./store -run - -fuzz FuzzSearch
+//	go test ./store/shop -run - -fuzz FuzzSearch
 func FuzzSearch(f *testing.F) {
 	for _, text := range []string{"", "anvil", "Heavy ANV", "a\x00", "\xff", "É\u0301té", "Straße ﬁne", "เก้าอี้ไม้", "木製椅子 x", "コーヒー ｺｰﾋｰ", "한국어 책상", "كُرْسِيّ",
 		`" OR 1=1 --`, "NEAR(a, b)*", "a:* & !b", strings.Repeat("a ", 30), strings.Repeat("x", 300), "\u200d\u00ad", "İı", "e\u0323\u0301", "\U0001F468\u200d\U0001F469"} {

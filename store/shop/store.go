@@ -42,6 +42,7 @@ type Config struct {
 	WholeReleases bool             // publish every release whole, none as a delta, for tests that compare
 	KeptKeys      int              // idempotency keys of a client; 0 means 100,000
 	KeptKeyBytes  int64            // of what they answer; 0 means 256 MiB
+	JobRoom       job.Room         // what may wait of jobs
 	Retention     *store.Retention // for how long what happened is kept; nil means the default
 	Patience      store.Patience   // how long to wait for the database
 	Sealer        *seal.Sealer     // seals the gateways' secrets; nil for a process that has no use for them
@@ -87,7 +88,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 		db: d, AccessService: access.NewAccessService(d), CatalogService: catalog.NewCatalogService(d), GatewayService: gateway.NewGatewayService(d, config.Sealer),
 		ReleaseService: release.NewReleaseService(d), SettingsService: settings.NewSettingsService(d), StockService: stock.NewStockService(d, stockBytes),
 	}
-	s.JobService = job.NewJobService(d, s.jobWorks(), func(ctx context.Context) { s.house.Keep(ctx) })
+	s.JobService = job.NewJobService(d, s.jobWorks(), config.JobRoom, func(ctx context.Context) { s.house.Keep(ctx) })
 	s.PromotionService = promotion.NewPromotionService(d, s.JobService)
 	s.PublishService = publish.NewPublishService(d, s.JobService, s.ReleaseService, publish.PublishConfig{
 		WordBytes: config.WordBytes, Whole: config.WholeReleases, Kept: kept.Releases,

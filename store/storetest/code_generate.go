@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"regexp"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,6 +22,7 @@ func CodeGeneration(t *testing.T, e Engine) {
 	t.Run("a pattern that is too small is refused, with the odds", generateRefusals(e))
 	t.Run("two requests are two jobs", generateTwice(e))
 	t.Run("what waits is bounded, for a client and for all", generateBounded(e))
+	t.Run("what may wait is chosen", generateBoundedByChoice(e))
 	t.Run("codes of others are passed over", generateAround(e))
 	t.Run("a job goes on where the last worker was", generateResumed(e))
 	t.Run("workers who take a job from each other make it once, and nobody cancels it", generateContended(e))
@@ -71,57 +70,6 @@ func exportedCodes(t *testing.T, s *shop.Store, id string) (codes []string) {
 		return nil
 	}))
 	return codes
-}
-
-func generateBounded(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		s, _ := promoted(t, e, promotionLine("p", ``))
-		ask := func(by store.Actor, count int) (*job.Job, error) {
-			job, _, err := s.GenerateCodes(t.Context(), by, promotion.CodeGeneration{PromotionID: "p", Count: count, Pattern: "################"})
-			return job, err
-		}
-		refused := func(err error, holds string) {
-			t.Helper()
-			require.True(t, store.HasCode(err, store.RateLimited), "%v", err)
-			require.ErrorContains(t, err, holds)
-			require.ErrorContains(t, err, "cancel one")
-		}
-		first, err := ask("client:a", promotion.MaxGeneratedCodes-1)
-		require.NoError(t, err)
-		require.Equal(t, promotion.MaxGeneratedCodes-1, first.Total)
-		_, err = ask("client:a", 2)
-		refused(err, "asked for 9999999 codes that are not made yet")
-		_, err = ask("client:a", 1)
-		require.NoError(t, err, "to the last code")
-
-		var asking sync.WaitGroup // at once, the bound for all holds too
-		var taken atomic.Int64
-		for i := range 12 {
-			asking.Go(func() {
-				_, err := ask(store.Actor(fmt.Sprintf("client:%d", i)), promotion.MaxGeneratedCodes)
-				if err == nil {
-					taken.Add(1)
-				} else if !store.HasCode(err, store.RateLimited) {
-					t.Errorf("answers %v", err)
-				}
-			})
-		}
-		asking.Wait()
-		require.EqualValues(t, 4, taken.Load())
-		_, err = ask("client:b", 1)
-		refused(err, "of at most 50000000 by all clients")
-
-		_, err = s.CancelJob(t.Context(), "client:a", first.ID)
-		require.NoError(t, err)
-		for range job.MaxClientJobs {
-			_, err = ask("client:b", 1)
-			require.NoError(t, err, "there is room again")
-		}
-		_, err = ask("client:b", 1)
-		refused(err, "has 100 jobs")
-		_, err = ask("client:c", 1)
-		require.NoError(t, err)
-	}
 }
 
 func generateByPattern(e Engine) func(*testing.T) {
