@@ -91,7 +91,7 @@ var (
 )
 
 // Holds is nil as long as the job is this worker's, and nobody has canceled it.
-func Holds(t *db.Tx, ctx context.Context, job *Job) error {
+func Holds(ctx context.Context, t *db.Tx, job *Job) error {
 	canceled, held, err := db.One(ctx, t.Session, db.Scalar[bool], `
 		SELECT canceled FROM job WHERE id = $1 AND worker = $2 AND state = $3`+t.ForUpdate("job"), job.ID, job.worker, string(JobRunning))
 	switch {
@@ -175,7 +175,7 @@ func (s *JobService) explainJob(job *Job, err error) string {
 // writes tell that (Keep).
 func (s *JobService) beat(ctx context.Context, job *Job, done, total int) error {
 	return s.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
-		if err := Holds(t, ctx, job); err != nil {
+		if err := Holds(ctx, t, job); err != nil {
 			return err
 		}
 		_, err := t.Exec(ctx, `UPDATE job SET beat_at = `+s.db.ClockSQL()+`, done = CASE WHEN result = '' THEN $2 ELSE done END, total = $3 WHERE id = $1`, job.ID, done, total)
@@ -186,7 +186,7 @@ func (s *JobService) beat(ctx context.Context, job *Job, done, total int) error 
 // Keep writes, in a transaction of a job's work, how far the work is with it: the
 // next worker finds the state as the job's result. Only the database knows it
 // for certain, for a worker may not hear any more that its write was made.
-func Keep(t *db.Tx, ctx context.Context, job *Job, state any, done int) error {
+func Keep(ctx context.Context, t *db.Tx, job *Job, state any, done int) error {
 	_, err := t.Exec(ctx, `UPDATE job SET result = $2, done = $3 WHERE id = $1`, job.ID, string(store.Encode(state)), done)
 	return err
 }
