@@ -34,7 +34,7 @@ func (r mutationResolver) CatalogCreate(ctx context.Context, input generated.Cat
 		return nil, err
 	}
 	catalog, err := r.store.CreateCatalog(ctx, auth.From(ctx).Actor(), deref(input.ID), catalog.CatalogChange{Name: &input.Name,
-		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: ranks(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
+		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: values(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
 	faults, err := userErrors(err)
 	return &generated.CatalogCreatePayload{Catalog: catalog, UserErrors: faults}, err
 }
@@ -45,7 +45,7 @@ func (r mutationResolver) CatalogUpdate(ctx context.Context, input generated.Cat
 		return nil, err
 	}
 	catalog, err := r.store.UpdateCatalog(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), catalog.CatalogChange{Name: input.Name,
-		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: ranks(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
+		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: values(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
 	faults, err := userErrors(err)
 	return &generated.CatalogUpdatePayload{Catalog: catalog, UserErrors: faults}, err
 }
@@ -58,16 +58,4 @@ func (r mutationResolver) CatalogDelete(ctx context.Context, input generated.Cat
 	id := store.LocalID(input.ID)
 	gone, faults, err := deletion(store.TypeCatalog, id, r.store.DeleteCatalog(ctx, auth.From(ctx).Actor(), id))
 	return &generated.CatalogDeletePayload{DeletedID: gone, UserErrors: faults}, err
-}
-
-// ranks are the price books of an input; nil stays nil.
-func ranks(list []*catalog.PricebookRank) []catalog.PricebookRank {
-	if list == nil {
-		return nil
-	}
-	values := make([]catalog.PricebookRank, len(list))
-	for i, rank := range list {
-		values[i] = *rank
-	}
-	return values
 }

@@ -10,22 +10,18 @@ import (
 	"portico/store/promotion"
 )
 
-func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *model.MoneyInput) (*promotion.CodeCheck, error) {
+func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *promotion.GivenAmount) (*promotion.CodeCheck, error) {
 	if err := auth.Require(ctx, "Query.promotionCodeCheck"); err != nil {
 		return nil, err
 	}
 	if err := r.codeLimit(ctx, auth.From(ctx).ClientID); err != nil {
 		return nil, err
 	}
-	use := promotion.CodeUse{Code: code, User: deref(user), Units: units}
-	if cartValue != nil {
-		worth, err := cartValue.Value()
-		if err != nil {
-			return nil, err.At("cart_value")
-		}
-		use.CartValue = &worth
+	worth, fault := cartValue.Value()
+	if fault != nil {
+		return nil, fault.At("cart_value")
 	}
-	return r.store.CheckCode(ctx, use)
+	return r.store.CheckCode(ctx, promotion.CodeUse{Code: code, User: deref(user), Units: units, CartValue: worth})
 }
 
 func (r queryResolver) PromotionCodeUsages(ctx context.Context, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.PromotionCodeUsageConnection, error) {

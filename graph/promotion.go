@@ -2,8 +2,6 @@ package graph
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
 	"portico/graph/generated"
 	"portico/graph/model"
@@ -49,31 +47,19 @@ func (r mutationResolver) PromotionCreate(ctx context.Context, input model.Promo
 	if err != nil {
 		return nil, err
 	}
-	change := promotion.PromotionChange{Name: &input.Name, Description: input.Description, Type: &input.PromotionType,
-		Enabled: &input.Enabled, Automatic: &input.Automatic, Start: &input.Start, End: &input.End,
-		MaxApplicationsPerCart: input.MaxApplicationsPerCart, Schema: input.Schema,
-		Currencies: input.Currencies, TargetCatalogs: targets(input.TargetCatalogs), Conditions: input.Conditions}
-	promotion, err := (*promotion.Promotion)(nil), setAmounts(&change, input.MinCartValue, input.MaxDiscountValue)
-	if err == nil {
-		promotion, err = r.store.CreatePromotion(ctx, auth.From(ctx).Actor(), deref(input.ID), change)
-	}
+	input.TargetCatalogs = localIDs(input.TargetCatalogs)
+	promotion, err := r.store.CreatePromotion(ctx, auth.From(ctx).Actor(), deref(input.ID), input.PromotionChange)
 	faults, err := userErrors(err)
 	return &generated.PromotionCreatePayload{Promotion: promotion, UserErrors: faults}, err
 }
 
-func (r mutationResolver) PromotionUpdate(ctx context.Context, input generated.PromotionUpdateInput) (*generated.PromotionUpdatePayload, error) {
+func (r mutationResolver) PromotionUpdate(ctx context.Context, input model.PromotionUpdateInput) (*generated.PromotionUpdatePayload, error) {
 	ctx, err := begin(ctx, "Mutation.promotionUpdate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
-	change := promotion.PromotionChange{Name: input.Name, Description: input.Description, Type: input.PromotionType,
-		Enabled: input.Enabled, Automatic: input.Automatic, Start: input.Start, End: input.End,
-		MaxApplicationsPerCart: input.MaxApplicationsPerCart, Schema: input.Schema,
-		Currencies: input.Currencies, TargetCatalogs: targets(input.TargetCatalogs), Conditions: input.Conditions}
-	update, err := &promotion.PromotionUpdate{}, setAmounts(&change, input.MinCartValue, input.MaxDiscountValue)
-	if err == nil {
-		update, err = r.store.UpdatePromotion(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), change, input.DryRun)
-	}
+	input.TargetCatalogs = localIDs(input.TargetCatalogs)
+	update, err := r.store.UpdatePromotion(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), input.PromotionChange, input.DryRun)
 	if err != nil {
 		update = &promotion.PromotionUpdate{}
 	}
@@ -97,42 +83,9 @@ func (r mutationResolver) PromotionDelete(ctx context.Context, input generated.P
 	return &generated.PromotionDeletePayload{DeletedID: gone, UserErrors: faults}, err
 }
 
-// setAmounts reads the amounts of an input, each of which is digits, and tells
-// every one that is not.
-func setAmounts(change *promotion.PromotionChange, minCart, maxDiscount []*model.MoneyInput) error {
-	var faults store.Errors
-	change.MinCartValue = amounts("min_cart_value", minCart, &faults)
-	change.MaxDiscountValue = amounts("max_discount_value", maxDiscount, &faults)
-	if len(faults) > 0 {
-		return faults
-	}
+// Amount takes digits as they are: the store tells which are no amount, with
+// all else that is wrong.
+func (moneyInputResolver) Amount(_ context.Context, obj *promotion.GivenAmount, data string) error {
+	obj.SetDigits(data)
 	return nil
-}
-
-// amounts are those of an input; nil stays nil.
-func amounts(member string, list []*model.MoneyInput, faults *store.Errors) []store.CurrencyAmount {
-	if list == nil {
-		return nil
-	}
-	values := make([]store.CurrencyAmount, len(list))
-	for i, amount := range list {
-		value, err := amount.Value()
-		if err != nil {
-			*faults = append(*faults, err.At(member, fmt.Sprint(i)))
-		}
-		values[i] = value
-	}
-	return values
-}
-
-// targets are the catalogs of an input as the schema has them; nil stays nil.
-func targets(ids []string) json.RawMessage {
-	if ids == nil {
-		return nil
-	}
-	text, err := json.Marshal(localIDs(ids))
-	if err != nil {
-		panic(err) // strings always marshal
-	}
-	return text
 }

@@ -37,11 +37,7 @@ func (r mutationResolver) PromotionCodesCreate(ctx context.Context, input genera
 	if err != nil {
 		return nil, err
 	}
-	codes := make([]promotion.NewCode, len(input.Codes))
-	for i, c := range input.Codes {
-		codes[i] = c.NewCode()
-	}
-	p, made, err := r.store.CreatePromotionCodes(ctx, auth.From(ctx).Actor(), store.LocalID(input.PromotionID), codes, input.ConsumeUnit)
+	p, made, err := r.store.CreatePromotionCodes(ctx, auth.From(ctx).Actor(), store.LocalID(input.PromotionID), values(input.Codes), input.ConsumeUnit)
 	faults, err := userErrors(err)
 	if made == nil {
 		made = []*promotion.PromotionCode{}
@@ -57,4 +53,10 @@ func (r mutationResolver) PromotionCodesDelete(ctx context.Context, input genera
 	deleted, err := r.store.DeletePromotionCodes(ctx, auth.From(ctx).Actor(), store.LocalID(input.PromotionID), input.Codes)
 	faults, err := userErrors(err)
 	return &generated.PromotionCodesDeletePayload{Deleted: deleted, UserErrors: faults}, err
+}
+
+// User is a list in GraphQL, and in REST a text, too.
+func (promotionCodeInputResolver) User(_ context.Context, obj *promotion.NewCode, data []string) error {
+	obj.User = promotion.CodeUsers(data)
+	return nil
 }

@@ -54,6 +54,9 @@ type (
 	promotionResolver    struct{ *Resolver }
 	authoredNodeResolver struct{ *Resolver }
 	codeRefusalResolver  struct{ *Resolver }
+
+	moneyInputResolver         struct{}
+	promotionCodeInputResolver struct{}
 )
 
 // Query implements generated.ResolverRoot.
@@ -107,6 +110,14 @@ func (r *Resolver) PromotionCodeRefusal() generated.PromotionCodeRefusalResolver
 // AuthoredNode implements generated.ResolverRoot.
 func (r *Resolver) AuthoredNode() generated.AuthoredNodeResolver { return authoredNodeResolver{r} }
 
+// MoneyInput implements generated.ResolverRoot.
+func (r *Resolver) MoneyInput() generated.MoneyInputResolver { return moneyInputResolver{} }
+
+// PromotionCodeInput implements generated.ResolverRoot.
+func (r *Resolver) PromotionCodeInput() generated.PromotionCodeInputResolver {
+	return promotionCodeInputResolver{}
+}
+
 // page gathers the arguments that every connection takes.
 func page(first *int, after *string, last *int, before *string, offset *int) store.Page {
 	return store.Page{First: first, After: after, Last: last, Before: before, Offset: offset}
@@ -141,6 +152,18 @@ func localIDs(ids []string) []string {
 		local[i] = store.LocalID(id)
 	}
 	return local
+}
+
+// values are what pointers of an input point to; nil stays nil.
+func values[T any](list []*T) []T {
+	if list == nil {
+		return nil
+	}
+	copied := make([]T, len(list))
+	for i, value := range list {
+		copied[i] = *value
+	}
+	return copied
 }
 
 // userErrors tells apart what the caller can mend, which goes into the

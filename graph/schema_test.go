@@ -153,6 +153,9 @@ func TestEveryFilterAttributeHasItsMembers(t *testing.T) {
 		}
 		require.NotPanics(t, func() { (&model.ProductFilter{}).SetText(attribute, nil) }, "model.ProductFilter.text knows no %s", attribute)
 	}
+	for _, attribute := range release.FacetAttributes() {
+		require.NotNil(t, schema().Types["ProductFacets"].Fields.ForName(camel(attribute)), "ProductFacets of the schema has no member %s", camel(attribute))
+	}
 }
 
 func camel(name string) string {

@@ -117,10 +117,9 @@ func (r mutationResolver) StockTransact(ctx context.Context, input generated.Sto
 	if err != nil {
 		return nil, err
 	}
-	changes := make([]stock.StockChange, len(input.Changes))
-	for i, c := range input.Changes {
-		changes[i] = stock.StockChange{ProductID: store.LocalID(c.ProductID), Action: c.Action, Quantity: c.Quantity,
-			Reason: deref(c.Reason), Reference: deref(c.Reference), ExpectedAvailable: c.ExpectedAvailable}
+	changes := values(input.Changes)
+	for i := range changes {
+		changes[i].ProductID = store.LocalID(changes[i].ProductID)
 	}
 	made, err := r.store.TransactStock(ctx, auth.From(ctx).Actor(), changes)
 	faults, err := userErrors(err)

@@ -52,6 +52,7 @@ func readBody(w http.ResponseWriter, r *http.Request, begin, rule string, into a
 	}
 	var mistyped *json.UnmarshalTypeError
 	if err := store.DecodeJSON(body, into); errors.As(err, &mistyped) {
+		mistyped.Field = sentAs(reflect.TypeOf(into).Elem(), mistyped.Field)
 		return mistypedMember(mistyped)
 	} else if err != nil {
 		return &store.Error{Code: store.Invalid, Detail: "The body is not the JSON that is expected."}
@@ -114,21 +115,34 @@ func membersOf(of reflect.Type, path []string) []string {
 	return nil
 }
 
+// sentAs is a member's path without the struct that a body embeds, which the
+// decoder names as well.
+func sentAs(body reflect.Type, path string) string {
+	if first, inner, _ := strings.Cut(path, "."); body.Kind() == reflect.Struct {
+		if field, ok := body.FieldByName(first); ok && field.Anonymous {
+			return inner
+		}
+	}
+	return path
+}
+
 // maxQuoted is how much of a number an error quotes.
 const maxQuoted = 64
 
 // mistypedMember names a member of the wrong JSON type.
 func mistypedMember(e *json.UnmarshalTypeError) *store.Error {
-	if digits, ok := strings.CutPrefix(e.Value, "number "); ok && e.Type.Kind() == reflect.Int && strings.Trim(digits, "-0123456789") == "" {
+	if digits, ok := strings.CutPrefix(e.Value, "number "); ok && jsonName(e.Type) == wholeNumber && strings.Trim(digits, "-0123456789") == "" {
 		return &store.Error{Code: store.Unprocessable, Path: []string{e.Field}, Detail: fmt.Sprintf("is out of any range: %.*s", maxQuoted, digits)}
 	}
 	return &store.Error{Code: store.Invalid, Path: []string{e.Field}, Detail: fmt.Sprintf("must be %s, not a %.*s", jsonName(e.Type), maxQuoted, e.Value)}
 }
 
+const wholeNumber = "a whole number"
+
 func jsonName(goType reflect.Type) string {
 	switch goType.Kind() {
-	case reflect.Int:
-		return "a whole number"
+	case reflect.Int, reflect.Int64:
+		return wholeNumber
 	case reflect.Bool:
 		return "a boolean"
 	case reflect.Slice:

@@ -41,7 +41,7 @@ func TestWholeNumbers(t *testing.T) {
 			{"expires_in", "POST", "/v2/shopper-tokens", `{"data":{"account_id":"a","expires_in":#}}`, "expires_in", ``},
 			{"amount", "PUT", "/v2/promotions/ten-off", `{"data":{"min_cart_value":[{"currency":"USD","amount":#}]}}`, "min_cart_value.amount", `"amount":60}`},
 			{"max_applications_per_cart", "PUT", "/v2/promotions/ten-off", `{"data":{"max_applications_per_cart":#}}`, "max_applications_per_cart", `"max_applications_per_cart":60,`},
-			{"schema", "PUT", "/v2/promotions/ten-off", `{"data":{"schema":{"currencies":[{"currency":"USD","amount":#}]}}}`, "amount", ``},
+			{"schema", "PUT", "/v2/promotions/ten-off", `{"data":{"schema":{"currencies":[{"currency":"USD","amount":#}]}}}`, "schema.currencies.0.amount", ``},
 		} {
 			for _, number := range []string{"60", "60.0", "6e1", "600e-1"} {
 				body := strings.ReplaceAll(member.body, "#", number)
@@ -54,7 +54,7 @@ func TestWholeNumbers(t *testing.T) {
 				w := s.send(t, member.method, member.path, body)
 				require.GreaterOrEqual(t, w.Code, 400, "%s %s", member.path, body)
 				require.Less(t, w.Code, 500, "%s %s", member.path, body)
-				require.Contains(t, w.Body.String(), member.bad+" must be a whole number")
+				require.Contains(t, w.Body.String(), `"detail":"`+member.bad+" must be a whole number")
 			}
 		}
 	})

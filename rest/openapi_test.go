@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,6 +26,43 @@ import (
 // served are the operations that other packages answer, which the document
 // has after those of the routes.
 var served = []string{"POST /oauth/access_token", "GET /.well-known/jwks.json", "GET /healthz", "GET /readyz"}
+
+// What the README shows of a route is its method and path; a row of its table
+// may go on from its first path with … in place of what is repeated.
+func TestTheReadmeHasEveryRoute(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	_, table, _ := strings.Cut(string(text), "\n## What is served\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	shown := map[string]bool{}
+	for row := range strings.Lines(table) {
+		methods, first := "", ""
+		cell, _, _ := strings.Cut(strings.ReplaceAll(strings.TrimPrefix(row, "| "), "|", "\x00"), "` \x00")
+		for i, quoted := range strings.Split(cell, "`") {
+			if i%2 == 0 {
+				continue
+			}
+			if method, path, told := strings.Cut(quoted, " "); told {
+				methods, quoted = method, path
+			}
+			end, goesOn := strings.CutPrefix(quoted, "…")
+			if !goesOn {
+				first = quoted
+			}
+			for _, coordinate := range rest.Routes {
+				method, path, _ := strings.Cut(coordinate, " ")
+				if slices.Contains(strings.Split(methods, "\x00"), method) &&
+					(path == quoted || goesOn && strings.HasSuffix(path, end) && strings.HasPrefix(path, first[:strings.LastIndex(first, "/")])) {
+					shown[coordinate] = true
+				}
+			}
+		}
+	}
+	for _, coordinate := range rest.Routes {
+		require.True(t, shown[coordinate], "the table under \"What is served\" in README.md has no %s", coordinate)
+	}
+}
 
 // described lists the document's operations in the order in which it has
 // them, as coordinates.

@@ -17,6 +17,7 @@ import (
 	"github.com/vektah/gqlparser/v2/parser"
 
 	"portico/store/gateway"
+	"portico/store/promotion"
 )
 
 //go:embed operations.graphql
@@ -152,8 +153,10 @@ func spell(v reflect.Value) any {
 		return secretPlaceholder
 	case time.Time:
 		return value.Format(time.RFC3339Nano)
-	case json.RawMessage:
+	case json.RawMessage, promotion.GivenAmount:
 		return value
+	case promotion.CodeUser: // of which GraphQL has lists only
+		return spell(reflect.ValueOf(value.Names()))
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -174,12 +177,13 @@ func spell(v reflect.Value) any {
 		return list
 	case reflect.Struct:
 		members := map[string]any{}
-		for i := range v.NumField() {
-			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-			if name == "-" { // which GraphQL cannot say
+		for _, field := range reflect.VisibleFields(v.Type()) {
+			name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+			value := v.FieldByIndex(field.Index)
+			if field.Anonymous || strings.Contains(options, "omitempty") && value.IsZero() {
 				continue
 			}
-			if value := spell(v.Field(i)); value != nil {
+			if value := spell(value); value != nil {
 				members[name] = value
 			}
 		}

@@ -15,41 +15,41 @@ import (
 // promotionBody is a promotion as clients send it; absent members are nil.
 // What the contract lists beside schema may stand in either place.
 type promotionBody struct {
-	ID                     *string         `json:"id"`
-	Name                   *string         `json:"name"`
-	Description            *string         `json:"description"`
-	PromotionType          *string         `json:"promotion_type"`
-	Enabled                *bool           `json:"enabled"`
-	Automatic              *bool           `json:"automatic"`
-	Start                  *string         `json:"start"`
-	End                    *string         `json:"end"`
-	MinCartValue           []amountBody    `json:"min_cart_value"`
-	MaxDiscountValue       []amountBody    `json:"max_discount_value"`
-	MaxApplicationsPerCart *int            `json:"max_applications_per_cart"`
-	Schema                 json.RawMessage `json:"schema"`
-	Currencies             json.RawMessage `json:"currencies"`
-	TargetCatalogs         []string        `json:"target_catalogs"`
-	Conditions             json.RawMessage `json:"conditions"`
+	ID *string `json:"id"`
+	promotionMembers
 }
 
-type amountBody struct {
-	Currency string `json:"currency"`
-	Amount   *int   `json:"amount"` // minor units
+// promotionMembers is promotion.PromotionChange in the contract's names.
+type promotionMembers struct {
+	Name                   *string                  `json:"name"`
+	Description            *string                  `json:"description"`
+	Type                   *promotion.PromotionType `json:"promotion_type"`
+	Enabled                *bool                    `json:"enabled"`
+	Automatic              *bool                    `json:"automatic"`
+	Start                  *string                  `json:"start"`
+	End                    *string                  `json:"end"`
+	MinCartValue           []promotion.GivenAmount  `json:"min_cart_value"`
+	MaxDiscountValue       []promotion.GivenAmount  `json:"max_discount_value"`
+	MaxApplicationsPerCart *int                     `json:"max_applications_per_cart"`
+	Schema                 json.RawMessage          `json:"schema"`
+	Currencies             json.RawMessage          `json:"currencies"`
+	TargetCatalogs         []string                 `json:"target_catalogs"`
+	Conditions             json.RawMessage          `json:"conditions"`
 }
 
-// amounts are those of a body; nil stays nil.
-func amounts(list []amountBody) []*model.MoneyInput {
-	if list == nil {
-		return nil
+// asNew are the members of a new promotion: those that GraphQL always has are
+// empty where they are absent.
+func (m promotionMembers) asNew() promotion.PromotionChange {
+	m.Name, m.Type, m.Start, m.End = orEmpty(m.Name), orEmpty(m.Type), orEmpty(m.Start), orEmpty(m.End)
+	m.Enabled, m.Automatic = orEmpty(m.Enabled), orEmpty(m.Automatic)
+	return promotion.PromotionChange(m)
+}
+
+func orEmpty[T any](value *T) *T {
+	if value == nil {
+		value = new(T)
 	}
-	inputs := make([]*model.MoneyInput, len(list))
-	for i, a := range list {
-		inputs[i] = &model.MoneyInput{Currency: a.Currency}
-		if a.Amount != nil {
-			inputs[i].Amount = strconv.Itoa(*a.Amount)
-		}
-	}
-	return inputs
+	return value
 }
 
 // promotions lists the promotions.
@@ -99,11 +99,7 @@ func (a *API) createPromotion(w http.ResponseWriter, r *http.Request) error {
 	if err := readData(w, r, &b); err != nil {
 		return err
 	}
-	input := model.PromotionCreateInput{
-		ID: b.ID, Name: deref(b.Name), Description: b.Description, PromotionType: promotion.PromotionType(deref(b.PromotionType)),
-		Enabled: deref(b.Enabled), Automatic: deref(b.Automatic), Start: deref(b.Start), End: deref(b.End),
-		MinCartValue: amounts(b.MinCartValue), MaxDiscountValue: amounts(b.MaxDiscountValue), MaxApplicationsPerCart: b.MaxApplicationsPerCart,
-		Schema: b.Schema, Currencies: b.Currencies, TargetCatalogs: b.TargetCatalogs, Conditions: b.Conditions}
+	input := model.PromotionCreateInput{ID: b.ID, PromotionChange: b.asNew()}
 	tell(w, r, "input", input)
 	payload, err := a.resolver.Mutation().PromotionCreate(r.Context(), input)
 	if err == nil {
@@ -126,12 +122,7 @@ func (a *API) updatePromotion(w http.ResponseWriter, r *http.Request) error {
 	if err := readData(w, r, &b); err != nil {
 		return err
 	}
-	input := generated.PromotionUpdateInput{
-		ID: r.PathValue("id"), DryRun: dryRun,
-		Name: b.Name, Description: b.Description, PromotionType: (*promotion.PromotionType)(b.PromotionType),
-		Enabled: b.Enabled, Automatic: b.Automatic, Start: b.Start, End: b.End,
-		MinCartValue: amounts(b.MinCartValue), MaxDiscountValue: amounts(b.MaxDiscountValue), MaxApplicationsPerCart: b.MaxApplicationsPerCart,
-		Schema: b.Schema, Currencies: b.Currencies, TargetCatalogs: b.TargetCatalogs, Conditions: b.Conditions}
+	input := model.PromotionUpdateInput{ID: r.PathValue("id"), DryRun: dryRun, PromotionChange: promotion.PromotionChange(b.promotionMembers)}
 	tell(w, r, "input", input)
 	payload, err := a.resolver.Mutation().PromotionUpdate(r.Context(), input)
 	if err == nil {
@@ -179,13 +170,6 @@ func (a *API) deletePromotion(w http.ResponseWriter, r *http.Request) error {
 func writePromotion(w http.ResponseWriter, status int, p *promotion.Promotion) error {
 	writeJSON(w, status, append(appendPromotion([]byte(`{"data":`), p), '}'))
 	return nil
-}
-
-func deref[T any](value *T) (none T) {
-	if value == nil {
-		return none
-	}
-	return *value
 }
 
 // appendPromotion writes the promotion resource (spec: Promotion), and its

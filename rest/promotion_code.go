@@ -17,9 +17,9 @@ import (
 
 // codesBody is what codes are made or deleted by (spec: Endpoints 1).
 type codesBody[Codes any] struct {
-	Type        *string `json:"type"`
-	Codes       Codes   `json:"codes"`
-	ConsumeUnit *string `json:"consume_unit"` // of the codes that name none
+	Type        *string               `json:"type"`
+	Codes       Codes                 `json:"codes"`
+	ConsumeUnit promotion.ConsumeUnit `json:"consume_unit"` // of the codes that name none
 }
 
 // codeRows are the codes of a body, all read at once or, where one is
@@ -47,26 +47,21 @@ func (b codesBody[Codes]) check() error {
 	return nil
 }
 
-// codeBody is one code (spec: Promotion code).
+// codeBody is one code (spec: Promotion code): promotion.NewCode in the
+// contract's names.
 type codeBody struct {
-	Code        *string            `json:"code"`
-	ConsumeUnit *string            `json:"consume_unit"`
-	Uses        *int               `json:"uses"`
-	User        promotion.CodeUser `json:"user"`
-}
-
-// input is the code as GraphQL takes it.
-func (c *codeBody) input() *model.PromotionCodeInput {
-	return &model.PromotionCodeInput{Code: c.Code, Uses: c.Uses, ConsumeUnit: (*promotion.ConsumeUnit)(c.ConsumeUnit),
-		User: c.User.Names(), OneUser: c.User.IsOne()}
+	Code        string                `json:"code"`
+	ConsumeUnit promotion.ConsumeUnit `json:"consume_unit"`
+	User        promotion.CodeUser    `json:"user"`
+	MaxUses     *int                  `json:"uses"`
 }
 
 // inputs reads rows that are not read yet each by itself, so that every
 // malformed one is told.
-func (r codeRows) inputs() (list []*model.PromotionCodeInput, err error) {
-	list = make([]*model.PromotionCodeInput, 0, len(r.read)+len(r.sent))
+func (r codeRows) inputs() (list []*promotion.NewCode, err error) {
+	list = make([]*promotion.NewCode, 0, len(r.read)+len(r.sent))
 	for _, c := range r.read {
-		list = append(list, c.input())
+		list = append(list, (*promotion.NewCode)(c))
 	}
 	var faults store.Errors
 	for i, row := range r.sent {
@@ -75,7 +70,7 @@ func (r codeRows) inputs() (list []*model.PromotionCodeInput, err error) {
 			faults = append(faults, fault.At("codes", strconv.Itoa(i)))
 			continue
 		}
-		list = append(list, c.input())
+		list = append(list, (*promotion.NewCode)(&c))
 	}
 	if len(faults) > 0 {
 		return nil, faults.Bounded()
@@ -118,7 +113,7 @@ func (a *API) createCodes(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	input := generated.PromotionCodesCreateInput{
-		PromotionID: r.PathValue("id"), Codes: codes, ConsumeUnit: cmp.Or(promotion.ConsumeUnit(deref(b.ConsumeUnit)), promotion.PerCart)}
+		PromotionID: r.PathValue("id"), Codes: codes, ConsumeUnit: cmp.Or(b.ConsumeUnit, promotion.PerCart)}
 	tell(w, r, "input", input)
 	payload, err := a.resolver.Mutation().PromotionCodesCreate(r.Context(), input)
 	if err == nil {
@@ -216,7 +211,10 @@ func (a *API) deleteCodes(w http.ResponseWriter, r *http.Request) error {
 	var faults store.Errors
 	for i, row := range b.Codes {
 		var code string
-		var object codeBody
+		var object struct {
+			codeBody
+			Code *string `json:"code"`
+		}
 		if json.Unmarshal(row, &code) != nil {
 			if store.DecodeJSON(row, &object) != nil || object.Code == nil {
 				faults = append(faults, &store.Error{Code: store.Invalid, Path: []string{"codes", strconv.Itoa(i)}, Detail: "must be a code, or an object that has one"})

@@ -54,13 +54,13 @@ type stockTransactionBody struct {
 }
 
 type stockTransactionAttributes struct {
-	Type      string  `json:"type"`
-	ProductID string  `json:"product_id"`
-	Action    string  `json:"action"`
-	Quantity  *int    `json:"quantity"`
-	Location  string  `json:"location"`
-	Reason    *string `json:"reason"`
-	Reference *string `json:"reference"`
+	Type      string            `json:"type"`
+	ProductID string            `json:"product_id"`
+	Action    stock.StockAction `json:"action"`
+	Quantity  *int              `json:"quantity"`
+	Location  string            `json:"location"`
+	Reason    string            `json:"reason"`
+	Reference string            `json:"reference"`
 }
 
 // transactStock changes a product's stock and enters it in the ledger.
@@ -83,8 +83,8 @@ func (a *API) transactStock(w http.ResponseWriter, r *http.Request) error {
 	if err := checkLocation(b.Location); err != nil {
 		return err
 	}
-	input := generated.StockTransactInput{Changes: []*generated.StockChangeInput{
-		{ProductID: id, Action: stock.StockAction(b.Action), Quantity: *b.Quantity, Reason: b.Reason, Reference: b.Reference}}}
+	input := generated.StockTransactInput{Changes: []*stock.StockChange{
+		{ProductID: id, Action: b.Action, Quantity: *b.Quantity, Reason: b.Reason, Reference: b.Reference}}}
 	tell(w, r, "input", input)
 	payload, err := a.resolver.Mutation().StockTransact(r.Context(), input)
 	if err == nil {

@@ -52,6 +52,8 @@ type ResolverRoot interface {
 	Stock() StockResolver
 	StockTransaction() StockTransactionResolver
 	Subscription() SubscriptionResolver
+	MoneyInput() MoneyInputResolver
+	PromotionCodeInput() PromotionCodeInputResolver
 }
 
 type DirectiveRoot struct {
@@ -474,7 +476,7 @@ type ComplexityRoot struct {
 		PromotionCodesGenerate func(childComplexity int, input PromotionCodesGenerateInput) int
 		PromotionCreate        func(childComplexity int, input model.PromotionCreateInput) int
 		PromotionDelete        func(childComplexity int, input PromotionDeleteInput) int
-		PromotionUpdate        func(childComplexity int, input PromotionUpdateInput) int
+		PromotionUpdate        func(childComplexity int, input model.PromotionUpdateInput) int
 		SettingsUpdate         func(childComplexity int, input SettingsUpdateInput) int
 		ShopperTokenCreate     func(childComplexity int, input ShopperTokenCreateInput) int
 		StockCreate            func(childComplexity int, input StockCreateInput) int
@@ -851,7 +853,7 @@ type ComplexityRoot struct {
 		Products            func(childComplexity int, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotion           func(childComplexity int, id string) int
 		PromotionCode       func(childComplexity int, code string) int
-		PromotionCodeCheck  func(childComplexity int, code string, user *string, units int, cartValue *model.MoneyInput) int
+		PromotionCodeCheck  func(childComplexity int, code string, user *string, units int, cartValue *promotion.GivenAmount) int
 		PromotionCodeUsages func(childComplexity int, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		PromotionCodes      func(childComplexity int, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotions          func(childComplexity int, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
@@ -1040,7 +1042,7 @@ type MutationResolver interface {
 	CatalogRuleUpdate(ctx context.Context, input CatalogRuleUpdateInput) (*CatalogRuleUpdatePayload, error)
 	CatalogRuleDelete(ctx context.Context, input CatalogRuleDeleteInput) (*CatalogRuleDeletePayload, error)
 	PromotionCreate(ctx context.Context, input model.PromotionCreateInput) (*PromotionCreatePayload, error)
-	PromotionUpdate(ctx context.Context, input PromotionUpdateInput) (*PromotionUpdatePayload, error)
+	PromotionUpdate(ctx context.Context, input model.PromotionUpdateInput) (*PromotionUpdatePayload, error)
 	PromotionDelete(ctx context.Context, input PromotionDeleteInput) (*PromotionDeletePayload, error)
 	PromotionCodesCreate(ctx context.Context, input PromotionCodesCreateInput) (*PromotionCodesCreatePayload, error)
 	PromotionCodesDelete(ctx context.Context, input PromotionCodesDeleteInput) (*PromotionCodesDeletePayload, error)
@@ -1120,7 +1122,7 @@ type QueryResolver interface {
 	Jobs(ctx context.Context, first int) ([]*model.Job, error)
 	Node(ctx context.Context, id string) (model.Node, error)
 	Nodes(ctx context.Context, ids []string) ([]model.Node, error)
-	PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *model.MoneyInput) (*promotion.CodeCheck, error)
+	PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *promotion.GivenAmount) (*promotion.CodeCheck, error)
 	PromotionCodeUsages(ctx context.Context, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.PromotionCodeUsage], error)
 }
 type StockResolver interface {
@@ -1134,6 +1136,13 @@ type SubscriptionResolver interface {
 	StockChanged(ctx context.Context, productIds []string) (<-chan *model.Stock, error)
 	JobProgress(ctx context.Context, id string) (<-chan *model.Job, error)
 	CatalogPublished(ctx context.Context) (<-chan *release.Release, error)
+}
+
+type MoneyInputResolver interface {
+	Amount(ctx context.Context, obj *promotion.GivenAmount, data string) error
+}
+type PromotionCodeInputResolver interface {
+	User(ctx context.Context, obj *promotion.NewCode, data []string) error
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -2969,7 +2978,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.PromotionUpdate(childComplexity, args["input"].(PromotionUpdateInput)), true
+		return e.ComplexityRoot.Mutation.PromotionUpdate(childComplexity, args["input"].(model.PromotionUpdateInput)), true
 	case "Mutation.settingsUpdate":
 		if e.ComplexityRoot.Mutation.SettingsUpdate == nil {
 			break
@@ -4720,7 +4729,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.PromotionCodeCheck(childComplexity, args["code"].(string), args["user"].(*string), args["units"].(int), args["cartValue"].(*model.MoneyInput)), true
+		return e.ComplexityRoot.Query.PromotionCodeCheck(childComplexity, args["code"].(string), args["user"].(*string), args["units"].(int), args["cartValue"].(*promotion.GivenAmount)), true
 	case "Query.promotionCodeUsages":
 		if e.ComplexityRoot.Query.PromotionCodeUsages == nil {
 			break
@@ -11101,8 +11110,8 @@ func (ec *executionContext) field_Mutation_promotionUpdate_args(ctx context.Cont
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (PromotionUpdateInput, error) {
-			return ec.unmarshalNPromotionUpdateInput2porticoᚋgraphᚋgeneratedᚐPromotionUpdateInput(ctx, v)
+		func(ctx context.Context, v any) (model.PromotionUpdateInput, error) {
+			return ec.unmarshalNPromotionUpdateInput2porticoᚋgraphᚋmodelᚐPromotionUpdateInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -12085,8 +12094,8 @@ func (ec *executionContext) field_Query_promotionCodeCheck_args(ctx context.Cont
 	}
 	args["units"] = arg2
 	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "cartValue",
-		func(ctx context.Context, v any) (*model.MoneyInput, error) {
-			return ec.unmarshalOMoneyInput2ᚖporticoᚋgraphᚋmodelᚐMoneyInput(ctx, v)
+		func(ctx context.Context, v any) (*promotion.GivenAmount, error) {
+			return ec.unmarshalOMoneyInput2ᚖporticoᚋstoreᚋpromotionᚐGivenAmount(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -19667,7 +19676,7 @@ func (ec *executionContext) _Mutation_promotionUpdate(ctx context.Context, field
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().PromotionUpdate(ctx, fc.Args["input"].(PromotionUpdateInput))
+			return ec.Resolvers.Mutation().PromotionUpdate(ctx, fc.Args["input"].(model.PromotionUpdateInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *PromotionUpdatePayload) graphql.Marshaler {
@@ -27837,7 +27846,7 @@ func (ec *executionContext) _Query_promotionCodeCheck(ctx context.Context, field
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().PromotionCodeCheck(ctx, fc.Args["code"].(string), fc.Args["user"].(*string), fc.Args["units"].(int), fc.Args["cartValue"].(*model.MoneyInput))
+			return ec.Resolvers.Query().PromotionCodeCheck(ctx, fc.Args["code"].(string), fc.Args["user"].(*string), fc.Args["units"].(int), fc.Args["cartValue"].(*promotion.GivenAmount))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *promotion.CodeCheck) graphql.Marshaler {
@@ -32210,8 +32219,8 @@ func (ec *executionContext) unmarshalInputListOrder(ctx context.Context, obj any
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputMoneyInput(ctx context.Context, obj any) (model.MoneyInput, error) {
-	var it model.MoneyInput
+func (ec *executionContext) unmarshalInputMoneyInput(ctx context.Context, obj any) (promotion.GivenAmount, error) {
+	var it promotion.GivenAmount
 	if obj == nil {
 		return it, nil
 	}
@@ -32234,7 +32243,9 @@ func (ec *executionContext) unmarshalInputMoneyInput(ctx context.Context, obj an
 			if err != nil {
 				return it, err
 			}
-			it.Amount = data
+			if err = ec.Resolvers.MoneyInput().Amount(ctx, &it, data); err != nil {
+				return it, err
+			}
 		case "currency":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("currency"))
 			data, err := ec.unmarshalNString2string(ctx, v)
@@ -32761,8 +32772,8 @@ func (ec *executionContext) unmarshalInputPromotionCodeFilter(ctx context.Contex
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputPromotionCodeInput(ctx context.Context, obj any) (model.PromotionCodeInput, error) {
-	var it model.PromotionCodeInput
+func (ec *executionContext) unmarshalInputPromotionCodeInput(ctx context.Context, obj any) (promotion.NewCode, error) {
+	var it promotion.NewCode
 	if obj == nil {
 		return it, nil
 	}
@@ -32781,7 +32792,7 @@ func (ec *executionContext) unmarshalInputPromotionCodeInput(ctx context.Context
 		switch k {
 		case "code":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("code"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			data, err := ec.unmarshalOString2string(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -32792,10 +32803,10 @@ func (ec *executionContext) unmarshalInputPromotionCodeInput(ctx context.Context
 			if err != nil {
 				return it, err
 			}
-			it.Uses = data
+			it.MaxUses = data
 		case "consumeUnit":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("consumeUnit"))
-			data, err := ec.unmarshalOConsumeUnit2ᚖporticoᚋstoreᚋpromotionᚐConsumeUnit(ctx, v)
+			data, err := ec.unmarshalOConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -32806,7 +32817,9 @@ func (ec *executionContext) unmarshalInputPromotionCodeInput(ctx context.Context
 			if err != nil {
 				return it, err
 			}
-			it.User = data
+			if err = ec.Resolvers.PromotionCodeInput().User(ctx, &it, data); err != nil {
+				return it, err
+			}
 		}
 	}
 	return it, nil
@@ -32990,7 +33003,7 @@ func (ec *executionContext) unmarshalInputPromotionCodesCreateInput(ctx context.
 			it.PromotionID = data
 		case "codes":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("codes"))
-			data, err := ec.unmarshalNPromotionCodeInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionCodeInputᚄ(ctx, v)
+			data, err := ec.unmarshalNPromotionCodeInput2ᚕᚖporticoᚋstoreᚋpromotionᚐNewCodeᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33174,7 +33187,7 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 			it.ID = data
 		case "name":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
-			data, err := ec.unmarshalNString2string(ctx, v)
+			data, err := ec.unmarshalNString2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33188,49 +33201,49 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 			it.Description = data
 		case "promotionType":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("promotionType"))
-			data, err := ec.unmarshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType(ctx, v)
+			data, err := ec.unmarshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.PromotionType = data
+			it.Type = data
 		case "enabled":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("enabled"))
-			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			data, err := ec.unmarshalNBoolean2ᚖbool(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.Enabled = data
 		case "automatic":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("automatic"))
-			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			data, err := ec.unmarshalNBoolean2ᚖbool(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.Automatic = data
 		case "start":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("start"))
-			data, err := ec.unmarshalNString2string(ctx, v)
+			data, err := ec.unmarshalNString2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.Start = data
 		case "end":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("end"))
-			data, err := ec.unmarshalNString2string(ctx, v)
+			data, err := ec.unmarshalNString2ᚖstring(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.End = data
 		case "minCartValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minCartValue"))
-			data, err := ec.unmarshalOMoneyInput2ᚕᚖporticoᚋgraphᚋmodelᚐMoneyInputᚄ(ctx, v)
+			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚐGivenAmountᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.MinCartValue = data
 		case "maxDiscountValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxDiscountValue"))
-			data, err := ec.unmarshalOMoneyInput2ᚕᚖporticoᚋgraphᚋmodelᚐMoneyInputᚄ(ctx, v)
+			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚐGivenAmountᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33446,8 +33459,8 @@ func (ec *executionContext) unmarshalInputPromotionOrder(ctx context.Context, ob
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Context, obj any) (PromotionUpdateInput, error) {
-	var it PromotionUpdateInput
+func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Context, obj any) (model.PromotionUpdateInput, error) {
+	var it model.PromotionUpdateInput
 	if obj == nil {
 		return it, nil
 	}
@@ -33502,7 +33515,7 @@ func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Conte
 			if err != nil {
 				return it, err
 			}
-			it.PromotionType = data
+			it.Type = data
 		case "enabled":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("enabled"))
 			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
@@ -33533,14 +33546,14 @@ func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Conte
 			it.End = data
 		case "minCartValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minCartValue"))
-			data, err := ec.unmarshalOMoneyInput2ᚕᚖporticoᚋgraphᚋmodelᚐMoneyInputᚄ(ctx, v)
+			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚐGivenAmountᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.MinCartValue = data
 		case "maxDiscountValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxDiscountValue"))
-			data, err := ec.unmarshalOMoneyInput2ᚕᚖporticoᚋgraphᚋmodelᚐMoneyInputᚄ(ctx, v)
+			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚐGivenAmountᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33759,8 +33772,8 @@ func (ec *executionContext) unmarshalInputShopperTokenCreateInput(ctx context.Co
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputStockChangeInput(ctx context.Context, obj any) (StockChangeInput, error) {
-	var it StockChangeInput
+func (ec *executionContext) unmarshalInputStockChangeInput(ctx context.Context, obj any) (stock.StockChange, error) {
+	var it stock.StockChange
 	if obj == nil {
 		return it, nil
 	}
@@ -33800,14 +33813,14 @@ func (ec *executionContext) unmarshalInputStockChangeInput(ctx context.Context, 
 			it.Quantity = data
 		case "reason":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			data, err := ec.unmarshalOString2string(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.Reason = data
 		case "reference":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reference"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			data, err := ec.unmarshalOString2string(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33888,7 +33901,7 @@ func (ec *executionContext) unmarshalInputStockTransactInput(ctx context.Context
 		switch k {
 		case "changes":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("changes"))
-			data, err := ec.unmarshalNStockChangeInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐStockChangeInputᚄ(ctx, v)
+			data, err := ec.unmarshalNStockChangeInput2ᚕᚖporticoᚋstoreᚋstockᚐStockChangeᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -43580,6 +43593,28 @@ func (ec *executionContext) marshalNBoolean2bool(ctx context.Context, sel ast.Se
 	return res
 }
 
+func (ec *executionContext) unmarshalNBoolean2ᚖbool(ctx context.Context, v any) (*bool, error) {
+	res, err := graphql.UnmarshalBoolean(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNBoolean2ᚖbool(ctx context.Context, sel ast.SelectionSet, v *bool) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	_ = sel
+	res := graphql.MarshalBoolean(*v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) marshalNBreadcrumb2ᚕᚖporticoᚋgraphᚋmodelᚐBreadcrumbᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Breadcrumb) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -44563,9 +44598,9 @@ func (ec *executionContext) marshalNMoney2ᚖporticoᚋstoreᚐMoney(ctx context
 	return ec._Money(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNMoneyInput2ᚖporticoᚋgraphᚋmodelᚐMoneyInput(ctx context.Context, v any) (*model.MoneyInput, error) {
+func (ec *executionContext) unmarshalNMoneyInput2porticoᚋstoreᚋpromotionᚐGivenAmount(ctx context.Context, v any) (promotion.GivenAmount, error) {
 	res, err := ec.unmarshalInputMoneyInput(ctx, v)
-	return &res, graphql.ErrorOnPath(ctx, err)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNNodeCreateInput2porticoᚋgraphᚋgeneratedᚐNodeCreateInput(ctx context.Context, v any) (NodeCreateInput, error) {
@@ -45050,13 +45085,13 @@ func (ec *executionContext) marshalNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodel
 	return ret
 }
 
-func (ec *executionContext) unmarshalNPromotionCodeInput2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionCodeInputᚄ(ctx context.Context, v any) ([]*model.PromotionCodeInput, error) {
+func (ec *executionContext) unmarshalNPromotionCodeInput2ᚕᚖporticoᚋstoreᚋpromotionᚐNewCodeᚄ(ctx context.Context, v any) ([]*promotion.NewCode, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]*model.PromotionCodeInput, len(vSlice))
+	res := make([]*promotion.NewCode, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNPromotionCodeInput2ᚖporticoᚋgraphᚋmodelᚐPromotionCodeInput(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNPromotionCodeInput2ᚖporticoᚋstoreᚋpromotionᚐNewCode(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -45064,7 +45099,7 @@ func (ec *executionContext) unmarshalNPromotionCodeInput2ᚕᚖporticoᚋgraph�
 	return res, nil
 }
 
-func (ec *executionContext) unmarshalNPromotionCodeInput2ᚖporticoᚋgraphᚋmodelᚐPromotionCodeInput(ctx context.Context, v any) (*model.PromotionCodeInput, error) {
+func (ec *executionContext) unmarshalNPromotionCodeInput2ᚖporticoᚋstoreᚋpromotionᚐNewCode(ctx context.Context, v any) (*promotion.NewCode, error) {
 	res, err := ec.unmarshalInputPromotionCodeInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
@@ -45386,7 +45421,53 @@ var (
 	}
 )
 
-func (ec *executionContext) unmarshalNPromotionUpdateInput2porticoᚋgraphᚋgeneratedᚐPromotionUpdateInput(ctx context.Context, v any) (PromotionUpdateInput, error) {
+func (ec *executionContext) unmarshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType(ctx context.Context, v any) (*promotion.PromotionType, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType(ctx context.Context, sel ast.SelectionSet, v *promotion.PromotionType) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	_ = sel
+	res := graphql.MarshalString(marshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType[*v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType = map[string]promotion.PromotionType{
+		"FIXED_DISCOUNT":        promotion.FixedDiscount,
+		"PERCENT_DISCOUNT":      promotion.PercentDiscount,
+		"ITEM_FIXED_DISCOUNT":   promotion.ItemFixedDiscount,
+		"ITEM_PERCENT_DISCOUNT": promotion.ItemPercentDiscount,
+		"X_FOR_Y":               promotion.XForY,
+		"X_FOR_AMOUNT":          promotion.XForAmount,
+		"BUNDLE_FIXED_DISCOUNT": promotion.BundleFixedDiscount,
+		"BUNDLE_GIFT":           promotion.BundleGift,
+	}
+	marshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType = map[promotion.PromotionType]string{
+		promotion.FixedDiscount:       "FIXED_DISCOUNT",
+		promotion.PercentDiscount:     "PERCENT_DISCOUNT",
+		promotion.ItemFixedDiscount:   "ITEM_FIXED_DISCOUNT",
+		promotion.ItemPercentDiscount: "ITEM_PERCENT_DISCOUNT",
+		promotion.XForY:               "X_FOR_Y",
+		promotion.XForAmount:          "X_FOR_AMOUNT",
+		promotion.BundleFixedDiscount: "BUNDLE_FIXED_DISCOUNT",
+		promotion.BundleGift:          "BUNDLE_GIFT",
+	}
+)
+
+func (ec *executionContext) unmarshalNPromotionUpdateInput2porticoᚋgraphᚋmodelᚐPromotionUpdateInput(ctx context.Context, v any) (model.PromotionUpdateInput, error) {
 	res, err := ec.unmarshalInputPromotionUpdateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
@@ -45461,13 +45542,13 @@ var (
 	}
 )
 
-func (ec *executionContext) unmarshalNStockChangeInput2ᚕᚖporticoᚋgraphᚋgeneratedᚐStockChangeInputᚄ(ctx context.Context, v any) ([]*StockChangeInput, error) {
+func (ec *executionContext) unmarshalNStockChangeInput2ᚕᚖporticoᚋstoreᚋstockᚐStockChangeᚄ(ctx context.Context, v any) ([]*stock.StockChange, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]*StockChangeInput, len(vSlice))
+	res := make([]*stock.StockChange, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNStockChangeInput2ᚖporticoᚋgraphᚋgeneratedᚐStockChangeInput(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNStockChangeInput2ᚖporticoᚋstoreᚋstockᚐStockChange(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -45475,7 +45556,7 @@ func (ec *executionContext) unmarshalNStockChangeInput2ᚕᚖporticoᚋgraphᚋg
 	return res, nil
 }
 
-func (ec *executionContext) unmarshalNStockChangeInput2ᚖporticoᚋgraphᚋgeneratedᚐStockChangeInput(ctx context.Context, v any) (*StockChangeInput, error) {
+func (ec *executionContext) unmarshalNStockChangeInput2ᚖporticoᚋstoreᚋstockᚐStockChange(ctx context.Context, v any) (*stock.StockChange, error) {
 	res, err := ec.unmarshalInputStockChangeInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
@@ -46213,31 +46294,25 @@ func (ec *executionContext) marshalOConfiguredProduct2ᚖporticoᚋgraphᚋmodel
 	return ec._ConfiguredProduct(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOConsumeUnit2ᚖporticoᚋstoreᚋpromotionᚐConsumeUnit(ctx context.Context, v any) (*promotion.ConsumeUnit, error) {
-	if v == nil {
-		return nil, nil
-	}
+func (ec *executionContext) unmarshalOConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx context.Context, v any) (promotion.ConsumeUnit, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOConsumeUnit2ᚖporticoᚋstoreᚋpromotionᚐConsumeUnit[tmp]
-	return &res, graphql.ErrorOnPath(ctx, err)
+	res := unmarshalOConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOConsumeUnit2ᚖporticoᚋstoreᚋpromotionᚐConsumeUnit(ctx context.Context, sel ast.SelectionSet, v *promotion.ConsumeUnit) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
+func (ec *executionContext) marshalOConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx context.Context, sel ast.SelectionSet, v promotion.ConsumeUnit) graphql.Marshaler {
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalOConsumeUnit2ᚖporticoᚋstoreᚋpromotionᚐConsumeUnit[*v])
+	res := graphql.MarshalString(marshalOConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit[v])
 	return res
 }
 
 var (
-	unmarshalOConsumeUnit2ᚖporticoᚋstoreᚋpromotionᚐConsumeUnit = map[string]promotion.ConsumeUnit{
+	unmarshalOConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit = map[string]promotion.ConsumeUnit{
 		"PER_CART": promotion.PerCart,
 		"PER_ITEM": promotion.PerItem,
 	}
-	marshalOConsumeUnit2ᚖporticoᚋstoreᚋpromotionᚐConsumeUnit = map[promotion.ConsumeUnit]string{
+	marshalOConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit = map[promotion.ConsumeUnit]string{
 		promotion.PerCart: "PER_CART",
 		promotion.PerItem: "PER_ITEM",
 	}
@@ -46565,16 +46640,16 @@ func (ec *executionContext) marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx context
 	return ec._Money(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOMoneyInput2ᚕᚖporticoᚋgraphᚋmodelᚐMoneyInputᚄ(ctx context.Context, v any) ([]*model.MoneyInput, error) {
+func (ec *executionContext) unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚐGivenAmountᚄ(ctx context.Context, v any) ([]promotion.GivenAmount, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]*model.MoneyInput, len(vSlice))
+	res := make([]promotion.GivenAmount, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNMoneyInput2ᚖporticoᚋgraphᚋmodelᚐMoneyInput(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNMoneyInput2porticoᚋstoreᚋpromotionᚐGivenAmount(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -46582,7 +46657,7 @@ func (ec *executionContext) unmarshalOMoneyInput2ᚕᚖporticoᚋgraphᚋmodel�
 	return res, nil
 }
 
-func (ec *executionContext) unmarshalOMoneyInput2ᚖporticoᚋgraphᚋmodelᚐMoneyInput(ctx context.Context, v any) (*model.MoneyInput, error) {
+func (ec *executionContext) unmarshalOMoneyInput2ᚖporticoᚋstoreᚋpromotionᚐGivenAmount(ctx context.Context, v any) (*promotion.GivenAmount, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -47115,6 +47190,18 @@ func (ec *executionContext) marshalOStockTransactionConnection2ᚖporticoᚋgrap
 		return graphql.Null
 	}
 	return ec._StockTransactionConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOString2string(ctx context.Context, v any) (string, error) {
+	res, err := graphql.UnmarshalString(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOString2string(ctx context.Context, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(v)
+	return res
 }
 
 func (ec *executionContext) unmarshalOString2ᚕstringᚄ(ctx context.Context, v any) ([]string, error) {

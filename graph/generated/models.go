@@ -3,7 +3,6 @@
 package generated
 
 import (
-	"encoding/json"
 	"portico/graph/model"
 	"portico/store"
 	"portico/store/catalog"
@@ -487,7 +486,7 @@ type PromotionCodesCreateInput struct {
 	// The promotion, by global id or the service's own: neither automatic nor expired.
 	PromotionID string `json:"promotionId"`
 	// The codes, 1 to 10000.
-	Codes []*model.PromotionCodeInput `json:"codes"`
+	Codes []*promotion.NewCode `json:"codes"`
 	// What one use counts, for those codes that do not say.
 	ConsumeUnit promotion.ConsumeUnit `json:"consumeUnit"`
 	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
@@ -574,44 +573,6 @@ type PromotionDeletePayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// What to change of a promotion; null leaves a member as it is.
-type PromotionUpdateInput struct {
-	// The global id, or the service's own.
-	ID string `json:"id"`
-	// True changes nothing, and tells in `preview` what would happen.
-	DryRun bool `json:"dryRun"`
-	// For people; at most 1024 bytes.
-	Name *string `json:"name,omitempty"`
-	// For people; at most 64 KiB.
-	Description *string `json:"description,omitempty"`
-	// What it does.
-	PromotionType *promotion.PromotionType `json:"promotionType,omitempty"`
-	// Whether it is switched on.
-	Enabled *bool `json:"enabled,omitempty"`
-	// Whether it applies by itself.
-	Automatic *bool `json:"automatic,omitempty"`
-	// Its first instant: a date, which is 00:00 UTC, a date with `HH:MM`, or RFC 3339.
-	Start *string `json:"start,omitempty"`
-	// The instant at which it is over, after `start`, in the same forms.
-	End *string `json:"end,omitempty"`
-	// What the cart must be worth at least, by currency; empty means any cart will do.
-	MinCartValue []*model.MoneyInput `json:"minCartValue,omitempty"`
-	// What it takes off at most, by currency; empty means no bound, which is all that FIXED_DISCOUNT and ITEM_FIXED_DISCOUNT take.
-	MaxDiscountValue []*model.MoneyInput `json:"maxDiscountValue,omitempty"`
-	// How often it applies in one cart; 0 means any number of times.
-	MaxApplicationsPerCart *int `json:"maxApplicationsPerCart,omitempty"`
-	// What it does in detail, an object, in place of the one it has.
-	Schema json.RawMessage `json:"schema,omitempty"`
-	// `currencies` of the schema, unless the schema is given with its own.
-	Currencies json.RawMessage `json:"currencies,omitempty"`
-	// `target_catalogs` of the schema, unless the schema is given with its own. By the catalogs' global ids, or the service's own.
-	TargetCatalogs []string `json:"targetCatalogs,omitempty"`
-	// `conditions` of the schema, unless the schema is given with its own.
-	Conditions json.RawMessage `json:"conditions,omitempty"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
 // What came of it.
 type PromotionUpdatePayload struct {
 	// The promotion as it is now; null with `dryRun`, and when nothing was changed for the errors' sake.
@@ -670,22 +631,6 @@ type ShopperTokenCreatePayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// One change of a product's stock.
-type StockChangeInput struct {
-	// The product's global id, or the service's own.
-	ProductID string `json:"productId"`
-	// What to do.
-	Action stock.StockAction `json:"action"`
-	// Units, at least 1; to set, at least 0.
-	Quantity int `json:"quantity"`
-	// Why, at most 255 bytes.
-	Reason *string `json:"reason,omitempty"`
-	// Whose doing, an order number for instance; at most 255 bytes.
-	Reference *string `json:"reference,omitempty"`
-	// Make the change only if so many units are available right before it: compare and set.
-	ExpectedAvailable *int `json:"expectedAvailable,omitempty"`
-}
-
 // A new stock record.
 type StockCreateInput struct {
 	// The product's global id, or the service's own.
@@ -707,7 +652,7 @@ type StockCreatePayload struct {
 // Changes of stock.
 type StockTransactInput struct {
 	// 1 to 1000 changes; all are made or none.
-	Changes []*StockChangeInput `json:"changes"`
+	Changes []*stock.StockChange `json:"changes"`
 	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }

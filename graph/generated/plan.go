@@ -3504,7 +3504,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().PromotionCodeCheck(ctx, arguments["code"].(string), arguments["user"].(*string), arguments["units"].(int), arguments["cartValue"].(*model.MoneyInput))
+		v, err := x.resolvers.Query().PromotionCodeCheck(ctx, arguments["code"].(string), arguments["user"].(*string), arguments["units"].(int), arguments["cartValue"].(*promotion.GivenAmount))
 		if err != nil {
 			return x.Fail(ctx, err)
 		}

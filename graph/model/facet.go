@@ -107,22 +107,22 @@ func (f *ProductFilterValues) And() (json.RawMessage, error) {
 
 // Tags are the tags of the list's products.
 func (f *ProductFacets) Tags(ctx context.Context, first int) ([]*FacetValue, error) {
-	return f.values(ctx, "tags", first, func(filter *ProductFilter) **TextFilter { return &filter.Tags })
+	return f.values(ctx, "tags", first)
 }
 
 // ProductTypes are their types.
 func (f *ProductFacets) ProductTypes(ctx context.Context, first int) ([]*FacetValue, error) {
-	return f.values(ctx, "product_types", first, func(filter *ProductFilter) **TextFilter { return &filter.ProductTypes })
+	return f.values(ctx, "product_types", first)
 }
 
 // values counts an attribute for all siblings, leaving out the filter's own
 // condition on it.
-func (f *ProductFacets) values(ctx context.Context, attribute string, first int, condition func(*ProductFilter) **TextFilter) ([]*FacetValue, error) {
+func (f *ProductFacets) values(ctx context.Context, attribute string, first int) ([]*FacetValue, error) {
 	var asked ProductFilter
 	if f.filter != nil {
 		asked = *f.filter
 	}
-	own := condition(&asked)
+	own := asked.text(attribute)
 	selected := (*own).values()
 	*own = nil
 	without, err := asked.Filter()

@@ -1,8 +1,6 @@
 package model
 
 import (
-	"encoding/json"
-
 	"portico/store"
 	"portico/store/promotion"
 )
@@ -28,64 +26,17 @@ type PromotionCodeFilter struct {
 // PromotionCreateInput is the schema's new promotion. The description is nil
 // where REST left it out, which the store then asks for; GraphQL has a default.
 type PromotionCreateInput struct {
-	ID                     *string                 `json:"id,omitempty"`
-	Name                   string                  `json:"name"`
-	Description            *string                 `json:"description,omitempty"`
-	PromotionType          promotion.PromotionType `json:"promotionType"`
-	Enabled                bool                    `json:"enabled"`
-	Automatic              bool                    `json:"automatic"`
-	Start                  string                  `json:"start"`
-	End                    string                  `json:"end"`
-	MinCartValue           []*MoneyInput           `json:"minCartValue,omitempty"`
-	MaxDiscountValue       []*MoneyInput           `json:"maxDiscountValue,omitempty"`
-	MaxApplicationsPerCart *int                    `json:"maxApplicationsPerCart,omitempty"`
-	Schema                 json.RawMessage         `json:"schema"`
-	Currencies             json.RawMessage         `json:"currencies,omitempty"`
-	TargetCatalogs         []string                `json:"targetCatalogs,omitempty"`
-	Conditions             json.RawMessage         `json:"conditions,omitempty"`
-	IdempotencyKey         *string                 `json:"idempotencyKey,omitempty"`
+	ID *string `json:"id,omitempty"`
+	promotion.PromotionChange
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// MoneyInput is the schema's amount of a currency.
-type MoneyInput struct {
-	Amount   string `json:"amount"` // minor units, in digits
-	Currency string `json:"currency"`
-}
-
-// Value is the amount in the store's words; INVALID or UNPROCESSABLE, at amount,
-// when it is none.
-func (m *MoneyInput) Value() (store.CurrencyAmount, *store.Error) {
-	minor, err := promotion.ParseMinor(m.Amount)
-	if err != nil {
-		return store.CurrencyAmount{Currency: m.Currency}, err.At("amount")
-	}
-	return store.CurrencyAmount{Currency: m.Currency, Minor: minor}, nil
-}
-
-// PromotionCodeInput is the schema's code to make.
-type PromotionCodeInput struct {
-	Code        *string                `json:"code,omitempty"`
-	Uses        *int                   `json:"uses,omitempty"`
-	ConsumeUnit *promotion.ConsumeUnit `json:"consumeUnit,omitempty"`
-	User        []string               `json:"user,omitzero"`
-
-	// OneUser is set by REST where the user was a text; GraphQL has lists only.
-	OneUser bool `json:"-"`
-}
-
-// NewCode is the code in the store's words.
-func (c *PromotionCodeInput) NewCode() promotion.NewCode {
-	made := promotion.NewCode{MaxUses: c.Uses, User: promotion.CodeUsers(c.User)}
-	if c.OneUser {
-		made.User = promotion.OneCodeUser(c.User[0])
-	}
-	if c.Code != nil {
-		made.Code = *c.Code
-	}
-	if c.ConsumeUnit != nil {
-		made.ConsumeUnit = *c.ConsumeUnit
-	}
-	return made
+// PromotionUpdateInput is the schema's change of a promotion.
+type PromotionUpdateInput struct {
+	ID     string `json:"id"`
+	DryRun bool   `json:"dryRun"`
+	promotion.PromotionChange
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // Filter is the filter in the store's words, with its bounds; nil keeps

@@ -20,13 +20,6 @@ var CodeKind = authoring.Kind{
 	After: "promotion",
 }
 
-// UsageKind comes after promotions likewise.
-var UsageKind = authoring.Kind{
-	Name: "code_usage", Create: func() authoring.Source { return &usageSource{} },
-	Write: writeUsages, Export: exportUsages,
-	After: "promotion",
-}
-
 // writeImportedCodes writes codes with what was used of them, and claims them where their
 // promotion has not ended.
 func writeImportedCodes(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (int, error) {
@@ -151,63 +144,6 @@ func importClaims(w *authoring.Writer, ctx context.Context, sources []authoring.
 	return nil
 }
 
-// writeUsages writes uses of codes, many a statement; one that is there already
-// stays as it is.
-func writeUsages(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (changed int, err error) {
-	promotions, err := lockPromotionsOf(w, ctx, sources, func(r authoring.Source) string { return r.(*usageSource).PromotionID })
-	if err != nil {
-		return 0, err
-	}
-	most := 64
-	if w.OneByOne {
-		most = 1
-	}
-	err = store.InBlocks(sources, most, func(sources []authoring.Source) error {
-		rows := make([][]any, len(sources))
-		for i, resource := range sources {
-			u := resource.(*usageSource)
-			rows[i] = u.row(promotions[u.PromotionID].number)
-		}
-		n, err := w.Exec(ctx, db.InsertText("code_usage", usageInsert, len(rows))+usageUpsert, slices.Concat(rows...)...)
-		changed += int(n)
-		if !w.DB.IsDuplicate(err) {
-			return err
-		}
-		if len(sources) > 1 {
-			return authoring.ErrOneByOne
-		}
-		u := sources[0].(*usageSource)
-		return &authoring.RowFault{Source: u, Err: store.Unprocessablef([]string{"reference"}, "is that of another use of the code %q: %q", u.Code, store.Short(u.Reference))}
-	})
-	return changed, err
-}
-
-var usageInsert = []string{"id", "promotion_number", "epoch", "code", "user_id", "units_asked", "units", "reference", "actor", "created_at", "released_at"}
-
-func (u *usageSource) row(promotion int64) []any {
-	var released *int64
-	if u.ReleasedAt != "" {
-		at := store.Micros(store.CheckedTime(u.ReleasedAt))
-		released = &at
-	}
-	created := int64(0)
-	if u.CreatedAt != "" {
-		created = store.Micros(store.CheckedTime(u.CreatedAt))
-	}
-	return []any{u.ID, promotion, u.Epoch, u.Code, u.User, max(u.UnitsAsked, u.Units), u.Units, u.Reference, u.Actor, created, released}
-}
-
-const usageUpsert = `
-	ON CONFLICT (id) DO UPDATE
-	SET promotion_number = excluded.promotion_number, epoch = excluded.epoch, code = excluded.code, user_id = excluded.user_id,
-	    units_asked = excluded.units_asked, units = excluded.units, reference = excluded.reference,
-	    actor = excluded.actor, created_at = excluded.created_at, released_at = excluded.released_at
-	WHERE code_usage.promotion_number <> excluded.promotion_number OR code_usage.epoch <> excluded.epoch
-	   OR code_usage.code <> excluded.code OR code_usage.user_id <> excluded.user_id
-	   OR code_usage.units_asked <> excluded.units_asked OR code_usage.units <> excluded.units
-	   OR code_usage.reference <> excluded.reference OR code_usage.actor <> excluded.actor
-	   OR code_usage.created_at <> excluded.created_at OR code_usage.released_at IS DISTINCT FROM excluded.released_at`
-
 // lockPromotionsOf locks the promotions that sources are of; one that somebody
 // deleted since the file was checked is its line's fault.
 func lockPromotionsOf(w *authoring.Writer, ctx context.Context, sources []authoring.Source, id func(authoring.Source) string) (map[string]*Promotion, error) {
@@ -250,28 +186,4 @@ func exportCodes(e *authoring.Exporter, ctx context.Context) error {
 		SELECT promotion_code.promotion_number, promotion_code.epoch, promotion_code.code, promotion.id AS promotion_id, promotion_code.id, max_uses, used, consume_unit, users, promotion_code.created_at
 		FROM promotion JOIN promotion_code ON promotion_code.promotion_number = promotion.number AND promotion_code.epoch = promotion.epoch) AS live`
 	return db.Pages(ctx, e.In, live, "promotion_number, epoch, code, promotion_id, id, max_uses, used, consume_unit, users, created_at", key, scan, authoring.WriteAll[*codeSource](e))
-}
-
-// exportUsages exports the uses of codes whose promotion is there.
-func exportUsages(e *authoring.Exporter, ctx context.Context) error {
-	scan := func(rows *sql.Rows) ([]any, *usageSource, error) {
-		u := &usageSource{Type: "code_usage"}
-		var created int64
-		var released sql.NullInt64
-		err := rows.Scan(&u.ID, &u.PromotionID, &u.Epoch, &u.Code, &u.User, &u.UnitsAsked, &u.Units, &u.Reference, &u.Actor, &created, &released)
-		if u.UnitsAsked == u.Units {
-			u.UnitsAsked = 0
-		}
-		if created != 0 {
-			u.CreatedAt = store.FormatTime(store.FromMicros(created))
-		}
-		if released.Valid {
-			u.ReleasedAt = store.FormatTime(store.FromMicros(released.Int64))
-		}
-		return []any{u.ID}, u, err
-	}
-	const kept = `(
-		SELECT code_usage.id, promotion.id AS promotion_id, code_usage.epoch, code, user_id, units_asked, units, reference, actor, code_usage.created_at, released_at
-		FROM code_usage JOIN promotion ON promotion.number = code_usage.promotion_number) AS kept`
-	return db.Pages(ctx, e.In, kept, "id, promotion_id, epoch, code, user_id, units_asked, units, reference, actor, created_at, released_at", []string{"id"}, scan, authoring.WriteAll[*usageSource](e))
 }

@@ -211,5 +211,12 @@ func (w *redemption) writeUsages(ctx context.Context) error {
 	if err == nil && int(written) < len(w.lines) {
 		err = db.ErrRaced
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	fresh := usageCounts{}
+	for _, of := range w.of {
+		fresh[of.number]++
+	}
+	return fresh.add(w.Tx, ctx, aPart())
 }

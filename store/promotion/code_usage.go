@@ -52,9 +52,10 @@ func (s *PromotionService) CodeUsages(ctx context.Context, promotionID string, c
 	if err != nil {
 		return nil, err
 	}
-	of := usageList
+	of := UsageList
 	of.Within = []db.Within{{Clause: "promotion_number = ?", Values: []any{number}}}
 	if code != nil {
+		of.Total = "" // those of one code are counted
 		of.Within = append(of.Within, db.Within{Clause: "code = ?", Values: []any{*code}})
 	}
 	for _, r := range query.Ranges {
@@ -95,7 +96,9 @@ func (s *PromotionService) usagesOf(ctx context.Context, promotionID string, cod
 	return number, err
 }
 
-var usageList = db.Listing[*CodeUsage]{
+// UsageList is how uses of codes are listed.
+var UsageList = db.Listing[*CodeUsage]{
 	Name: "code_usage", Columns: usageColumns, Table: "code_usage", ID: "id", Scan: scanUsage,
-	Key: func(u *CodeUsage, _ store.Sort) []any { return []any{store.Micros(u.CreatedAt), u.ID} },
+	Total: usagesTotal,
+	Key:   func(u *CodeUsage, _ store.Sort) []any { return []any{store.Micros(u.CreatedAt), u.ID} },
 }

@@ -83,19 +83,6 @@ type Promotion struct {
 	body          []byte
 }
 
-// ParseMinor reads minor units in digits; INVALID, without a path, when they
-// are none, and UNPROCESSABLE when there are none.
-func ParseMinor(digits string) (int64, *store.Error) {
-	minor, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil {
-		if digits == "" {
-			return 0, store.Unprocessablef(nil, "is required, in minor units")
-		}
-		return 0, store.Invalidf(nil, "must be minor units in digits, such as 5000 for 50.00 USD, not %q", store.Short(digits))
-	}
-	return minor, nil
-}
-
 // PromotionCurrency is what a promotion gives in a currency: an amount, or a
 // part; the other is nil.
 type PromotionCurrency struct {

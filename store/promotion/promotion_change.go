@@ -8,23 +8,35 @@ import (
 	"portico/store/authoring"
 )
 
-// PromotionChange names what a promotion is to be; nil leaves a member as it
-// is. Currencies, TargetCatalogs and Conditions are members of the schema,
-// which a given Schema that has them overrides; JSON null takes one away.
+// PromotionChange names what a promotion is to be, as both surfaces give it;
+// nil leaves a member as it is. Currencies, TargetCatalogs and Conditions are
+// members of the schema, which a given Schema that has them overrides; JSON
+// null takes one away. By its JSON a second use of an idempotency key is told
+// from another input.
 type PromotionChange struct {
-	Name                   *string
-	Description            *string
-	Type                   *PromotionType
-	Enabled                *bool
-	Automatic              *bool
-	Start, End             *string // a date (00:00 UTC), a date and HH:MM, or RFC 3339
-	MinCartValue           []store.CurrencyAmount
-	MaxDiscountValue       []store.CurrencyAmount
-	MaxApplicationsPerCart *int // 0 for any number
-	Schema                 json.RawMessage
-	Currencies             json.RawMessage
-	TargetCatalogs         json.RawMessage
-	Conditions             json.RawMessage
+	Name                   *string         `json:"name,omitempty"`
+	Description            *string         `json:"description,omitempty"`
+	Type                   *PromotionType  `json:"promotionType,omitempty"`
+	Enabled                *bool           `json:"enabled,omitempty"`
+	Automatic              *bool           `json:"automatic,omitempty"`
+	Start                  *string         `json:"start,omitempty"` // a date (00:00 UTC), a date and HH:MM, or RFC 3339
+	End                    *string         `json:"end,omitempty"`   // likewise
+	MinCartValue           []GivenAmount   `json:"minCartValue,omitempty"`
+	MaxDiscountValue       []GivenAmount   `json:"maxDiscountValue,omitempty"`
+	MaxApplicationsPerCart *int            `json:"maxApplicationsPerCart,omitempty"` // 0 for any number
+	Schema                 json.RawMessage `json:"schema,omitempty"`
+	Currencies             json.RawMessage `json:"currencies,omitempty"`
+	TargetCatalogs         []string        `json:"targetCatalogs,omitempty"`
+	Conditions             json.RawMessage `json:"conditions,omitempty"`
+}
+
+// check tells every amount that is none.
+func (c PromotionChange) check() error {
+	faults := append(checkAmounts("min_cart_value", c.MinCartValue), checkAmounts("max_discount_value", c.MaxDiscountValue)...)
+	if len(faults) > 0 {
+		return faults
+	}
+	return nil
 }
 
 func (c PromotionChange) apply(source *promotionSource) {
@@ -54,7 +66,7 @@ func (c PromotionChange) apply(source *promotionSource) {
 	for _, beside := range []struct {
 		name string
 		raw  json.RawMessage
-	}{{"currencies", c.Currencies}, {"target_catalogs", c.TargetCatalogs}, {"conditions", c.Conditions}} {
+	}{{"currencies", c.Currencies}, {"target_catalogs", rawStrings(c.TargetCatalogs)}, {"conditions", c.Conditions}} {
 		_, there := given[beside.name]
 		if given != nil && saysNothing(beside.name, beside.raw) {
 			continue
@@ -63,6 +75,15 @@ func (c PromotionChange) apply(source *promotionSource) {
 			source.Schema = setMember(source.Schema, beside.name, beside.raw)
 		}
 	}
+}
+
+// rawStrings are texts as JSON; nil stays nil.
+func rawStrings(list []string) json.RawMessage {
+	if list == nil {
+		return nil
+	}
+	raw, _ := json.Marshal(list) // strings always marshal
+	return raw
 }
 
 func compactJSON(raw json.RawMessage) json.RawMessage {

@@ -3,6 +3,7 @@ package promotion
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -14,12 +15,22 @@ import (
 	"portico/store/db"
 )
 
-// NewCode is a code to be made.
+// NewCode is a code to be made, as both surfaces give it.
 type NewCode struct {
-	Code        string      // empty for a new one that nobody guesses
-	ConsumeUnit ConsumeUnit // empty for the one of all codes
-	User        CodeUser    // who may use it
-	MaxUses     *int        // at least 1; nil for any number
+	Code        string      `json:"code,omitempty"`        // empty for a new one that nobody guesses
+	ConsumeUnit ConsumeUnit `json:"consumeUnit,omitempty"` // empty for the one of all codes
+	User        CodeUser    `json:"user,omitzero"`         // who may use it
+	MaxUses     *int        `json:"uses,omitempty"`        // at least 1; nil for any number
+}
+
+// MarshalJSON writes what a second use of an idempotency key is told from
+// another input by: a user that was given as a text is a list of one.
+func (c NewCode) MarshalJSON() ([]byte, error) {
+	type plain NewCode
+	return json.Marshal(struct {
+		plain
+		User []string `json:"user,omitzero"`
+	}{plain(c), c.User.Names()})
 }
 
 // check finds what is wrong with a code.

@@ -63,6 +63,10 @@ func purge(t *db.Tx, ctx context.Context, number, epoch int64, rows int) (done i
 	if err != nil || usages > 0 {
 		return int64(rows), err
 	}
+	if _, err := t.Exec(ctx, `
+		DELETE FROM code_usage_total WHERE promotion_number = $1 AND NOT EXISTS (SELECT 1 FROM promotion WHERE number = $1)`, number); err != nil {
+		return 0, err
+	}
 	_, err = t.Exec(ctx, `DELETE FROM promotion_purge WHERE promotion_number = $1 AND epoch = $2`, number, epoch)
 	return 0, err
 }

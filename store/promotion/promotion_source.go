@@ -35,34 +35,6 @@ type promotionSource struct {
 
 func (p *promotionSource) Key() string { return p.ID }
 
-// amountSource is an amount of a currency.
-type amountSource struct {
-	Currency string `json:"currency"` // ISO 4217
-	Amount   *int64 `json:"amount"`   // minor units
-}
-
-// sourceAmounts are amounts as a source has them; nil stays nil.
-func sourceAmounts(amounts []store.CurrencyAmount) []amountSource {
-	if amounts == nil {
-		return nil
-	}
-	list := make([]amountSource, len(amounts))
-	for i := range amounts {
-		list[i] = amountSource{amounts[i].Currency, &amounts[i].Minor}
-	}
-	return list
-}
-
-// checkedAmounts are the amounts of a checked source; nil for none.
-func checkedAmounts(list []amountSource) (amounts []store.CurrencyAmount) {
-	for _, a := range list {
-		if a.Amount != nil { // as it could be before that was checked
-			amounts = append(amounts, store.CurrencyAmount{Currency: a.Currency, Minor: *a.Amount})
-		}
-	}
-	return amounts
-}
-
 func (p *promotionSource) Check(f *authoring.Faults) {
 	f.ID("id", &p.ID)
 	const date = "is required, and must be a date, a date and HH:MM, or RFC 3339"

@@ -12,14 +12,14 @@ import (
 
 func TestTheDiscountOfAnAmount(t *testing.T) {
 	t.Parallel()
-	usd := func(minor int64) []store.CurrencyAmount {
-		return []store.CurrencyAmount{{Currency: "USD", Minor: minor}}
+	usd := func(minor int64) []GivenAmount {
+		return []GivenAmount{{Currency: "USD", Minor: &minor}}
 	}
 	for _, c := range []struct {
 		name     string
 		kind     PromotionType
 		schema   string
-		min, max []store.CurrencyAmount
+		min, max []GivenAmount
 		minor    int64
 		currency string
 		want     int64
@@ -74,6 +74,30 @@ func TestTheStateOfAPromotion(t *testing.T) {
 		}
 	}
 }
+
+// Inputs keep their JSON, for a key that one version took may come to the next
+// one, and a text or a number is the same input as what GraphQL has for it.
+func TestInputsOfAnIdempotencyKeyKeepTheirForm(t *testing.T) {
+	t.Parallel()
+	digits := func(text string) GivenAmount {
+		a := GivenAmount{Currency: "USD"}
+		a.SetDigits(text)
+		return a
+	}
+	number, five, yes := int64(5), 5, true
+	for want, input := range map[string]any{
+		`{}`: PromotionChange{MinCartValue: []GivenAmount{}},
+		`{"name":"n","promotionType":"x_for_y","enabled":true,"start":"n","end":"n","minCartValue":[{"amount":"5","currency":"USD"},{"amount":"05","currency":"USD"},{"amount":"none","currency":"USD"},{"amount":"","currency":""}],` +
+			`"maxApplicationsPerCart":5,"schema":{"x":3},"targetCatalogs":["a"]}`: PromotionChange{Name: ptr("n"), Type: ptr(XForY), Enabled: &yes, Start: ptr("n"), End: ptr("n"), MaxApplicationsPerCart: &five,
+			MinCartValue: []GivenAmount{{Currency: "USD", Minor: &number}, digits("05"), digits("none"), {}}, Schema: json.RawMessage(`{"x":3}`), TargetCatalogs: []string{"a"}},
+		`[{},{"code":"A","user":["u"]},{"uses":5,"consumeUnit":"per_item","user":["u"]},{"user":[]}]`: []*NewCode{{}, {Code: "A", User: OneCodeUser("u")},
+			{MaxUses: &five, ConsumeUnit: PerItem, User: CodeUsers([]string{"u"})}, {User: CodeUsers([]string{})}},
+	} {
+		require.JSONEq(t, want, string(store.Encode(input)))
+	}
+}
+
+func ptr[T any](value T) *T { return &value }
 
 func TestACodeThatNobodyGuesses(t *testing.T) {
 	t.Parallel()

@@ -18,6 +18,9 @@ import (
 // CreatePromotion makes a promotion; an empty id is a new one. INVALID and
 // UNPROCESSABLE name each member that is wrong.
 func (s *PromotionService) CreatePromotion(ctx context.Context, actor store.Actor, id string, change PromotionChange) (*Promotion, error) {
+	if err := change.check(); err != nil {
+		return nil, err
+	}
 	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*Promotion, error) {
 		w, number, err := s.beginPromotion(ctx, t)
 		if err != nil {
@@ -54,6 +57,9 @@ type PromotionUpdate struct {
 // happen. NOT_FOUND when there is none; INVALID and UNPROCESSABLE as for a
 // new one.
 func (s *PromotionService) UpdatePromotion(ctx context.Context, actor store.Actor, id string, change PromotionChange, dryRun bool) (*PromotionUpdate, error) {
+	if err := change.check(); err != nil {
+		return nil, err
+	}
 	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*PromotionUpdate, error) {
 		w, _, err := s.beginPromotion(ctx, t)
 		if err != nil {

@@ -36,7 +36,7 @@ func PromotionQueries() (list []Query) {
 	promotions := promotion.PromotionList(time.Now())
 	codes := promotion.CodesOf(7, 1)
 	where, args := codes.Where(nil)
-	list = append(list, Query{"the total of codes", codes.Total, args})
+	list = append(list, Query{"the total of codes", codes.Total, args}, Query{"the total of usages", promotion.UsageList.Total, []any{7}})
 	for _, descending := range []bool{false, true} {
 		for _, by := range []store.SortBy{store.SortID, store.SortName, store.SortCreatedAt, store.SortUpdatedAt} {
 			sort := store.Sort{By: by, Descending: descending}

@@ -36,6 +36,7 @@ var fill = []string{
 	 SELECT available * 7, i % 2, product_id, product_id, NULL, 0, '', '', created_at
 	 FROM (SELECT product_id, available, created_at, created_at AS i FROM stock) AS numbered`,
 	`INSERT INTO code_claim (code, promotion_number, epoch) SELECT code, promotion_number, epoch FROM promotion_code`,
+	`INSERT INTO code_usage_total (promotion_number, part, usages) SELECT number, 3, 1 FROM promotion`,
 }
 
 func TestNoListReadsOrSortsAWholeTable(t *testing.T) {

@@ -64,9 +64,15 @@ type stockRow struct {
 	Stock
 	revision int64
 	revised  bool // since it was read
+	entered  int  // lines of the ledger, since then
 }
 
 const stockRowColumns = stockColumns + `, revision`
+
+// stockRowInsertColumns are those of a row that is written. How many lines a
+// product's ledger has stands with it, for whoever enters one writes the row
+// anyway; a total that is asked for need not count them.
+const stockRowInsertColumns = stockRowColumns + `, lines`
 
 func scanStockRow(rows *sql.Rows) (row stockRow, err error) {
 	var created, updated int64
@@ -77,7 +83,7 @@ func scanStockRow(rows *sql.Rows) (row stockRow, err error) {
 
 // values appends those of its columns.
 func (r *stockRow) values(to []any) []any {
-	return append(to, r.ProductID, r.Available, r.Allocated, store.Micros(r.CreatedAt), store.Micros(r.UpdatedAt), r.revision)
+	return append(to, r.ProductID, r.Available, r.Allocated, store.Micros(r.CreatedAt), store.Micros(r.UpdatedAt), r.revision, r.entered)
 }
 
 // stockRows reads records by their ids, at most 512, in order.
@@ -162,7 +168,7 @@ func (s *StockService) CreateStock(ctx context.Context, actor store.Actor, produ
 		if err != nil {
 			return nil, err
 		}
-		row := &stockRow{Stock: Stock{ProductID: productID, Available: available, CreatedAt: t.Now, UpdatedAt: t.Now}, revision: 1}
+		row := &stockRow{Stock: Stock{ProductID: productID, Available: available, CreatedAt: t.Now, UpdatedAt: t.Now}, revision: 1, entered: min(available, 1)}
 		fresh, err := t.Insert(ctx, stockRowInsert, 1, func(values []any, _ int) []any { return row.values(values) })
 		if err != nil {
 			return nil, err

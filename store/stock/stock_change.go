@@ -24,17 +24,17 @@ func StockActions() []StockAction {
 	return []StockAction{StockIncrement, StockDecrement, StockAllocate, StockDeallocate, StockSet}
 }
 
-// StockChange is one change of a batch.
+// StockChange is one change of a batch, as both surfaces give it.
 type StockChange struct {
-	ProductID string
-	Action    StockAction
-	Quantity  int    // units; at least 1, or 0 to set
-	Reason    string // why, at most 255 bytes
-	Reference string // whose doing, an order number for instance; at most 255 bytes
+	ProductID string      `json:"productId"`
+	Action    StockAction `json:"action"`
+	Quantity  int         `json:"quantity"`            // units; at least 1, or 0 to set
+	Reason    string      `json:"reason,omitempty"`    // why, at most 255 bytes
+	Reference string      `json:"reference,omitempty"` // whose doing, an order number for instance; at most 255 bytes
 
 	// ExpectedAvailable makes the change only if available has this value
 	// just before it: compare and set.
-	ExpectedAvailable *int
+	ExpectedAvailable *int `json:"expectedAvailable,omitempty"`
 }
 
 // MaxStockChanges bounds a batch.

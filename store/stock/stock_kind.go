@@ -48,11 +48,13 @@ func writeStocks(w *authoring.Writer, ctx context.Context, sources []authoring.S
 		if known && *want == *had {
 			continue
 		}
-		balances = append(balances, balance{before[r.ID], want})
+		entered := 0
 		if want.Available != had.Available || want.Allocated != had.Allocated {
 			lines = append(lines, []any{store.NewID(), r.ID, string(StockSet), want.Available, want.Available - had.Available,
 				want.Allocated - had.Allocated, "import", "", string(w.Actor), store.Micros(w.Now)})
+			entered = 1
 		}
+		balances = append(balances, balance{before[r.ID], want, entered})
 	}
 	if err := putStocks(w, ctx, balances); err != nil {
 		return 0, err
@@ -90,7 +92,10 @@ func StocksByID(w *authoring.Writer, ctx context.Context, ids []string) (map[str
 }
 
 // balance is what a stock record becomes; had is nil for a new one.
-type balance struct{ had, want *Stock }
+type balance struct {
+	had, want *Stock
+	entered   int // lines of the ledger, with it
+}
 
 // putStocks writes balances, each only over the one it was worked out from:
 // where a sale came between, the whole write runs again.
@@ -99,14 +104,14 @@ func putStocks(w *authoring.Writer, ctx context.Context, balances []balance) err
 	var fresh [][]any
 	for _, b := range balances {
 		w.Stocked = append(w.Stocked, b.want.ProductID)
-		row := []any{b.want.ProductID, b.want.Available, b.want.Allocated, store.Micros(b.want.CreatedAt), store.Micros(b.want.UpdatedAt)}
+		row := []any{b.want.ProductID, b.want.Available, b.want.Allocated, store.Micros(b.want.CreatedAt), store.Micros(b.want.UpdatedAt), b.entered}
 		if b.had == nil {
 			fresh = append(fresh, row)
 			continue
 		}
 		n, err := w.Exec(ctx, `
-			UPDATE stock SET available = $2, allocated = $3, created_at = $4, updated_at = $5, revision = revision + 1
-			WHERE product_id = $1 AND available = $6 AND allocated = $7`, append(row, b.had.Available, b.had.Allocated)...)
+			UPDATE stock SET available = $2, allocated = $3, created_at = $4, updated_at = $5, lines = lines + $6, revision = revision + 1
+			WHERE product_id = $1 AND available = $7 AND allocated = $8`, append(row, b.had.Available, b.had.Allocated)...)
 		if err != nil {
 			return err
 		}
@@ -117,7 +122,7 @@ func putStocks(w *authoring.Writer, ctx context.Context, balances []balance) err
 	if len(fresh) == 0 {
 		return nil
 	}
-	if err := w.InsertRows(ctx, "stock", strings.Split(stockColumns, ", "), fresh); err != nil {
+	if err := w.InsertRows(ctx, "stock", strings.Split(stockColumns+", lines", ", "), fresh); err != nil {
 		if w.DB.IsDuplicate(err) {
 			return db.ErrRaced
 		}
@@ -149,7 +154,7 @@ func writeStockTransactions(w *authoring.Writer, ctx context.Context, sources []
 		return 0, err
 	}
 	var lines [][]any
-	after := map[string]*Stock{}
+	after, entered := map[string]*Stock{}, map[string]int{}
 	for _, resource := range sources {
 		r := resource.(*StockTransactionSource)
 		if upTo, is := carried[r.ProductID]; known[r.ID] || is && store.Micros(store.CheckedTime(r.CreatedAt)) <= upTo {
@@ -159,6 +164,7 @@ func writeStockTransactions(w *authoring.Writer, ctx context.Context, sources []
 			after[r.ProductID] = r.Opening(before[r.ProductID])
 		}
 		toAvailable, toAllocated := r.Apply(after[r.ProductID])
+		entered[r.ProductID]++
 		lines = append(lines, []any{r.ID, r.ProductID, r.Action, r.Quantity, toAvailable, toAllocated,
 			r.Reason, r.Reference, r.Actor, store.Micros(store.CheckedTime(r.CreatedAt))})
 	}
@@ -167,7 +173,7 @@ func writeStockTransactions(w *authoring.Writer, ctx context.Context, sources []
 		if b.Available < 0 || b.Allocated < 0 || b.Total() > store.MaxStock {
 			return 0, store.Unprocessablef(nil, "The stock transactions of the product %q do not add up: they leave %d available and %d allocated. They must stand in the order in which they were made.", id, b.Available, b.Allocated)
 		}
-		balances = append(balances, balance{before[id], b})
+		balances = append(balances, balance{before[id], b, entered[id]})
 	}
 	if err := putStocks(w, ctx, balances); err != nil {
 		return 0, err

@@ -3,6 +3,8 @@ package stock
 import (
 	"context"
 	"database/sql"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -49,16 +51,20 @@ func (s *StockService) carryOverEach(ctx context.Context, products []string, bef
 		if err := s.db.Update(ctx, carrier, func(ctx context.Context, t *db.Tx) error {
 			return pace.Timed(func(rows int) (int, error) {
 				rest, lines = products, 0 // it may run again
+				gone := map[string]int{}
 				for len(rest) > 0 && lines < rows {
 					n, err := carryOver(t, ctx, rest[0], before, rows)
 					if err != nil {
 						return 0, err
 					}
+					if n > 1 { // of which one is left
+						gone[rest[0]] += n - 1
+					}
 					if lines += n; n < rows {
 						rest = rest[1:]
 					}
 				}
-				return lines, nil
+				return lines, forgetLines(t, ctx, gone)
 			})
 		}); err != nil {
 			return err
@@ -99,6 +105,17 @@ func carryOver(t *db.Tx, ctx context.Context, product string, before int64, most
 	}
 	_, err = t.Insert(ctx, stockLineInsert, 1, func(values []any, _ int) []any { return sum.values(values) })
 	return len(lines), err
+}
+
+// forgetLines has stock records count fewer lines, at the end of the write and
+// in the order in which all lock them: who sells waits for no more than that.
+func forgetLines(t *db.Tx, ctx context.Context, gone map[string]int) error {
+	for _, product := range slices.Sorted(maps.Keys(gone)) {
+		if _, err := t.Exec(ctx, `UPDATE stock SET lines = lines - $2 WHERE product_id = $1`, product, gone[product]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // carriedOver is up to when the ledgers of products were carried over, in

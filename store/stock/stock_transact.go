@@ -129,15 +129,19 @@ func (w *stockWrite) enter(actor store.Actor, change *StockChange, after Stock, 
 }
 
 var (
-	stockRowUpsert = db.NewInserter("stock", strings.Split(stockRowColumns, ", "), `
+	stockRowUpsert = db.NewInserter("stock", strings.Split(stockRowInsertColumns, ", "), `
 		ON CONFLICT (product_id) DO UPDATE
-		SET available = excluded.available, allocated = excluded.allocated, updated_at = excluded.updated_at, revision = excluded.revision`)
-	stockRowInsert  = db.NewInserter("stock", strings.Split(stockRowColumns, ", "), ` ON CONFLICT (product_id) DO NOTHING`)
+		SET available = excluded.available, allocated = excluded.allocated, updated_at = excluded.updated_at, revision = excluded.revision,
+		    lines = stock.lines + excluded.lines`)
+	stockRowInsert  = db.NewInserter("stock", strings.Split(stockRowInsertColumns, ", "), ` ON CONFLICT (product_id) DO NOTHING`)
 	stockLineInsert = db.NewInserter("stock_transaction", strings.Split(stockTransactionColumns, ", "), "")
 )
 
-// save writes the records.
+// save writes the records, with how many lines are entered of each.
 func (w *stockWrite) save(ctx context.Context) error {
+	for _, line := range w.lines {
+		w.found[line.ProductID].entered++
+	}
 	slices.SortFunc(w.rows, func(a, b *stockRow) int { return strings.Compare(a.ProductID, b.ProductID) })
 	_, err := w.Insert(ctx, stockRowUpsert, len(w.rows), func(values []any, n int) []any { return w.rows[n].values(values) })
 	return err

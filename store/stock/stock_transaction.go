@@ -87,7 +87,8 @@ func (s *StockService) StockTransaction(ctx context.Context, productID, id strin
 
 var stockTransactionList = db.Listing[*StockTransaction]{
 	Name: "stock_transaction", Columns: stockTransactionColumns, Table: "stock_transaction", ID: "id", Scan: scanStockTransaction,
-	Key: func(line *StockTransaction, _ store.Sort) []any { return []any{store.Micros(line.CreatedAt), line.ID} },
+	Total: `SELECT lines FROM stock WHERE product_id = $1`,
+	Key:   func(line *StockTransaction, _ store.Sort) []any { return []any{store.Micros(line.CreatedAt), line.ID} },
 }
 
 // StockTransactionsByProduct returns the newest lines of several products'

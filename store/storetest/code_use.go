@@ -300,6 +300,7 @@ func requireUsages(t *testing.T, e Engine) {
 		require.LessOrEqual(t, used, most, "the uses of %s", code)
 	}
 	require.NoError(t, rows.Err())
+	requireTotals(t, e.SQL(t))
 }
 
 // codeModel redeems and releases at random, beside a model of two lines: what

@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"portico/store/promotion"
 )
 
 // addedSinceRows are the tables of the migrations after that of rows, and the
 // columns.
-var addedSinceRows = []string{`TABLE sweep`, `promotion.codes`}
+var addedSinceRows = []string{`TABLE sweep`, `promotion.codes`, `stock.lines`, `TABLE code_usage_total`}
 
 // migrateRows has a release as it was kept when a base price was a row of its
 // own, and lists whose lengths were not stored, and opens it.
@@ -20,6 +22,11 @@ func migrateRows(e Engine) func(*testing.T) {
 		s, db := e.Open(t), e.SQL(t)
 		imported(t, s, salesFile())
 		imported(t, s, ndjson(promotionLine("p", ``), promotionLine("auto", `,"automatic":true`), code("p", "A", ``), code("p", "B", ``), code("p", "GONE", ``)))
+		_, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: "A", Reference: "order", Units: 1})
+		require.NoError(t, err)
+		_, err = s.CreateStock(t.Context(), actor, "some", 5)
+		require.NoError(t, err)
+		require.NoError(t, increment(t.Context(), s, "some"))
 		publish(t, s, "main")
 		require.NoError(t, s.Close())
 		want := productRows(t, db)
@@ -56,6 +63,7 @@ func migrateRows(e Engine) func(*testing.T) {
 		require.Equal(t, want, productRows(t, db))
 		requireTotals(t, db)
 		require.Equal(t, []int{2, 1}, []int{codesTotal(t, t.Context(), s, "p"), codesTotal(t, t.Context(), s, "auto")})
+		require.Equal(t, []int{1, 2}, []int{usagesTotal(t, t.Context(), s, "p", nil), ledgerTotal(t, t.Context(), s, "some")})
 	}
 }
 

@@ -36,17 +36,17 @@ func promotionRequired(d *desk) func(*testing.T) {
 		for _, kind := range []promotion.PromotionType{promotion.FixedDiscount, promotion.ItemFixedDiscount} {
 			change = percentOff(noon)
 			change.Type, change.Schema = &kind, json.RawMessage(`{"currencies":[{"currency":"USD","amount":5}]}`)
-			change.MaxDiscountValue = []store.CurrencyAmount{}
+			change.MaxDiscountValue = given()
 			p, err := d.CreatePromotion(t.Context(), actor, "", change)
 			require.NoError(t, err, "an empty list is none")
-			change.MaxDiscountValue = usd
+			change.MaxDiscountValue = given(usd...)
 			_, err = d.CreatePromotion(t.Context(), actor, "", change)
 			requireFault(t, err, store.Unprocessable, "max_discount_value", string(kind))
-			_, err = d.UpdatePromotion(t.Context(), actor, p.ID, promotion.PromotionChange{MaxDiscountValue: usd}, false)
+			_, err = d.UpdatePromotion(t.Context(), actor, p.ID, promotion.PromotionChange{MaxDiscountValue: given(usd...)}, false)
 			requireFault(t, err, store.Unprocessable, "max_discount_value", string(kind))
 		}
 		change = percentOff(noon)
-		change.MaxDiscountValue, change.MinCartValue = usd, []store.CurrencyAmount{{Minor: 5}, {Currency: "usd", Minor: -1}}
+		change.MaxDiscountValue, change.MinCartValue = given(usd...), given(store.CurrencyAmount{Minor: 5}, store.CurrencyAmount{Currency: "usd", Minor: -1})
 		_, err = d.CreatePromotion(t.Context(), actor, "", change)
 		requireFaults(t, err, "UNPROCESSABLE min_cart_value.0.currency", "INVALID min_cart_value.1.currency", "UNPROCESSABLE min_cart_value.1.amount")
 		for members, member := range map[string]string{
@@ -84,7 +84,7 @@ func promotionStood(d *desk) func(*testing.T) {
 		require.Equal(t, []any{int64(300), true}, []any{off, ok}, "and means what it meant")
 		_, err = d.UpdatePromotion(t.Context(), actor, "old", promotion.PromotionChange{Name: ptr("")}, false)
 		requireFaults(t, err, "UNPROCESSABLE name")
-		update, err = d.UpdatePromotion(t.Context(), actor, "old", promotion.PromotionChange{MaxDiscountValue: []store.CurrencyAmount{}}, false)
+		update, err = d.UpdatePromotion(t.Context(), actor, "old", promotion.PromotionChange{MaxDiscountValue: given()}, false)
 		require.NoError(t, err)
 		require.Empty(t, update.Promotion.MaxDiscountValue)
 	}

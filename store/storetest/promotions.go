@@ -76,13 +76,22 @@ func addCodes(s *shop.Store, promotion string, codes ...string) error {
 	return err
 }
 
+// given are amounts as callers give them.
+func given(amounts ...store.CurrencyAmount) []promotion.GivenAmount {
+	list := make([]promotion.GivenAmount, len(amounts))
+	for i, a := range amounts {
+		list[i] = promotion.GivenAmount{Currency: a.Currency, Minor: &a.Minor}
+	}
+	return list
+}
+
 func promotionKept(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
 		now := d.clock.Now()
 		p, err := s.CreatePromotion(t.Context(), actor, "C0FFEE00-0000-4000-8000-000000000001", promotion.PromotionChange{
 			Name: ptr("Off"), Description: ptr("Something off."), Type: ptr(promotion.FixedDiscount), Start: ptr("2024-06-01"), End: ptr("2024-06-02 "[:10] + "T09:30"),
-			MinCartValue:           []store.CurrencyAmount{{Currency: "USD", Minor: 5000}},
+			MinCartValue:           given(store.CurrencyAmount{Currency: "USD", Minor: 5000}),
 			MaxApplicationsPerCart: ptr(2), Schema: json.RawMessage(`{"odd": [1, 2.50], "currencies": [{"currency":"USD","amount":1000}], "target_catalogs": ["main"], "conditions": {"and":[{"template":"t","field":"f","type":"integer","value":"7"}]}}`)})
 		require.NoError(t, err)
 		require.Equal(t, "c0ffee00-0000-4000-8000-000000000001", p.ID, "canonical")
@@ -96,7 +105,7 @@ func promotionKept(d *desk) func(*testing.T) {
 		require.Equal(t, []time.Time{now, now}, []time.Time{p.CreatedAt, p.UpdatedAt})
 
 		later := d.clock.Advance(time.Minute)
-		update, err := s.UpdatePromotion(t.Context(), actor, p.ID, promotion.PromotionChange{Enabled: ptr(true), MinCartValue: []store.CurrencyAmount{}}, false)
+		update, err := s.UpdatePromotion(t.Context(), actor, p.ID, promotion.PromotionChange{Enabled: ptr(true), MinCartValue: given()}, false)
 		require.NoError(t, err)
 		changed := update.Promotion
 		require.Equal(t, []any{"Off", true, promotion.PromotionScheduled, 0}, []any{changed.Name, changed.Enabled, changed.State, len(changed.MinCartValue)})
@@ -234,14 +243,14 @@ func promotionNeeds(d *desk) func(*testing.T) {
 func promotionBeside(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		change := percentOff(noon)
-		change.TargetCatalogs, change.Conditions = json.RawMessage(`["main"]`), json.RawMessage(`{}`)
+		change.TargetCatalogs, change.Conditions = []string{"main"}, json.RawMessage(`{}`)
 		p, err := d.CreatePromotion(t.Context(), actor, "p", change)
 		require.NoError(t, err)
 		require.Equal(t, `{"percent":10,"target_catalogs":["main"],"conditions":{}}`, string(p.Schema))
-		update, err := d.UpdatePromotion(t.Context(), actor, "p", promotion.PromotionChange{TargetCatalogs: json.RawMessage(`["outlet"]`), Conditions: json.RawMessage(`null`)}, false)
+		update, err := d.UpdatePromotion(t.Context(), actor, "p", promotion.PromotionChange{TargetCatalogs: []string{"outlet"}, Conditions: json.RawMessage(`null`)}, false)
 		require.NoError(t, err)
 		require.JSONEq(t, `{"percent":10,"target_catalogs":["outlet"]}`, string(update.Promotion.Schema))
-		update, err = d.UpdatePromotion(t.Context(), actor, "p", promotion.PromotionChange{Schema: json.RawMessage(`{"percent":5,"target_catalogs":["a"]}`), TargetCatalogs: json.RawMessage(`["b"]`)}, false)
+		update, err = d.UpdatePromotion(t.Context(), actor, "p", promotion.PromotionChange{Schema: json.RawMessage(`{"percent":5,"target_catalogs":["a"]}`), TargetCatalogs: []string{"b"}}, false)
 		require.NoError(t, err)
 		require.Equal(t, []string{"a"}, update.Promotion.TargetCatalogs, "a schema's own goes first")
 	}

@@ -26,7 +26,7 @@ var noon = time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
 func SeedStock(t require.TestingT, db *sql.DB, rows ...stock.Stock) {
 	inTransaction(t, db, func(run func(query string, args ...any)) {
 		for _, row := range rows {
-			run(`INSERT INTO stock (product_id, available, allocated, created_at, updated_at) VALUES ($1, $2, $3, $4, $5)`,
+			run(`INSERT INTO stock (product_id, available, allocated, created_at, updated_at, lines) VALUES ($1, $2, $3, $4, $5, 1)`,
 				row.ProductID, row.Available, row.Allocated, row.CreatedAt.UnixMicro(), row.UpdatedAt.UnixMicro())
 			run(`INSERT INTO stock_transaction
 				(id, product_id, action, quantity, available_delta, allocated_delta, reason, reference, actor, created_at)

@@ -18,6 +18,7 @@ import (
 	"portico/store/exchange"
 	"portico/store/promotion"
 	"portico/store/shop"
+	"portico/store/stock"
 )
 
 // Totals is the promise that a long list tells its length without counting it,
@@ -34,6 +35,12 @@ var miscounts = map[string]string{
 	"promotions whose codes are miscounted": `
 		SELECT COUNT(*) FROM promotion WHERE codes <> (
 		    SELECT COUNT(*) FROM promotion_code WHERE promotion_code.promotion_number = promotion.number AND promotion_code.epoch = promotion.epoch)`,
+	"promotions whose usages are miscounted": `
+		SELECT COUNT(*) FROM promotion
+		WHERE (SELECT COALESCE(SUM(usages), 0) FROM code_usage_total WHERE code_usage_total.promotion_number = promotion.number)
+		   <> (SELECT COUNT(*) FROM code_usage WHERE code_usage.promotion_number = promotion.number)`,
+	"products whose lines of the ledger are miscounted": `
+		SELECT COUNT(*) FROM stock WHERE lines <> (SELECT COUNT(*) FROM stock_transaction WHERE stock_transaction.product_id = stock.product_id)`,
 }
 
 // requireTotals holds the stored totals against the rows.
@@ -53,6 +60,22 @@ func codesTotal(t require.TestingT, ctx context.Context, s *shop.Store, id strin
 	return n
 }
 
+func usagesTotal(t require.TestingT, ctx context.Context, s *shop.Store, id string, code *string) int {
+	page, err := s.CodeUsages(ctx, id, code, store.ListQuery{})
+	require.NoError(t, err)
+	n, err := page.Total(ctx)
+	require.NoError(t, err)
+	return n
+}
+
+func ledgerTotal(t require.TestingT, ctx context.Context, s *shop.Store, product string, ranges ...store.Range) int {
+	page, err := s.StockTransactions(ctx, product, store.ListQuery{Ranges: ranges})
+	require.NoError(t, err)
+	n, err := page.Total(ctx)
+	require.NoError(t, err)
+	return n
+}
+
 // totalsRead looks at the statements of pages with their totals: none of them
 // counts.
 func totalsRead(e Engine) func(*testing.T) {
@@ -62,6 +85,9 @@ func totalsRead(e Engine) func(*testing.T) {
 		require.NoError(t, addCodes(d.Store, "p", make([]string, 300)...))
 		ctx, counter := store.CountStatements(t.Context())
 		require.Equal(t, 300, codesTotal(t, ctx, d.Store, "p"))
+		require.Zero(t, usagesTotal(t, ctx, d.Store, "p", nil))
+		SeedStock(t, d.db, stock.Stock{ProductID: "a", Available: 7, CreatedAt: noon, UpdatedAt: noon})
+		require.Equal(t, 1, ledgerTotal(t, ctx, d.Store, "a"))
 		for _, query := range counter.Queries() {
 			require.NotContains(t, strings.ToUpper(query), "COUNT(")
 		}
@@ -76,6 +102,22 @@ func totalsOfSome(e Engine) func(*testing.T) {
 		require.NoError(t, addCodes(d.Store, "p", "A", "B", "C"))
 		require.Equal(t, 2, codesTotal(t, t.Context(), d.Store, "p", "A", "C", "X"))
 		require.Equal(t, 3, codesTotal(t, t.Context(), d.Store, "p"))
+		for _, code := range []string{"A", "A", "B"} {
+			_, err := d.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: code, Units: 1, Reference: store.NewID()})
+			require.NoError(t, err)
+		}
+		require.Equal(t, 2, usagesTotal(t, t.Context(), d.Store, "p", ptr("A")))
+		require.Equal(t, 3, usagesTotal(t, t.Context(), d.Store, "p", nil))
+		SeedStock(t, d.db, stock.Stock{ProductID: "a", Available: 7, CreatedAt: noon, UpdatedAt: noon})
+		d.clock.Advance(time.Hour)
+		require.NoError(t, increment(t.Context(), d.Store, "a"))
+		require.Equal(t, 1, ledgerTotal(t, t.Context(), d.Store, "a", store.Range{Attribute: store.SortCreatedAt, Operator: "gt", Time: noon}))
+		require.Equal(t, 2, ledgerTotal(t, t.Context(), d.Store, "a"))
+		for id, units := range map[string]int{"none": 0, "one": 1, "many": 9} {
+			_, err := d.CreateStock(t.Context(), actor, id, units)
+			require.NoError(t, err)
+			require.Equal(t, min(units, 1), ledgerTotal(t, t.Context(), d.Store, id), "a line for what there is, and none for nothing")
+		}
 	}
 }
 
@@ -217,11 +259,15 @@ func (w *scribble) draw(ctx context.Context, s *shop.Store, draw *rand.Rand, kin
 		}
 		_, err := s.CreatePromotion(ctx, actor, id, percentOff(now))
 		return err
-	case 10, 11:
+	case 10:
 		return w.importCodes(ctx, s, draw, id, codes)
+	case 11:
+		return w.importUsages(ctx, s, draw, id, codes)
 	case 12:
-		w.clock.Advance(time.Hour)
+		w.clock.Advance(6 * time.Hour)
 		return s.Sweep(ctx)
+	case 13:
+		return w.stock(ctx, s, draw)
 	default:
 		_, err := s.RedeemCode(ctx, actor, promotion.CodeUse{Code: codes[0], Units: 1, Reference: fmt.Sprint("order-", draw.IntN(1000))})
 		return err
@@ -236,6 +282,47 @@ func (w *scribble) importCodes(ctx context.Context, s *shop.Store, draw *rand.Ra
 		lines = append(lines, strings.Replace(code(id, name, fmt.Sprintf(`,"used":%d`, draw.IntN(3))), `"id-`, fmt.Sprintf(`"id-%d-`, draw.IntN(2)), 1))
 	}
 	_, err := s.Import(ctx, actor, file(ndjson(lines...)), exchange.ImportOptions{})
+	return err
+}
+
+// importUsages imports uses of codes, some of which are there, perhaps as those
+// of another promotion, and some of references that are taken.
+func (w *scribble) importUsages(ctx context.Context, s *shop.Store, draw *rand.Rand, id string, codes []string) error {
+	lines := []string{promotionLine(id, "")}
+	for _, code := range codes {
+		lines = append(lines, fmt.Sprintf(`{"type":"code_usage","id":"use-%d","promotion_id":%q,"code":%q,"units":1,"reference":"order-%d","created_at":"2024-05-29T00:00:00.000Z"}`,
+			draw.IntN(40), id, code, draw.IntN(100)))
+	}
+	_, err := s.Import(ctx, actor, file(ndjson(lines...)), exchange.ImportOptions{})
+	return err
+}
+
+// stock changes stock of some products, of which there may be too little, or
+// imports lines of the ledger, or a balance.
+func (w *scribble) stock(ctx context.Context, s *shop.Store, draw *rand.Rand) error {
+	product := func() string { return fmt.Sprint("product-", draw.IntN(5)) }
+	switch draw.IntN(6) {
+	case 0:
+		_, err := s.CreateStock(ctx, actor, product(), draw.IntN(2)*draw.IntN(50))
+		return err
+	case 1:
+		line := fmt.Sprintf(`{"type":"stock","id":%q,"available":%[2]d,"allocated":0,"total":%[2]d}`, product(), draw.IntN(50))
+		_, err := s.Import(ctx, actor, file(ndjson(line)), exchange.ImportOptions{})
+		return err
+	case 2:
+		var lines []string
+		for range 3 {
+			lines = append(lines, fmt.Sprintf(`{"type":"stock_transaction","id":"line-%d","product_id":%q,"action":"increment","quantity":1,"created_at":%q}`,
+				draw.IntN(200), product(), store.FormatTime(w.clock.Now())))
+		}
+		_, err := s.Import(ctx, actor, file(ndjson(lines...)), exchange.ImportOptions{})
+		return err
+	}
+	var changes []stock.StockChange
+	for range 1 + draw.IntN(6) {
+		changes = append(changes, stock.StockChange{ProductID: product(), Action: stock.StockActions()[draw.IntN(5)], Quantity: 1 + draw.IntN(9)})
+	}
+	_, err := s.TransactStock(ctx, actor, changes)
 	return err
 }
 

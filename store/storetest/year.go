@@ -23,7 +23,7 @@ import (
 
 // growing are the tables whose rows come with time, and go with it.
 var growing = []string{
-	"stock_transaction", "stock_change", "code_usage", "promotion_code", "code_claim", "promotion_purge", "idempotency_key", "job", "api_client", "authored_change",
+	"stock_transaction", "stock_change", "code_usage", "code_usage_total", "promotion_code", "code_claim", "promotion_purge", "idempotency_key", "job", "api_client", "authored_change",
 	"release", "release_row", "release_product", "release_chunk", "release_index", "release_list", "document", "document_hash",
 }
 

@@ -1,0 +1,1 @@
+UPDATE stock SET lines = (SELECT COUNT(*) FROM stock_transaction WHERE stock_transaction.product_id = stock.product_id);
