@@ -2,7 +2,6 @@ package rest
 
 import (
 	"net/http"
-	"strconv"
 
 	"portico/graph/model"
 	"portico/store"
@@ -38,36 +37,25 @@ func (a *API) writeUsages(w http.ResponseWriter, r *http.Request, code *string) 
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, appendUsages(r.URL.EscapedPath(), usages.Nodes, g))
-	return nil
+	return writePage(w, g, r.URL.EscapedPath(), usages.Nodes, newUsageResource)
 }
 
-func appendUsages(path string, usages []*model.PromotionCodeUsage, g *page) []byte {
-	dst := make([]byte, 0, 512+256*len(usages))
-	dst = append(dst, `{"data":[`...)
-	for i, usage := range usages {
-		dst = appendUsage(comma(dst, i), usage)
-	}
-	dst = append(dst, `],"links":{`...)
-	for i, link := range []struct{ name, query string }{{"current", g.self()}, {"first", g.first()}, {"last", g.last()}, {"prev", g.prev()}, {"next", g.next()}} {
-		dst = appendLink(comma(dst, i), link.name, path, link.query)
-	}
-	dst = append(dst, `},"meta":{`...)
-	return append(g.appendMeta(dst), "}}"...)
+// usageResource is one use of a code.
+type usageResource struct {
+	Type         string  `json:"type"`
+	ID           string  `json:"id"`
+	PromotionID  string  `json:"promotion_id"`
+	Code         string  `json:"code"`
+	User         string  `json:"user"`
+	Reference    string  `json:"reference"`
+	Actor        string  `json:"actor"`
+	UnitsAsked   int     `json:"units_asked"`
+	UnitsApplied int     `json:"units_applied"`
+	CreatedAt    string  `json:"created_at"`
+	ReleasedAt   *string `json:"released_at"` // null until then
 }
 
-func appendUsage(dst []byte, u *model.PromotionCodeUsage) []byte {
-	dst = append(dst, `{"type":"promotion_usage"`...)
-	for _, member := range []struct{ name, text string }{{"id", u.ID}, {"promotion_id", u.PromotionID}, {"code", u.Code}, {"user", u.User}, {"reference", u.Reference}, {"actor", u.ActorName()}} {
-		dst = append(append(append(dst, `,"`...), member.name...), `":`...)
-		dst = store.AppendString(dst, member.text)
-	}
-	dst = append(dst, `,"units_asked":`...)
-	dst = strconv.AppendInt(dst, int64(u.UnitsAsked), 10)
-	dst = append(dst, `,"units_applied":`...)
-	dst = strconv.AppendInt(dst, int64(u.Units), 10)
-	dst = append(dst, `,"created_at":`...)
-	dst = appendTime(dst, &u.CreatedAt)
-	dst = append(dst, `,"released_at":`...)
-	return append(appendTime(dst, u.ReleasedAt()), '}')
+func newUsageResource(u *model.PromotionCodeUsage) usageResource {
+	return usageResource{Type: "promotion_usage", ID: u.ID, PromotionID: u.PromotionID, Code: u.Code, User: u.User, Reference: u.Reference, Actor: u.ActorName(),
+		UnitsAsked: u.UnitsAsked, UnitsApplied: u.Units, CreatedAt: store.FormatTime(u.CreatedAt), ReleasedAt: timeOrNull(u.ReleasedAt())}
 }

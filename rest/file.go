@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"encoding/json"
 	"net/http"
 	"strconv"
 
@@ -28,8 +29,7 @@ func (a *API) files(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, appendPage(files.Nodes, page, func(dst []byte, f *catalog.File) []byte { return f.AppendJSON(dst) }))
-	return nil
+	return writePage(w, page, "", files.Nodes, func(f *catalog.File) json.RawMessage { return f.AppendJSON(nil) })
 }
 
 // file returns one.

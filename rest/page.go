@@ -262,6 +262,28 @@ func (g *page) at(name, value string) string {
 	return b.String()
 }
 
+// appendLinks appends the links of a page outside of /catalog, to a path.
+func appendLinks(dst []byte, g *page, path string) []byte {
+	dst = append(dst, `"links":{`...)
+	for i, link := range []struct{ name, query string }{{"current", g.self()}, {"first", g.first()}, {"last", g.last()}, {"prev", g.prev()}, {"next", g.next()}} {
+		dst = appendLink(comma(dst, i), link.name, path, link.query)
+	}
+	return append(dst, '}')
+}
+
+// writePage answers with a page of resources, each in its shape, outside of
+// /catalog; its links lead to a path.
+func writePage[T, R any](w http.ResponseWriter, g *page, path string, rows []T, shape func(T) R) error {
+	list := make([]R, len(rows))
+	for i, row := range rows {
+		list[i] = shape(row)
+	}
+	dst := appendResource(append(make([]byte, 0, 512+512*len(rows)), `{"data":`...), list)
+	dst = append(appendLinks(append(dst, ','), g, path), `,"meta":{`...)
+	writeJSON(w, http.StatusOK, append(g.appendMeta(dst), "}}"...))
+	return nil
+}
+
 // appendLink appends "name":"prefix?…", or null.
 func appendLink(dst []byte, name, prefix, query string) []byte {
 	dst = append(append(append(dst, '"'), name...), `":`...)

@@ -72,8 +72,7 @@ func (a *API) promotions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, appendPage(list.Nodes, page, appendPromotion))
-	return nil
+	return writePage(w, page, "", list.Nodes, newPromotionResource)
 }
 
 // promotion returns one.
@@ -131,9 +130,19 @@ func (a *API) updatePromotion(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	dst := append(appendPromotion([]byte(`{"data":`), cmp.Or(payload.Promotion, payload.Preview)), `,"meta":{"codes_deleted":`...)
-	writeJSON(w, http.StatusOK, append(strconv.AppendInt(dst, int64(payload.CodesDeleted), 10), "}}"...))
+	writeJSON(w, http.StatusOK, appendResource(nil, promotionUpdated{
+		newPromotionResource(cmp.Or(payload.Promotion, payload.Preview)), codesDeleted{payload.CodesDeleted}}))
 	return nil
+}
+
+// promotionUpdated is a promotion with what went with its change.
+type promotionUpdated struct {
+	Data promotionResource `json:"data"`
+	Meta codesDeleted      `json:"meta"`
+}
+
+type codesDeleted struct {
+	CodesDeleted int `json:"codes_deleted"`
 }
 
 // dryRunOf reads dry_run, which is true, false, or not there: whoever writes it
@@ -168,93 +177,61 @@ func (a *API) deletePromotion(w http.ResponseWriter, r *http.Request) error {
 }
 
 func writePromotion(w http.ResponseWriter, status int, p *promotion.Promotion) error {
-	writeJSON(w, status, append(appendPromotion([]byte(`{"data":`), p), '}'))
-	return nil
+	return writeOne(w, status, newPromotionResource(p))
 }
 
-// appendPromotion writes the promotion resource (spec: Promotion), and its
-// state and times.
-func appendPromotion(dst []byte, p *promotion.Promotion) []byte {
-	dst = store.AppendString(append(dst, `{"type":"promotion","id":`...), p.ID)
-	dst = store.AppendString(append(dst, `,"name":`...), p.Name)
-	dst = store.AppendString(append(dst, `,"description":`...), p.Description)
-	dst = store.AppendString(append(dst, `,"promotion_type":`...), string(p.Type))
-	dst = strconv.AppendBool(append(dst, `,"enabled":`...), p.Enabled)
-	dst = strconv.AppendBool(append(dst, `,"automatic":`...), p.Automatic)
-	dst = store.AppendString(append(dst, `,"state":`...), string(p.State))
-	dst = appendTime(append(dst, `,"start":`...), &p.Start)
-	dst = appendTime(append(dst, `,"end":`...), &p.End)
-	dst = appendAmounts(append(dst, `,"min_cart_value":`...), p.MinCartValue)
-	dst = appendAmounts(append(dst, `,"max_discount_value":`...), p.MaxDiscountValue)
-	dst = appendCount(append(dst, `,"max_applications_per_cart":`...), p.MaxApplicationsPerCart)
-	dst = append(append(dst, `,"schema":`...), p.Schema...)
-	dst = appendCurrencies(append(dst, `,"currencies":`...), p.Currencies)
-	dst = append(dst, `,"target_catalogs":`...)
-	if p.TargetCatalogs == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = appendStrings(dst, p.TargetCatalogs)
-	}
-	dst = append(dst, `,"conditions":`...)
-	if p.Conditions == nil {
-		dst = append(dst, "null"...)
-	}
-	dst = append(dst, p.Conditions...)
-	dst = appendTime(append(dst, `,"meta":{"timestamps":{"created_at":`...), &p.CreatedAt)
-	dst = appendTime(append(dst, `,"updated_at":`...), &p.UpdatedAt)
-	return append(dst, "}}}"...)
+// promotionResource is the promotion resource (spec: Promotion), and its state
+// and times.
+type promotionResource struct {
+	Type                   string                   `json:"type"`
+	ID                     string                   `json:"id"`
+	Name                   string                   `json:"name"`
+	Description            string                   `json:"description"`
+	PromotionType          promotion.PromotionType  `json:"promotion_type"`
+	Enabled                bool                     `json:"enabled"`
+	Automatic              bool                     `json:"automatic"`
+	State                  promotion.PromotionState `json:"state"`
+	Start                  string                   `json:"start"`
+	End                    string                   `json:"end"`
+	MinCartValue           []store.CurrencyAmount   `json:"min_cart_value"`
+	MaxDiscountValue       []store.CurrencyAmount   `json:"max_discount_value"`
+	MaxApplicationsPerCart *int                     `json:"max_applications_per_cart"`
+	Schema                 json.RawMessage          `json:"schema"`
+	Currencies             []currencyGiven          `json:"currencies"`
+	TargetCatalogs         []string                 `json:"target_catalogs"` // null for all
+	Conditions             json.RawMessage          `json:"conditions"`
+	Meta                   timesMeta                `json:"meta"`
 }
 
-func appendAmounts(dst []byte, amounts []store.CurrencyAmount) []byte {
-	dst = append(dst, '[')
-	for i, a := range amounts {
-		dst = store.AppendString(append(comma(dst, i), `{"currency":`...), a.Currency)
-		dst = append(strconv.AppendInt(append(dst, `,"amount":`...), a.Minor, 10), '}')
-	}
-	return append(dst, ']')
+// currencyGiven is promotion.PromotionCurrency in the contract's names.
+type currencyGiven struct {
+	Currency   string       `json:"currency"`
+	Minor      *int64       `json:"amount,omitempty"`
+	Percentage *json.Number `json:"percentage,omitempty"`
 }
 
-func appendCurrencies(dst []byte, currencies []promotion.PromotionCurrency) []byte {
-	dst = append(dst, '[')
-	for i, c := range currencies {
-		dst = store.AppendString(append(comma(dst, i), `{"currency":`...), c.Currency)
-		if c.Minor != nil {
-			dst = strconv.AppendInt(append(dst, `,"amount":`...), *c.Minor, 10)
-		}
-		if c.Percentage != nil {
-			dst = append(append(dst, `,"percentage":`...), c.Percentage.String()...)
-		}
-		dst = append(dst, '}')
-	}
-	return append(dst, ']')
+type timesMeta struct {
+	Timestamps timestamps `json:"timestamps"`
 }
 
-// appendCount appends a number, or null.
-func appendCount(dst []byte, n *int) []byte {
-	if n == nil {
-		return append(dst, "null"...)
+func newPromotionResource(p *promotion.Promotion) promotionResource {
+	currencies := make([]currencyGiven, len(p.Currencies))
+	for i, c := range p.Currencies {
+		currencies[i] = currencyGiven(c)
 	}
-	return strconv.AppendInt(dst, int64(*n), 10)
+	return promotionResource{
+		Type: "promotion", ID: p.ID, Name: p.Name, Description: p.Description, PromotionType: p.Type,
+		Enabled: p.Enabled, Automatic: p.Automatic, State: p.State, Start: store.FormatTime(p.Start), End: store.FormatTime(p.End),
+		MinCartValue: notNull(p.MinCartValue), MaxDiscountValue: notNull(p.MaxDiscountValue), MaxApplicationsPerCart: p.MaxApplicationsPerCart,
+		Schema: p.Schema, Currencies: currencies, TargetCatalogs: p.TargetCatalogs, Conditions: p.Conditions,
+		Meta: timesMeta{newTimestamps(p.CreatedAt, p.UpdatedAt)},
+	}
 }
 
-func appendStrings(dst []byte, list []string) []byte {
-	dst = append(dst, '[')
-	for i, text := range list {
-		dst = store.AppendString(comma(dst, i), text)
+// notNull is an empty list for none.
+func notNull[T any](list []T) []T {
+	if list == nil {
+		list = []T{}
 	}
-	return append(dst, ']')
-}
-
-// appendPage appends a page of resources with its links and meta.
-func appendPage[T any](rows []T, g *page, row func([]byte, T) []byte) []byte {
-	dst := append(make([]byte, 0, 512+512*len(rows)), `{"data":[`...)
-	for i, item := range rows {
-		dst = row(comma(dst, i), item)
-	}
-	dst = append(dst, `],"links":{`...)
-	dst = appendLink(dst, "current", "", g.self())
-	for _, link := range []struct{ name, query string }{{"first", g.first()}, {"last", g.last()}, {"prev", g.prev()}, {"next", g.next()}} {
-		dst = appendLink(append(dst, ','), link.name, "", link.query)
-	}
-	return append(g.appendMeta(append(dst, `},"meta":{`...)), "}}"...)
+	return list
 }

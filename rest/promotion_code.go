@@ -95,9 +95,6 @@ func rowFault(row json.RawMessage, err error) *store.Error {
 	return nil
 }
 
-// codeBytes is about how many bytes a code takes in an answer.
-const codeBytes = 320
-
 // createCodes makes codes for a promotion, all or none. The answer is the
 // promotion, with the codes as a further member.
 func (a *API) createCodes(w http.ResponseWriter, r *http.Request) error {
@@ -122,13 +119,14 @@ func (a *API) createCodes(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return namingRows(err, len(codes))
 	}
-	dst := appendPromotion(append(make([]byte, 0, 2048+codeBytes*len(payload.Codes)), `{"data":`...), payload.Promotion)
-	dst = append(dst[:len(dst)-1], `,"codes":[`...)
+	made := make([]codeResource, len(payload.Codes))
 	for i, code := range payload.Codes {
-		dst = appendCode(comma(dst, i), code)
+		made[i] = newCodeResource(code)
 	}
-	writeJSON(w, http.StatusCreated, append(dst, "]}}"...))
-	return nil
+	return writeOne(w, http.StatusCreated, struct {
+		promotionResource
+		Codes []codeResource `json:"codes"`
+	}{newPromotionResource(payload.Promotion), made})
 }
 
 // namingRows has errors tell which of several rows they are of, where their
@@ -169,8 +167,7 @@ func (a *API) codes(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, appendPage(list.Nodes, page, appendCode))
-	return nil
+	return writePage(w, page, "", list.Nodes, newCodeResource)
 }
 
 // codeFilter is a filter as GraphQL takes it; nil for none.
@@ -243,17 +240,22 @@ func (a *API) dropCodes(w http.ResponseWriter, r *http.Request, codes []string) 
 	return err
 }
 
-// appendCode writes a code as the clients read it: uses is what remains of
+// codeResource is a code as the clients read it: uses is what remains of
 // max_uses, both null for any number.
-func appendCode(dst []byte, c *promotion.PromotionCode) []byte {
-	dst = store.AppendString(append(dst, `{"type":"promotion_code","id":`...), c.ID)
-	dst = store.AppendString(append(dst, `,"promotion_id":`...), c.PromotionID)
-	dst = store.AppendString(append(dst, `,"code":`...), c.Code)
-	dst = appendCount(append(dst, `,"uses":`...), c.Uses())
-	dst = appendCount(append(dst, `,"max_uses":`...), c.MaxUses)
-	dst = store.AppendString(append(dst, `,"consume_unit":`...), string(c.ConsumeUnit))
-	dst = c.User.AppendJSON(append(dst, `,"user":`...))
-	dst = strconv.AppendBool(append(dst, `,"valid":`...), c.Valid())
-	dst = appendTime(append(dst, `,"created_at":`...), c.CreatedAt)
-	return append(dst, '}')
+type codeResource struct {
+	Type        string                `json:"type"`
+	ID          string                `json:"id"`
+	PromotionID string                `json:"promotion_id"`
+	Code        string                `json:"code"`
+	Uses        *int                  `json:"uses"`
+	MaxUses     *int                  `json:"max_uses"`
+	ConsumeUnit promotion.ConsumeUnit `json:"consume_unit"`
+	User        promotion.CodeUser    `json:"user"`
+	Valid       bool                  `json:"valid"`
+	CreatedAt   *string               `json:"created_at"`
+}
+
+func newCodeResource(c *promotion.PromotionCode) codeResource {
+	return codeResource{Type: "promotion_code", ID: c.ID, PromotionID: c.PromotionID, Code: c.Code, Uses: c.Uses(), MaxUses: c.MaxUses,
+		ConsumeUnit: c.ConsumeUnit, User: c.User, Valid: c.Valid(), CreatedAt: timeOrNull(c.CreatedAt)}
 }

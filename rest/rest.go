@@ -238,3 +238,9 @@ func writeData(w http.ResponseWriter, status int, data any) error {
 	writeJSON(w, status, body)
 	return nil
 }
+
+// writeOne answers with a resource under data, in which HTML is not escaped.
+func writeOne(w http.ResponseWriter, status int, resource any) error {
+	writeJSON(w, status, append(appendResource([]byte(`{"data":`), resource), '}'))
+	return nil
+}

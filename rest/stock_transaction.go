@@ -30,8 +30,7 @@ func (a *API) stockTransactions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, appendPage(lines.Nodes, page, transactionShape(r)))
-	return nil
+	return writePage(w, page, "", lines.Nodes, transactionShape(r))
 }
 
 // stockTransaction returns a line of the ledger.
@@ -110,39 +109,59 @@ func ofTheOnlyChange(list []*model.UserError) []*model.UserError {
 }
 
 func writeTransaction(w http.ResponseWriter, r *http.Request, status int, line *model.StockTransaction) error {
-	writeJSON(w, status, append(transactionShape(r)([]byte(`{"data":`), line), '}'))
-	return nil
+	return writeOne(w, status, transactionShape(r)(line))
 }
 
 // transactionShape is how a line is written: plain, or in attributes, with its
 // location.
-func transactionShape(r *http.Request) func([]byte, *model.StockTransaction) []byte {
+func transactionShape(r *http.Request) func(*model.StockTransaction) any {
 	if byLocation(r) {
-		return appendTransactionByLocation
+		return func(line *model.StockTransaction) any {
+			return transactionByLocation{line.ID, transactionType, locatedChange{newChange(line), onlyLocation}, createdMeta{createdAt{store.FormatTime(line.CreatedAt)}}}
+		}
 	}
-	return appendTransaction
-}
-
-func appendTransaction(dst []byte, line *model.StockTransaction) []byte {
-	dst = store.AppendString(append(dst, `{"id":`...), line.ID)
-	dst = appendChange(append(dst, `,"type":"stock-transaction",`...), line)
-	dst = appendTime(append(dst, `,"timestamps":{"created_at":`...), &line.CreatedAt)
-	return append(dst, "}}"...)
-}
-
-func appendTransactionByLocation(dst []byte, line *model.StockTransaction) []byte {
-	dst = store.AppendString(append(dst, `{"id":`...), line.ID)
-	dst = appendChange(append(dst, `,"type":"stock-transaction","attributes":{`...), line)
-	dst = append(dst, `,"location":"`+onlyLocation+`"},"meta":{"timestamps":{"created_at":`...)
-	return append(appendTime(dst, &line.CreatedAt), "}}}"...)
-}
-
-func appendChange(dst []byte, line *model.StockTransaction) []byte {
-	for i, member := range []struct{ name, text string }{
-		{"action", string(line.Action)}, {"product_id", line.ProductID}, {"reason", line.Reason}, {"reference", line.Reference},
-	} {
-		dst = append(append(append(comma(dst, i), '"'), member.name...), `":`...)
-		dst = store.AppendString(dst, member.text)
+	return func(line *model.StockTransaction) any {
+		return transactionResource{line.ID, transactionType, newChange(line), createdAt{store.FormatTime(line.CreatedAt)}}
 	}
-	return strconv.AppendInt(append(dst, `,"quantity":`...), int64(line.Quantity), 10)
+}
+
+const transactionType = "stock-transaction"
+
+type transactionResource struct {
+	ID   string `json:"id"`
+	Type string `json:"type"`
+	stockChange
+	Timestamps createdAt `json:"timestamps"`
+}
+
+type transactionByLocation struct {
+	ID         string        `json:"id"`
+	Type       string        `json:"type"`
+	Attributes locatedChange `json:"attributes"`
+	Meta       createdMeta   `json:"meta"`
+}
+
+type locatedChange struct {
+	stockChange
+	Location string `json:"location"`
+}
+
+type stockChange struct {
+	Action    stock.StockAction `json:"action"`
+	ProductID string            `json:"product_id"`
+	Reason    string            `json:"reason"`
+	Reference string            `json:"reference"`
+	Quantity  int               `json:"quantity"`
+}
+
+func newChange(line *model.StockTransaction) stockChange {
+	return stockChange{line.Action, line.ProductID, line.Reason, line.Reference, line.Quantity}
+}
+
+type createdMeta struct {
+	Timestamps createdAt `json:"timestamps"`
+}
+
+type createdAt struct {
+	CreatedAt string `json:"created_at"`
 }

@@ -22,8 +22,9 @@ func SweepUsages(s *PromotionService, actor store.Actor, kept time.Duration) db.
 			}
 			for _, number := range promotions {
 				if err := s.db.InBatches(ctx, actor, func(ctx context.Context, t *db.Tx, rows int) (int64, error) {
+					// Once more the promotion's: an import may have moved some since they were found.
 					gone, err := t.Exec(ctx, `
-						DELETE FROM code_usage WHERE id IN (
+						DELETE FROM code_usage WHERE promotion_number = $1 AND id IN (
 						    SELECT id FROM code_usage
 						    WHERE promotion_number = $1 AND created_at > 0 AND created_at < $2
 						    ORDER BY created_at, id LIMIT $3)`, number, before, rows)

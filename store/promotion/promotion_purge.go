@@ -56,7 +56,7 @@ func purge(t *db.Tx, ctx context.Context, number, epoch int64, rows int) (done i
 		return int64(rows), err
 	}
 	usages, err := t.Exec(ctx, `
-		DELETE FROM code_usage WHERE id IN (
+		DELETE FROM code_usage WHERE promotion_number = $1 AND id IN (
 		    SELECT id FROM code_usage
 		    WHERE promotion_number = $1 AND NOT EXISTS (SELECT 1 FROM promotion WHERE number = $1)
 		    ORDER BY created_at, id LIMIT $2)`, number, rows)

@@ -35,6 +35,8 @@ func (s *Store) sweeps(kept store.Retention) []db.Sweep {
 		promotion.SweepUsages(s.PromotionService, housekeeper, kept.CodeUsages),
 		stock.SweepLedger(s.StockService, kept.StockLedger),
 		stock.SweepChanges(s.StockService),
+		promotion.MendTotals(s.PromotionService, housekeeper),
+		stock.MendTotals(s.StockService, housekeeper),
 		authoring.SweepChanges(s.db, func(ctx context.Context) (int64, bool, error) { return release.LeastRevision(ctx, s.db.Reader) }),
 	}
 }

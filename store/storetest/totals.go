@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -27,6 +28,7 @@ func Totals(t *testing.T, e Engine) {
 	t.Run("a total is read, whatever there is", totalsRead(e))
 	t.Run("some of a list are counted", totalsOfSome(e))
 	t.Run("totals are what is there, whoever writes at once", totalsRaced(e))
+	t.Run("a wrong total is found and mended", totalsMended(e))
 }
 
 // miscounts find what is stored and not what is there, each in one statement,
@@ -127,7 +129,10 @@ func totalsRaced(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		seed := Seed(t, "PORTICO_TOTALS_SEED")
 		clock := NewClock(noon)
-		stores := []*shop.Store{e.Open(t, at(clock), shortKept), e.Open(t, at(clock), shortKept)}
+		var told strings.Builder
+		log := slog.New(slog.NewTextHandler(&told, nil))
+		logged := func(config *shop.Config) { config.Log = log }
+		stores := []*shop.Store{e.Open(t, at(clock), shortKept, logged), e.Open(t, at(clock), shortKept, logged)}
 		stop := []func(){Work(t, stores[0]), Work(t, stores[1])}
 		scribble := &scribble{t: t, clock: clock}
 		for _, id := range scribble.promotions() {
@@ -155,6 +160,7 @@ func totalsRaced(e Engine) func(*testing.T) {
 			})
 		}
 		group.Wait()
+		requireTotals(t, e.SQL(t))
 		for _, s := range stores {
 			require.NoError(t, s.Sweep(t.Context()))
 		}
@@ -172,6 +178,40 @@ func totalsRaced(e Engine) func(*testing.T) {
 				require.Equal(t, len(exportedLines(t, stores[0], id)), codesTotal(t, t.Context(), stores[0], id))
 			}
 		}
+		for _, s := range stores {
+			require.NoError(t, s.Close())
+		}
+		require.NotContains(t, told.String(), "mended", "no sweep had to")
+	}
+}
+
+// totalsMended makes every total wrong behind the store's back.
+func totalsMended(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		d := newDesk(t, e)
+		made(t, d.Store, "p", noon)
+		made(t, d.Store, "q", noon)
+		require.NoError(t, addCodes(d.Store, "p", "A", "B", "C"))
+		_, err := d.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: "A", Units: 1, Reference: "order"})
+		require.NoError(t, err)
+		SeedStock(t, d.db, stock.Stock{ProductID: "a", Available: 7, CreatedAt: noon, UpdatedAt: noon}, stock.Stock{ProductID: "b", CreatedAt: noon, UpdatedAt: noon})
+		inTransaction(t, d.db, func(run func(query string, args ...any)) {
+			run(`UPDATE promotion SET codes = codes + 4`)
+			run(`DELETE FROM code_usage_total`)
+			run(`UPDATE stock SET lines = 9 WHERE product_id = 'b'`)
+		})
+		require.Equal(t, []int{7, 4, 0, 9}, []int{codesTotal(t, t.Context(), d.Store, "p"), codesTotal(t, t.Context(), d.Store, "q"),
+			usagesTotal(t, t.Context(), d.Store, "p", nil), ledgerTotal(t, t.Context(), d.Store, "b")})
+		var group sync.WaitGroup
+		for range 3 {
+			group.Go(func() {
+				if err := d.Sweep(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		requireTotals(t, d.db)
 	}
 }
 
