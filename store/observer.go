@@ -21,8 +21,9 @@ type Observer interface {
 
 // The steps, beside those that a surface names.
 const (
-	StepWrite = "write" // of a transaction, with the wait for its turn and its commit
-	StepJob   = "job "  // before the kind of the job
+	StepWrite = "write"  // of a transaction, with the wait for its turn and its commit
+	StepJob   = "job "   // before the kind of the job
+	StepSweep = "sweep " // before the name of the sweep
 )
 
 type observerKey struct{}

@@ -102,3 +102,22 @@ func Begin(r *http.Request) (*http.Request, *Request) {
 	begun := &Request{Context: r.Context(), Began: time.Now()}
 	return r.WithContext(begun), begun
 }
+
+type traceKey struct{}
+
+// WithTrace has what is done under a context be part of a trace, where there is
+// no request: of a job, or a sweep.
+func WithTrace(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, traceKey{}, id)
+}
+
+// Trace is the trace that a context is part of; empty for none.
+func Trace(ctx context.Context) string {
+	if id, ok := ctx.Value(traceKey{}).(string); ok {
+		return id
+	}
+	if r := From(ctx); r != nil {
+		return r.TraceID
+	}
+	return ""
+}

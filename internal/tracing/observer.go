@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
+	"portico/internal/incoming"
 	"portico/store"
 )
 
@@ -37,16 +38,20 @@ func newRoom() *atomic.Int64 {
 }
 
 // Begin implements store.Observer. What is no part of a request is traced only
-// if it is a job.
+// if it is a job or a sweep, each a trace of its own, which what they log names.
 func (o *observer) Begin(ctx context.Context, step string) (context.Context, func(error)) {
-	switch job := strings.HasPrefix(step, store.StepJob); {
-	case job:
+	alone := strings.HasPrefix(step, store.StepJob) || strings.HasPrefix(step, store.StepSweep)
+	switch {
+	case alone:
 		ctx = store.WithObserver(ctx, &observer{tracing: o.tracing, next: o.next, room: newRoom()})
 		ctx = trace.ContextWithSpanContext(ctx, trace.SpanContext{})
 	case !trace.SpanContextFromContext(ctx).IsValid(), o.room.Add(-1) < 0:
 		return o.beyond(ctx, step)
 	}
 	ctx, span := o.tracing.tracer.Start(ctx, step)
+	if alone {
+		ctx = incoming.WithTrace(ctx, span.SpanContext().TraceID().String())
+	}
 	ctx, end := o.beyond(ctx, step)
 	return ctx, func(err error) {
 		failed(span, err)

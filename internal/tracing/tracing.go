@@ -103,8 +103,8 @@ func (t *Tracing) Close() {
 	}
 }
 
-// Jobs has the jobs that are done under a context be traced, each as a trace of
-// its own.
+// Jobs has the jobs and sweeps that are done under a context be traced, each as
+// a trace of its own.
 func (t *Tracing) Jobs(ctx context.Context) context.Context {
 	if t == nil {
 		return ctx

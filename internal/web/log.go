@@ -8,7 +8,8 @@ import (
 )
 
 // Logger is a log whose every line tells the id of the request that its
-// context belongs to, as request_id, and the trace, as trace_id.
+// context belongs to, as request_id, and the trace of the request, the job or the
+// sweep, as trace_id.
 func Logger(log *slog.Logger) *slog.Logger {
 	if _, already := log.Handler().(requestHandler); already {
 		return log
@@ -19,14 +20,18 @@ func Logger(log *slog.Logger) *slog.Logger {
 type requestHandler struct{ slog.Handler }
 
 func (h requestHandler) Handle(ctx context.Context, record slog.Record) error {
-	if known := incoming.From(ctx); known != nil && (known.ID != "" || known.TraceID != "") {
+	id, trace := "", incoming.Trace(ctx)
+	if known := incoming.From(ctx); known != nil {
+		id = known.ID
+	}
+	if id != "" || trace != "" {
 		record = record.Clone()
-		if known.ID != "" {
-			record.AddAttrs(slog.String("request_id", known.ID))
-		}
-		if known.TraceID != "" {
-			record.AddAttrs(slog.String("trace_id", known.TraceID))
-		}
+	}
+	if id != "" {
+		record.AddAttrs(slog.String("request_id", id))
+	}
+	if trace != "" {
+		record.AddAttrs(slog.String("trace_id", trace))
 	}
 	return h.Handler.Handle(ctx, record)
 }

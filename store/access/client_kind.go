@@ -51,7 +51,7 @@ func (c *clientSource) Check(f *authoring.Faults) {
 
 // writeClients writes API clients; a line without a hash leaves the secret alone,
 // and a new client without one cannot log in. One that was revoked stays so.
-func writeClients(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (changed int, err error) {
+func writeClients(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed int, err error) {
 	w.Topics = append(w.Topics, db.TopicClients)
 	for _, resource := range sources {
 		c := resource.(*clientSource)
@@ -77,7 +77,7 @@ func writeClients(w *authoring.Writer, ctx context.Context, sources []authoring.
 	return changed, nil
 }
 
-func exportClients(e *authoring.Exporter, ctx context.Context) error {
+func exportClients(ctx context.Context, e *authoring.Exporter) error {
 	lines, err := db.Collect(ctx, e.In, func(rows *sql.Rows) (*clientSource, error) {
 		c := &clientSource{Type: "api_client"}
 		var scopes string

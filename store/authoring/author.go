@@ -108,7 +108,7 @@ func (w *Writer) put(ctx context.Context, k Kind, src Source) error {
 	if k.Author != nil {
 		write = k.Author
 	}
-	_, err := write(w, ctx, []Source{src})
+	_, err := write(ctx, w, []Source{src})
 	return err
 }
 

@@ -27,8 +27,8 @@ func (e *Exporter) Line(body []byte) error {
 }
 
 // Bodies exports a table that keeps its resources whole.
-func Bodies(table string, key ...string) func(*Exporter, context.Context) error {
-	return func(e *Exporter, ctx context.Context) error {
+func Bodies(table string, key ...string) func(context.Context, *Exporter) error {
+	return func(ctx context.Context, e *Exporter) error {
 		return db.Pages(ctx, e.In, table, strings.Join(key, ", ")+", body", key, KeyedBody(len(key)), func(bodies [][]byte) error {
 			for _, body := range bodies {
 				if err := e.Line(body); err != nil {

@@ -11,9 +11,9 @@ import "context"
 type Kind struct {
 	Name   string                                                            // the resource's type, as a file spells it
 	Create func() Source                                                     // an empty one, to be read into
-	Write  func(*Writer, context.Context, []Source) (changed int, err error) // tells how many were new or different
-	Author func(*Writer, context.Context, []Source) (changed int, err error) // write for a mutation; nil where that is the same
-	Export func(*Exporter, context.Context) error                            // all there are, in an order in which import finds the same store
+	Write  func(context.Context, *Writer, []Source) (changed int, err error) // tells how many were new or different
+	Author func(context.Context, *Writer, []Source) (changed int, err error) // write for a mutation; nil where that is the same
+	Export func(context.Context, *Exporter) error                            // all there are, in an order in which import finds the same store
 	Whole  *Table                                                            // of one that is kept as one body by id, so that an equal line need not be written; else nil
 
 	After     string // the kind whose lines are written first, wherever they stand in a file; empty for none

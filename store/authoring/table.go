@@ -45,18 +45,18 @@ func (table Table) upsert(n int) string {
 
 // Write writes sources, many rows a statement, and tells how many were new or
 // different.
-func (table Table) Write(w *Writer, ctx context.Context, sources []Source) (changed int, err error) {
+func (table Table) Write(ctx context.Context, w *Writer, sources []Source) (changed int, err error) {
 	rows := make([][]any, len(sources))
 	for i, resource := range sources {
 		rows[i] = table.Row(resource, w.Tx)
 	}
-	ids, err := UpsertRows(w.Tx, ctx, table, rows)
+	ids, err := UpsertRows(ctx, w.Tx, table, rows)
 	w.Touch(table.Name, ids...)
 	return len(ids), err
 }
 
 // WriteInOrder writes sources that remember the order of their first import.
-func (table Table) WriteInOrder(w *Writer, ctx context.Context, sources []Source) (int, error) {
+func (table Table) WriteInOrder(ctx context.Context, w *Writer, sources []Source) (int, error) {
 	sequence, err := w.Sequence(ctx, len(sources))
 	if err != nil {
 		return 0, err
@@ -66,7 +66,7 @@ func (table Table) WriteInOrder(w *Writer, ctx context.Context, sources []Source
 		rows[i] = table.Row(resource, w.Tx)
 		rows[i][1] = sequence + int64(i)
 	}
-	ids, err := UpsertRows(w.Tx, ctx, table, rows)
+	ids, err := UpsertRows(ctx, w.Tx, table, rows)
 	w.Touch(table.Name, ids...)
 	return len(ids), err
 }
@@ -76,7 +76,7 @@ func (table Table) WriteInOrder(w *Writer, ctx context.Context, sources []Source
 //
 // They go in the order of their keys: neighbours are on one page, and two
 // imports at once do not wait for each other in a ring.
-func UpsertRows(t *db.Tx, ctx context.Context, table Table, rows [][]any) (changed []string, err error) {
+func UpsertRows(ctx context.Context, t *db.Tx, table Table, rows [][]any) (changed []string, err error) {
 	slices.SortFunc(rows, func(a, b []any) int { return strings.Compare(a[0].(string), b[0].(string)) })
 	for _, size := range []int{32, 4, 1} {
 		for len(rows) >= size {
@@ -121,7 +121,7 @@ func (w *Writer) Dated(ctx context.Context, table Table, sources []Source, creat
 		if created(resource) == "" {
 			table.keeps = "created_at"
 		}
-		n, err := table.WriteInOrder(w, ctx, []Source{resource})
+		n, err := table.WriteInOrder(ctx, w, []Source{resource})
 		if err != nil {
 			return 0, err
 		}

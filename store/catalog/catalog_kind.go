@@ -34,12 +34,12 @@ var ruleTable = authoring.Table{
 	},
 }
 
-func writeCatalogs(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (int, error) {
+func writeCatalogs(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (int, error) {
 	w.Topics = append(w.Topics, db.TopicCatalog)
 	return w.Dated(ctx, catalogTable, sources, func(r authoring.Source) string { return r.(*CatalogSource).Attributes.CreatedAt })
 }
 
-func writeRules(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (int, error) {
+func writeRules(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (int, error) {
 	w.Topics = append(w.Topics, db.TopicCatalog)
 	return w.Dated(ctx, ruleTable, sources, func(r authoring.Source) string { return r.(*RuleSource).Attributes.CreatedAt })
 }

@@ -80,7 +80,7 @@ func (s *CatalogService) CreateHierarchy(ctx context.Context, actor store.Actor,
 	return authorRow(ctx, s, actor, HierarchyList, "hierarchy", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &hierarchySource{Type: "hierarchy", ID: authoring.OrNewID(&id)}
 		change.apply(&source.Attributes)
-		if err := freeIn(w, ctx, "node", id); err != nil {
+		if err := freeIn(ctx, w, "node", id); err != nil {
 			return err
 		}
 		return w.Create(ctx, HierarchyKind, source)
@@ -133,7 +133,7 @@ func (s *CatalogService) DeleteHierarchy(ctx context.Context, actor store.Actor,
 
 // freeIn refuses an id that the other kind has: a hierarchy's id serves
 // wherever a node's does, so that no two may be the same.
-func freeIn(w *authoring.Writer, ctx context.Context, table, id string) error {
+func freeIn(ctx context.Context, w *authoring.Writer, table, id string) error {
 	taken, err := w.Existing(ctx, table, store.IDsOnly([]string{id}))
 	if err == nil && taken[id] {
 		err = store.Unprocessablef([]string{"id"}, "is taken by a %s: %q; leave it out for a new one", table, id)

@@ -25,14 +25,14 @@ var NodeKind = authoring.Kind{
 }
 
 // writeNodes writes nodes and what is attached to them.
-func writeNodes(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (changed int, err error) {
+func writeNodes(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed int, err error) {
 	for _, resource := range sources {
 		node := resource.(*NodeSource)
-		written, err := nodeTable.WriteInOrder(w, ctx, []authoring.Source{node})
+		written, err := nodeTable.WriteInOrder(ctx, w, []authoring.Source{node})
 		if err != nil {
 			return 0, err
 		}
-		attached, err := attach(w, ctx, node.ID, node.productIDs())
+		attached, err := attach(ctx, w, node.ID, node.productIDs())
 		if err != nil {
 			return 0, err
 		}
@@ -45,7 +45,7 @@ func writeNodes(w *authoring.Writer, ctx context.Context, sources []authoring.So
 
 // attach makes the products the node's, in this order. Attachments that stay
 // keep their place in time, unless the order among them is another.
-func attach(w *authoring.Writer, ctx context.Context, nodeID string, productIDs []string) (changed bool, err error) {
+func attach(ctx context.Context, w *authoring.Writer, nodeID string, productIDs []string) (changed bool, err error) {
 	had, err := db.Collect(ctx, w.Session, db.Scalar[string],
 		`SELECT product_id FROM node_product WHERE node_id = $1 ORDER BY attached, product_id`, nodeID)
 	if err != nil || slices.Equal(had, productIDs) {
@@ -66,7 +66,7 @@ func attach(w *authoring.Writer, ctx context.Context, nodeID string, productIDs 
 	if len(stay) > len(productIDs) || !slices.Equal(stay, productIDs[:len(stay)]) {
 		stay, leave = nil, had
 	}
-	if err := detach(w, ctx, nodeID, leave); err != nil {
+	if err := detach(ctx, w, nodeID, leave); err != nil {
 		return false, err
 	}
 	fresh := productIDs[len(stay):]
@@ -82,7 +82,7 @@ func attach(w *authoring.Writer, ctx context.Context, nodeID string, productIDs 
 	return true, w.InsertRows(ctx, "node_product", []string{"node_id", "attached", "product_id"}, rows)
 }
 
-func detach(w *authoring.Writer, ctx context.Context, nodeID string, productIDs []string) error {
+func detach(ctx context.Context, w *authoring.Writer, nodeID string, productIDs []string) error {
 	w.Touch("product", productIDs...)
 	return store.Chunked(productIDs, 512, func(ids []string) error {
 		list, args := db.In([]any{nodeID}, ids)
@@ -108,7 +108,7 @@ var nodeTable = authoring.Table{
 }
 
 // exportNodes exports nodes with what is attached to them.
-func exportNodes(e *authoring.Exporter, ctx context.Context) error {
+func exportNodes(ctx context.Context, e *authoring.Exporter) error {
 	key := []string{"sequence", "id"}
 	return db.Pages(ctx, e.In, "node", "sequence, id, body", key, authoring.KeyedBody(2), func(bodies [][]byte) error {
 		for _, body := range bodies {

@@ -26,7 +26,7 @@ func (s *CatalogService) AttachProducts(ctx context.Context, actor store.Actor, 
 		if err := store.RefusedRows(eachProduct(productIDs, func(id string) bool { return known[id] }, "names no product: %q")); err != nil {
 			return err
 		}
-		attached, err := attached(w, ctx, id, productIDs)
+		attached, err := attached(ctx, w, id, productIDs)
 		if err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func (s *CatalogService) DetachProducts(ctx context.Context, actor store.Actor, 
 	return s.changeAttached(ctx, actor, id, productIDs, func(ctx context.Context, w *authoring.Writer, source *NodeSource) error {
 		curated := &source.Attributes.CuratedProducts
 		*curated = slices.DeleteFunc(*curated, func(id string) bool { return slices.Contains(productIDs, id) })
-		return detach(w, ctx, id, store.IDsOnly(productIDs))
+		return detach(ctx, w, id, store.IDsOnly(productIDs))
 	})
 }
 
@@ -64,7 +64,7 @@ func (s *CatalogService) CurateProducts(ctx context.Context, actor store.Actor, 
 		if len(productIDs) > MaxCurated {
 			return nil // which the check of the node says
 		}
-		attached, err := attached(w, ctx, id, productIDs)
+		attached, err := attached(ctx, w, id, productIDs)
 		if err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func eachProduct(ids []string, good func(id string) bool, format string) (faults
 }
 
 // attached tells which of some products are attached to a node.
-func attached(w *authoring.Writer, ctx context.Context, nodeID string, productIDs []string) (map[string]bool, error) {
+func attached(ctx context.Context, w *authoring.Writer, nodeID string, productIDs []string) (map[string]bool, error) {
 	attached := map[string]bool{}
 	err := store.Chunked(store.IDsOnly(productIDs), 512, func(ids []string) error {
 		places, args := db.In([]any{nodeID}, ids)

@@ -75,12 +75,12 @@ func (s *CatalogService) CreateNode(ctx context.Context, actor store.Actor, id, 
 	return authorRow(ctx, s, actor, NodeList, "node", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &NodeSource{Type: "node", ID: authoring.OrNewID(&id)}
 		change.apply(&source.Attributes)
-		hierarchy, err := hierarchyOf(w, ctx, parentID)
+		hierarchy, err := hierarchyOf(ctx, w, parentID)
 		if err != nil {
 			return err
 		}
 		source.hang(hierarchy, parentID)
-		if err := freeIn(w, ctx, "hierarchy", id); err != nil {
+		if err := freeIn(ctx, w, "hierarchy", id); err != nil {
 			return err
 		}
 		return w.Create(ctx, NodeKind, source)
@@ -103,14 +103,14 @@ func (s *CatalogService) UpdateNode(ctx context.Context, actor store.Actor, id s
 func (s *CatalogService) MoveNode(ctx context.Context, actor store.Actor, id, parentID string) (*AuthoredNode, error) {
 	return s.changeNode(ctx, actor, id, func(ctx context.Context, w *authoring.Writer, source *NodeSource) error {
 		own := source.Relationships.Hierarchy.ID()
-		hierarchy, err := hierarchyOf(w, ctx, parentID)
+		hierarchy, err := hierarchyOf(ctx, w, parentID)
 		if err != nil {
 			return err
 		}
 		if hierarchy != own {
 			return store.Unprocessablef([]string{"parent_id"}, "must be in the node's own hierarchy, %s; %q is in %s", own, parentID, hierarchy)
 		}
-		parents, err := parents(w, ctx, own)
+		parents, err := parents(ctx, w, own)
 		if err != nil {
 			return err
 		}
@@ -133,7 +133,7 @@ func (s *CatalogService) DeleteNode(ctx context.Context, actor store.Actor, id s
 		if err := w.Read(ctx, "node", "node", id, source); err != nil {
 			return err
 		}
-		parents, err := parents(w, ctx, source.Relationships.Hierarchy.ID())
+		parents, err := parents(ctx, w, source.Relationships.Hierarchy.ID())
 		if err != nil {
 			return err
 		}
@@ -180,7 +180,7 @@ func (n *NodeSource) hang(hierarchyID, parentID string) {
 }
 
 // hierarchyOf is the hierarchy of a parent: itself, or its own.
-func hierarchyOf(w *authoring.Writer, ctx context.Context, parentID string) (string, error) {
+func hierarchyOf(ctx context.Context, w *authoring.Writer, parentID string) (string, error) {
 	none := store.Unprocessablef([]string{"parent_id"}, "names no node and no hierarchy: %q", store.Short(parentID))
 	if !store.IsID(parentID) {
 		return "", none
@@ -197,7 +197,7 @@ func hierarchyOf(w *authoring.Writer, ctx context.Context, parentID string) (str
 
 // parents are the nodes of a hierarchy with the node above each; empty right
 // below the hierarchy.
-func parents(w *authoring.Writer, ctx context.Context, hierarchyID string) (map[string]string, error) {
+func parents(ctx context.Context, w *authoring.Writer, hierarchyID string) (map[string]string, error) {
 	parents := map[string]string{}
 	_, err := db.Collect(ctx, w.Session, func(rows *sql.Rows) (none struct{}, err error) {
 		var body []byte

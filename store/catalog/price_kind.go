@@ -37,7 +37,7 @@ var priceTable = authoring.Table{Name: "price", Columns: []string{"id", "pricebo
 }}
 
 // writePrices writes prices. One that is given another SKU was the old one's too.
-func writePrices(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (int, error) {
+func writePrices(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (int, error) {
 	skus := make(map[string][]string, len(sources)) // by id of the price
 	ids := make([]string, len(sources))
 	rows := make([][]any, len(sources))
@@ -57,7 +57,7 @@ func writePrices(w *authoring.Writer, ctx context.Context, sources []authoring.S
 	}); err != nil {
 		return 0, err
 	}
-	changed, err := authoring.UpsertRows(w.Tx, ctx, priceTable, rows)
+	changed, err := authoring.UpsertRows(ctx, w.Tx, priceTable, rows)
 	for _, id := range changed {
 		w.Touch(priceTable.Name, skus[id]...)
 	}

@@ -17,12 +17,12 @@ var ProductKind = authoring.Kind{
 }
 
 // writeProducts writes products, and which of them speak of which others.
-func writeProducts(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (int, error) {
+func writeProducts(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (int, error) {
 	rows := make([][]any, len(sources))
 	for i, resource := range sources {
 		rows[i] = productTable.Row(resource, w.Tx)
 	}
-	ids, err := authoring.UpsertRows(w.Tx, ctx, productTable, rows)
+	ids, err := authoring.UpsertRows(ctx, w.Tx, productTable, rows)
 	if err != nil {
 		return 0, err
 	}

@@ -91,6 +91,8 @@ func Open(ctx context.Context, config Config) (*DB, error) {
 	s.Reader = Session{on: s.read, explain: s.explainRead, patience: s.patience.Read}
 	if engine.oneWriter() {
 		s.Reader.prepared = newStatements()
+	} else {
+		s.Reader.cutOff = s.cutOff
 	}
 	s.readOnly.Store(true) // until it is known
 	if err := errors.Join(s.lookReadOnly(ctx), s.migrate(ctx)); err != nil {
@@ -248,7 +250,7 @@ func (s *DB) Describe() string { return s.dialect.describe(s.opened) }
 
 // Snapshot runs fn so that all its reads see one state of the database.
 func (s *DB) Snapshot(ctx context.Context, fn func(Session) error) error {
-	transaction, err := s.long.BeginTx(ctx, s.dialect.snapshot())
+	transaction, err := s.long.BeginTx(onLiving(ctx), s.dialect.snapshot())
 	if err != nil {
 		return s.explainRead(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // milliseconds is a bound as PostgreSQL takes it.
@@ -29,4 +31,20 @@ func (c patientConnector) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, fmt.Errorf("%w: %w", errNoConnection, err)
 	}
 	return conn, err
+}
+
+type livingKey struct{}
+
+// onLiving has a connection be seen to live before it is used: one of a pool
+// may have been lost since, and so may all the others.
+func onLiving(ctx context.Context) context.Context {
+	return context.WithValue(ctx, livingKey{}, true)
+}
+
+// seenAfter is how long a connection may lie in its pool and be used unseen.
+const seenAfter = time.Second
+
+// toBeSeen tells whether a connection is to be seen to live.
+func toBeSeen(ctx context.Context, is pgxpool.ShouldPingParams) bool {
+	return is.IdleDuration > seenAfter || ctx.Value(livingKey{}) != nil
 }

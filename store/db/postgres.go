@@ -34,7 +34,7 @@ func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 		base.MaxConns = int32(config.Readers)
 	}
 	patience := config.Patience.OrDefault()
-	base.PingTimeout = patience.Connection
+	base.PingTimeout, base.ShouldPing = patience.Connection, toBeSeen
 	if base.ConnConfig.ConnectTimeout == 0 || base.ConnConfig.ConnectTimeout > patience.Connection {
 		base.ConnConfig.ConnectTimeout = patience.Connection
 	}

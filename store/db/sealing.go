@@ -37,7 +37,7 @@ func NamedKey(sealer *seal.Sealer, name string) (*seal.Key, error) {
 
 // Reseal seals a table's secrets with the preferred key, and tells how many
 // were not.
-func Reseal(t *Tx, ctx context.Context, sealer *seal.Sealer, table, id string, field func(id string) string) (n int, err error) {
+func Reseal(ctx context.Context, t *Tx, sealer *seal.Sealer, table, id string, field func(id string) string) (n int, err error) {
 	rows, err := SealedRows(ctx, t.Session, table, id)
 	if err != nil {
 		return 0, err

@@ -25,6 +25,7 @@ type Session struct {
 	prepared *statements       // nil where the driver keeps statements itself
 	explain  func(error) error // says what an engine's error means; nil leaves it
 	patience time.Duration     // bounds a query; 0 leaves it to the caller's context
+	cutOff   func(error) bool  // tells that a connection was lost, and a read can be made on another; nil where it cannot, as in a transaction
 }
 
 // statements are the prepared ones of a session that lasts. All texts come
@@ -122,7 +123,8 @@ func (s Session) bulk(ctx context.Context, engine dialect) error {
 	return err
 }
 
-// Collect reads every row of a query.
+// Collect reads every row of a query. Outside a transaction it does so once more
+// where the connection was lost before the first of them came.
 func Collect[T any](ctx context.Context, s Session, scan func(*sql.Rows) (T, error), query string, args ...any) (list []T, err error) {
 	if told := store.ObserverOf(ctx); told != nil {
 		defer func(ctx context.Context, began time.Time) { told.Statement(ctx, query, began, err) }(ctx, time.Now())
@@ -132,22 +134,31 @@ func Collect[T any](ctx context.Context, s Session, scan func(*sql.Rows) (T, err
 		ctx, cancel = context.WithTimeoutCause(ctx, s.patience, store.ErrSlow)
 		defer cancel()
 	}
-	rows, err := s.query(ctx, query, args...)
+	list, err = readRows(ctx, s, scan, query, args)
+	if err != nil && len(list) == 0 && ctx.Err() == nil && s.cutOff != nil && s.cutOff(err) {
+		list, err = readRows(onLiving(ctx), s, scan, query, args)
+	}
 	if err != nil {
 		return nil, s.failed(ctx, query, err)
+	}
+	return list, nil
+}
+
+// readRows reads the rows of a query, as far as it comes.
+func readRows[T any](ctx context.Context, s Session, scan func(*sql.Rows) (T, error), query string, args []any) (list []T, err error) {
+	rows, err := s.query(ctx, query, args...)
+	if err != nil {
+		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		item, err := scan(rows)
 		if err != nil {
-			return nil, s.failed(ctx, query, err)
+			return list, err
 		}
 		list = append(list, item)
 	}
-	if err := rows.Err(); err != nil {
-		return nil, s.failed(ctx, query, err)
-	}
-	return list, nil
+	return list, rows.Err()
 }
 
 // failed names the statement that an error came from.

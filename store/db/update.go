@@ -95,7 +95,11 @@ func (s *DB) updateAlone(caller context.Context, actor store.Actor, fn func(cont
 		if err != nil && ctx.Err() != nil {
 			err = fmt.Errorf("%w: %w", store.ErrSlow, err)
 		}
-		again := s.lost(err) && attempt < updateRetries || open && s.cutOff(err) && attempt < cutRetries
+		cut := open && s.cutOff(err) && attempt < cutRetries
+		if cut {
+			ctx = onLiving(ctx)
+		}
+		again := cut || s.lost(err) && attempt < updateRetries
 		if err == nil || ctx.Err() != nil || !again {
 			return s.explainWrite(err)
 		}

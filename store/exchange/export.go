@@ -25,7 +25,7 @@ func (s *ExchangeService) Export(ctx context.Context, to io.Writer, options Expo
 			if kind.Private && !options.WithClients {
 				continue
 			}
-			if err := kind.Export(e, ctx); err != nil {
+			if err := kind.Export(ctx, e); err != nil {
 				return err
 			}
 		}

@@ -75,6 +75,6 @@ func (c *ledgerCheck) there(ctx context.Context, ids, products []string) (known 
 	if known, err = w.Existing(ctx, "stock_transaction", ids); err != nil {
 		return nil, nil, err
 	}
-	before, err = stock.StocksByID(w, ctx, products)
+	before, err = stock.StocksByID(ctx, w, products)
 	return known, before, err
 }

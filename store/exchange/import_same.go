@@ -97,7 +97,7 @@ func (l *sameLines) noteLedger(ctx context.Context, w *authoring.Writer, list []
 }
 
 func (l *sameLines) noteStocks(ctx context.Context, w *authoring.Writer, list []decoded) error {
-	before, err := stock.StocksByID(w, ctx, keysOf(list))
+	before, err := stock.StocksByID(ctx, w, keysOf(list))
 	for _, d := range list {
 		had := before[d.source.Key()]
 		l.mark(&l.stock, d, had != nil && *d.source.(*stock.StockSource).Stock(had, w.Now) == *had)

@@ -34,7 +34,7 @@ func (s *ExchangeService) importAtOnce(ctx context.Context, actor store.Actor, b
 		}
 		for name, sources := range byKind(batch) {
 			kind := kindOf(name)
-			n, err := kind.Write(w, ctx, sources)
+			n, err := kind.Write(ctx, w, sources)
 			if fault := faultOf(batch, err); fault != nil {
 				return fault
 			}

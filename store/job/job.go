@@ -136,7 +136,7 @@ func Enqueue(ctx context.Context, s *JobService, actor store.Actor, kind JobKind
 		if err != nil || waits {
 			return job, err
 		}
-		if err := s.room.admit(t, ctx, kind, total); err != nil {
+		if err := s.room.admit(ctx, t, kind, total); err != nil {
 			return nil, err
 		}
 		job = &Job{ID: store.NewID(), Kind: kind, State: JobQueued, Total: total, Actor: t.Actor, CreatedAt: t.Now}

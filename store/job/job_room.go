@@ -32,7 +32,7 @@ func (r Room) orDefault() Room {
 // admit is RATE_LIMITED when a job more, of so many units, is too much, and
 // UNPROCESSABLE when it would be so however little waits. Those who ask at once
 // ask one after the other, so that the bounds hold.
-func (r Room) admit(t *db.Tx, ctx context.Context, kind JobKind, units int) error {
+func (r Room) admit(ctx context.Context, t *db.Tx, kind JobKind, units int) error {
 	if most := min(r.ClientCodes, r.Codes); kind == JobGenerateCodes && units > most {
 		return store.Unprocessablef([]string{"count"}, "must be at most %d, not %d: that is how many codes may wait to be made; ask for fewer, several times", most, units)
 	}

@@ -140,13 +140,13 @@ func (h *House) due(sweep *db.Sweep, is sweepState) bool {
 // sweep does one sweep, if nobody else does or has done since its state was
 // read.
 func (h *House) sweep(ctx context.Context, sweep *db.Sweep, is sweepState) {
-	worker := store.NewID()
+	worker, within := store.NewID(), ctx
 	held, err := h.claim(ctx, sweep.Name, worker, is)
 	if err == nil && held {
 		h.mu.Lock()
 		delete(h.soon, sweep.Name)
 		h.mu.Unlock()
-		err = h.holding(ctx, sweep, worker)
+		within, err = h.holding(ctx, sweep, worker)
 	}
 	if err == nil || ctx.Err() != nil {
 		return
@@ -155,7 +155,7 @@ func (h *House) sweep(ctx context.Context, sweep *db.Sweep, is sweepState) {
 	h.not[sweep.Name] = time.Now().Add(sweepAgain)
 	h.mu.Unlock()
 	if !errors.Is(err, errTakenOver) && store.AsErrors(err)[0].Code != store.Unavailable {
-		h.db.Log.Warn("could not sweep "+sweep.Name, "error", err)
+		h.db.Log.WarnContext(within, "could not sweep "+sweep.Name, "error", err)
 	}
 }
 
@@ -173,19 +173,25 @@ func (h *House) claim(ctx context.Context, name, worker string, is sweepState) (
 	return held, err
 }
 
-// holding sweeps, and renews the lease meanwhile. Whoever loses it stops.
-func (h *House) holding(ctx context.Context, sweep *db.Sweep, worker string) error {
+// holding sweeps, and renews the lease meanwhile. Whoever loses it stops. within
+// is the context of the sweep's work, for the log.
+func (h *House) holding(ctx context.Context, sweep *db.Sweep, worker string) (within context.Context, err error) {
+	within = ctx
 	all := h.swept[sweep.Name]
 	before := all.Load()
 	lost, err := underLease(ctx,
 		func(ctx context.Context) error { return h.renew(ctx, sweep.Name, worker) },
 		func(ctx context.Context) error {
-			return db.Guard(func() error { return sweep.Do(db.CountSwept(h.db.Courteous(ctx), all)) })
+			working, tell := store.Begin(ctx, store.StepSweep+sweep.Name)
+			within = working
+			err := db.Guard(func() error { return sweep.Do(db.CountSwept(h.db.Courteous(working), all)) })
+			tell(err)
+			return err
 		})
 	if lost != nil {
-		return lost
+		return within, lost
 	}
-	return errors.Join(err, h.giveBack(context.WithoutCancel(ctx), sweep.Name, worker, all.Load()-before, err == nil))
+	return within, errors.Join(err, h.giveBack(context.WithoutCancel(ctx), sweep.Name, worker, all.Load()-before, err == nil))
 }
 
 // renew is errTakenOver where another server has the lease.

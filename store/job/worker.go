@@ -91,7 +91,7 @@ var (
 )
 
 // Holds is nil as long as the job is this worker's, and nobody has canceled it.
-func Holds(t *db.Tx, ctx context.Context, job *Job) error {
+func Holds(ctx context.Context, t *db.Tx, job *Job) error {
 	canceled, held, err := db.One(ctx, t.Session, db.Scalar[bool], `
 		SELECT canceled FROM job WHERE id = $1 AND worker = $2 AND state = $3`+t.ForUpdate("job"), job.ID, job.worker, string(JobRunning))
 	switch {
@@ -124,10 +124,12 @@ func (s *JobService) workOn(ctx context.Context, job *Job) {
 	done.Store(int64(job.Done))
 	total.Store(int64(job.Total))
 	var result any
+	within := ctx // the job's work, for the log
 	why, err := underLease(ctx,
 		func(ctx context.Context) error { return s.beat(ctx, job, int(done.Load()), int(total.Load())) },
 		func(ctx context.Context) (err error) {
 			working, tell := store.Begin(ctx, store.StepJob+string(job.Kind))
+			within = working
 			err = db.Guard(func() (err error) {
 				work := s.works[job.Kind]
 				if work == nil {
@@ -146,28 +148,28 @@ func (s *JobService) workOn(ctx context.Context, job *Job) {
 	case err == nil:
 		job.State, job.Result = JobSucceeded, store.Encode(result)
 	case takenOver:
-		s.db.Log.Warn("a job goes on elsewhere: this server did not show for some time that it was at it", "job", job.ID, "kind", string(job.Kind))
+		s.db.Log.WarnContext(within, "a job goes on elsewhere: this server did not show for some time that it was at it", "job", job.ID, "kind", string(job.Kind))
 		return
 	case canceled:
 		job.State = JobCanceled
 	case ctx.Err() != nil, errors.Is(err, errTurnOver):
 		job.State = JobQueued // for the next worker
 	default:
-		job.State, job.Error = JobFailed, s.explainJob(job, err)
+		job.State, job.Error = JobFailed, s.explainJob(within, job, err)
 	}
 	if err := s.endJob(context.WithoutCancel(ctx), job); err != nil {
-		s.db.Log.Error("could not tell how a job ended; it will be done again", "job", job.ID, "state", string(job.State), "error", err)
+		s.db.Log.ErrorContext(within, "could not tell how a job ended; it will be done again", "job", job.ID, "state", string(job.State), "error", err)
 	}
 }
 
 // explainJob is what people may read of a failure; what is ours goes to the
 // log.
-func (s *JobService) explainJob(job *Job, err error) string {
+func (s *JobService) explainJob(ctx context.Context, job *Job, err error) string {
 	var fault *store.Error
 	if errors.As(err, &fault) {
 		return fault.Error()
 	}
-	s.db.Log.Error("a job failed", "job", job.ID, "kind", string(job.Kind), "error", err)
+	s.db.Log.ErrorContext(ctx, "a job failed", "job", job.ID, "kind", string(job.Kind), "error", err)
 	return "An internal error has occurred."
 }
 
@@ -175,7 +177,7 @@ func (s *JobService) explainJob(job *Job, err error) string {
 // writes tell that (Keep).
 func (s *JobService) beat(ctx context.Context, job *Job, done, total int) error {
 	return s.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
-		if err := Holds(t, ctx, job); err != nil {
+		if err := Holds(ctx, t, job); err != nil {
 			return err
 		}
 		_, err := t.Exec(ctx, `UPDATE job SET beat_at = `+s.db.ClockSQL()+`, done = CASE WHEN result = '' THEN $2 ELSE done END, total = $3 WHERE id = $1`, job.ID, done, total)
@@ -186,7 +188,7 @@ func (s *JobService) beat(ctx context.Context, job *Job, done, total int) error 
 // Keep writes, in a transaction of a job's work, how far the work is with it: the
 // next worker finds the state as the job's result. Only the database knows it
 // for certain, for a worker may not hear any more that its write was made.
-func Keep(t *db.Tx, ctx context.Context, job *Job, state any, done int) error {
+func Keep(ctx context.Context, t *db.Tx, job *Job, state any, done int) error {
 	_, err := t.Exec(ctx, `UPDATE job SET result = $2, done = $3 WHERE id = $1`, job.ID, string(store.Encode(state)), done)
 	return err
 }

@@ -74,7 +74,7 @@ func (s *PromotionService) GenerateCodes(ctx context.Context, actor store.Actor,
 	}
 	input := &generateInput{CodeGeneration: g, Nonce: store.NewID()}
 	task, err = job.Enqueue(ctx, s.jobs, actor, job.JobGenerateCodes, input, g.Count, func(ctx context.Context, t *db.Tx) error {
-		p, err := lockPromotion(t, ctx, "promotion_id", g.PromotionID)
+		p, err := lockPromotion(ctx, t, "promotion_id", g.PromotionID)
 		if err != nil {
 			return err
 		}
@@ -133,10 +133,10 @@ func GenerateJob(ctx context.Context, s *PromotionService, task *job.Job, progre
 // closer and may be errTaken.
 func (s *PromotionService) generateCodes(ctx context.Context, task *job.Job, input *generateInput, pattern codePattern, from generateState, p *db.Pace, likely bool) (to generateState, err error) {
 	err = s.db.Update(ctx, task.Actor, func(ctx context.Context, t *db.Tx) error {
-		if err := job.Holds(t, ctx, task); err != nil {
+		if err := job.Holds(ctx, t, task); err != nil {
 			return err
 		}
-		promotion, err := generating(t, ctx, input)
+		promotion, err := generating(ctx, t, input)
 		if err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func (s *PromotionService) generateCodes(ctx context.Context, task *job.Job, inp
 			for drawn == 0 || made == 0 && drawn+want <= rows { // few are wanted, and none was free
 				codes := pattern.draw(want)
 				drawn += want
-				if made, err = addDrawn(t, ctx, promotion, input, codes, likely); err != nil {
+				if made, err = addDrawn(ctx, t, promotion, input, codes, likely); err != nil {
 					return drawn, err
 				}
 			}
@@ -157,14 +157,14 @@ func (s *PromotionService) generateCodes(ctx context.Context, task *job.Job, inp
 		}); err != nil {
 			return err
 		}
-		return job.Keep(t, ctx, task, to, to.Made)
+		return job.Keep(ctx, t, task, to, to.Made)
 	})
 	return to, err
 }
 
 // generating locks the promotion, as long as it takes the codes of the job.
-func generating(t *db.Tx, ctx context.Context, input *generateInput) (*Promotion, error) {
-	p, err := lockPromotion(t, ctx, "promotion_id", input.PromotionID)
+func generating(ctx context.Context, t *db.Tx, input *generateInput) (*Promotion, error) {
+	p, err := lockPromotion(ctx, t, "promotion_id", input.PromotionID)
 	if store.HasCode(err, store.NotFound) {
 		return nil, unknownPromotion(input.PromotionID) // by now, when nobody's input is at fault
 	}
@@ -181,14 +181,14 @@ func generating(t *db.Tx, ctx context.Context, input *generateInput) (*Promotion
 }
 
 // addDrawn writes those of the codes that nobody has, and tells how many.
-func addDrawn(t *db.Tx, ctx context.Context, p *Promotion, input *generateInput, codes []string, likely bool) (made int, err error) {
+func addDrawn(ctx context.Context, t *db.Tx, p *Promotion, input *generateInput, codes []string, likely bool) (made int, err error) {
 	slices.Sort(codes)
 	codes = slices.Compact(codes)
 	if likely {
-		err = claimNew(t, ctx, p, codes)
+		err = claimNew(ctx, t, p, codes)
 	} else {
 		var claimed map[string]bool
-		claimed, err = claim(t, ctx, p, codes)
+		claimed, err = claim(ctx, t, p, codes)
 		codes = slices.DeleteFunc(codes, func(code string) bool { return !claimed[code] })
 	}
 	if err != nil {
@@ -201,7 +201,7 @@ func addDrawn(t *db.Tx, ctx context.Context, p *Promotion, input *generateInput,
 	if err != nil {
 		return 0, err
 	}
-	return len(codes), codeCounts{codeNumber{p.number, p.epoch}: len(codes)}.add(t, ctx)
+	return len(codes), codeCounts{codeNumber{p.number, p.epoch}: len(codes)}.add(ctx, t)
 }
 
 func orPerCart(unit ConsumeUnit) ConsumeUnit {

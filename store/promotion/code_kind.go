@@ -22,13 +22,13 @@ var CodeKind = authoring.Kind{
 
 // writeImportedCodes writes codes with what was used of them, and claims them where their
 // promotion has not ended.
-func writeImportedCodes(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (int, error) {
-	promotions, err := lockPromotionsOf(w, ctx, sources, func(r authoring.Source) string { return r.(*codeSource).PromotionID })
+func writeImportedCodes(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (int, error) {
+	promotions, err := lockPromotionsOf(ctx, w, sources, func(r authoring.Source) string { return r.(*codeSource).PromotionID })
 	if err != nil {
 		return 0, err
 	}
 	sources = eachCodeOnce(sources)
-	if err := dropMoved(w, ctx, sources, promotions); err != nil {
+	if err := dropMoved(ctx, w, sources, promotions); err != nil {
 		return 0, err
 	}
 	var rows [][]any
@@ -42,10 +42,10 @@ func writeImportedCodes(w *authoring.Writer, ctx context.Context, sources []auth
 		}
 		rows = append(rows, []any{p.number, p.epoch, c.Code, c.ID, maxUses, used, c.ConsumeUnit, c.User.stored(), created})
 	}
-	if err := importClaims(w, ctx, sources, promotions); err != nil {
+	if err := importClaims(ctx, w, sources, promotions); err != nil {
 		return 0, err
 	}
-	return putCodes(w.Tx, ctx, rows)
+	return putCodes(ctx, w.Tx, rows)
 }
 
 const codeUpsert = `
@@ -73,7 +73,7 @@ func eachCodeOnce(sources []authoring.Source) []authoring.Source {
 
 // dropMoved deletes the codes that have a line's id and are another code, or
 // of an epoch that is gone: ids are what a code is known by.
-func dropMoved(w *authoring.Writer, ctx context.Context, sources []authoring.Source, promotions map[string]*Promotion) error {
+func dropMoved(ctx context.Context, w *authoring.Writer, sources []authoring.Source, promotions map[string]*Promotion) error {
 	type place struct {
 		number, epoch int64
 		code          string
@@ -98,7 +98,7 @@ func dropMoved(w *authoring.Writer, ctx context.Context, sources []authoring.Sou
 		}, `SELECT id, promotion_number, epoch, code FROM promotion_code WHERE id IN (`+list+`)`, args...)
 		for _, at := range moved {
 			if err == nil {
-				err = dropCodes(w.Tx, ctx, at.number, at.epoch, []string{at.code})
+				err = dropCodes(ctx, w.Tx, at.number, at.epoch, []string{at.code})
 			}
 		}
 		return err
@@ -107,7 +107,7 @@ func dropMoved(w *authoring.Writer, ctx context.Context, sources []authoring.Sou
 
 // importClaims claims the codes of promotions that have not ended; one that
 // another promotion holds is its line's fault.
-func importClaims(w *authoring.Writer, ctx context.Context, sources []authoring.Source, promotions map[string]*Promotion) error {
+func importClaims(ctx context.Context, w *authoring.Writer, sources []authoring.Source, promotions map[string]*Promotion) error {
 	byPromotion := map[string][]authoring.Source{}
 	for _, resource := range sources {
 		id := resource.(*codeSource).PromotionID
@@ -124,11 +124,11 @@ func importClaims(w *authoring.Writer, ctx context.Context, sources []authoring.
 			codes[i] = resource.(*codeSource).Code
 		}
 		codes = store.Unique(codes)
-		claimed, err := claim(w.Tx, ctx, promotions[id], codes)
+		claimed, err := claim(ctx, w.Tx, promotions[id], codes)
 		if err != nil {
 			return err
 		}
-		holders, err := holders(w.Tx, ctx, slices.DeleteFunc(codes, func(code string) bool { return claimed[code] }))
+		holders, err := holders(ctx, w.Tx, slices.DeleteFunc(codes, func(code string) bool { return claimed[code] }))
 		if err != nil {
 			return err
 		}
@@ -146,12 +146,12 @@ func importClaims(w *authoring.Writer, ctx context.Context, sources []authoring.
 
 // lockPromotionsOf locks the promotions that sources are of; one that somebody
 // deleted since the file was checked is its line's fault.
-func lockPromotionsOf(w *authoring.Writer, ctx context.Context, sources []authoring.Source, id func(authoring.Source) string) (map[string]*Promotion, error) {
+func lockPromotionsOf(ctx context.Context, w *authoring.Writer, sources []authoring.Source, id func(authoring.Source) string) (map[string]*Promotion, error) {
 	ids := make([]string, len(sources))
 	for i, resource := range sources {
 		ids[i] = id(resource)
 	}
-	promotions, err := lockPromotions(w.Tx, ctx, store.Unique(ids))
+	promotions, err := lockPromotions(ctx, w.Tx, store.Unique(ids))
 	for i, resource := range sources {
 		if err == nil && promotions[ids[i]] == nil {
 			err = &authoring.RowFault{Source: resource, Err: store.Unprocessablef([]string{"promotion_id"}, "refers to the promotion %q, which was deleted meanwhile", ids[i])}
@@ -162,7 +162,7 @@ func lockPromotionsOf(w *authoring.Writer, ctx context.Context, sources []author
 
 // exportCodes exports the codes of each promotion, by code; those that were done
 // away with are gone.
-func exportCodes(e *authoring.Exporter, ctx context.Context) error {
+func exportCodes(ctx context.Context, e *authoring.Exporter) error {
 	key := []string{"promotion_number", "epoch", "code"} // as the primary key has it
 	scan := func(rows *sql.Rows) ([]any, *codeSource, error) {
 		c := &codeSource{Type: "promotion_code"}

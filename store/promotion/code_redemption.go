@@ -218,5 +218,5 @@ func (w *redemption) writeUsages(ctx context.Context) error {
 	for _, of := range w.of {
 		fresh[of.number]++
 	}
-	return fresh.add(w.Tx, ctx, aPart())
+	return fresh.add(ctx, w.Tx, aPart())
 }

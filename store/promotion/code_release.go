@@ -20,10 +20,10 @@ func (s *PromotionService) ReleaseCode(ctx context.Context, actor store.Actor, r
 		return nil, unknown
 	}
 	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) ([]*CodeUsage, error) {
-		if err := release(t, ctx, reference, code); err != nil {
+		if err := release(ctx, t, reference, code); err != nil {
 			return nil, err
 		}
-		usages, err := usages(t, ctx, reference, code)
+		usages, err := usages(ctx, t, reference, code)
 		if err == nil && len(usages) == 0 {
 			err = unknown
 		}
@@ -31,7 +31,7 @@ func (s *PromotionService) ReleaseCode(ctx context.Context, actor store.Actor, r
 	})
 }
 
-func release(t *db.Tx, ctx context.Context, reference string, code *string) error {
+func release(ctx context.Context, t *db.Tx, reference string, code *string) error {
 	type back struct {
 		number, epoch int64
 		code          string
@@ -62,7 +62,7 @@ func release(t *db.Tx, ctx context.Context, reference string, code *string) erro
 }
 
 // usages are those of a reference, of one code or of all.
-func usages(t *db.Tx, ctx context.Context, reference string, code *string) ([]*CodeUsage, error) {
+func usages(ctx context.Context, t *db.Tx, reference string, code *string) ([]*CodeUsage, error) {
 	return db.Collect(ctx, t.Session, scanUsage, `
 		SELECT `+usageColumns+` FROM code_usage
 		WHERE reference = $1 AND (CAST($2 AS TEXT) IS NULL OR code = CAST($2 AS TEXT))

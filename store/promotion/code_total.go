@@ -31,7 +31,7 @@ func scanCodeNumber(rows *sql.Rows) (of codeNumber, err error) {
 }
 
 // add has the promotions count them.
-func (c codeCounts) add(t *db.Tx, ctx context.Context) error {
+func (c codeCounts) add(ctx context.Context, t *db.Tx) error {
 	maps.DeleteFunc(c, func(_ codeNumber, n int) bool { return n == 0 })
 	order := slices.SortedFunc(maps.Keys(c), func(a, b codeNumber) int { return cmp.Compare(a.number, b.number) })
 	return store.InBlocks(order, 128, func(block []codeNumber) error {
@@ -73,7 +73,7 @@ var usageTotalInsert = db.NewInserter("code_usage_total", []string{"promotion_nu
 	ON CONFLICT (promotion_number, part) DO UPDATE SET usages = code_usage_total.usages + excluded.usages`)
 
 // add has a part of the promotions' totals count them.
-func (c usageCounts) add(t *db.Tx, ctx context.Context, part int) error {
+func (c usageCounts) add(ctx context.Context, t *db.Tx, part int) error {
 	maps.DeleteFunc(c, func(_ int64, n int) bool { return n == 0 })
 	order := slices.Sorted(maps.Keys(c)) // or two writes deadlock
 	_, err := t.Insert(ctx, usageTotalInsert, len(order), func(values []any, n int) []any {

@@ -42,10 +42,10 @@ func (s *PromotionService) mendTotals(ctx context.Context, actor store.Actor, nu
 		if err != nil {
 			return err
 		}
-		if err := (codeCounts{codeNumber{number, off.epoch}: off.codes}).add(t, ctx); err != nil {
+		if err := (codeCounts{codeNumber{number, off.epoch}: off.codes}).add(ctx, t); err != nil {
 			return err
 		}
-		return usageCounts{number: off.usages}.add(t, ctx, writersPart)
+		return usageCounts{number: off.usages}.add(ctx, t, writersPart)
 	})
 }
 

@@ -19,8 +19,8 @@ var UsageKind = authoring.Kind{
 
 // writeUsages writes uses of codes, many a statement; one that is there already
 // stays as it is.
-func writeUsages(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (changed int, err error) {
-	promotions, err := lockPromotionsOf(w, ctx, sources, func(r authoring.Source) string { return r.(*usageSource).PromotionID })
+func writeUsages(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed int, err error) {
+	promotions, err := lockPromotionsOf(ctx, w, sources, func(r authoring.Source) string { return r.(*usageSource).PromotionID })
 	if err != nil {
 		return 0, err
 	}
@@ -30,7 +30,7 @@ func writeUsages(w *authoring.Writer, ctx context.Context, sources []authoring.S
 	}
 	counts := usageCounts{}
 	err = store.InBlocks(sources, most, func(sources []authoring.Source) error {
-		n, err := putUsages(w, ctx, sources, promotions, counts)
+		n, err := putUsages(ctx, w, sources, promotions, counts)
 		changed += n
 		if !w.DB.IsDuplicate(err) {
 			return err
@@ -42,15 +42,15 @@ func writeUsages(w *authoring.Writer, ctx context.Context, sources []authoring.S
 		return &authoring.RowFault{Source: u, Err: store.Unprocessablef([]string{"reference"}, "is that of another use of the code %q: %q", u.Code, store.Short(u.Reference))}
 	})
 	if err == nil {
-		err = counts.add(w.Tx, ctx, writersPart)
+		err = counts.add(ctx, w.Tx, writersPart)
 	}
 	return changed, err
 }
 
 // putUsages writes uses, those that are there over what they were, and counts
 // which promotion has how many more.
-func putUsages(w *authoring.Writer, ctx context.Context, sources []authoring.Source, promotions map[string]*Promotion, counts usageCounts) (changed int, err error) {
-	there, err := lockUsages(w.Tx, ctx, sources)
+func putUsages(ctx context.Context, w *authoring.Writer, sources []authoring.Source, promotions map[string]*Promotion, counts usageCounts) (changed int, err error) {
+	there, err := lockUsages(ctx, w.Tx, sources)
 	if err != nil {
 		return 0, err
 	}
@@ -114,7 +114,7 @@ const usageUpsert = `
 
 // lockUsages tells whose promotion's those uses are that are there, and keeps
 // them as they are.
-func lockUsages(t *db.Tx, ctx context.Context, sources []authoring.Source) (map[string]int64, error) {
+func lockUsages(ctx context.Context, t *db.Tx, sources []authoring.Source) (map[string]int64, error) {
 	ids := make([]string, len(sources))
 	for i, resource := range sources {
 		ids[i] = resource.Key()
@@ -132,7 +132,7 @@ func lockUsages(t *db.Tx, ctx context.Context, sources []authoring.Source) (map[
 }
 
 // exportUsages exports the uses of codes whose promotion is there.
-func exportUsages(e *authoring.Exporter, ctx context.Context) error {
+func exportUsages(ctx context.Context, e *authoring.Exporter) error {
 	scan := func(rows *sql.Rows) ([]any, *usageSource, error) {
 		u := &usageSource{Type: "code_usage"}
 		var created int64

@@ -31,7 +31,7 @@ func SweepUsages(s *PromotionService, actor store.Actor, kept time.Duration) db.
 					if err != nil {
 						return 0, err
 					}
-					return gone, usageCounts{number: -int(gone)}.add(t, ctx, writersPart)
+					return gone, usageCounts{number: -int(gone)}.add(ctx, t, writersPart)
 				}); err != nil {
 					return err
 				}

@@ -78,7 +78,7 @@ func (s *PromotionService) createAlone(r *createRequest) {
 	checkConsumeUnit(f, "consume_unit", asked.unit)
 	likely := true // that all is well
 	create := func(ctx context.Context, t *db.Tx) (out madeCodes, err error) {
-		if out.promotion, err = lockPromotion(t, ctx, "promotion_id", asked.promotionID); err != nil {
+		if out.promotion, err = lockPromotion(ctx, t, "promotion_id", asked.promotionID); err != nil {
 			return out, err
 		}
 		if err := out.promotion.takesCodes(); err != nil {
@@ -90,7 +90,7 @@ func (s *PromotionService) createAlone(r *createRequest) {
 		case len(asked.codes) > MaxCodes:
 			return out, store.Unprocessablef([]string{"codes"}, "must be at most %d, not %d; send them in several requests", MaxCodes, len(asked.codes))
 		}
-		out.made, err = addCodes(t, ctx, out.promotion, asked.codes, asked.unit, slices.Clone(f.List), likely)
+		out.made, err = addCodes(ctx, t, out.promotion, asked.codes, asked.unit, slices.Clone(f.List), likely)
 		return out, err
 	}
 	key := store.KeyGiven(r.Ctx)
@@ -115,7 +115,7 @@ func (p *Promotion) takesCodes() error {
 // addCodes writes codes to a promotion that is locked, unless one is at fault,
 // or there are faults already. Where it is likely that none is, it looks no
 // closer and may be errTaken.
-func addCodes(t *db.Tx, ctx context.Context, p *Promotion, codes []NewCode, unit ConsumeUnit, faulty store.Errors, likely bool) ([]*PromotionCode, error) {
+func addCodes(ctx context.Context, t *db.Tx, p *Promotion, codes []NewCode, unit ConsumeUnit, faulty store.Errors, likely bool) ([]*PromotionCode, error) {
 	made := make([]*PromotionCode, len(codes))
 	records := make([]PromotionCode, len(codes))
 	first := make(map[string]int, len(codes)) // of the codes that can be, where each is
@@ -135,10 +135,10 @@ func addCodes(t *db.Tx, ctx context.Context, p *Promotion, codes []NewCode, unit
 	}
 	order := slices.Sorted(maps.Keys(first)) // or two batches wait for each other
 	if likely && len(faulty) == 0 {
-		if err := claimNew(t, ctx, p, order); err != nil {
+		if err := claimNew(ctx, t, p, order); err != nil {
 			return nil, err
 		}
-	} else if err := claimEach(t, ctx, p, order, codes, first, faulty); err != nil {
+	} else if err := claimEach(ctx, t, p, order, codes, first, faulty); err != nil {
 		return nil, err
 	}
 	_, err := t.Insert(ctx, newCodeInsert, len(order), func(values []any, n int) []any {
@@ -147,12 +147,12 @@ func addCodes(t *db.Tx, ctx context.Context, p *Promotion, codes []NewCode, unit
 	if err != nil {
 		return nil, err
 	}
-	return made, codeCounts{codeNumber{p.number, p.epoch}: len(order)}.add(t, ctx)
+	return made, codeCounts{codeNumber{p.number, p.epoch}: len(order)}.add(ctx, t)
 }
 
 // claimEach claims codes, and tells of each that another has.
-func claimEach(t *db.Tx, ctx context.Context, p *Promotion, order []string, codes []NewCode, first map[string]int, faulty store.Errors) error {
-	claimed, err := claim(t, ctx, p, order)
+func claimEach(ctx context.Context, t *db.Tx, p *Promotion, order []string, codes []NewCode, first map[string]int, faulty store.Errors) error {
+	claimed, err := claim(ctx, t, p, order)
 	if err != nil {
 		return err
 	}
@@ -190,11 +190,11 @@ func (s *PromotionService) DeletePromotionCodes(ctx context.Context, actor store
 		return 0, store.Unprocessablef([]string{"codes"}, "must name between 1 and %d codes, not %d", MaxCodes, len(codes))
 	}
 	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (deleted int, err error) {
-		p, err := lockPromotion(t, ctx, "promotion_id", promotionID)
+		p, err := lockPromotion(ctx, t, "promotion_id", promotionID)
 		if err != nil {
 			return 0, err
 		}
-		known, err := lockCodes(t, ctx, p, codes)
+		known, err := lockCodes(ctx, t, p, codes)
 		if err != nil {
 			return 0, err
 		}
@@ -211,13 +211,13 @@ func (s *PromotionService) DeletePromotionCodes(ctx context.Context, actor store
 		if err := store.RefusedRows(faulty); err != nil {
 			return 0, err
 		}
-		return len(known), dropCodes(t, ctx, p.number, p.epoch, store.Unique(codes))
+		return len(known), dropCodes(ctx, t, p.number, p.epoch, store.Unique(codes))
 	})
 }
 
 // lockCodes tells which codes a promotion has. They are locked in order, or
 // this and another write deadlock (redemption.lock).
-func lockCodes(t *db.Tx, ctx context.Context, p *Promotion, codes []string) (map[string]bool, error) {
+func lockCodes(ctx context.Context, t *db.Tx, p *Promotion, codes []string) (map[string]bool, error) {
 	known := map[string]bool{}
 	codes = slices.DeleteFunc(store.Unique(codes), func(code string) bool { return !store.CleanText(code) })
 	slices.Sort(codes)

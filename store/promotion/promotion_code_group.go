@@ -95,7 +95,7 @@ type createdCode struct {
 // has any of the codes is likely; where somebody has, it all begins again, and
 // those requests go alone.
 func (w *creation) createAll(ctx context.Context, group []*createRequest, wary *atomic.Int32) error {
-	promotions, err := lockPromotions(w.Tx, ctx, promotionsOf(group))
+	promotions, err := lockPromotions(ctx, w.Tx, promotionsOf(group))
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (w *creation) createAll(ctx context.Context, group []*createRequest, wary *
 	if err != nil {
 		return err
 	}
-	return fresh.add(w.Tx, ctx)
+	return fresh.add(ctx, w.Tx)
 }
 
 // draft makes the codes of a request, unless it is to go alone: its promotion
@@ -169,7 +169,7 @@ func (w *creation) takenCodes(ctx context.Context, group []*createRequest) (map[
 			}
 		}
 	}
-	holders, err := holders(w.Tx, ctx, codes)
+	holders, err := holders(ctx, w.Tx, codes)
 	taken := make(map[string]bool, len(codes))
 	for code := range holders {
 		taken[code] = true

@@ -15,7 +15,7 @@ import (
 // claim takes codes, which must be sorted and each there once, for a
 // promotion that has not ended, and tells which it got: those that no
 // promotion holds whose end is yet to come, this one included.
-func claim(t *db.Tx, ctx context.Context, p *Promotion, codes []string) (claimed map[string]bool, err error) {
+func claim(ctx context.Context, t *db.Tx, p *Promotion, codes []string) (claimed map[string]bool, err error) {
 	claimed = make(map[string]bool, len(codes))
 	err = store.InBlocks(codes, 512, func(codes []string) error {
 		args := []any{p.number, p.epoch, store.Micros(t.Now)}
@@ -50,7 +50,7 @@ var (
 
 // claimNew is claim for codes that most likely nobody has, nor had: half of
 // the work. errTaken otherwise, after which the write must not go on.
-func claimNew(t *db.Tx, ctx context.Context, p *Promotion, codes []string) error {
+func claimNew(ctx context.Context, t *db.Tx, p *Promotion, codes []string) error {
 	claimed, err := t.Insert(ctx, claimInsert, len(codes), func(values []any, n int) []any { return append(values, codes[n], p.number, p.epoch) })
 	if err == nil && int(claimed) < len(codes) {
 		err = errTaken
@@ -59,7 +59,7 @@ func claimNew(t *db.Tx, ctx context.Context, p *Promotion, codes []string) error
 }
 
 // holders are the numbers of the promotions that claimed codes.
-func holders(t *db.Tx, ctx context.Context, codes []string) (map[string]int64, error) {
+func holders(ctx context.Context, t *db.Tx, codes []string) (map[string]int64, error) {
 	holders := map[string]int64{}
 	err := store.Chunked(codes, 512, func(codes []string) error {
 		list, args := db.In(nil, codes)
@@ -79,7 +79,7 @@ var codeInsert = []string{"promotion_number", "epoch", "code", "id", "max_uses",
 
 // putCodes inserts rows of codeInsert, many a statement, over those that are
 // there, and tells how many were new or different.
-func putCodes(t *db.Tx, ctx context.Context, rows [][]any) (written int, err error) {
+func putCodes(ctx context.Context, t *db.Tx, rows [][]any) (written int, err error) {
 	fresh := codeCounts{}
 	// SQLite finds a parameter by going through all before it, so a statement
 	// of several thousand costs more than several smaller ones.
@@ -97,7 +97,7 @@ func putCodes(t *db.Tx, ctx context.Context, rows [][]any) (written int, err err
 		return err
 	})
 	if err == nil {
-		err = fresh.add(t, ctx)
+		err = fresh.add(ctx, t)
 	}
 	return written, err
 }
@@ -106,15 +106,15 @@ const codeUnlessThere = ` ON CONFLICT (promotion_number, epoch, code) DO NOTHING
 
 // addAutomaticCode gives an automatic promotion its code, which is undated
 // where the promotion is.
-func addAutomaticCode(t *db.Tx, ctx context.Context, p *Promotion) error {
+func addAutomaticCode(ctx context.Context, t *db.Tx, p *Promotion) error {
 	code := p.automaticCode()
 	if p.End.After(t.Now) {
-		claimed, err := claim(t, ctx, p, []string{code})
+		claimed, err := claim(ctx, t, p, []string{code})
 		if err != nil {
 			return err
 		}
 		if !claimed[code] {
-			holders, err := holders(t, ctx, []string{code})
+			holders, err := holders(ctx, t, []string{code})
 			if err != nil {
 				return err
 			}
@@ -134,21 +134,21 @@ func addAutomaticCode(t *db.Tx, ctx context.Context, p *Promotion) error {
 	if err != nil {
 		return err
 	}
-	return codeCounts{codeNumber{p.number, p.epoch}: int(fresh)}.add(t, ctx)
+	return codeCounts{codeNumber{p.number, p.epoch}: int(fresh)}.add(ctx, t)
 }
 
 // dropCodes deletes codes of a promotion's epoch, and gives up their claims.
-func dropCodes(t *db.Tx, ctx context.Context, number, epoch int64, codes []string) error {
-	gone, err := deleteCodes(t, ctx, number, epoch, codes)
+func dropCodes(ctx context.Context, t *db.Tx, number, epoch int64, codes []string) error {
+	gone, err := deleteCodes(ctx, t, number, epoch, codes)
 	if err != nil {
 		return err
 	}
-	return codeCounts{codeNumber{number, epoch}: -gone}.add(t, ctx)
+	return codeCounts{codeNumber{number, epoch}: -gone}.add(ctx, t)
 }
 
 // deleteCodes is dropCodes for codes that no promotion counts any more, and
 // tells how many there were.
-func deleteCodes(t *db.Tx, ctx context.Context, number, epoch int64, codes []string) (gone int, err error) {
+func deleteCodes(ctx context.Context, t *db.Tx, number, epoch int64, codes []string) (gone int, err error) {
 	codes = slices.Sorted(slices.Values(codes))
 	err = store.Chunked(codes, 512, func(codes []string) error {
 		list, args := db.In([]any{number, epoch}, codes)

@@ -14,7 +14,7 @@ var PromotionKind = authoring.Kind{
 
 // writePromotions writes promotions. One whose line moves its end from the past
 // into the future loses its codes, as by any other update.
-func writePromotions(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (changed int, err error) {
+func writePromotions(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed int, err error) {
 	number, err := w.Sequence(ctx, len(sources)) // one writer of promotions at a time
 	if err != nil {
 		return 0, err
@@ -23,12 +23,12 @@ func writePromotions(w *authoring.Writer, ctx context.Context, sources []authori
 	for i, resource := range sources {
 		ids[i] = resource.Key()
 	}
-	had, err := lockPromotions(w.Tx, ctx, ids)
+	had, err := lockPromotions(ctx, w.Tx, ids)
 	if err != nil {
 		return 0, err
 	}
 	for i, resource := range sources {
-		written, err := putPromotion(w, ctx, had[resource.Key()], resource.(*promotionSource), number+int64(i))
+		written, err := putPromotion(ctx, w, had[resource.Key()], resource.(*promotionSource), number+int64(i))
 		if err != nil {
 			return changed, &authoring.RowFault{Source: resource, Err: err}
 		}

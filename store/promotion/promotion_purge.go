@@ -34,7 +34,7 @@ func (s *PromotionService) purgeCodes(ctx context.Context, actor store.Actor) er
 	}
 	for _, e := range dead {
 		if err := s.db.InBatches(ctx, actor, func(ctx context.Context, t *db.Tx, rows int) (int64, error) {
-			return purge(t, ctx, e.number, e.epoch, rows)
+			return purge(ctx, t, e.number, e.epoch, rows)
 		}); err != nil {
 			return err
 		}
@@ -45,14 +45,14 @@ func (s *PromotionService) purgeCodes(ctx context.Context, actor store.Actor) er
 // purge deletes a batch, and tells of how many rows; fewer than asked for when
 // there are no more. The claims go first, unless somebody else took them over;
 // what is asked for is noted until nothing is left of it.
-func purge(t *db.Tx, ctx context.Context, number, epoch int64, rows int) (done int64, err error) {
+func purge(ctx context.Context, t *db.Tx, number, epoch int64, rows int) (done int64, err error) {
 	codes, err := db.Collect(ctx, t.Session, db.Scalar[string], `
 		SELECT code FROM promotion_code WHERE promotion_number = $1 AND epoch = $2 ORDER BY code LIMIT $3`, number, epoch, rows)
 	if err != nil {
 		return 0, err
 	}
 	if len(codes) > 0 {
-		_, err := deleteCodes(t, ctx, number, epoch, codes)
+		_, err := deleteCodes(ctx, t, number, epoch, codes)
 		return int64(rows), err
 	}
 	usages, err := t.Exec(ctx, `

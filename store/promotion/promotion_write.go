@@ -31,17 +31,17 @@ func (s *PromotionService) CreatePromotion(ctx context.Context, actor store.Acto
 		if faults := promotionFaults(source); len(faults) > 0 {
 			return nil, faults
 		}
-		had, err := lockPromotions(w.Tx, ctx, []string{source.ID})
+		had, err := lockPromotions(ctx, w.Tx, []string{source.ID})
 		if err != nil {
 			return nil, err
 		}
 		if had[source.ID] != nil {
 			return nil, store.Unprocessablef([]string{"id"}, "is taken: %q; leave it out for a new one", source.ID)
 		}
-		if _, err := putPromotion(w, ctx, nil, source, number); err != nil {
+		if _, err := putPromotion(ctx, w, nil, source, number); err != nil {
 			return nil, err
 		}
-		return readPromotion(w.Tx, ctx, source.ID)
+		return readPromotion(ctx, w.Tx, source.ID)
 	})
 }
 
@@ -65,7 +65,7 @@ func (s *PromotionService) UpdatePromotion(ctx context.Context, actor store.Acto
 		if err != nil {
 			return nil, err
 		}
-		had, err := lockPromotion(w.Tx, ctx, "id", id)
+		had, err := lockPromotion(ctx, w.Tx, "id", id)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +77,7 @@ func (s *PromotionService) UpdatePromotion(ctx context.Context, actor store.Acto
 		if faults := newFaults(promotionFaults(source), promotionFaults(stood)); len(faults) > 0 {
 			return nil, faults
 		}
-		gone, err := codesLost(w.Tx, ctx, had, source)
+		gone, err := codesLost(ctx, w.Tx, had, source)
 		if err != nil {
 			return nil, err
 		}
@@ -90,10 +90,10 @@ func (s *PromotionService) UpdatePromotion(ctx context.Context, actor store.Acto
 		if !bytes.Equal(store.Encode(source), had.body) {
 			source.UpdatedAt = store.FormatTime(w.Now)
 		}
-		if _, err := putPromotion(w, ctx, had, source, had.number); err != nil {
+		if _, err := putPromotion(ctx, w, had, source, had.number); err != nil {
 			return nil, err
 		}
-		result.Promotion, err = readPromotion(w.Tx, ctx, had.ID)
+		result.Promotion, err = readPromotion(ctx, w.Tx, had.ID)
 		return result, err
 	})
 }
@@ -107,11 +107,11 @@ func (s *PromotionService) DeletePromotion(ctx context.Context, actor store.Acto
 		if err != nil {
 			return err
 		}
-		had, err := lockPromotion(w.Tx, ctx, "id", id)
+		had, err := lockPromotion(ctx, w.Tx, "id", id)
 		if err != nil {
 			return err
 		}
-		if err := purgeLater(w.Tx, ctx, had); err != nil {
+		if err := purgeLater(ctx, w.Tx, had); err != nil {
 			return err
 		}
 		_, err = w.Exec(ctx, `DELETE FROM promotion WHERE number = $1`, had.number)
@@ -151,12 +151,12 @@ func newFaults(faults, stood store.Errors) store.Errors {
 // lockPromotion reads a promotion and keeps it from changing, and its codes
 // from being added to, until the transaction ends; NOT_FOUND of the member
 // that names it when there is none.
-func lockPromotion(t *db.Tx, ctx context.Context, member, id string) (*Promotion, error) {
+func lockPromotion(ctx context.Context, t *db.Tx, member, id string) (*Promotion, error) {
 	unknown := store.NotFoundf([]string{member}, "names no promotion: %q", store.Short(id))
 	if !store.IsID(id) {
 		return nil, unknown
 	}
-	byID, err := lockPromotions(t, ctx, []string{id})
+	byID, err := lockPromotions(ctx, t, []string{id})
 	if err == nil && byID[id] == nil {
 		err = unknown
 	}
@@ -165,7 +165,7 @@ func lockPromotion(t *db.Tx, ctx context.Context, member, id string) (*Promotion
 
 // lockPromotions locks promotions in the order of their ids, or two writes
 // deadlock.
-func lockPromotions(t *db.Tx, ctx context.Context, ids []string) (map[string]*Promotion, error) {
+func lockPromotions(ctx context.Context, t *db.Tx, ids []string) (map[string]*Promotion, error) {
 	byID := make(map[string]*Promotion, len(ids))
 	err := store.Chunked(slices.Sorted(slices.Values(ids)), 512, func(ids []string) error {
 		list, args := db.In(nil, ids)
@@ -179,7 +179,7 @@ func lockPromotions(t *db.Tx, ctx context.Context, ids []string) (map[string]*Pr
 	return byID, err
 }
 
-func readPromotion(t *db.Tx, ctx context.Context, id string) (*Promotion, error) {
+func readPromotion(ctx context.Context, t *db.Tx, id string) (*Promotion, error) {
 	byID, err := promotionsByID(ctx, t.Session, t.Now, []string{id})
 	return byID[id], err
 }
@@ -191,7 +191,7 @@ func reenables(t *db.Tx, had *Promotion, source *promotionSource) bool {
 }
 
 // codesLost is how many codes go with a change.
-func codesLost(t *db.Tx, ctx context.Context, had *Promotion, source *promotionSource) (n int, err error) {
+func codesLost(ctx context.Context, t *db.Tx, had *Promotion, source *promotionSource) (n int, err error) {
 	if reenables(t, had, source) {
 		n, _, err = db.One(ctx, t.Session, db.Scalar[int], codesTotal, had.number, had.epoch)
 		return n, err
@@ -205,7 +205,7 @@ func codesLost(t *db.Tx, ctx context.Context, had *Promotion, source *promotionS
 // putPromotion writes a checked source over the promotion that was read and
 // locked, nil for a new one, with what follows for its codes. It tells
 // whether anything was different.
-func putPromotion(w *authoring.Writer, ctx context.Context, had *Promotion, source *promotionSource, number int64) (bool, error) {
+func putPromotion(ctx context.Context, w *authoring.Writer, had *Promotion, source *promotionSource, number int64) (bool, error) {
 	created := w.Now
 	if had != nil {
 		number, created = had.number, had.CreatedAt
@@ -240,30 +240,30 @@ func putPromotion(w *authoring.Writer, ctx context.Context, had *Promotion, sour
 	if source.UpdatedAt != "" {
 		p.UpdatedAt = w.Now
 	}
-	return true, keepCodes(w, ctx, had, p)
+	return true, keepCodes(ctx, w, had, p)
 }
 
 // keepCodes does to a promotion's codes what follows from its change.
-func keepCodes(w *authoring.Writer, ctx context.Context, had, p *Promotion) error {
+func keepCodes(ctx context.Context, w *authoring.Writer, had, p *Promotion) error {
 	raised := had != nil && had.epoch != p.epoch
 	if raised {
-		if err := purgeLater(w.Tx, ctx, had); err != nil {
+		if err := purgeLater(ctx, w.Tx, had); err != nil {
 			return err
 		}
 	}
 	was := had != nil && had.Automatic && !raised
 	switch {
 	case p.Automatic && !was:
-		return addAutomaticCode(w.Tx, ctx, p)
+		return addAutomaticCode(ctx, w.Tx, p)
 	case !p.Automatic && was:
-		return dropCodes(w.Tx, ctx, p.number, p.epoch, []string{p.automaticCode()})
+		return dropCodes(ctx, w.Tx, p.number, p.epoch, []string{p.automaticCode()})
 	}
 	return nil
 }
 
 // purgeLater leaves the codes of a promotion's epoch, which nobody sees any
 // more, to the sweep.
-func purgeLater(t *db.Tx, ctx context.Context, p *Promotion) error {
+func purgeLater(ctx context.Context, t *db.Tx, p *Promotion) error {
 	_, err := t.Exec(ctx, `
 		INSERT INTO promotion_purge (promotion_number, epoch) VALUES ($1, $2)
 		ON CONFLICT (promotion_number, epoch) DO NOTHING`, p.number, p.epoch)

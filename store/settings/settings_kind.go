@@ -31,7 +31,7 @@ func (s *settingsSource) Check(f *authoring.Faults) {
 	f.Locale("locale", s.Locale)
 }
 
-func writeSettings(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (int, error) {
+func writeSettings(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (int, error) {
 	w.Topics = append(w.Topics, db.TopicSettings)
 	last := sources[len(sources)-1].(*settingsSource)
 	n, err := w.Exec(ctx, `
@@ -41,7 +41,7 @@ func writeSettings(w *authoring.Writer, ctx context.Context, sources []authoring
 	return int(n), err
 }
 
-func exportSettings(e *authoring.Exporter, ctx context.Context) error {
+func exportSettings(ctx context.Context, e *authoring.Exporter) error {
 	settings, err := db.ReadSettings(ctx, e.In)
 	if err != nil {
 		return err

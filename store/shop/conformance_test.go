@@ -38,6 +38,7 @@ func TestEveryEngineKeepsThePromisesOf(t *testing.T) {
 		{"totals", storetest.Totals},
 		{"housekeeping", storetest.Housekeeping},
 		{"clock steps", storetest.ClockSteps},
+		{"pools", storetest.Pools},
 		{"a year", storetest.Year},
 	} {
 		t.Run(suite.name, func(t *testing.T) {

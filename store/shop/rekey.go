@@ -36,7 +36,7 @@ func (s *Store) Rekey(ctx context.Context, actor store.Actor, sealer *seal.Seale
 		}
 		for i, n := range []*int{&done.SigningKeys, &done.Passwords} {
 			table, err := sealedTables[i], error(nil)
-			if *n, err = db.Reseal(t, ctx, sealer, table.name, table.id, table.field); err != nil {
+			if *n, err = db.Reseal(ctx, t, sealer, table.name, table.id, table.field); err != nil {
 				return err
 			}
 		}

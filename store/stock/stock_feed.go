@@ -61,7 +61,7 @@ func stockLanes(ctx context.Context, in db.Session) (map[db.Topic]int64, error) 
 }
 
 // takeLane makes this write the only one of its lane until it commits.
-func takeLane(t *db.Tx, ctx context.Context, lane db.Topic) (version int64, err error) {
+func takeLane(ctx context.Context, t *db.Tx, lane db.Topic) (version int64, err error) {
 	version, _, err = db.One(ctx, t.Session, db.Scalar[int64], `
 		INSERT INTO change (topic, version) VALUES ($1, 1)
 		ON CONFLICT (topic) DO UPDATE SET version = change.version + 1
@@ -71,7 +71,7 @@ func takeLane(t *db.Tx, ctx context.Context, lane db.Topic) (version int64, err 
 
 // tellStocks leaves word of the products whose stock a write changed, on the
 // lane that it has taken.
-func tellStocks(t *db.Tx, ctx context.Context, lane db.Topic, version int64, products []string) error {
+func tellStocks(ctx context.Context, t *db.Tx, lane db.Topic, version int64, products []string) error {
 	names := strings.Join(products, " ")
 	if len(products) > manyStocks {
 		names = "*"
@@ -92,12 +92,12 @@ func TellImported(ctx context.Context, s *StockService, t *db.Tx, products []str
 	if len(products) == 0 {
 		return nil
 	}
-	version, err := takeLane(t, ctx, importLane)
+	version, err := takeLane(ctx, t, importLane)
 	if err != nil {
 		return err
 	}
 	t.AfterCommit(s.live.drop)
-	return tellStocks(t, ctx, importLane, version, products)
+	return tellStocks(ctx, t, importLane, version, products)
 }
 
 // Follow takes in what others wrote, up to the lanes' versions as they

@@ -27,12 +27,12 @@ var StockTransactionKind = authoring.Kind{
 }
 
 // writeStocks sets balances. What differs from the ledger so far is entered there.
-func writeStocks(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (int, error) {
+func writeStocks(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (int, error) {
 	ids := make([]string, len(sources))
 	for i, resource := range sources {
 		ids[i] = resource.Key()
 	}
-	before, err := StocksByID(w, ctx, ids)
+	before, err := StocksByID(ctx, w, ids)
 	if err != nil {
 		return 0, err
 	}
@@ -56,7 +56,7 @@ func writeStocks(w *authoring.Writer, ctx context.Context, sources []authoring.S
 		}
 		balances = append(balances, balance{before[r.ID], want, entered})
 	}
-	if err := putStocks(w, ctx, balances); err != nil {
+	if err := putStocks(ctx, w, balances); err != nil {
 		return 0, err
 	}
 	return len(balances), w.InsertRows(ctx, "stock_transaction", stockTransactionInsert, lines)
@@ -78,7 +78,7 @@ func (r *StockSource) Stock(had *Stock, now time.Time) *Stock {
 }
 
 // StocksByID reads balances; a product without a record is left out.
-func StocksByID(w *authoring.Writer, ctx context.Context, ids []string) (map[string]*Stock, error) {
+func StocksByID(ctx context.Context, w *authoring.Writer, ids []string) (map[string]*Stock, error) {
 	byID := make(map[string]*Stock, len(ids))
 	err := store.Chunked(store.Unique(ids), 512, func(ids []string) error {
 		list, args := db.In(nil, ids)
@@ -99,7 +99,7 @@ type balance struct {
 
 // putStocks writes balances, each only over the one it was worked out from:
 // where a sale came between, the whole write runs again.
-func putStocks(w *authoring.Writer, ctx context.Context, balances []balance) error {
+func putStocks(ctx context.Context, w *authoring.Writer, balances []balance) error {
 	slices.SortFunc(balances, func(a, b balance) int { return strings.Compare(a.want.ProductID, b.want.ProductID) })
 	var fresh [][]any
 	for _, b := range balances {
@@ -135,7 +135,7 @@ func putStocks(w *authoring.Writer, ctx context.Context, balances []balance) err
 // writeStockTransactions adds lines to the ledger and to the balances; a line that
 // is there already is left alone, and so is one of a time that was carried over,
 // in which it was once.
-func writeStockTransactions(w *authoring.Writer, ctx context.Context, sources []authoring.Source) (changed int, err error) {
+func writeStockTransactions(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed int, err error) {
 	var ids, products []string
 	for _, resource := range sources {
 		line := resource.(*StockTransactionSource)
@@ -145,7 +145,7 @@ func writeStockTransactions(w *authoring.Writer, ctx context.Context, sources []
 	if err != nil {
 		return 0, err
 	}
-	before, err := StocksByID(w, ctx, products)
+	before, err := StocksByID(ctx, w, products)
 	if err != nil {
 		return 0, err
 	}
@@ -175,7 +175,7 @@ func writeStockTransactions(w *authoring.Writer, ctx context.Context, sources []
 		}
 		balances = append(balances, balance{before[id], b, entered[id]})
 	}
-	if err := putStocks(w, ctx, balances); err != nil {
+	if err := putStocks(ctx, w, balances); err != nil {
 		return 0, err
 	}
 	return len(lines), w.InsertRows(ctx, "stock_transaction", stockTransactionInsert, lines)
@@ -199,7 +199,7 @@ func (r *StockTransactionSource) Apply(b *Stock) (toAvailable, toAllocated int) 
 	return toAvailable, toAllocated
 }
 
-func exportStocks(e *authoring.Exporter, ctx context.Context) error {
+func exportStocks(ctx context.Context, e *authoring.Exporter) error {
 	scan := func(rows *sql.Rows) ([]any, *Stock, error) {
 		stock, err := scanStock(rows)
 		return []any{stock.ProductID}, stock, err
@@ -215,7 +215,7 @@ func exportStocks(e *authoring.Exporter, ctx context.Context) error {
 	})
 }
 
-func exportStockTransactions(e *authoring.Exporter, ctx context.Context) error {
+func exportStockTransactions(ctx context.Context, e *authoring.Exporter) error {
 	scan := func(rows *sql.Rows) ([]any, *StockTransaction, error) {
 		line, err := scanStockTransaction(rows)
 		return []any{store.Micros(line.CreatedAt), line.ID}, line, err

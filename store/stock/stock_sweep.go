@@ -53,7 +53,7 @@ func (s *StockService) carryOverEach(ctx context.Context, products []string, bef
 				rest, lines = products, 0 // it may run again
 				gone := map[string]int{}
 				for len(rest) > 0 && lines < rows {
-					n, err := carryOver(t, ctx, rest[0], before, rows)
+					n, err := carryOver(ctx, t, rest[0], before, rows)
 					if err != nil {
 						return 0, err
 					}
@@ -64,7 +64,7 @@ func (s *StockService) carryOverEach(ctx context.Context, products []string, bef
 						rest = rest[1:]
 					}
 				}
-				return lines, forgetLines(t, ctx, gone)
+				return lines, forgetLines(ctx, t, gone)
 			})
 		}); err != nil {
 			return err
@@ -79,7 +79,7 @@ func (s *StockService) carryOverEach(ctx context.Context, products []string, bef
 // carryOver makes one line of the oldest of a product, at most so many, and
 // tells of how many. Lines that were imported and come to less than nothing
 // stay as they are.
-func carryOver(t *db.Tx, ctx context.Context, product string, before int64, most int) (n int, err error) {
+func carryOver(ctx context.Context, t *db.Tx, product string, before int64, most int) (n int, err error) {
 	lines, err := db.Collect(ctx, t.Session, scanStockTransaction, `
 		SELECT `+stockTransactionColumns+` FROM stock_transaction
 		WHERE product_id = $1 AND created_at < $2 ORDER BY created_at, id LIMIT $3`, product, before, most)
@@ -109,7 +109,7 @@ func carryOver(t *db.Tx, ctx context.Context, product string, before int64, most
 
 // forgetLines has stock records count fewer lines, at the end of the write and
 // in the order in which all lock them: who sells waits for no more than that.
-func forgetLines(t *db.Tx, ctx context.Context, gone map[string]int) error {
+func forgetLines(ctx context.Context, t *db.Tx, gone map[string]int) error {
 	for _, product := range slices.Sorted(maps.Keys(gone)) {
 		if _, err := t.Exec(ctx, `UPDATE stock SET lines = lines - $2 WHERE product_id = $1`, product, gone[product]); err != nil {
 			return err

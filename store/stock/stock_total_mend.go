@@ -48,6 +48,6 @@ func (s *StockService) mendTotal(ctx context.Context, actor store.Actor, product
 		if err != nil {
 			return err
 		}
-		return forgetLines(t, ctx, map[string]int{product: -off})
+		return forgetLines(ctx, t, map[string]int{product: -off})
 	})
 }

@@ -23,7 +23,7 @@ type stockWrite struct {
 }
 
 func (s *StockService) beginStock(ctx context.Context, t *db.Tx) (*stockWrite, error) {
-	version, err := takeLane(t, ctx, s.lane)
+	version, err := takeLane(ctx, t, s.lane)
 	return &stockWrite{Tx: t, store: s, version: version}, err
 }
 
@@ -161,5 +161,5 @@ func (w *stockWrite) finish(ctx context.Context) error {
 		w.store.live.take(states, w.version)
 		w.store.stockWatch.tellAll(states)
 	})
-	return tellStocks(w.Tx, ctx, w.store.lane, w.version, products)
+	return tellStocks(ctx, w.Tx, w.store.lane, w.version, products)
 }

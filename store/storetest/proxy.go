@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"bytes"
+	"encoding/binary"
 	"io"
 	"net"
 	"net/url"
@@ -17,6 +18,7 @@ type Proxy struct {
 	target    func() (net.Conn, error)
 	listener  net.Listener
 	swallowed atomic.Bool // what is sent arrives nowhere, and nobody is told
+	full      atomic.Bool // nobody more is let in
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool
@@ -66,6 +68,20 @@ func port(address *url.URL) string {
 // swallowed does not come again, and its connections are never ended.
 func (p *Proxy) Swallow(on bool) { p.swallowed.Store(on) }
 
+// Full has the database take nobody more, as one has whose connections are all
+// in use, until it is told otherwise.
+func (p *Proxy) Full(on bool) { p.full.Store(on) }
+
+// refuse says so, as PostgreSQL does, to whoever wants to begin.
+func refuse(client net.Conn) {
+	defer client.Close()
+	if _, err := client.Read(make([]byte, 1<<10)); err != nil {
+		return
+	}
+	const fields = "SFATAL\x00VFATAL\x00C53300\x00Msorry, too many clients already\x00\x00"
+	_, _ = client.Write(append(binary.BigEndian.AppendUint32([]byte("E"), uint32(4+len(fields))), fields...)) // it may have gone
+}
+
 // StopAt has the first connection whose client sends these words stand still
 // before they arrive, until goOn is closed.
 func (p *Proxy) StopAt(words string) (reached <-chan struct{}, goOn chan<- struct{}) {
@@ -114,6 +130,10 @@ func (p *Proxy) accept() {
 		p.keep(client)
 		if p.swallowed.Load() {
 			continue // taken, and never answered
+		}
+		if p.full.Load() {
+			go refuse(client)
+			continue
 		}
 		server, err := p.target()
 		if err != nil {

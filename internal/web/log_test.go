@@ -1,0 +1,24 @@
+package web_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/internal/incoming"
+	"portico/internal/web"
+)
+
+func TestALineNamesTheTraceOfAJob(t *testing.T) {
+	t.Parallel()
+	var written bytes.Buffer
+	log := web.Logger(slog.New(slog.NewJSONHandler(&written, nil)))
+	log.WarnContext(incoming.WithTrace(context.Background(), "0af7651916cd43dd8448eb211c80319c"), "within")
+	require.Contains(t, written.String(), `"trace_id":"0af7651916cd43dd8448eb211c80319c"`)
+	written.Reset()
+	log.WarnContext(context.Background(), "beside")
+	require.NotContains(t, written.String(), "trace_id")
+}

@@ -1,0 +1,75 @@
+package job_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/db"
+	"portico/store/job"
+	"portico/store/storetest"
+)
+
+type stepKey struct{}
+
+// named puts the step on the context of what is done within.
+type named struct{}
+
+func (named) Begin(ctx context.Context, step string) (context.Context, func(error)) {
+	if step == store.StepWrite {
+		return ctx, func(error) {}
+	}
+	return context.WithValue(ctx, stepKey{}, step), func(error) {}
+}
+func (named) Statement(context.Context, string, time.Time, error) {}
+
+// heard is a log that keeps the step of each line.
+type heard struct {
+	slog.Handler
+	mu    sync.Mutex
+	steps map[string]any // by line
+}
+
+func (h *heard) Enabled(context.Context, slog.Level) bool { return true }
+func (h *heard) Handle(ctx context.Context, r slog.Record) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.steps[r.Message] = ctx.Value(stepKey{})
+	return nil
+}
+
+func (h *heard) step(line string) any {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.steps[line]
+}
+
+// TestWhatAJobOrASweepLogsIsPartOfIt, so that the line names its trace.
+func TestWhatAJobOrASweepLogsIsPartOfIt(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		log := &heard{Handler: slog.DiscardHandler, steps: map[string]any{}}
+		d := opened(t, e)
+		d.Log = slog.New(log)
+		fails := func(context.Context) error { return errors.New("it fails") }
+		h := job.NewHouse(d, []db.Sweep{{Name: "it", Every: time.Hour, Do: fails}})
+		s := job.NewJobService(d, map[job.JobKind]job.JobWork{
+			job.JobPublish: func(ctx context.Context, _ *job.Job, _ func(done, total int)) (any, error) { return nil, fails(ctx) },
+		}, job.Room{}, h.Keep)
+		_, err := job.Enqueue(t.Context(), s, "client:a", job.JobPublish, 1, 0, func(context.Context, *db.Tx) error { return nil })
+		require.NoError(t, err)
+		ctx, stop := context.WithCancel(store.WithObserver(t.Context(), named{}))
+		ended := make(chan struct{})
+		go func() { defer close(ended); s.Work(ctx) }()
+		storetest.Soon(t, any("job catalog_publish"), func() any { return log.step("a job failed") })
+		storetest.Soon(t, any("sweep it"), func() any { return log.step("could not sweep it") })
+		stop()
+		<-ended
+	})
+}

@@ -1,0 +1,170 @@
+package storetest
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/promotion"
+	"portico/store/shop"
+	"portico/store/stock"
+)
+
+// Pools is the promise about connections of a pool that are all in use, cannot
+// be had, or were lost: whoever needs one is told so soon, and all is as before
+// once they can be had. Only PostgreSQL has pools.
+func Pools(t *testing.T, e Engine) {
+	for _, size := range []int{1, 2} {
+		t.Run(fmt.Sprintf("a pool of %d that others hold", size), poolHeld(e, size))
+	}
+	t.Run("a database with no connection left", poolRefused(e))
+	t.Run("connections that were lost", poolLost(e))
+}
+
+// reads are one of each kind, and writes likewise, of what a shop is asked for.
+func reads(t *testing.T, s *shop.Store) map[string]func() error {
+	return map[string]func() error{
+		"promotions": func() error {
+			_, err := s.Promotions(t.Context(), promotion.PromotionFilter{}, store.ListQuery{})
+			return err
+		},
+		"jobs":     func() error { _, err := s.Jobs(t.Context(), 1); return err },
+		"gateways": func() error { _, err := s.Gateways(t.Context()); return err },
+		"clients":  func() error { _, err := s.Clients(t.Context()); return err },
+		"catalogs": func() error { _, err := s.CatalogIDs(t.Context()); return err },
+		"codes":    func() error { _, err := s.PromotionCode(t.Context(), "HOLDS"); return err },
+		"ready":    func() error { return s.Ping(t.Context()) },
+	}
+}
+
+func writes(t *testing.T, s *shop.Store) map[string]func() error {
+	return map[string]func() error{
+		"codes": func() error {
+			_, _, err := s.CreatePromotionCodes(t.Context(), actor, "p", make([]promotion.NewCode, 1), "")
+			return err
+		},
+		"uses": func() error {
+			_, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: "HOLDS", Units: 1, Reference: store.NewID()})
+			return err
+		},
+		"jobs":    func() error { _, err := s.PublishLater(t.Context(), actor, "main", true); return err },
+		"clients": func() error { _, _, err := s.CreateClient(t.Context(), actor, "c", nil); return err },
+	}
+}
+
+// pooled is a shop with all that is read and written, and the store of it.
+func pooled(t *testing.T, e Engine, options ...func(*shop.Config)) *shop.Store {
+	t.Helper()
+	onlyPostgres(t, e)
+	SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
+	s := e.Open(t, append([]func(*shop.Config){at(NewClock(noon)), func(config *shop.Config) { config.NoCache = true }}, options...)...)
+	imported(t, s, shopFile+promotionLine("p", ``)+"\n"+code("p", "HOLDS", ``))
+	return s
+}
+
+// askAll asks all at once, and says who was answered in another way.
+func askAll(t *testing.T, all map[string]func() error, good func(error) bool) {
+	t.Helper()
+	var asked sync.WaitGroup
+	for name, ask := range all {
+		asked.Go(func() {
+			if err := ask(); !good(err) {
+				t.Errorf("%s: answers %v", name, err)
+			}
+		})
+	}
+	asked.Wait()
+}
+
+func well(err error) bool { return err == nil }
+
+// unconnected is the answer to whoever got no connection.
+func unconnected(err error) bool { return store.HasCode(err, store.Unavailable) }
+
+func poolHeld(e Engine, size int) func(*testing.T) {
+	return func(t *testing.T) {
+		s := pooled(t, e, func(config *shop.Config) {
+			config.Readers = size
+			config.Patience = store.Patience{Connection: time.Second, Read: time.Hour, Write: time.Hour, Lock: time.Hour, Idle: time.Minute}
+		})
+		held := func(pool string) int {
+			for _, p := range s.PoolStats() {
+				if p.Pool == pool {
+					return int(p.InUse)
+				}
+			}
+			return -1
+		}
+		for range 2 { // and again, once they were given back
+			lock, err := e.SQL(t).Begin()
+			require.NoError(t, err)
+			defer lock.Rollback()
+			_, err = lock.Exec(`LOCK TABLE stock IN ACCESS EXCLUSIVE MODE`)
+			require.NoError(t, err)
+			_, err = lock.Exec(`LOCK TABLE api_client IN EXCLUSIVE MODE`) // which may be read
+			require.NoError(t, err)
+			var holders sync.WaitGroup
+			for range size {
+				holders.Go(func() {
+					if _, err := s.Stocks(t.Context(), store.ListQuery{}); err != nil {
+						t.Errorf("whoever has a connection is answered in the end, not %v", err)
+					}
+				})
+				holders.Go(func() {
+					if _, _, err := s.CreateClient(t.Context(), actor, "held", nil); err != nil {
+						t.Errorf("whoever has a connection writes in the end, not %v", err)
+					}
+				})
+			}
+			Soon(t, true, func() bool { return held("read") == size && held("write") == size })
+			askAll(t, reads(t, s), unconnected)
+			askAll(t, writes(t, s), unconnected)
+			require.NoError(t, lock.Rollback())
+			holders.Wait()
+			askAll(t, reads(t, s), well)
+			askAll(t, writes(t, s), well)
+		}
+		require.Equal(t, 2*size, count(t, e.SQL(t), `api_client WHERE name = 'held'`))
+	}
+}
+
+func poolRefused(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		network, address := Between(t, e)
+		s := pooled(t, e, func(config *shop.Config) { config.URL, config.Readers = address, 2 })
+		network.Full(true)
+		network.Cut()
+		for range 2 {
+			askAll(t, reads(t, s), unconnected)
+			askAll(t, writes(t, s), unconnected)
+		}
+		network.Full(false)
+		askAll(t, reads(t, s), well)
+		askAll(t, writes(t, s), well)
+	}
+}
+
+// poolLost has the connections of a pool be lost while nobody uses them: each
+// read that comes then is answered by another one.
+func poolLost(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		network, address := Between(t, e)
+		s := pooled(t, e, func(config *shop.Config) { config.URL, config.Readers = address, 4 })
+		for range Pick(5, 30) {
+			var users sync.WaitGroup // of all connections
+			for range 8 {
+				users.Go(func() { askAll(t, reads(t, s), well) })
+				users.Go(func() { askAll(t, writes(t, s), well) })
+			}
+			users.Wait()
+			network.Cut()
+			askAll(t, reads(t, s), well)
+			network.Cut()
+			askAll(t, writes(t, s), well)
+		}
+	}
+}
