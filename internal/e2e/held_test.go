@@ -1,0 +1,61 @@
+package e2e
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/storetest"
+)
+
+// Somebody who holds all of a server's connections holds no server: it says
+// that it is alive, that it is not ready and why, and when to come again; and
+// goes on once they are given back.
+func TestADatabaseThatIsHeldIsTold(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		if e.Name == "sqlite" {
+			t.Skip("nobody else holds a file's connections")
+		}
+		o := openDemo(t, e.URL(t))
+		_, token := o.issue(t)
+		s := o.serve(t, "--readers", "1", "--database-wait", "200ms", "--read-time", "1m")
+		ask := func() (status int, again, body string) {
+			response, body := s.send(t, "GET", "/v2/promotions", "", "Authorization", "Bearer "+token)
+			return response.StatusCode, response.Header.Get("Retry-After"), body
+		}
+		status, _, body := ask()
+		require.Equal(t, 200, status, body)
+
+		holder, err := e.SQL(t).Begin()
+		require.NoError(t, err)
+		defer func() { _ = holder.Rollback() }()
+		_, err = holder.Exec(`LOCK TABLE promotion IN ACCESS EXCLUSIVE MODE`)
+		require.NoError(t, err)
+		answered := make(chan int, 1)
+		go func() { status, _, _ := ask(); answered <- status }()
+		storetest.Soon(t, 503, func() int { status, _, _ := ask(); return status }, "whoever comes behind the one who waits")
+		status, again, body := ask()
+		require.Equal(t, 503, status)
+		require.NotEmpty(t, again)
+		require.Contains(t, body, `"status":503`)
+		response, body := s.send(t, "GET", "/healthz", "")
+		require.Equal(t, 200, response.StatusCode, body)
+		response, body = s.send(t, "GET", "/readyz", "")
+		require.Equal(t, 503, response.StatusCode, body)
+		require.Contains(t, body, "The database does not answer")
+
+		require.NoError(t, holder.Rollback())
+		select {
+		case status := <-answered:
+			require.Equal(t, 200, status, "whoever waited is answered")
+		case <-time.After(time.Minute):
+			t.Fatal("whoever waited waits on")
+		}
+		status, _, body = ask()
+		require.Equal(t, 200, status, body)
+		response, body = s.send(t, "GET", "/readyz", "")
+		require.Equal(t, 200, response.StatusCode, body)
+	})
+}
