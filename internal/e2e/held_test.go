@@ -35,9 +35,12 @@ func TestADatabaseThatIsHeldIsTold(t *testing.T) {
 		require.NoError(t, err)
 		answered := make(chan int, 1)
 		go func() { status, _, _ := ask(); answered <- status }()
-		storetest.Soon(t, 503, func() int { status, _, _ := ask(); return status }, "whoever comes behind the one who waits")
+		storetest.Soon(t, 1, func() (waiting int) {
+			require.NoError(t, e.SQL(t).QueryRow(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting))
+			return waiting
+		}, "it has the server's connection")
 		status, again, body := ask()
-		require.Equal(t, 503, status)
+		require.Equal(t, 503, status, "whoever comes behind them")
 		require.NotEmpty(t, again)
 		require.Contains(t, body, `"status":503`)
 		response, body := s.send(t, "GET", "/healthz", "")
