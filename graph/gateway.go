@@ -29,7 +29,7 @@ func (r queryResolver) Gateways(ctx context.Context) ([]*model.Gateway, error) {
 	return list, err
 }
 
-func (r mutationResolver) GatewayUpdate(ctx context.Context, input generated.GatewayUpdateInput) (*generated.GatewayUpdatePayload, error) {
+func (r mutationResolver) GatewayUpdate(ctx context.Context, input model.GatewayUpdateInput) (*generated.GatewayUpdatePayload, error) {
 	input.Password = input.Password.Given()
 	asked := input // by which another use of an idempotency key is told; it shows no password
 	asked.IdempotencyKey = nil
@@ -37,8 +37,7 @@ func (r mutationResolver) GatewayUpdate(ctx context.Context, input generated.Gat
 	if err != nil {
 		return nil, err
 	}
-	changed, err := r.store.UpdateGateway(ctx, auth.From(ctx).Actor(), string(input.Slug), gateway.GatewayChange{Name: input.Name, Enabled: input.Enabled,
-		Test: input.Test, MerchantID: input.MerchantID, Username: input.Username, Password: input.Password})
+	changed, err := r.store.UpdateGateway(ctx, auth.From(ctx).Actor(), string(input.Slug), input.GatewayChange)
 	faults, err := userErrors(err)
 	return &generated.GatewayUpdatePayload{Gateway: gatewayOf(changed), UserErrors: faults}, err
 }

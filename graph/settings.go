@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"portico/graph/generated"
+	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/settings"
 )
 
 func (r queryResolver) Settings(ctx context.Context) (*store.Settings, error) {
@@ -16,13 +16,12 @@ func (r queryResolver) Settings(ctx context.Context) (*store.Settings, error) {
 	return r.store.Settings(ctx)
 }
 
-func (r mutationResolver) SettingsUpdate(ctx context.Context, input generated.SettingsUpdateInput) (*generated.SettingsUpdatePayload, error) {
+func (r mutationResolver) SettingsUpdate(ctx context.Context, input model.SettingsUpdateInput) (*generated.SettingsUpdatePayload, error) {
 	ctx, err := begin(ctx, "Mutation.settingsUpdate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
-	settings, err := r.store.UpdateSettings(ctx, auth.From(ctx).Actor(),
-		settings.SettingsChange{PageLength: input.PageLength, Currency: input.Currency, Locale: input.Locale})
+	settings, err := r.store.UpdateSettings(ctx, auth.From(ctx).Actor(), input.SettingsChange)
 	faults, err := userErrors(err)
 	return &generated.SettingsUpdatePayload{Settings: settings, UserErrors: faults}, err
 }

@@ -4,19 +4,18 @@ import (
 	"context"
 
 	"portico/graph/generated"
+	"portico/graph/model"
 	"portico/internal/auth"
-	"portico/store/access"
 )
 
-func (r mutationResolver) ShopperTokenCreate(ctx context.Context, input generated.ShopperTokenCreateInput) (*generated.ShopperTokenCreatePayload, error) {
+func (r mutationResolver) ShopperTokenCreate(ctx context.Context, input model.ShopperTokenCreateInput) (*generated.ShopperTokenCreatePayload, error) {
 	ctx, err := begin(ctx, "Mutation.shopperTokenCreate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
 	client := auth.From(ctx)
 	payload := &generated.ShopperTokenCreatePayload{Scopes: []string{}}
-	grant, err := r.store.GrantShopperToken(ctx, client.Actor(), access.NewShopperToken{
-		AccountID: deref(input.AccountID), AccountTags: input.AccountTags, CustomerID: deref(input.CustomerID), ExpiresIn: input.ExpiresIn})
+	grant, err := r.store.GrantShopperToken(ctx, client.Actor(), input.NewShopperToken)
 	if payload.UserErrors, err = userErrors(err); err != nil || grant == nil {
 		return payload, err
 	}

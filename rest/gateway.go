@@ -3,7 +3,6 @@ package rest
 import (
 	"net/http"
 
-	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/store"
 	"portico/store/gateway"
@@ -58,20 +57,25 @@ func (a *API) gateway(w http.ResponseWriter, r *http.Request) error {
 	return writeData(w, http.StatusOK, newGatewayBody(kept))
 }
 
+// gatewayMembers are those of a gateway that can be changed.
+type gatewayMembers struct {
+	Name       *string         `json:"name"`
+	Enabled    *bool           `json:"enabled"`
+	Test       *bool           `json:"test"`
+	MerchantID *string         `json:"merchant_id"`
+	Username   *string         `json:"username"`
+	Password   *gateway.Secret `json:"password"`
+}
+
 // updateGateway changes the members that are there (spec: Update card
 // gateway); an empty name or slug is none, as clients send them. What GET
 // gave can be sent back whole: login and signature, which nothing is changed
 // by, are passed over.
 func (a *API) updateGateway(w http.ResponseWriter, r *http.Request) error {
 	var change struct {
-		Type       *string         `json:"type"`
-		Slug       *string         `json:"slug"`
-		Name       *string         `json:"name"`
-		Enabled    *bool           `json:"enabled"`
-		Test       *bool           `json:"test"`
-		MerchantID *string         `json:"merchant_id"`
-		Username   *string         `json:"username"`
-		Password   *gateway.Secret `json:"password"`
+		Type *string `json:"type"`
+		Slug *string `json:"slug"`
+		gatewayMembers
 	}
 	if err := readData(w, r, &change); err != nil {
 		return err
@@ -83,8 +87,7 @@ func (a *API) updateGateway(w http.ResponseWriter, r *http.Request) error {
 	if change.Slug != nil && *change.Slug != "" && *change.Slug != slug {
 		return &store.Error{Code: store.Unprocessable, Path: []string{"slug"}, Detail: "must be that of the path, " + slug + ", or be left out; it cannot be changed"}
 	}
-	input := generated.GatewayUpdateInput{Slug: gateway.GatewaySlug(slug), Name: change.Name, Enabled: change.Enabled,
-		Test: change.Test, MerchantID: change.MerchantID, Username: change.Username, Password: change.Password}
+	input := model.GatewayUpdateInput{Slug: gateway.GatewaySlug(slug), GatewayChange: gateway.GatewayChange(change.gatewayMembers)}
 	tell(w, r, "input", input)
 	payload, err := a.resolver.Mutation().GatewayUpdate(r.Context(), input)
 	if err == nil {

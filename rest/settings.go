@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"strconv"
 
-	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/store"
+	"portico/store/settings"
 )
 
 // settings returns the store's settings.
@@ -20,18 +20,21 @@ func (a *API) settings(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// settingsMembers are those of the settings that can be changed.
+type settingsMembers struct {
+	PageLength *int    `json:"page_length"`
+	Currency   *string `json:"currency"`
+	Locale     *string `json:"locale"`
+}
+
 // updateSettings changes page_length, currency or locale; members that can
 // only be read, and unknown ones, are passed over.
 func (a *API) updateSettings(w http.ResponseWriter, r *http.Request) error {
-	var change struct {
-		PageLength *int    `json:"page_length"`
-		Currency   *string `json:"currency"`
-		Locale     *string `json:"locale"`
-	}
+	var change settingsMembers
 	if err := readData(w, r, &change); err != nil {
 		return err
 	}
-	input := generated.SettingsUpdateInput{PageLength: change.PageLength, Currency: change.Currency, Locale: change.Locale}
+	input := model.SettingsUpdateInput{SettingsChange: settings.SettingsChange(change)}
 	tell(w, r, "input", input)
 	payload, err := a.resolver.Mutation().SettingsUpdate(r.Context(), input)
 	if err == nil {

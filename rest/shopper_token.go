@@ -3,7 +3,8 @@ package rest
 import (
 	"net/http"
 
-	"portico/graph/generated"
+	"portico/graph/model"
+	"portico/store/access"
 )
 
 // shopperTokenBody is a token that was minted for a shopper.
@@ -15,20 +16,22 @@ type shopperTokenBody struct {
 	Scopes    []string `json:"scopes"`
 }
 
+// shopperTokenMembers are what a new one is asked for by.
+type shopperTokenMembers struct {
+	AccountID   string   `json:"account_id"`
+	AccountTags []string `json:"account_tags"`
+	CustomerID  string   `json:"customer_id"`
+	ExpiresIn   *int     `json:"expires_in"` // seconds
+}
+
 // createShopperToken mints a token for a shopper. The path is ours; no
 // document has it.
 func (a *API) createShopperToken(w http.ResponseWriter, r *http.Request) error {
-	var wanted struct {
-		AccountID   *string  `json:"account_id"`
-		AccountTags []string `json:"account_tags"`
-		CustomerID  *string  `json:"customer_id"`
-		ExpiresIn   *int     `json:"expires_in"` // seconds
-	}
+	var wanted shopperTokenMembers
 	if err := readData(w, r, &wanted); err != nil {
 		return err
 	}
-	input := generated.ShopperTokenCreateInput{
-		AccountID: wanted.AccountID, AccountTags: wanted.AccountTags, CustomerID: wanted.CustomerID, ExpiresIn: wanted.ExpiresIn}
+	input := model.ShopperTokenCreateInput{NewShopperToken: access.NewShopperToken(wanted)}
 	tell(w, r, "input", input)
 	payload, err := a.resolver.Mutation().ShopperTokenCreate(r.Context(), input)
 	if err == nil {

@@ -457,7 +457,7 @@ type ComplexityRoot struct {
 		CatalogRuleDelete      func(childComplexity int, input CatalogRuleDeleteInput) int
 		CatalogRuleUpdate      func(childComplexity int, input CatalogRuleUpdateInput) int
 		CatalogUpdate          func(childComplexity int, input CatalogUpdateInput) int
-		GatewayUpdate          func(childComplexity int, input GatewayUpdateInput) int
+		GatewayUpdate          func(childComplexity int, input model.GatewayUpdateInput) int
 		HierarchyCreate        func(childComplexity int, input HierarchyCreateInput) int
 		HierarchyDelete        func(childComplexity int, input HierarchyDeleteInput) int
 		HierarchyUpdate        func(childComplexity int, input HierarchyUpdateInput) int
@@ -477,8 +477,8 @@ type ComplexityRoot struct {
 		PromotionCreate        func(childComplexity int, input model.PromotionCreateInput) int
 		PromotionDelete        func(childComplexity int, input PromotionDeleteInput) int
 		PromotionUpdate        func(childComplexity int, input model.PromotionUpdateInput) int
-		SettingsUpdate         func(childComplexity int, input SettingsUpdateInput) int
-		ShopperTokenCreate     func(childComplexity int, input ShopperTokenCreateInput) int
+		SettingsUpdate         func(childComplexity int, input model.SettingsUpdateInput) int
+		ShopperTokenCreate     func(childComplexity int, input model.ShopperTokenCreateInput) int
 		StockCreate            func(childComplexity int, input StockCreateInput) int
 		StockTransact          func(childComplexity int, input StockTransactInput) int
 	}
@@ -1024,15 +1024,15 @@ type JobResolver interface {
 	Release(ctx context.Context, obj *model.Job) (*release.Release, error)
 }
 type MutationResolver interface {
-	SettingsUpdate(ctx context.Context, input SettingsUpdateInput) (*SettingsUpdatePayload, error)
+	SettingsUpdate(ctx context.Context, input model.SettingsUpdateInput) (*SettingsUpdatePayload, error)
 	CatalogPublish(ctx context.Context, input CatalogPublishInput) (*CatalogPublishPayload, error)
 	CatalogReleaseServe(ctx context.Context, input CatalogReleaseServeInput) (*CatalogReleaseServePayload, error)
 	JobCancel(ctx context.Context, input JobCancelInput) (*JobCancelPayload, error)
 	PromotionCodesGenerate(ctx context.Context, input PromotionCodesGenerateInput) (*PromotionCodesGeneratePayload, error)
 	PromotionCodeRedeem(ctx context.Context, input PromotionCodeRedeemInput) (*PromotionCodeRedeemPayload, error)
 	PromotionCodeRelease(ctx context.Context, input PromotionCodeReleaseInput) (*PromotionCodeReleasePayload, error)
-	ShopperTokenCreate(ctx context.Context, input ShopperTokenCreateInput) (*ShopperTokenCreatePayload, error)
-	GatewayUpdate(ctx context.Context, input GatewayUpdateInput) (*GatewayUpdatePayload, error)
+	ShopperTokenCreate(ctx context.Context, input model.ShopperTokenCreateInput) (*ShopperTokenCreatePayload, error)
+	GatewayUpdate(ctx context.Context, input model.GatewayUpdateInput) (*GatewayUpdatePayload, error)
 	StockCreate(ctx context.Context, input StockCreateInput) (*StockCreatePayload, error)
 	StockTransact(ctx context.Context, input StockTransactInput) (*StockTransactPayload, error)
 	CatalogCreate(ctx context.Context, input CatalogCreateInput) (*CatalogCreatePayload, error)
@@ -2769,7 +2769,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.GatewayUpdate(childComplexity, args["input"].(GatewayUpdateInput)), true
+		return e.ComplexityRoot.Mutation.GatewayUpdate(childComplexity, args["input"].(model.GatewayUpdateInput)), true
 	case "Mutation.hierarchyCreate":
 		if e.ComplexityRoot.Mutation.HierarchyCreate == nil {
 			break
@@ -2989,7 +2989,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.SettingsUpdate(childComplexity, args["input"].(SettingsUpdateInput)), true
+		return e.ComplexityRoot.Mutation.SettingsUpdate(childComplexity, args["input"].(model.SettingsUpdateInput)), true
 	case "Mutation.shopperTokenCreate":
 		if e.ComplexityRoot.Mutation.ShopperTokenCreate == nil {
 			break
@@ -3000,7 +3000,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.ShopperTokenCreate(childComplexity, args["input"].(ShopperTokenCreateInput)), true
+		return e.ComplexityRoot.Mutation.ShopperTokenCreate(childComplexity, args["input"].(model.ShopperTokenCreateInput)), true
 	case "Mutation.stockCreate":
 		if e.ComplexityRoot.Mutation.StockCreate == nil {
 			break
@@ -10844,8 +10844,8 @@ func (ec *executionContext) field_Mutation_gatewayUpdate_args(ctx context.Contex
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (GatewayUpdateInput, error) {
-			return ec.unmarshalNGatewayUpdateInput2porticoᚋgraphᚋgeneratedᚐGatewayUpdateInput(ctx, v)
+		func(ctx context.Context, v any) (model.GatewayUpdateInput, error) {
+			return ec.unmarshalNGatewayUpdateInput2porticoᚋgraphᚋmodelᚐGatewayUpdateInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -11124,8 +11124,8 @@ func (ec *executionContext) field_Mutation_settingsUpdate_args(ctx context.Conte
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (SettingsUpdateInput, error) {
-			return ec.unmarshalNSettingsUpdateInput2porticoᚋgraphᚋgeneratedᚐSettingsUpdateInput(ctx, v)
+		func(ctx context.Context, v any) (model.SettingsUpdateInput, error) {
+			return ec.unmarshalNSettingsUpdateInput2porticoᚋgraphᚋmodelᚐSettingsUpdateInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -11138,8 +11138,8 @@ func (ec *executionContext) field_Mutation_shopperTokenCreate_args(ctx context.C
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (ShopperTokenCreateInput, error) {
-			return ec.unmarshalNShopperTokenCreateInput2porticoᚋgraphᚋgeneratedᚐShopperTokenCreateInput(ctx, v)
+		func(ctx context.Context, v any) (model.ShopperTokenCreateInput, error) {
+			return ec.unmarshalNShopperTokenCreateInput2porticoᚋgraphᚋmodelᚐShopperTokenCreateInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -18884,7 +18884,7 @@ func (ec *executionContext) _Mutation_settingsUpdate(ctx context.Context, field 
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().SettingsUpdate(ctx, fc.Args["input"].(SettingsUpdateInput))
+			return ec.Resolvers.Mutation().SettingsUpdate(ctx, fc.Args["input"].(model.SettingsUpdateInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *SettingsUpdatePayload) graphql.Marshaler {
@@ -19192,7 +19192,7 @@ func (ec *executionContext) _Mutation_shopperTokenCreate(ctx context.Context, fi
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().ShopperTokenCreate(ctx, fc.Args["input"].(ShopperTokenCreateInput))
+			return ec.Resolvers.Mutation().ShopperTokenCreate(ctx, fc.Args["input"].(model.ShopperTokenCreateInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ShopperTokenCreatePayload) graphql.Marshaler {
@@ -19236,7 +19236,7 @@ func (ec *executionContext) _Mutation_gatewayUpdate(ctx context.Context, field g
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().GatewayUpdate(ctx, fc.Args["input"].(GatewayUpdateInput))
+			return ec.Resolvers.Mutation().GatewayUpdate(ctx, fc.Args["input"].(model.GatewayUpdateInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *GatewayUpdatePayload) graphql.Marshaler {
@@ -31784,8 +31784,8 @@ func (ec *executionContext) unmarshalInputFileFilter(ctx context.Context, obj an
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputGatewayUpdateInput(ctx context.Context, obj any) (GatewayUpdateInput, error) {
-	var it GatewayUpdateInput
+func (ec *executionContext) unmarshalInputGatewayUpdateInput(ctx context.Context, obj any) (model.GatewayUpdateInput, error) {
+	var it model.GatewayUpdateInput
 	if obj == nil {
 		return it, nil
 	}
@@ -33605,8 +33605,8 @@ func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Conte
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputSettingsUpdateInput(ctx context.Context, obj any) (SettingsUpdateInput, error) {
-	var it SettingsUpdateInput
+func (ec *executionContext) unmarshalInputSettingsUpdateInput(ctx context.Context, obj any) (model.SettingsUpdateInput, error) {
+	var it model.SettingsUpdateInput
 	if obj == nil {
 		return it, nil
 	}
@@ -33714,8 +33714,8 @@ func (ec *executionContext) unmarshalInputShopperContextInput(ctx context.Contex
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputShopperTokenCreateInput(ctx context.Context, obj any) (ShopperTokenCreateInput, error) {
-	var it ShopperTokenCreateInput
+func (ec *executionContext) unmarshalInputShopperTokenCreateInput(ctx context.Context, obj any) (model.ShopperTokenCreateInput, error) {
+	var it model.ShopperTokenCreateInput
 	if obj == nil {
 		return it, nil
 	}
@@ -33734,7 +33734,7 @@ func (ec *executionContext) unmarshalInputShopperTokenCreateInput(ctx context.Co
 		switch k {
 		case "accountId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountId"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			data, err := ec.unmarshalOString2string(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33748,7 +33748,7 @@ func (ec *executionContext) unmarshalInputShopperTokenCreateInput(ctx context.Co
 			it.AccountTags = data
 		case "customerId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			data, err := ec.unmarshalOString2string(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -44287,7 +44287,7 @@ var (
 	}
 )
 
-func (ec *executionContext) unmarshalNGatewayUpdateInput2porticoᚋgraphᚋgeneratedᚐGatewayUpdateInput(ctx context.Context, v any) (GatewayUpdateInput, error) {
+func (ec *executionContext) unmarshalNGatewayUpdateInput2porticoᚋgraphᚋmodelᚐGatewayUpdateInput(ctx context.Context, v any) (model.GatewayUpdateInput, error) {
 	res, err := ec.unmarshalInputGatewayUpdateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
@@ -45472,12 +45472,12 @@ func (ec *executionContext) unmarshalNPromotionUpdateInput2porticoᚋgraphᚋmod
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNSettingsUpdateInput2porticoᚋgraphᚋgeneratedᚐSettingsUpdateInput(ctx context.Context, v any) (SettingsUpdateInput, error) {
+func (ec *executionContext) unmarshalNSettingsUpdateInput2porticoᚋgraphᚋmodelᚐSettingsUpdateInput(ctx context.Context, v any) (model.SettingsUpdateInput, error) {
 	res, err := ec.unmarshalInputSettingsUpdateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNShopperTokenCreateInput2porticoᚋgraphᚋgeneratedᚐShopperTokenCreateInput(ctx context.Context, v any) (ShopperTokenCreateInput, error) {
+func (ec *executionContext) unmarshalNShopperTokenCreateInput2porticoᚋgraphᚋmodelᚐShopperTokenCreateInput(ctx context.Context, v any) (model.ShopperTokenCreateInput, error) {
 	res, err := ec.unmarshalInputShopperTokenCreateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }

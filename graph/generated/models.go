@@ -6,7 +6,6 @@ import (
 	"portico/graph/model"
 	"portico/store"
 	"portico/store/catalog"
-	"portico/store/gateway"
 	"portico/store/promotion"
 	"portico/store/release"
 	"portico/store/stock"
@@ -199,26 +198,6 @@ type CatalogUpdatePayload struct {
 type FileFilter struct {
 	// These files, by global id or the service's own; at most 1000. Unknown ones are left out.
 	Ids []string `json:"ids,omitempty"`
-}
-
-// What to change of a gateway's configuration; null leaves a member as it is.
-type GatewayUpdateInput struct {
-	// Which.
-	Slug gateway.GatewaySlug `json:"slug"`
-	// For people; an empty one leaves it as it is.
-	Name *string `json:"name,omitempty"`
-	// Whether it takes payments.
-	Enabled *bool `json:"enabled,omitempty"`
-	// Whether it uses the test account.
-	Test *bool `json:"test,omitempty"`
-	// The merchant's identifier at the gateway, 1 to 1024 bytes.
-	MerchantID *string `json:"merchantId,omitempty"`
-	// The username at the gateway, 1 to 1024 bytes.
-	Username *string `json:"username,omitempty"`
-	// The password at the gateway, 1 to 1024 bytes. It is sealed, and never shown again. REST's mask, `********`, leaves it as it is.
-	Password *gateway.Secret `json:"password,omitempty"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // The configuration after the change.
@@ -585,38 +564,12 @@ type PromotionUpdatePayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// What to change of the settings; null leaves a member as it is.
-type SettingsUpdateInput struct {
-	// Rows of a page when the request does not say, 1 to 100.
-	PageLength *int `json:"pageLength,omitempty"`
-	// ISO 4217: `EUR`.
-	Currency *string `json:"currency,omitempty"`
-	// BCP 47: `fr-CA`.
-	Locale *string `json:"locale,omitempty"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
-}
-
 // The settings after the change.
 type SettingsUpdatePayload struct {
 	// The settings; null when nothing was changed for the errors' sake.
 	Settings *store.Settings `json:"settings,omitempty"`
 	// What is to be mended; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
-}
-
-// Whom a token is for, and how long.
-type ShopperTokenCreateInput struct {
-	// The shopper's account, as catalog rules name it, at most 255 bytes; null for none.
-	AccountID *string `json:"accountId,omitempty"`
-	// The tags of that account, as catalog rules name them: at most 100, each at most 255 bytes, with the ids at most 4096 bytes as JSON; null for none.
-	AccountTags []string `json:"accountTags,omitempty"`
-	// The shopper as a customer, as catalog rules name them, at most 255 bytes; null for none.
-	CustomerID *string `json:"customerId,omitempty"`
-	// How long the token is good, in seconds, 60 to 86400; null means 3600, an hour.
-	ExpiresIn *int `json:"expiresIn,omitempty"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. The token is not kept for that, but signed again in the same words. Null: the header `Idempotency-Key`, if there is one.
-	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // A token for a shopper.

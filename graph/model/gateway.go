@@ -13,6 +13,13 @@ import (
 // Gateway is a gateway's configuration as the schema has it.
 type Gateway struct{ *gateway.Gateway }
 
+// GatewayUpdateInput is the schema's change of a gateway.
+type GatewayUpdateInput struct {
+	Slug gateway.GatewaySlug `json:"slug"`
+	gateway.GatewayChange
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
 // PasswordFingerprint is nil without a password.
 func (g *Gateway) PasswordFingerprint() *string { return given(g.Fingerprint) }
 

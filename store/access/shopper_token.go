@@ -23,10 +23,10 @@ const (
 // NewShopperToken says whom a token is for and how long. Empty members say
 // nothing.
 type NewShopperToken struct {
-	AccountID   string
-	AccountTags []string
-	CustomerID  string
-	ExpiresIn   *int // seconds; nil means DefaultShopperToken
+	AccountID   string   `json:"accountId,omitempty"` // empty for none
+	AccountTags []string `json:"accountTags,omitempty"`
+	CustomerID  string   `json:"customerId,omitempty"` // empty for none
+	ExpiresIn   *int     `json:"expiresIn,omitempty"`  // seconds; nil means DefaultShopperToken
 }
 
 // ShopperGrant is what a shopper's token says, all that is needed to sign it

@@ -61,12 +61,12 @@ func (g *Gateway) Configured() bool { return !g.ChangedAt.IsZero() }
 
 // GatewayChange names what to change; nil leaves a member as it is.
 type GatewayChange struct {
-	Name       *string // an empty one leaves it, too
-	Enabled    *bool
-	Test       *bool
-	MerchantID *string
-	Username   *string
-	Password   *Secret // SecretMask leaves it, too
+	Name       *string `json:"name,omitempty"` // an empty one leaves it, too
+	Enabled    *bool   `json:"enabled,omitempty"`
+	Test       *bool   `json:"test,omitempty"`
+	MerchantID *string `json:"merchantId,omitempty"`
+	Username   *string `json:"username,omitempty"`
+	Password   *Secret `json:"password,omitempty"` // SecretMask leaves it, too
 }
 
 // defaultNames are the names of gateways that were given none.

@@ -12,9 +12,9 @@ import (
 
 // SettingsChange names what to change; nil leaves a member as it is.
 type SettingsChange struct {
-	PageLength *int
-	Currency   *string
-	Locale     *string
+	PageLength *int    `json:"pageLength,omitempty"`
+	Currency   *string `json:"currency,omitempty"`
+	Locale     *string `json:"locale,omitempty"`
 }
 
 // Settings returns the store's settings.
