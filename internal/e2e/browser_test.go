@@ -139,10 +139,17 @@ func (b *browser) do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 	require.NoError(t, chromedp.Do(b, steps...))
 }
 
-// until waits for a JavaScript expression to be true.
+// until waits for a JavaScript expression to be true, in whichever document the
+// tab comes to have.
 func (b *browser) until(t *testing.T, expression string) {
 	t.Helper()
 	_, err := chromedp.Run(b, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(20*time.Second)))
+	for range 10 {
+		if err == nil || !strings.Contains(err.Error(), "Cannot find context") { // of the document before
+			break
+		}
+		_, err = chromedp.Run(b, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(20*time.Second)))
+	}
 	require.NoError(t, err, expression)
 }
 

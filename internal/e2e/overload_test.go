@@ -76,7 +76,7 @@ func TestEveryRequestIsAnsweredOrRefused(t *testing.T) {
 		can := len(crowd.took.by["200 OK"]) * int(time.Second) / int(time.Since(began))
 		t.Logf("it answers %d a second, and is asked for %d", can, 2*can)
 		crowd.tell(t)
-		crowd.arrives(2*can, measures)
+		t.Logf("%d times all of %d were asking", crowd.arrives(2*can, measures), atOnce)
 	}
 	crowd.tell(t)
 	require.Empty(t, crowd.wrong)
@@ -115,16 +115,26 @@ func (c *crowd) eachAsks(clients int, more func(n int) bool) {
 	asking.Wait()
 }
 
+// atOnce is how many ask at once at most, below the connections of one address.
+const atOnce = 900
+
 // arrives asks so often a second, whether what was asked before is answered or
-// not.
-func (c *crowd) arrives(rate int, lasts time.Duration) {
+// not, and tells how often there was no connection left to ask by.
+func (c *crowd) arrives(rate int, lasts time.Duration) (unasked int) {
 	var asking sync.WaitGroup
+	var now atomic.Int64
 	began := time.Now()
 	for n := range int(lasts.Seconds() * float64(rate)) {
 		time.Sleep(time.Until(began.Add(time.Duration(n) * time.Second / time.Duration(rate))))
-		asking.Go(c.ask)
+		if now.Load() >= atOnce {
+			unasked++
+			continue
+		}
+		now.Add(1)
+		asking.Go(func() { c.ask(); now.Add(-1) })
 	}
 	asking.Wait()
+	return unasked
 }
 
 func (c *crowd) ask() {
