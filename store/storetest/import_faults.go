@@ -365,7 +365,7 @@ func importLongLine(d *desk) func(*testing.T) {
 		}
 		_, err := s.Import(t.Context(), actor, open, exchange.ImportOptions{})
 		require.ErrorContains(t, err, "line 2")
-		require.ErrorContains(t, err, "64 MiB")
+		require.ErrorContains(t, err, fmt.Sprint(limit))
 		require.NotContains(t, exported(t, s), "photo-1")
 	}
 }
