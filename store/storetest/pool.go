@@ -91,14 +91,6 @@ func poolHeld(e Engine, size int) func(*testing.T) {
 			config.Readers = size
 			config.Patience = store.Patience{Connection: time.Second, Read: time.Hour, Write: time.Hour, Lock: time.Hour, Idle: time.Minute}
 		})
-		held := func(pool string) int {
-			for _, p := range s.PoolStats() {
-				if p.Pool == pool {
-					return int(p.InUse)
-				}
-			}
-			return -1
-		}
 		for range 2 { // and again, once they were given back
 			lock, err := e.SQL(t).Begin()
 			require.NoError(t, err)
@@ -120,7 +112,9 @@ func poolHeld(e Engine, size int) func(*testing.T) {
 					}
 				})
 			}
-			Soon(t, true, func() bool { return held("read") == size && held("write") == size })
+			Soon(t, 2*size, func() int { // they wait for the tables, and nobody else has a connection for a moment
+				return count(t, e.SQL(t), `pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
+			})
 			askAll(t, reads(t, s), unconnected)
 			askAll(t, writes(t, s), unconnected)
 			require.NoError(t, lock.Rollback())
