@@ -84,7 +84,7 @@ func (w warnings) WithGroup(string) slog.Handler      { return w }
 func stepsOfJobs(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		var warned atomic.Int64
-		count := Pick(12_000, 60_000)
+		count := Pick(6_000, 60_000)
 		clocks := []*Clock{NewClock(noon), NewClock(noon)}
 		var stores []*shop.Store
 		for _, clock := range clocks {
@@ -151,7 +151,7 @@ func stepsSwept(e Engine) func(*testing.T) {
 		made, err := s.Publish(t.Context(), actor, "main", func(int, int) {
 			if !swept {
 				swept = true
-				stoodStill(t, db)
+				StoodStill(t, db)
 				require.NoError(t, s.Sweep(t.Context()))
 			}
 		})
@@ -163,7 +163,7 @@ func stepsSwept(e Engine) func(*testing.T) {
 
 		renamed(t, s, "new")
 		_, err = s.Publish(t.Context(), actor, "main", func(int, int) {
-			stoodStill(t, db)
+			StoodStill(t, db)
 			require.NoError(t, s.Sweep(t.Context()))
 		})
 		requireFault(t, err, store.Conflict, "", "publish again") // what never moves ends
