@@ -10,7 +10,6 @@ import (
 
 	"portico/graph"
 	"portico/internal/auth"
-	"portico/store/shop"
 	"portico/store/storetest"
 )
 
