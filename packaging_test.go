@@ -102,6 +102,7 @@ func TestTheUnitServes(t *testing.T) {
 		require.Equal(t, []string{value}, lines[name], name)
 	}
 	require.Equal(t, "@system-service", lines["SystemCallFilter"][0])
+	require.Equal(t, []string{"on-failure", "0"}, []string{lines["Restart"][0], lines["StartLimitIntervalSec"][0]}, "it is started until the database is there")
 	require.Contains(t, packaged(t, "portico.sysusers.conf"), "\nu portico ")
 
 	checkUnit(t, text)
