@@ -208,6 +208,7 @@ type composed struct {
 		DependsOn       map[string]any `yaml:"depends_on"`
 		Healthcheck     struct{ Test []string }
 		StopGracePeriod time.Duration `yaml:"stop_grace_period"`
+		ReadOnly        bool          `yaml:"read_only"`
 	}
 	Networks map[string]struct {
 		IPAM struct{ Config []struct{ Subnet string } }
@@ -251,6 +252,8 @@ func TestTheComposedServersServe(t *testing.T) {
 		}
 		serving++
 		require.FileExists(t, filepath.Join("packaging", s.Build.Context, s.Build.Dockerfile))
+		require.True(t, s.ReadOnly)
+		require.Contains(t, i.all, "VOLUME "+s.Environment["TMPDIR"], "what an import keeps meanwhile has room")
 		environment := i.environment
 		for variable, value := range s.Environment {
 			environment[variable] = regexp.MustCompile(`\$\{\w+:-(.*?)\}`).ReplaceAllString(value, "$1") // as it is where nothing is set
