@@ -31,7 +31,7 @@ const nobody = 65532 // whom the image runs as: distroless calls it nonroot
 // isStatic tells whether a program asks for no loader.
 func isStatic(t *testing.T, file string) bool {
 	t.Helper()
-	f, err := elf.Open(file)
+	f, err := elf.Open(file) // of Linux
 	require.NoError(t, err)
 	defer f.Close()
 	return !slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
@@ -42,7 +42,7 @@ func isStatic(t *testing.T, file string) bool {
 func emptyRoot(t *testing.T, authorities []byte) (root string) {
 	t.Helper()
 	root = t.TempDir()
-	for folder, mode := range map[string]fs.FileMode{"etc/ssl/certs": 0o755, "tmp": 0o1777 | fs.ModeSticky, "data": 0o700} {
+	for folder, mode := range map[string]fs.FileMode{"etc/ssl/certs": 0o755, "tmp": 0o777 | fs.ModeSticky, "data": 0o700} {
 		require.NoError(t, os.MkdirAll(filepath.Join(root, folder), 0o755))
 		require.NoError(t, os.Chmod(filepath.Join(root, folder), mode))
 	}
