@@ -19,10 +19,10 @@ func (s *DB) ClockSQL() string { return s.dialect.clock() }
 // What is deleted, forgotten or taken over because it is old must be old by
 // two clocks, the program's and the database's own: a server that is ahead, be
 // it by a year, does away with nothing early, and one that is behind keeps for
-// longer. What is old only by the time that it says of itself, as a line of the
-// ledger or a use of a code, which imports bring with theirs, is so by both too.
-// Where a server writes that something ends, to be done away with later,
-// it writes the later of both, or one that is behind would make it old at once.
+// longer. Where a server writes that something ended, to be done away with in
+// time, it writes the later of both, or one that is behind would make it old at
+// once. Only lines of the ledger and uses of codes, which imports bring with
+// times of their own, are as old as they say.
 
 // SafeNow is the earlier of the program's clock and the database's.
 func (s *DB) SafeNow(ctx context.Context) (time.Time, error) { return s.safeNow(ctx, s.Reader) }

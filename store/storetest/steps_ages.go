@@ -130,6 +130,10 @@ func stepsOfAYearBehind(e Engine) func(*testing.T) {
 		right, behind := ofAYear(t, e, -aYear)
 		db := e.SQL(t)
 		ageing(t, behind, "one")
+		task := generate(t, behind, promotion.CodeGeneration{PromotionID: "p", Count: 1})
+		stop := Work(t, behind)
+		require.Equal(t, job.JobSucceeded, ended(t, behind, task.ID).State)
+		stop()
 		rows := func() map[string]int {
 			all := agedRows(t, db)
 			delete(all, "stock_transaction")
