@@ -76,11 +76,12 @@ type dialect interface {
 
 // pools are what a store is connected by. Who waits in one of them waits for
 // nobody in another: queries are answered while writes wait for each other, and
-// both while a publication reads.
+// both while a publication reads, or a sweep waits for a table.
 type pools struct {
 	read   *sql.DB // queries
 	write  *sql.DB // writes; on SQLite a single connection
 	long   *sql.DB // snapshots, of whose queries each may take its time
+	house  *sql.DB // what is done aside (Aside); nil on SQLite, where nobody else holds a table
 	upkeep *sql.DB // migrations and what else writes for long
 	closer io.Closer
 	home   *home // nil on PostgreSQL

@@ -22,6 +22,7 @@ type Session struct {
 		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 		PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
 	}
+	aside    *sql.DB           // reads what is read aside; nil where that is no other
 	prepared *statements       // nil where the driver keeps statements itself
 	explain  func(error) error // says what an engine's error means; nil leaves it
 	patience time.Duration     // bounds a query; 0 leaves it to the caller's context
@@ -109,6 +110,9 @@ func (s Session) query(ctx context.Context, query string, args ...any) (*sql.Row
 			return nil, err
 		}
 		return stmt.QueryContext(ctx, args...)
+	}
+	if s.aside != nil && isAside(ctx) {
+		return s.aside.QueryContext(ctx, query, args...)
 	}
 	return s.on.QueryContext(ctx, query, args...)
 }

@@ -115,7 +115,11 @@ func (s *DB) updateAlone(caller context.Context, actor store.Actor, fn func(cont
 // tryAlone tries once; open tells whether the transaction was still open when it
 // failed, so that nothing is written.
 func (s *DB) tryAlone(ctx, caller context.Context, actor store.Actor, fn func(context.Context, *Tx) error) (open bool, err error) {
-	transaction, err := s.write.BeginTx(ctx, nil)
+	pool := s.write
+	if isAside(ctx) {
+		pool = s.house
+	}
+	transaction, err := pool.BeginTx(ctx, nil)
 	if err != nil {
 		return true, err
 	}
