@@ -2,7 +2,6 @@ package promotion
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"portico/store"
@@ -25,16 +24,14 @@ func SweepCodes(s *PromotionService, actor store.Actor, every time.Duration) db.
 // promotion, in short transactions; and the record of their use where the
 // promotion is gone.
 func (s *PromotionService) purgeCodes(ctx context.Context, actor store.Actor) error {
-	type epoch struct{ number, epoch int64 }
-	dead, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (e epoch, err error) {
-		return e, rows.Scan(&e.number, &e.epoch)
-	}, `SELECT promotion_number, epoch FROM promotion_purge ORDER BY promotion_number, epoch`)
+	dead, err := db.Collect(ctx, s.db.Reader, scanCodeNumber, `
+		SELECT promotion_number, epoch FROM promotion_purge ORDER BY promotion_number, epoch`)
 	if err != nil {
 		return err
 	}
-	for _, e := range dead {
+	for _, of := range dead {
 		if err := s.db.InBatches(ctx, actor, func(ctx context.Context, t *db.Tx, rows int) (int64, error) {
-			return purge(ctx, t, e.number, e.epoch, rows)
+			return purge(ctx, t, of.number, of.epoch, rows)
 		}); err != nil {
 			return err
 		}

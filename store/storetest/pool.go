@@ -112,9 +112,7 @@ func poolHeld(e Engine, size int) func(*testing.T) {
 					}
 				})
 			}
-			Soon(t, 2*size, func() int { // they wait for the tables, and nobody else has a connection for a moment
-				return count(t, e.SQL(t), `pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
-			})
+			LocksAwaited(t, e, 2*size, "they wait for the tables, and nobody else has a connection for a moment")
 			askAll(t, reads(t, s), unconnected)
 			askAll(t, writes(t, s), unconnected)
 			require.NoError(t, lock.Rollback())

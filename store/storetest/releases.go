@@ -274,9 +274,9 @@ func releaseInterrupted(e Engine) func(*testing.T) {
 
 		require.NoError(t, s.Sweep(t.Context()))
 		require.Equal(t, 2, count(t, db, "release"), "it may still be under way")
-		stoodStill(t, db)
+		StoodStill(t, db)
 		interrupt() // while the one before is swept
-		stoodStill(t, db)
+		StoodStill(t, db)
 		require.NoError(t, s.Sweep(t.Context()))
 		require.Equal(t, 1, count(t, db, "release"))
 		requireNoLeftovers(t, db)
@@ -287,8 +287,8 @@ func releaseInterrupted(e Engine) func(*testing.T) {
 	}
 }
 
-// stoodStill has releases that are built show no sign of life for two minutes.
-func stoodStill(t *testing.T, db *sql.DB) {
+// StoodStill has releases that are built show no sign of life for two minutes.
+func StoodStill(t *testing.T, db *sql.DB) {
 	t.Helper()
 	_, err := db.Exec(`UPDATE release SET touched_at = touched_at - 120000000 WHERE state = 'building'`)
 	require.NoError(t, err)

@@ -22,3 +22,12 @@ func Soon[T comparable](t testing.TB, want T, got func() T, message ...any) {
 		time.Sleep(10 * time.Millisecond)
 	}
 }
+
+// LocksAwaited waits until so many sessions of a PostgreSQL database wait for a
+// lock.
+func LocksAwaited(t testing.TB, e Engine, sessions int, message ...any) {
+	t.Helper()
+	Soon(t, sessions, func() int {
+		return count(t, e.SQL(t), `pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
+	}, message...)
+}

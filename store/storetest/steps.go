@@ -145,7 +145,7 @@ func stepsSwept(e Engine) func(*testing.T) {
 		made, err := s.Publish(t.Context(), actor, "main", func(int, int) {
 			if !swept {
 				swept = true
-				stoodStill(t, db)
+				StoodStill(t, db)
 				require.NoError(t, s.Sweep(t.Context()))
 			}
 		})
@@ -157,7 +157,7 @@ func stepsSwept(e Engine) func(*testing.T) {
 
 		renamed(t, s, "new")
 		_, err = s.Publish(t.Context(), actor, "main", func(int, int) {
-			stoodStill(t, db)
+			StoodStill(t, db)
 			require.NoError(t, s.Sweep(t.Context()))
 		})
 		requireFault(t, err, store.Conflict, "", "publish again") // what never moves ends

@@ -70,10 +70,7 @@ func writeQueued(e Engine) func(*testing.T) {
 		first, queued := make(chan error, 1), make(chan error, 1)
 		go func() { first <- increment(context.Background(), s, "a") }()
 		if e.Name == "postgres" { // SQLite's queue is held as a whole
-			Soon(t, 1, func() (waiting int) {
-				require.NoError(t, e.SQL(t).QueryRow(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting))
-				return waiting
-			})
+			LocksAwaited(t, e, 1)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		begun := &asked{Context: ctx, once: make(chan struct{}, 1)}
