@@ -96,6 +96,7 @@ const (
 	faultDuplicate       // a unique constraint
 	faultCheck           // a check constraint
 	faultRetry           // lost to another transaction; run it again
+	faultEnded           // the database ended a transaction that stood still, and rolled it back; run it again
 	faultHeld            // another transaction held what it is about for too long
 	faultAway            // no connection, or a lost one
 	faultSlow            // it took longer than it may

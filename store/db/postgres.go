@@ -153,8 +153,10 @@ func (postgresDialect) classify(err error) fault {
 		return faultDuplicate
 	case "23514":
 		return faultCheck
-	case "40001", "40P01", "25P03", "25P04": // the last two: the database ended it, and rolled it back
+	case "40001", "40P01": // the first on a standby too, where it ends a query whose rows the primary has done away with
 		return faultRetry
+	case "25P03", "25P04":
+		return faultEnded
 	case "55P03":
 		return faultHeld
 	case "57014":
