@@ -38,6 +38,7 @@ func TestAdventureWorks(t *testing.T) {
 	file := adventureWorks(t)
 	m := newModel(t, file)
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		storetest.OnceIsEnough(t, e)
 		s := open(t, e, file)
 		t.Run("Road Bikes lists its live products, curated first", func(t *testing.T) {
 			w := walk{s: s, path: productsOf(roadBikes), limit: 10}

@@ -19,9 +19,7 @@ func TestGeneratedClientsCallEveryOperation(t *testing.T) {
 	if raceDetector {
 		t.Skip("nothing in it is concurrent")
 	}
-	if !storetest.Long() {
-		t.Skip("compiling TypeScript takes as long as all else here; PORTICO_LONG=1 does it")
-	}
+	storetest.LongOnly(t, "compiling TypeScript takes as long as all else here")
 	t.Parallel()
 	if _, err := exec.LookPath("node"); err != nil {
 		storetest.Require(t, "node", "Node 18 or newer runs the generators of clients")

@@ -24,6 +24,7 @@ import (
 func TestLinksLeadThroughListsWhileStockIsWritten(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		storetest.OnceIsEnough(t, e)
 		l := openLists(t, e)
 		var hot []string
 		for i, r := range l.model.stock {

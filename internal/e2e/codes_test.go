@@ -62,6 +62,7 @@ func TestGeneratingCodesSurvivesAKill(t *testing.T) {
 		t.Skip("starts processes")
 	}
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		storetest.OnceIsEnough(t, e)
 		const codes = 40_000
 		s := withSpring(t, e)
 		made := func() (n int) {

@@ -162,6 +162,7 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 }
 
 func TestAnAddressHasItsShareOfConnections(t *testing.T) {
+	t.Parallel()
 	flags, _ := database(t)
 	ask := func(s *served) int {
 		for range 5 {

@@ -104,9 +104,7 @@ func TestADiskThatIsFull(t *testing.T) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		if !storetest.Long() {
-			t.Skip("it starts PostgreSQL; PORTICO_LONG=1 does")
-		}
+		storetest.LongOnly(t, "it starts PostgreSQL")
 		c := storetest.NewCluster(t)
 		disk := c.Folder(t)
 		mountSmall(t, disk, 48)

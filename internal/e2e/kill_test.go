@@ -197,9 +197,7 @@ func requireWhole(t *testing.T, e storetest.Engine, holds string, many int) {
 // that must make the store whole.
 func kill(t *testing.T, e storetest.Engine, stages []stage, prepare func(*testing.T) *shop.Store, line ...string) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts a process for each stage")
-	}
+	storetest.OnceIsEnough(t, e)
 	var holds string
 	var totals []int
 	t.Run("undisturbed", func(t *testing.T) {
@@ -207,8 +205,8 @@ func kill(t *testing.T, e storetest.Engine, stages []stage, prepare func(*testin
 		holds, few, many = undisturbed(t, e)
 		totals = []int{few, many}
 	})
-	if e.Name != "sqlite" && !storetest.Long() {
-		stages = stages[2:3] // in the midst of it; SQLite goes through them all
+	if !storetest.Long() {
+		stages = stages[1:3]
 	}
 	for _, stage := range stages {
 		t.Run(stage.name, func(t *testing.T) {

@@ -37,9 +37,7 @@ var pageFences = regexp.MustCompile("(?s)```(sh|ini)\n(.*?)```")
 // Every command of the page on PostgreSQL runs, in the order in which it stands
 // there. Between them is looked at whether they do what the page says.
 func TestThePageOnPostgreSQL(t *testing.T) {
-	if !storetest.Long() {
-		t.Skip("it starts PostgreSQL, a standby and many servers; PORTICO_LONG=1 does")
-	}
+	storetest.LongOnly(t, "it starts PostgreSQL, a standby and many servers")
 	for _, tool := range []string{"bash", "openssl"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			storetest.Require(t, tool, "the page's commands need it")

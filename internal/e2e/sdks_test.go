@@ -36,6 +36,7 @@ func TestPublishedClients(t *testing.T) {
 		}
 	}
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		storetest.OnceIsEnough(t, e)
 		url, key := e.URL(t), keyOf('k')
 		server := serving(t, "--demo", "--database-url", url, "--seal-key", key)
 		limited := serving(t, "--demo", "--database-url", url, "--seal-key", key, "--token-rate-address", "1")

@@ -52,9 +52,7 @@ func TestChecksumsAreAsSha256sumReadsThem(t *testing.T) {
 // depend on the folder; with the profile it is the same, and takes longer.
 func TestAReleaseIsTheSameWhereverItIsBuilt(t *testing.T) {
 	t.Parallel()
-	if !storetest.Long() {
-		t.Skip("it builds the program twice; PORTICO_LONG=1 does")
-	}
+	storetest.LongOnly(t, "it builds the program twice")
 	if _, err := exec.LookPath("git"); err != nil {
 		storetest.Require(t, "git", "a release is of a commit")
 	}

@@ -161,7 +161,7 @@ func generateAround(e Engine) func(*testing.T) {
 // generateResumed stops workers in the middle, again and again.
 func generateResumed(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		count := Pick(12_000, 30_000)
+		count := Pick(6_000, 30_000)
 		s, _ := promoted(t, e, promotionLine("p", ``))
 		task := generate(t, s, promotion.CodeGeneration{PromotionID: "p", Count: count})
 		made := func() (n int) {
@@ -191,7 +191,7 @@ func generateResumed(e Engine) func(*testing.T) {
 // are at it, as where servers stand still for some time.
 func generateContended(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		count := Pick(12_000, 60_000)
+		count := Pick(6_000, 60_000)
 		s, _ := promoted(t, e, promotionLine("p", ``))
 		task := generate(t, s, promotion.CodeGeneration{PromotionID: "p", Count: count})
 		for _, s := range []*shop.Store{s, e.Open(t), e.Open(t)} {

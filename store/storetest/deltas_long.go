@@ -15,9 +15,7 @@ import (
 // deltaOfLongLists changes products of lists that are kept in several parts.
 func deltaOfLongLists(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		if e.Name != "sqlite" && !Long() {
-			return // beyond a part it is arithmetic, the same on both
-		}
+		LongOnly(t, "lists of several parts are thousands of products")
 		url := e.Another(t)
 		open := func(config *shop.Config) { config.URL = url }
 		s, plain := e.Open(t, open), e.Open(t, open, withoutDeltas)

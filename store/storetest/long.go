@@ -29,6 +29,23 @@ func Pick(short, long int) int {
 	return short
 }
 
+// LongOnly skips what the short form has in small elsewhere.
+func LongOnly(t testing.TB, reason string) {
+	t.Helper()
+	if !Long() {
+		t.Skip("of the long form, PORTICO_LONG=1: " + reason)
+	}
+}
+
+// OnceIsEnough skips on any engine but SQLite what costs seconds, and would
+// hardly differ there, unless in the long form.
+func OnceIsEnough(t testing.TB, e Engine) {
+	t.Helper()
+	if e.Name != "sqlite" {
+		LongOnly(t, "SQLite has it in the short one")
+	}
+}
+
 // Seed is what a test draws its random numbers from: another one in each run,
 // which is told, or the one that an environment variable gives.
 func Seed(t testing.TB, variable string) uint64 {
@@ -44,7 +61,7 @@ func Seed(t testing.TB, variable string) uint64 {
 }
 
 const (
-	fewChecks  = 20  // draws of a property test in the short form
+	fewChecks  = 12  // draws of a property test in the short form
 	manyChecks = 100 // and in the long one
 	atOnce     = 4   // tests side by side, at least: some wait for a clock or a process
 	garbage    = 400 // GOGC: tests make much that is soon forgotten, and a third of their time went into looking for it

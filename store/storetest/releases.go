@@ -245,6 +245,7 @@ func releaseShared(e Engine) func(*testing.T) {
 
 func releaseInterrupted(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
+		OnceIsEnough(t, e)
 		clock := NewClock(noon)
 		s, db := e.Open(t, at(clock)), e.SQL(t)
 		imported(t, s, shopFile+generated(t, 1300, 6))
@@ -313,7 +314,7 @@ func releaseTogether(e Engine) func(*testing.T) {
 		stores, db := []*shop.Store{e.Open(t, withoutDeltas), e.Open(t, withoutDeltas)}, e.SQL(t)
 		s := stores[0]
 		// Two catalogs of the same products.
-		text := generated(t, 1100, 8)
+		text := generated(t, Pick(300, 1100), 8)
 		for line := range strings.Lines(text) {
 			if kindOf(line) == "catalog" {
 				text += strings.Replace(line, `"id":"`, `"id":"a`, 1)

@@ -15,6 +15,7 @@ import (
 
 func releaseRemembered(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
+		OnceIsEnough(t, e)
 		clock := NewClock(noon)
 		s, db := e.Open(t, at(clock), withoutDeltas), e.SQL(t)
 		imported(t, s, shopFile)

@@ -78,7 +78,7 @@ func (w warnings) WithGroup(string) slog.Handler      { return w }
 func stepsOfJobs(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		var warned atomic.Int64
-		count := Pick(12_000, 60_000)
+		count := Pick(6_000, 60_000)
 		clocks := []*Clock{NewClock(noon), NewClock(noon)}
 		var stores []*shop.Store
 		for _, clock := range clocks {
