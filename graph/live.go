@@ -207,6 +207,9 @@ func (l *live) CreateOperationContext(ctx context.Context, params *graphql.RawPa
 	if faults != nil {
 		response := l.exec.DispatchError(graphql.WithOperationContext(ctx, operation), faults)
 		l.handling.refused(ctx, asked, response.Errors)
+		if operation != nil {
+			operation.Stats.SetExtension(begunKey, &begun{asked, sent})
+		}
 		return operation, l.shown(&sent, response).Errors
 	}
 	operation.Stats.SetExtension(begunKey, &begun{asked, sent})
@@ -214,9 +217,16 @@ func (l *live) CreateOperationContext(ctx context.Context, params *graphql.RawPa
 }
 
 // DispatchError implements graphql.GraphExecutor, for faults that are as they
-// are to be shown.
-func (l *live) DispatchError(_ context.Context, faults gqlerror.List) *graphql.Response {
-	return &graphql.Response{Errors: faults}
+// are to be shown. What a refused operation would cost is told beside them; an
+// error over a WebSocket has no place for it.
+func (l *live) DispatchError(ctx context.Context, faults gqlerror.List) *graphql.Response {
+	response := &graphql.Response{Errors: faults}
+	if graphql.HasOperationContext(ctx) {
+		if asked, is := graphql.GetOperationContext(ctx).Stats.GetExtension(begunKey).(*begun); is {
+			asked.tellCost(&asked.params, response)
+		}
+	}
+	return response
 }
 
 // reserve counts an operation of a connection in, or refuses it.

@@ -15,8 +15,8 @@ type Observer interface {
 	Begin(ctx context.Context, step string) (within context.Context, end func(error))
 
 	// Statement is told of a statement that has ended, by its text without its
-	// arguments.
-	Statement(ctx context.Context, query string, began time.Time, err error)
+	// arguments, and of how many rows it wrote or read.
+	Statement(ctx context.Context, query string, began time.Time, rows int64, err error)
 }
 
 // The steps, beside those that a surface names.
@@ -74,7 +74,7 @@ func (e *Effort) Begin(ctx context.Context, step string) (context.Context, func(
 }
 
 // Statement implements Observer.
-func (e *Effort) Statement(_ context.Context, _ string, began time.Time, _ error) {
+func (e *Effort) Statement(_ context.Context, _ string, began time.Time, _ int64, _ error) {
 	e.statements.Add(1)
 	e.spent.Add(int64(time.Since(began)))
 }
@@ -83,7 +83,7 @@ func (e *Effort) Statement(_ context.Context, _ string, began time.Time, _ error
 type within struct{ *Effort }
 
 // Statement implements Observer.
-func (w within) Statement(context.Context, string, time.Time, error) { w.statements.Add(1) }
+func (w within) Statement(context.Context, string, time.Time, int64, error) { w.statements.Add(1) }
 
 // Counter counts the SQL statements of one operation.
 type Counter struct {

@@ -265,3 +265,34 @@ func TestNothingOfAStreamIsLeft(t *testing.T) {
 	event, _ := stream.next()
 	require.Equal(t, "end", event, "cut off, and not complete")
 }
+
+// What a subscription costs is told with its first event, to who asks, over both
+// transports.
+func TestASubscriptionTellsWhatItCosts(t *testing.T) {
+	t.Parallel()
+	o := openDemo(t, "file:"+filepath.Join(t.TempDir(), "portico.db"))
+	_, token := o.issue(t, "inventory:read", "catalog:read")
+	s := o.serve(t, "--document-cost", "500")
+	asking := map[string]any{"query": espressos, "extensions": map[string]any{"cost": true}}
+	stream, socket, silent := streaming(t, s.url, token, asking), s.open(t, bearing(token)), s.events(t, token, espressos)
+	say(t, socket, message{Type: "subscribe", ID: "1", Payload: asking})
+	next := func(of *eventsOf) string { _, data := of.next(); return data }
+	for _, first := range []string{next(stream), string(hear(t, socket).Payload)} {
+		require.Contains(t, first, `"available":400`)
+		require.Regexp(t, `"extensions":\{"cost":\{"requested":\d{1,3},"limit":500\}\}`, first)
+	}
+	require.NotContains(t, next(silent), `"extensions"`)
+	o.sell(t, "prod-americano")
+	for _, later := range []string{next(stream), string(hear(t, socket).Payload), next(silent)} {
+		require.Contains(t, later, `"available":399`)
+		require.NotContains(t, later, `"extensions"`)
+	}
+
+	s = o.serve(t, "--document-cost", "2")
+	socket = s.open(t, bearing(token))
+	say(t, socket, message{Type: "subscribe", ID: "1", Payload: asking})
+	require.Contains(t, string(hear(t, socket).Payload), "UNPROCESSABLE", "which has no place for extensions")
+	refusal := next(streaming(t, s.url, token, asking))
+	require.Contains(t, refusal, "UNPROCESSABLE")
+	require.Regexp(t, `"extensions":\{"cost":\{"requested":\d{1,3},"limit":2\}\}`, refusal, "what is refused is told, too")
+}

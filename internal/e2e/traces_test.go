@@ -102,7 +102,9 @@ func TestRequestsAreTraced(t *testing.T) {
 		s.send(t, "GET", "/HIDDEN", "", "Authorization", "Bearer HIDDEN")
 		_, published := s.graphql(t, token, `mutation { catalogPublish(input: {catalogId: "catalog-coffee"}) { job { id } userErrors { message } } }`)
 		require.Contains(t, published, `"job":{"id"`)
-		storetest.Soon(t, true, func() bool { return slices.ContainsFunc(c.all(), named("job catalog_publish")) })
+		storetest.Soon(t, true, func() bool {
+			return slices.ContainsFunc(c.all(), named("job catalog_publish")) && slices.ContainsFunc(c.all(), named("sweep idempotency keys"))
+		})
 		require.Zero(t, s.stop(), "which sends the rest")
 
 		all := c.all()
@@ -132,6 +134,10 @@ func TestRequestsAreTraced(t *testing.T) {
 		job := find(t, all, "the job", named("job catalog_publish"))
 		require.Empty(t, job.ParentSpanId)
 		within(job, "a statement")
+		sweep := find(t, all, "a sweep", named("sweep idempotency keys"))
+		require.Empty(t, sweep.ParentSpanId, "it is a trace of its own")
+		require.NotEqual(t, job.TraceId, sweep.TraceId)
+		within(sweep, "write", "a statement")
 		inJob := 0
 		for _, span := range all {
 			require.NotContains(t, span.String(), "HIDDEN")

@@ -74,9 +74,9 @@ func (o *observer) beyond(ctx context.Context, step string) (context.Context, fu
 }
 
 // Statement implements store.Observer.
-func (o *observer) Statement(ctx context.Context, query string, began time.Time, err error) {
+func (o *observer) Statement(ctx context.Context, query string, began time.Time, rows int64, err error) {
 	if o.next != nil {
-		o.next.Statement(ctx, query, began, err)
+		o.next.Statement(ctx, query, began, rows, err)
 	}
 	if !trace.SpanContextFromContext(ctx).IsValid() || o.room.Add(-1) < 0 {
 		return

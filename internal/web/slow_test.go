@@ -25,9 +25,9 @@ func working(lasting bool) http.Handler {
 		known := incoming.From(r.Context())
 		known.Named, known.Lasting = "Checkout", lasting
 		began := time.Now().Add(-time.Minute)
-		store.ObserverOf(r.Context()).Statement(r.Context(), "SELECT 1", began, nil)
+		store.ObserverOf(r.Context()).Statement(r.Context(), "SELECT 1", began, 1, nil)
 		within, end := store.Begin(r.Context(), store.StepWrite)
-		store.ObserverOf(within).Statement(within, "UPDATE secret", began, nil) // its time is the write's
+		store.ObserverOf(within).Statement(within, "UPDATE secret", began, 1, nil) // its time is the write's
 		end(nil)
 		_, _ = io.WriteString(w, "answer")
 	})

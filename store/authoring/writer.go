@@ -17,8 +17,18 @@ type Writer struct {
 	touched []change
 	Stocked []string // products whose stock is another; who runs the write tells of them, after announce
 
+	later []func(context.Context, *Writer) error
+
 	OneByOne bool // rows that can only be refused by the database go in a statement each
 }
+
+// Later leaves a part of what is written to a transaction of its own, with a
+// writer of its own, once this one is committed: whoever runs the write calls
+// Left. Parts follow in order, and an end between them leaves the rest undone.
+func (w *Writer) Later(do func(context.Context, *Writer) error) { w.later = append(w.later, do) }
+
+// Left are the parts that were left to transactions of their own.
+func (w *Writer) Left() []func(context.Context, *Writer) error { return w.later }
 
 // ErrOneByOne says that one of the rows of a statement is at fault.
 var ErrOneByOne = errors.New("a row of many is at fault")

@@ -24,38 +24,53 @@ var NodeKind = authoring.Kind{
 	Author: nodeTable.WriteInOrder, Published: true, Referred: true,
 }
 
-// writeNodes writes nodes and what is attached to them.
+// attachBatch is how many products an import attaches to nodes, or takes off
+// them, in a transaction: a node may have most of the shop's.
+const attachBatch = 2000
+
+// writeNodes writes nodes and what is attached to them; what is too much for one
+// transaction is attached by those after it, and until then stays as it was.
 func writeNodes(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed int, err error) {
+	room := attachBatch
 	for _, resource := range sources {
 		node := resource.(*NodeSource)
 		written, err := nodeTable.WriteInOrder(ctx, w, []authoring.Source{node})
 		if err != nil {
 			return 0, err
 		}
-		attached, err := attach(ctx, w, node.ID, node.productIDs())
+		leave, fresh, err := attachment(ctx, w, node.ID, node.productIDs())
 		if err != nil {
 			return 0, err
 		}
-		if attached || written > 0 {
+		if len(leave)+len(fresh)+written > 0 {
 			changed++
+		}
+		if room -= len(leave) + len(fresh); room < 0 {
+			err = attachLater(ctx, w, node.ID, leave, fresh)
+		} else if err = detach(ctx, w, node.ID, leave); err == nil {
+			err = attach(ctx, w, node.ID, fresh)
+		}
+		if err != nil {
+			return 0, err
 		}
 	}
 	return changed, nil
 }
 
-// attach makes the products the node's, in this order. Attachments that stay
-// keep their place in time, unless the order among them is another.
-func attach(ctx context.Context, w *authoring.Writer, nodeID string, productIDs []string) (changed bool, err error) {
+// attachment is what has to change for the products to be the node's, in this
+// order: which leave it, and then which come last. Attachments that stay keep
+// their place in time; where the order among them is another, all leave and come.
+func attachment(ctx context.Context, w *authoring.Writer, nodeID string, productIDs []string) (leave, fresh []string, err error) {
 	had, err := db.Collect(ctx, w.Session, db.Scalar[string],
 		`SELECT product_id FROM node_product WHERE node_id = $1 ORDER BY attached, product_id`, nodeID)
 	if err != nil || slices.Equal(had, productIDs) {
-		return false, err
+		return nil, nil, err
 	}
 	wanted := make(map[string]bool, len(productIDs))
 	for _, id := range productIDs {
 		wanted[id] = true
 	}
-	var stay, leave []string
+	var stay []string
 	for _, id := range had {
 		if wanted[id] {
 			stay = append(stay, id)
@@ -64,22 +79,68 @@ func attach(ctx context.Context, w *authoring.Writer, nodeID string, productIDs 
 		}
 	}
 	if len(stay) > len(productIDs) || !slices.Equal(stay, productIDs[:len(stay)]) {
-		stay, leave = nil, had
+		return had, productIDs, nil
 	}
-	if err := detach(ctx, w, nodeID, leave); err != nil {
-		return false, err
-	}
-	fresh := productIDs[len(stay):]
-	attached, err := w.Sequence(ctx, len(fresh))
+	return leave, productIDs[len(stay):], nil
+}
+
+// attach attaches products that are not attached, the newest last.
+func attach(ctx context.Context, w *authoring.Writer, nodeID string, productIDs []string) error {
+	place, err := w.Sequence(ctx, len(productIDs))
 	if err != nil {
-		return false, err
+		return err
 	}
-	rows := make([][]any, len(fresh))
-	for i, id := range fresh {
-		rows[i] = []any{nodeID, attached + int64(i), id}
+	return attachAt(ctx, w, nodeID, place, productIDs)
+}
+
+// attachAt gives them places in time, from one on.
+func attachAt(ctx context.Context, w *authoring.Writer, nodeID string, place int64, productIDs []string) error {
+	rows := make([][]any, len(productIDs))
+	for i, id := range productIDs {
+		rows[i] = []any{nodeID, place + int64(i), id}
 	}
-	w.Touch("product", fresh...)
-	return true, w.InsertRows(ctx, "node_product", []string{"node_id", "attached", "product_id"}, rows)
+	w.Touch("product", productIDs...)
+	return w.InsertRows(ctx, "node_product", []string{"node_id", "attached", "product_id"}, rows)
+}
+
+// attachLater leaves it to transactions of their own. A product that leaves and
+// comes does both in one of them, so that it is never off the node; one that
+// somebody else attached meanwhile is attached once. A node that is deleted
+// meanwhile gets none.
+func attachLater(ctx context.Context, w *authoring.Writer, nodeID string, leave, fresh []string) error {
+	place, err := w.Sequence(ctx, len(fresh))
+	if err != nil {
+		return err
+	}
+	later := func(do func(context.Context, *authoring.Writer) error) {
+		w.Later(func(ctx context.Context, w *authoring.Writer) error {
+			_, found, err := db.One(ctx, w.Session, db.Scalar[string], `SELECT id FROM node WHERE id = $1`+w.ForUpdate("node"), nodeID)
+			if err != nil || !found {
+				return err
+			}
+			w.Revised = true
+			return do(ctx, w)
+		})
+	}
+	comes := make(map[string]bool, len(fresh))
+	for _, id := range fresh {
+		comes[id] = true
+	}
+	goes := slices.DeleteFunc(slices.Clone(leave), func(id string) bool { return comes[id] })
+	for ids := range slices.Chunk(goes, attachBatch) {
+		later(func(ctx context.Context, w *authoring.Writer) error { return detach(ctx, w, nodeID, ids) })
+	}
+	for ids := range slices.Chunk(fresh, attachBatch) {
+		at := place
+		later(func(ctx context.Context, w *authoring.Writer) error {
+			if err := detach(ctx, w, nodeID, ids); err != nil {
+				return err
+			}
+			return attachAt(ctx, w, nodeID, at, ids)
+		})
+		place += int64(len(ids))
+	}
+	return nil
 }
 
 func detach(ctx context.Context, w *authoring.Writer, nodeID string, productIDs []string) error {

@@ -84,7 +84,7 @@ func inTurn(query string) string {
 func (s Session) Exec(ctx context.Context, query string, args ...any) (written int64, err error) {
 	store.CountStatement(ctx, query)
 	if told := store.ObserverOf(ctx); told != nil {
-		defer func(began time.Time) { told.Statement(ctx, query, began, err) }(time.Now())
+		defer func(began time.Time) { told.Statement(ctx, query, began, written, err) }(time.Now())
 	}
 	var result sql.Result
 	if s.prepared != nil {
@@ -132,7 +132,7 @@ func (s Session) bulk(ctx context.Context, engine dialect) error {
 // the first of them came.
 func Collect[T any](ctx context.Context, s Session, scan func(*sql.Rows) (T, error), query string, args ...any) (list []T, err error) {
 	if told := store.ObserverOf(ctx); told != nil {
-		defer func(ctx context.Context, began time.Time) { told.Statement(ctx, query, began, err) }(ctx, time.Now())
+		defer func(ctx context.Context, began time.Time) { told.Statement(ctx, query, began, int64(len(list)), err) }(ctx, time.Now())
 	}
 	if s.patience > 0 {
 		var cancel context.CancelFunc

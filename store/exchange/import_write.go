@@ -26,12 +26,8 @@ func (s *ExchangeService) importBatch(ctx context.Context, actor store.Actor, ba
 }
 
 func (s *ExchangeService) importAtOnce(ctx context.Context, actor store.Actor, batch []decoded, oneByOne bool) (changed int, err error) {
-	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
-		changed = 0
-		w := &authoring.Writer{Tx: t, DB: s.db, OneByOne: oneByOne}
-		if err := t.ExpectMany(ctx); err != nil {
-			return err
-		}
+	left, err := s.importOne(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
+		changed, w.OneByOne = 0, oneByOne
 		for name, sources := range byKind(batch) {
 			kind := kindOf(name)
 			n, err := kind.Write(ctx, w, sources)
@@ -44,12 +40,34 @@ func (s *ExchangeService) importAtOnce(ctx context.Context, actor store.Actor, b
 			changed += n
 			w.Revised = w.Revised || n > 0 && kind.Published
 		}
+		return nil
+	})
+	for _, part := range left {
+		if err == nil {
+			_, err = s.importOne(ctx, actor, part)
+		}
+	}
+	return changed, err
+}
+
+// importOne writes in one transaction, and returns what that has left for
+// others.
+func (s *ExchangeService) importOne(ctx context.Context, actor store.Actor, write func(context.Context, *authoring.Writer) error) (left []func(context.Context, *authoring.Writer) error, err error) {
+	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
+		w := &authoring.Writer{Tx: t, DB: s.db}
+		if err := t.ExpectMany(ctx); err != nil {
+			return err
+		}
+		if err := write(ctx, w); err != nil {
+			return err
+		}
+		left = w.Left()
 		if err := w.Announce(ctx); err != nil {
 			return err
 		}
 		return stock.TellImported(ctx, s.stock, t, w.Stocked)
 	})
-	return changed, err
+	return left, err
 }
 
 // faultOf names the line of what only the write could find wrong; nil for any

@@ -27,7 +27,7 @@ func (named) Begin(ctx context.Context, step string) (context.Context, func(erro
 	}
 	return context.WithValue(ctx, stepKey{}, step), func(error) {}
 }
-func (named) Statement(context.Context, string, time.Time, error) {}
+func (named) Statement(context.Context, string, time.Time, int64, error) {}
 
 // heard is a log that keeps the step of each line.
 type heard struct {

@@ -40,6 +40,7 @@ func TestEveryEngineKeepsThePromisesOf(t *testing.T) {
 		{"clock steps", storetest.ClockSteps},
 		{"pools", storetest.Pools},
 		{"a year", storetest.Year},
+		{"bounded writes", storetest.BoundedWrites},
 	} {
 		t.Run(suite.name, func(t *testing.T) {
 			t.Parallel()

@@ -127,6 +127,7 @@ func linear[State comparable, In any](t *testing.T, operations []porcupine.Opera
 	}
 	result := porcupine.CheckOperationsTimeout(model.ToModel(), operations, time.Minute)
 	require.Equal(t, porcupine.Ok, result, "%d operations: %v", len(operations), operations)
+	t.Logf("%d operations are as if made one by one, %d of them without an answer", len(operations), len(operations)-told)
 }
 
 // stockOperation is a change, or a reading where the action is empty.
