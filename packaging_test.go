@@ -102,6 +102,7 @@ func TestTheUnitServes(t *testing.T) {
 		require.Equal(t, []string{value}, lines[name], name)
 	}
 	require.Equal(t, "@system-service", lines["SystemCallFilter"][0])
+	require.Equal(t, []string{"on-failure", "0"}, []string{lines["Restart"][0], lines["StartLimitIntervalSec"][0]}, "it is started until the database is there")
 	require.Contains(t, packaged(t, "portico.sysusers.conf"), "\nu portico ")
 
 	checkUnit(t, text)
@@ -207,6 +208,7 @@ type composed struct {
 		DependsOn       map[string]any `yaml:"depends_on"`
 		Healthcheck     struct{ Test []string }
 		StopGracePeriod time.Duration `yaml:"stop_grace_period"`
+		ReadOnly        bool          `yaml:"read_only"`
 	}
 	Networks map[string]struct {
 		IPAM struct{ Config []struct{ Subnet string } }
@@ -250,6 +252,8 @@ func TestTheComposedServersServe(t *testing.T) {
 		}
 		serving++
 		require.FileExists(t, filepath.Join("packaging", s.Build.Context, s.Build.Dockerfile))
+		require.True(t, s.ReadOnly)
+		require.Contains(t, i.all, "VOLUME "+s.Environment["TMPDIR"], "what an import keeps meanwhile has room")
 		environment := i.environment
 		for variable, value := range s.Environment {
 			environment[variable] = regexp.MustCompile(`\$\{\w+:-(.*?)\}`).ReplaceAllString(value, "$1") // as it is where nothing is set

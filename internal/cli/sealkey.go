@@ -126,10 +126,18 @@ func readKeys(path string, log *slog.Logger) ([][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the key that seals secrets: %w", err)
 	}
-	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
+	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 && !isCredential(path) {
 		log.Warn("others can read the key that seals secrets; take the right from them", "file", path, "mode", info.Mode().Perm().String())
 	}
 	return parseKeys(path, string(text))
+}
+
+// isCredential tells whether systemd keeps a file for this service alone. It
+// says so in an access control list, whose mode looks as if the group could
+// read it.
+func isCredential(path string) bool {
+	folder := os.Getenv("CREDENTIALS_DIRECTORY")
+	return folder != "" && filepath.Dir(path) == filepath.Clean(folder)
 }
 
 // parseKeys reads keys in base64, padded or not, of either alphabet, between

@@ -124,3 +124,22 @@ func TestAKeyFileThatOthersCanReadIsTold(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, strings.Contains(log.String(), "level=WARN") && strings.Contains(log.String(), file), log.String())
 }
+
+// systemd gives a file of LoadCredential= to one user by an access control
+// list, which os.Stat shows as a right of the group.
+func TestACredentialOfTheServiceIsNoOthers(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "seal.key")
+	require.NoError(t, os.WriteFile(file, []byte(base64.StdEncoding.EncodeToString(make([]byte, 32))), 0o600))
+	require.NoError(t, os.Chmod(file, 0o440))
+	told := func() string {
+		var log bytes.Buffer
+		_, err := (&Sealing{KeyFile: file}).Sealer(t.Context(), "file:x.db", slog.New(slog.NewTextHandler(&log, nil)))
+		require.NoError(t, err)
+		return log.String()
+	}
+	t.Setenv("CREDENTIALS_DIRECTORY", filepath.Dir(folder))
+	require.Contains(t, told(), "others can read the key", "it is in another folder")
+	t.Setenv("CREDENTIALS_DIRECTORY", folder)
+	require.Empty(t, told())
+}

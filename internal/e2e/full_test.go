@@ -22,7 +22,7 @@ import (
 func mountSmall(t *testing.T, folder string, size int) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("skipped for want of root, who alone can mount a small disk")
+		storetest.Require(t, "root", "only root can mount a small disk")
 	}
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm,mode=755", size), "portico-test", folder).CombinedOutput(); err != nil {
 		t.Skipf("skipped for want of a small disk, which cannot be mounted here: %s", out)

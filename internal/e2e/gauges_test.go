@@ -23,6 +23,8 @@ func TestMetricsTellOfTheDatabase(t *testing.T) {
 		require.Len(t, open.Catalogs, 1)
 
 		s := office.serve(t, "--admin-addr", "127.0.0.1:0")
+		response, _ := s.send(t, "GET", "/debug/pprof/goroutine?debug=1", "")
+		require.Equal(t, http.StatusNotFound, response.StatusCode, "profiles are on the admin address only")
 		s.url = s.admin
 		_, text := s.send(t, "GET", "/metrics", "")
 		for _, line := range []string{
@@ -36,7 +38,8 @@ func TestMetricsTellOfTheDatabase(t *testing.T) {
 			_, now := s.send(t, "GET", "/metrics", "")
 			return !strings.Contains(now, "\nportico_jobs{")
 		})
-		response, body := s.send(t, "GET", "/debug/pprof/goroutine?debug=1", "")
+		var body string
+		response, body = s.send(t, "GET", "/debug/pprof/goroutine?debug=1", "")
 		require.Equal(t, http.StatusOK, response.StatusCode)
 		require.Contains(t, body, "goroutine profile: total ")
 		require.Zero(t, s.stop())

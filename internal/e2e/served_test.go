@@ -10,6 +10,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,6 +25,7 @@ import (
 
 // served is a running server, a process of its own.
 type served struct {
+	pid    int
 	url    string
 	admin  string           // of --admin-addr, if any
 	stdout string           // the file that has its standard output
@@ -37,8 +39,13 @@ type served struct {
 // not linger unless args say so.
 func serving(t testing.TB, args ...string) *served {
 	t.Helper()
+	return starting(t, command(append([]string{"serve", "--addr", "127.0.0.1:0", "--linger", "0s"}, args...)...))
+}
+
+// starting starts a process that serves, and waits until it is ready.
+func starting(t testing.TB, process *exec.Cmd) *served {
+	t.Helper()
 	s := &served{stdout: filepath.Join(t.TempDir(), "stdout")}
-	process := command(append([]string{"serve", "--addr", "127.0.0.1:0", "--linger", "0s"}, args...)...)
 	stdout, err := os.Create(s.stdout) // a file, since what is said there before it is ready is there by then
 	require.NoError(t, err)
 	defer stdout.Close()
@@ -46,6 +53,7 @@ func serving(t testing.TB, args ...string) *served {
 	logged, err := process.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, process.Start())
+	s.pid = process.Process.Pid
 	ready, read := make(chan map[string]any, 1), make(chan struct{})
 	var mu sync.Mutex // of the log, until it is complete
 	go func() {
