@@ -40,7 +40,7 @@ type service struct {
 // open imports and publishes a shop at noon, and serves it.
 func open(t testing.TB, e storetest.Engine, lines string, options ...func(*shop.Config)) *service {
 	t.Helper()
-	noonClock := func(c *shop.Config) { c.Clock = storetest.NewClock(noon).Now }
+	noonClock := storetest.At(storetest.NewClock(noon))
 	s := e.Open(t, append([]func(*shop.Config){noonClock}, options...)...)
 	load(t, s, lines)
 	return serve(s, graph.WithTokens(minting(t, s)))

@@ -10,7 +10,6 @@ import (
 
 	"portico/graph"
 	"portico/internal/auth"
-	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -24,7 +23,7 @@ func TestFragmentsOutliveAPublication(t *testing.T) {
 	const tools = `{ catalogNode(id: "tools") { products { edges { curated node { uuid sku name slug status publishedAt nodes { name } } } } } }`
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		clock := storetest.NewClock(noon)
-		s := open(t, e, handmade(), func(c *shop.Config) { c.Clock = clock.Now })
+		s := open(t, e, handmade(), storetest.At(clock))
 		x := bothExecutors(t, s)
 		made := func(query string, values variables, reader *auth.Principal, header ...string) (made, errors int) {
 			t.Helper()

@@ -21,7 +21,7 @@ var noon = time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
 
 // at has a store live by a clock.
 func at(clock *storetest.Clock) func(*shop.Config) {
-	return func(config *shop.Config) { config.Clock = clock.Now }
+	return storetest.At(clock)
 }
 
 // shop is storetest's, and the node "odd", whose products have names that are

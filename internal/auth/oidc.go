@@ -132,8 +132,8 @@ func (o *outside) verify(ctx context.Context, bearer string) (*Principal, error)
 	return c.principal(o)
 }
 
-// check looks at what a signed token says, as at what our own say, with the
-// same leeway.
+// check looks at what a signed token says: when it expires, and from when on it
+// is good or was issued, each with a leeway.
 func (o *outside) check(c outsideClaims) error {
 	err := c.ValidateWithLeeway(jwt.Expected{Issuer: o.URL, AnyAudience: jwt.Audience{o.Audience}, Time: o.clock()}, clockSkew)
 	switch {

@@ -12,10 +12,19 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"portico/store"
+	"portico/store/access"
 )
 
-// clockSkew is how far the clocks of two servers may be apart.
-const clockSkew = time.Minute
+const (
+	// clockSkew is how far the clocks of two servers may be apart, for times that
+	// end a token, and for those at which one of an outside issuer begins.
+	clockSkew = time.Minute
+
+	// mostAhead is how far off the expiry of a token of ours may be: none is issued
+	// for longer than the first, by a clock that may be ahead by the second. Of one
+	// that was issued by a clock a year ahead nobody could say when it ends.
+	mostAhead = access.MaxTokenLifetime + time.Hour
+)
 
 // Verify returns who a bearer token speaks for. UNAUTHENTICATED says what is
 // wrong with the token and what to do; another error means that the database
@@ -90,13 +99,19 @@ func (s *Service) open(ctx context.Context, bearer string) (c claims, kid string
 	return c, kid, nil
 }
 
-// check looks at what a signed token says.
+// check looks at what a signed token says. Ours are good from the moment that
+// they are issued: they have no nbf, which would be heeded, and when they say
+// that they were issued (iat) is not looked at, as RFC 7519 has it. So a server
+// whose clock is behind that of the one which issued a token takes it.
 func (s *Service) check(c claims) error {
 	if c.Expiry == nil || c.Subject == "" {
 		return malformed()
 	}
+	c.IssuedAt = nil
 	err := c.ValidateWithLeeway(jwt.Expected{Issuer: s.issuer, AnyAudience: jwt.Audience{audience}, Time: s.clock()}, clockSkew)
 	switch {
+	case err == nil && c.Expiry.Time().Sub(s.clock()) > mostAhead:
+		return unauthenticated("The token expires at %s, which is further off than any does; a clock was wrong. Get a new one from POST /oauth/access_token.", c.Expiry.Time().UTC().Format(time.RFC3339))
 	case err == nil:
 		return nil
 	case errors.Is(err, jwt.ErrExpired):
@@ -143,7 +158,7 @@ func (s *Service) remembered(ctx context.Context, digest [sha256.Size]byte) (*Pr
 		return nil, false
 	}
 	_, known := s.keys.latest(ctx).public[token.kid]
-	if !known || !s.clock().Before(token.principal.Expires) {
+	if left := token.principal.Expires.Sub(s.clock()); !known || left <= 0 || left > mostAhead {
 		s.verified.Invalidate(digest)
 		return nil, false
 	}

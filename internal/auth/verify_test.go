@@ -50,7 +50,7 @@ func TestVerifyRefuses(t *testing.T) {
 		{"no expiry", signed(map[string]any{"exp": nil}), "malformed"},
 		{"no subject", signed(map[string]any{"sub": nil}), "malformed"},
 		{"an expiry that is no number", signed(map[string]any{"exp": "tomorrow"}), "malformed"},
-		{"issued in the future", signed(map[string]any{"iat": now + 3600}), "not valid yet"},
+		{"further off than any expires", signed(map[string]any{"exp": now + 25*3600 + 1}), "further off than any does"},
 		{"not valid yet", signed(map[string]any{"nbf": now + 3600}), "not valid yet"},
 	}
 	for _, test := range tests {
@@ -73,7 +73,9 @@ func TestVerifyAllows(t *testing.T) {
 	}{
 		{"as issued", nil},
 		{"expired within the skew", map[string]any{"exp": start.Unix() - 59}},
-		{"issued ahead within the skew", map[string]any{"iat": start.Unix() + 59}},
+		{"issued by a clock that is ahead", map[string]any{"iat": start.Unix() + 3600, "exp": start.Unix() + 7200}},
+		{"issued for as long as can be by a clock that is ahead", map[string]any{"iat": start.Unix() + 3600, "exp": start.Unix() + 25*3600}},
+		{"good from soon on", map[string]any{"nbf": start.Unix() + 59}},
 		{"one audience of several", map[string]any{"aud": []string{"elsewhere", "portico"}}},
 		{"members we do not know", map[string]any{"extra": map[string]any{"a": 1}}},
 	}

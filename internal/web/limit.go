@@ -52,7 +52,7 @@ func NewLimit(what string, perClient, perAddress int) *Limit {
 // that the request of ctx came from. RATE_LIMITED when either has had its
 // share; the answer then says by Retry-After when to come again.
 func (l *Limit) Use(ctx context.Context, clientID string) error {
-	from, now := cmp.Or(incoming.From(ctx), &incoming.Request{}), time.Now()
+	from, now := cmp.Or(incoming.From(ctx), &incoming.Request{}), steady()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.perFrom != nil && from.Address.IsValid() {
@@ -65,6 +65,12 @@ func (l *Limit) Use(ctx context.Context, clientID string) error {
 	}
 	return nil
 }
+
+// steady is the time of a clock that nobody sets: that of time.Now, whose
+// differences heed no step of the wall clock, as long as nothing is rounded or
+// converted on the way. With any other, a step back would refuse callers for as
+// long as it was.
+func steady() time.Time { return time.Now() }
 
 // use counts a use by a caller, and tells in the answer's header how much is
 // left: of the limit that was looked at last.

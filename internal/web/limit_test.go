@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"runtime"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -70,6 +72,28 @@ func TestLimit(t *testing.T) {
 	require.NoError(t, err)
 	_, err = from("[::ffff:192.0.2.1]:1", nil, use(""))
 	require.ErrorContains(t, err, "this address", "IPv4 in IPv6's clothes")
+}
+
+// A step of the wall clock is none of a limit's, back or forward: what it counts
+// by goes on. So callers are refused for as long as it says, and no longer.
+func TestALimitHeedsNoStepOfTheClock(t *testing.T) {
+	t.Parallel()
+	require.Contains(t, web.Steady().String(), " m=", "a reading that is only of the wall clock is set with it")
+	synctest.Test(t, func(t *testing.T) {
+		limit := web.NewLimit("asking", 2, 0)
+		use := func() error { return limit.Use(t.Context(), "a") }
+		for range 3 {
+			require.NoError(t, use())
+			require.NoError(t, use())
+			require.True(t, store.HasCode(use(), store.RateLimited))
+			time.Sleep(29 * time.Second)
+			require.True(t, store.HasCode(use(), store.RateLimited), "one of two comes back each 30 seconds")
+			time.Sleep(time.Second)
+			require.NoError(t, use())
+			require.True(t, store.HasCode(use(), store.RateLimited))
+			time.Sleep(time.Minute)
+		}
+	})
 }
 
 func TestNoLimit(t *testing.T) {

@@ -54,7 +54,7 @@ func (s *AccessService) RevokeClient(ctx context.Context, actor store.Actor, id 
 	client, err := s.changeClient(ctx, actor, id, func(ctx context.Context, t *db.Tx, id string) (int64, error) {
 		return t.Exec(ctx, `
 			UPDATE api_client
-			SET revoked_at = $2, changed_by = $3, old_secret_hash = '', old_until = 0
+			SET revoked_at = `+t.LaterSQL(`CAST($2 AS BIGINT)`)+`, changed_by = $3, old_secret_hash = '', old_until = 0
 			WHERE id = $1 AND revoked_at = 0`, id, store.Micros(t.Now), string(t.Actor))
 	})
 	if store.HasCode(err, store.Unprocessable) {

@@ -69,7 +69,8 @@ func (s *AccessService) createFirstSigningKey(ctx context.Context, sealer *seal.
 }
 
 // insertSigningKey adds a key, which signs from a moment on. It is newer than all
-// there are, whatever the clock says: the newest of those that sign signs.
+// there are, whatever the clock says: the newest of those that sign signs. It was
+// made by the later of both clocks, for the keys before it age from then on.
 func (s *AccessService) insertSigningKey(ctx context.Context, t *db.Tx, sealer *seal.Sealer, signs time.Time) (id string, err error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -86,7 +87,7 @@ func (s *AccessService) insertSigningKey(ctx context.Context, t *db.Tx, sealer *
 	id = store.NewID()
 	if _, err := t.Exec(ctx, `
 		INSERT INTO signing_key (id, public, sealed, created_at, signs_at, made_by)
-		VALUES ($1, $2, $3, $4, $5, $6)`,
+		VALUES ($1, $2, $3, `+t.LaterSQL(`CAST($4 AS BIGINT)`)+`, $5, $6)`,
 		id, []byte(public), sealing.Seal(SigningKeyField(id), private.Seed()), max(store.Micros(t.Now), newest+1000), store.Micros(signs), string(t.Actor)); err != nil {
 		return "", err
 	}

@@ -89,15 +89,19 @@ func (s *AccessService) RotateSigningKey(ctx context.Context, actor store.Actor,
 }
 
 // SweepSigningKeys drops the keys whose tokens have all expired: those that a
-// newer one replaced long ago.
+// newer one, which was made long ago, replaced long ago.
 func SweepSigningKeys(ctx context.Context, s *AccessService, actor store.Actor) error {
 	return s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
+		now, err := t.SafeNow(ctx)
+		if err != nil {
+			return err
+		}
 		n, err := t.Exec(ctx, `
 			DELETE FROM signing_key
 			WHERE EXISTS (
 			    SELECT 1 FROM signing_key AS newer
 			    WHERE (newer.created_at, newer.id) > (signing_key.created_at, signing_key.id)
-			      AND newer.signs_at <= $1)`, store.Micros(t.Now.Add(-signingKeyKept)))
+			      AND newer.created_at <= $1 AND newer.signs_at <= $1)`, store.Micros(now.Add(-signingKeyKept)))
 		if err != nil || n == 0 {
 			return err
 		}

@@ -144,7 +144,7 @@ func (s *CatalogService) DeleteCatalog(ctx context.Context, actor store.Actor, i
 			return store.Unprocessablef([]string{"id"}, "is the catalog that the rules %s lead to; delete them, or give them another, first", authoring.Some(rules))
 		}
 		if _, err := w.Exec(ctx, `
-			UPDATE release SET superseded_at = $2
+			UPDATE release SET superseded_at = `+w.LaterSQL(`CAST($2 AS BIGINT)`)+`
 			WHERE catalog_id = $1 AND state = $3 AND superseded_at = 0`, id, store.Micros(w.Now), ReleasePublished); err != nil {
 			return err
 		}

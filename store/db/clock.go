@@ -1,7 +1,56 @@
 package db
 
-import "time"
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"portico/store"
+)
 
 // Now is the injected clock's time, in UTC, truncated to milliseconds as
 // every stored time is.
 func (s *DB) Now() time.Time { return s.clock().UTC().Truncate(time.Millisecond) }
+
+// ClockSQL is the database's own clock in SQL, in microseconds: one for all
+// servers. Leases go by it.
+func (s *DB) ClockSQL() string { return s.dialect.clock() }
+
+// What is deleted, forgotten or taken over because it is old must be old by
+// two clocks, the program's and the database's own: a server that is ahead, be
+// it by a year, does away with nothing early, and one that is behind keeps for
+// longer. What is old only by the time that it says of itself, as a line of the
+// ledger or a use of a code, which imports bring with theirs, is so by both too.
+// Where a server writes that something ends, to be done away with later,
+// it writes the later of both, or one that is behind would make it old at once.
+
+// SafeNow is the earlier of the program's clock and the database's.
+func (s *DB) SafeNow(ctx context.Context) (time.Time, error) { return s.safeNow(ctx, s.Reader) }
+
+func (s *DB) safeNow(ctx context.Context, in Session) (time.Time, error) {
+	at, _, err := One(ctx, in, Scalar[int64], `SELECT `+s.earlier(`CAST($1 AS BIGINT)`), store.Micros(s.Now()))
+	return store.FromMicros(at), err
+}
+
+func (s *DB) earlier(at string) string { return s.dialect.least() + `(` + at + `, ` + s.ages() + `)` }
+
+// ages is the database's clock in SQL, by which ages are told, to the
+// millisecond.
+func (s *DB) ages() string {
+	if s.opened.DatabaseClock != nil {
+		return strconv.FormatInt(store.Micros(s.opened.DatabaseClock()), 10)
+	}
+	return s.dialect.clock() + ` / 1000 * 1000`
+}
+
+// SafeNow is the earlier of the program's clock and the database's.
+func (t *Tx) SafeNow(ctx context.Context) (time.Time, error) { return t.db.safeNow(ctx, t.Session) }
+
+// EarlierSQL is the earlier of a time in SQL, in microseconds, and the
+// database's clock.
+func (t *Tx) EarlierSQL(at string) string { return t.db.earlier(at) }
+
+// LaterSQL is the later of both.
+func (t *Tx) LaterSQL(at string) string {
+	return t.db.dialect.greatest() + `(` + at + `, ` + t.db.ages() + `)`
+}

@@ -63,6 +63,11 @@ type dialect interface {
 	// clock is an expression of the database's own time, in microseconds.
 	clock() string
 
+	// least and greatest are the functions of the least and the greatest of
+	// several values.
+	least() string
+	greatest() string
+
 	// readOnly is a query that tells 1 where the database takes no writes, else 0.
 	readOnly() string
 

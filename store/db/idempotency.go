@@ -6,19 +6,25 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"time"
+	"math"
 
 	"portico/store"
 )
 
-// keysBefore is when the keys were used first that no longer stand for it, in
-// microseconds; 0 where they do for ever. Where a client has more keys than are
-// kept of one, it is keysSafe at least (keyRoom).
-func (s *DB) keysBefore(now time.Time) int64 {
+// keysKept is how long a key stands for its first use, in microseconds. Where a
+// client has more keys than are kept of one, it is keysSafe at least (keyRoom).
+func (s *DB) keysKept() int64 {
 	if s.opened.KeptKeyTime < 0 {
-		return 0
+		return math.MaxInt64 // for ever
 	}
-	return store.Micros(now.Add(-cmp.Or(s.opened.KeptKeyTime, defaultKeptKeyTime)))
+	return cmp.Or(s.opened.KeptKeyTime, defaultKeptKeyTime).Microseconds()
+}
+
+// keysBefore is when the keys were used first that no longer stand for it, in
+// microseconds.
+func (s *DB) keysBefore(ctx context.Context) (int64, error) {
+	now, err := s.SafeNow(ctx)
+	return store.Micros(now) - s.keysKept(), err
 }
 
 // UpdateOnce is update for a write that is answered by what fn returns. Under a
@@ -73,7 +79,10 @@ func UpdateKept[K any](ctx context.Context, s *DB, key *store.IdempotencyKey, ac
 // what it came to the first time.
 //
 // The key is claimed before anything else is done: of equal writes at once the
-// first goes on, and the others wait for what becomes of it.
+// first goes on, and the others wait for what becomes of it. Its age begins by
+// the database's clock, whichever server claims it: by that of one which is
+// behind it would be outdated at once, and by that of one which is ahead it
+// would take another's place for as long.
 func (s *DB) once(ctx context.Context, key *store.IdempotencyKey, actor store.Actor, fn func(context.Context, *Tx) error, kept func() string, replay func(string) error) (func(context.Context, *Tx) error, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -91,11 +100,11 @@ func (s *DB) once(ctx context.Context, key *store.IdempotencyKey, actor store.Ac
 	return func(ctx context.Context, t *Tx) error {
 		claimed, err := t.Exec(ctx, `
 			INSERT INTO idempotency_key (client, operation, key, input_hash, outcome, created_at)
-			VALUES ($1, $2, $3, $4, '', $5)
+			VALUES ($1, $2, $3, $4, '', `+s.ages()+`)
 			ON CONFLICT (client, operation, key) DO UPDATE
 			SET input_hash = excluded.input_hash, outcome = '', created_at = excluded.created_at
-			WHERE idempotency_key.created_at <= $6`,
-			string(t.Actor), key.Operation, key.Key, hash, store.Micros(t.Now), s.keysBefore(t.Now))
+			WHERE idempotency_key.created_at <= `+t.EarlierSQL(`CAST($5 AS BIGINT)`)+` - CAST($6 AS BIGINT)`,
+			string(t.Actor), key.Operation, key.Key, hash, store.Micros(t.Now), s.keysKept())
 		if err != nil {
 			return err
 		}
@@ -146,6 +155,10 @@ func (t *Tx) replay(ctx context.Context, key *store.IdempotencyKey, hash string,
 //
 // An outdated key is as good as gone before that (once).
 func (s *DB) SweepIdempotencyKeys(ctx context.Context) error {
+	before, err := s.keysBefore(ctx)
+	if err != nil {
+		return err
+	}
 	return s.InBatches(ctx, "", func(ctx context.Context, t *Tx, rows int) (int64, error) {
 		return t.Exec(ctx, `
 			DELETE FROM idempotency_key
@@ -154,12 +167,16 @@ func (s *DB) SweepIdempotencyKeys(ctx context.Context) error {
 			        SELECT created_at, client, operation, key FROM idempotency_key
 			        WHERE created_at <= $1 ORDER BY created_at, client, operation, key LIMIT $2) AS batch
 			    ORDER BY created_at DESC, client DESC, operation DESC, key DESC LIMIT 1)`,
-			s.keysBefore(t.Now), rows)
+			before, rows)
 	})
 }
 
 // IdempotencyKeysDue counts, up to a number, those that SweepIdempotencyKeys
 // deletes.
 func (s *DB) IdempotencyKeysDue(ctx context.Context, most int) (int, error) {
-	return CountUpTo(ctx, s, most, `idempotency_key WHERE created_at <= $1`, s.keysBefore(s.Now()))
+	before, err := s.keysBefore(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return CountUpTo(ctx, s, most, `idempotency_key WHERE created_at <= $1`, before)
 }

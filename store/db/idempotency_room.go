@@ -104,16 +104,19 @@ func (r *keyRoom) refused(client store.Actor, now time.Time) error {
 // makeKeyRoom looks at a client's keys where enough were added, and drops the
 // oldest of too many.
 func (s *DB) makeKeyRoom(ctx context.Context, client store.Actor) error {
-	now := s.Now()
-	if !s.keys.due(client, now) {
+	if !s.keys.due(client, s.Now()) {
 		return nil
 	}
 	keeps, err := s.keysThatFit(ctx, client)
 	if err != nil || keeps == 0 {
 		return err
 	}
+	now, err := s.SafeNow(ctx)
+	if err != nil {
+		return err
+	}
 	if safe := store.Micros(now.Add(-keysSafe)); keeps > safe {
-		s.keys.refuse(client, now.Add(keysRefused))
+		s.keys.refuse(client, s.Now().Add(keysRefused))
 		keeps = safe
 	}
 	return s.InBatches(ctx, "", func(ctx context.Context, t *Tx, rows int) (int64, error) {

@@ -194,6 +194,8 @@ func (postgresDialect) explain(query string) string { return "EXPLAIN " + query 
 func (postgresDialect) clock() string {
 	return "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)"
 }
+func (postgresDialect) least() string    { return "LEAST" }
+func (postgresDialect) greatest() string { return "GREATEST" }
 func (postgresDialect) readOnly() string {
 	return `SELECT CASE WHEN current_setting('transaction_read_only') = 'on' THEN 1 ELSE 0 END`
 }

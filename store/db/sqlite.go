@@ -182,6 +182,8 @@ func (sqliteDialect) forUpdate(string) string     { return "" } // it has the wh
 func (sqliteDialect) bulk() string                { return "" }
 func (sqliteDialect) readOnly() string            { return "SELECT 0" }
 func (sqliteDialect) clock() string               { return "CAST(unixepoch('subsec') * 1000000 AS INTEGER)" }
+func (sqliteDialect) least() string               { return "MIN" }
+func (sqliteDialect) greatest() string            { return "MAX" }
 func (sqliteDialect) explain(query string) string { return "EXPLAIN QUERY PLAN " + query }
 
 // backup needs a connection that may write: on one that may not, VACUUM INTO

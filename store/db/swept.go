@@ -17,23 +17,34 @@ type Sweep struct {
 	Due   func(ctx context.Context, most int) (int, error) // how much waits for it, counted up to a number; nil where that is not known
 }
 
-// Kept is a sweep of what is older than a time, in microseconds, where that is
-// kept for so long; 0 is for ever, and sweeps nothing.
+// Kept is a sweep of what is older than a time, in microseconds and by SafeNow,
+// where that is kept for so long; 0 is for ever, and sweeps nothing.
 func (s *DB) Kept(name string, every, kept time.Duration, do func(ctx context.Context, before int64) error, due func(ctx context.Context, before int64, most int) (int, error)) Sweep {
-	before := func() int64 { return store.Micros(s.Now().Add(-kept)) }
+	before := func(ctx context.Context) (int64, error) {
+		now, err := s.SafeNow(ctx)
+		return store.Micros(now.Add(-kept)), err
+	}
 	return Sweep{
 		Name: name, Every: every,
 		Do: func(ctx context.Context) error {
 			if kept == 0 {
 				return nil
 			}
-			return do(ctx, before())
+			old, err := before(ctx)
+			if err != nil {
+				return err
+			}
+			return do(ctx, old)
 		},
 		Due: func(ctx context.Context, most int) (int, error) {
 			if kept == 0 {
 				return 0, nil
 			}
-			return due(ctx, before(), most)
+			old, err := before(ctx)
+			if err != nil {
+				return 0, err
+			}
+			return due(ctx, old, most)
 		},
 	}
 }

@@ -15,18 +15,18 @@ import (
 // another transaction, so side effects wait in AfterCommit.
 type Tx struct {
 	Session
-	engine dialect
-	Now    time.Time // fixed for the whole write, truncated to milliseconds
-	Actor  store.Actor
-	after  []func()
+	db    *DB
+	Now   time.Time // fixed for the whole write, truncated to milliseconds
+	Actor store.Actor
+	after []func()
 }
 
 // ForUpdate ends a query whose rows of a table nobody else may change before
 // this write ends. They are locked in the order of the query.
-func (t *Tx) ForUpdate(table string) string { return t.engine.forUpdate(table) }
+func (t *Tx) ForUpdate(table string) string { return t.db.dialect.forUpdate(table) }
 
 // ExpectMany prepares the write for many rows.
-func (t *Tx) ExpectMany(ctx context.Context) error { return t.bulk(ctx, t.engine) }
+func (t *Tx) ExpectMany(ctx context.Context) error { return t.bulk(ctx, t.db.dialect) }
 
 // AfterCommit runs f once the write is durable.
 func (t *Tx) AfterCommit(f func()) { t.after = append(t.after, f) }
@@ -127,7 +127,7 @@ func (s *DB) tryAlone(ctx, caller context.Context, actor store.Actor, fn func(co
 	if err := caller.Err(); err != nil { // it went while the write waited for a connection
 		return true, err
 	}
-	t := &Tx{Session: Session{on: transaction}, engine: s.dialect, Now: s.Now(), Actor: actor}
+	t := &Tx{Session: Session{on: transaction}, db: s, Now: s.Now(), Actor: actor}
 	if err := Guard(func() error { return fn(ctx, t) }); err != nil {
 		return true, err
 	}

@@ -107,7 +107,7 @@ func (s *JobService) CancelJob(ctx context.Context, actor store.Actor, id string
 		if _, err := t.Exec(ctx, `
 			UPDATE job SET canceled = TRUE,
 			       state = CASE WHEN state = $2 THEN $3 ELSE state END,
-			       finished_at = CASE WHEN state = $2 THEN CAST($4 AS BIGINT) ELSE finished_at END
+			       finished_at = CASE WHEN state = $2 THEN `+t.LaterSQL(`CAST($4 AS BIGINT)`)+` ELSE finished_at END
 			WHERE id = $1 AND finished_at = 0`, id, string(JobQueued), string(JobCanceled), store.Micros(t.Now)); err != nil {
 			return nil, err
 		}

@@ -68,7 +68,7 @@ func TestJobs(t *testing.T) {
 
 func jobDone(e storetest.Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t, func(c *shop.Config) { c.Clock = storetest.NewClock(noon).Now })
+		s := e.Open(t, storetest.At(storetest.NewClock(noon)))
 		s.SetWork("count", func(_ context.Context, _ *job.Job, progress func(done, total int)) (any, error) {
 			progress(3, 7)
 			return map[string]int{"n": 7}, nil
@@ -227,7 +227,7 @@ func jobKept(e storetest.Engine) func(*testing.T) {
 
 func jobTakenOver(e storetest.Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		gone := e.Open(t, func(c *shop.Config) { c.Clock = storetest.NewClock(noon).Now })
+		gone := e.Open(t, storetest.At(storetest.NewClock(noon)))
 		started, goOn := make(chan struct{}), make(chan struct{})
 		gone.SetWork("long", func(context.Context, *job.Job, func(done, total int)) (any, error) {
 			close(started)
@@ -366,7 +366,7 @@ func jobsFair(e storetest.Engine) func(*testing.T) {
 func jobsForgotten(e storetest.Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(noon)
-		s := e.Open(t, func(c *shop.Config) { c.Clock = clock.Now })
+		s := e.Open(t, storetest.At(clock))
 		s.SetWork("count", func(context.Context, *job.Job, func(done, total int)) (any, error) { return nil, nil })
 		stop := storetest.Work(t, s)
 		old := enqueue(t, s, "count", 1)

@@ -201,17 +201,18 @@ func (s *JobService) endJob(ctx context.Context, job *Job) error {
 		if job.State == JobQueued {
 			finished = 0
 		}
+		ended := `finished_at = CASE WHEN CAST($7 AS BIGINT) > 0 THEN ` + t.LaterSQL(`CAST($7 AS BIGINT)`) + ` ELSE 0 END`
 		if job.State != JobSucceeded {
 			_, err := t.Exec(ctx, `
-				UPDATE job SET state = $3, error = $4, done = CASE WHEN result = '' THEN $5 ELSE done END, total = $6, finished_at = $7
+				UPDATE job SET state = $3, error = $4, done = CASE WHEN result = '' THEN $5 ELSE done END, total = $6, `+ended+`
 				WHERE id = $1 AND worker = $2 AND state = $8`,
 				job.ID, job.worker, string(job.State), job.Error, job.Done, job.Total, finished, string(JobRunning))
 			return err
 		}
 		_, err := t.Exec(ctx, `
-			UPDATE job SET state = $3, result = $4, error = $5, done = $6, total = $7, finished_at = $8
-			WHERE id = $1 AND worker = $2 AND state = $9`,
-			job.ID, job.worker, string(job.State), string(job.Result), job.Error, job.Done, job.Total, finished, string(JobRunning))
+			UPDATE job SET state = $3, error = $4, done = $5, total = $6, `+ended+`, result = $9
+			WHERE id = $1 AND worker = $2 AND state = $8`,
+			job.ID, job.worker, string(job.State), job.Error, job.Done, job.Total, finished, string(JobRunning), string(job.Result))
 		return err
 	})
 }

@@ -108,10 +108,15 @@ func dropMoved(ctx context.Context, w *authoring.Writer, sources []authoring.Sou
 // importClaims claims the codes of promotions that have not ended; one that
 // another promotion holds is its line's fault.
 func importClaims(ctx context.Context, w *authoring.Writer, sources []authoring.Source, promotions map[string]*Promotion) error {
-	byPromotion := map[string][]authoring.Source{}
+	byPromotion, ended := map[string][]authoring.Source{}, map[string]bool{}
+	for id, p := range promotions {
+		var err error
+		if ended[id], err = p.ended(ctx, w.Tx); err != nil {
+			return err
+		}
+	}
 	for _, resource := range sources {
-		id := resource.(*codeSource).PromotionID
-		if promotions[id].End.After(w.Now) {
+		if id := resource.(*codeSource).PromotionID; !ended[id] {
 			byPromotion[id] = append(byPromotion[id], resource)
 		}
 	}

@@ -14,7 +14,8 @@ import (
 
 // claim takes codes, which must be sorted and each there once, for a
 // promotion that has not ended, and tells which it got: those that no
-// promotion holds whose end is yet to come, this one included.
+// promotion holds whose end is yet to come, this one included. Both clocks must
+// say that it has ended (db.SafeNow).
 func claim(ctx context.Context, t *db.Tx, p *Promotion, codes []string) (claimed map[string]bool, err error) {
 	claimed = make(map[string]bool, len(codes))
 	err = store.InBlocks(codes, 512, func(codes []string) error {
@@ -30,7 +31,7 @@ func claim(ctx context.Context, t *db.Tx, p *Promotion, codes []string) (claimed
 			WHERE NOT EXISTS (
 			    SELECT 1 FROM promotion
 			    WHERE promotion.number = code_claim.promotion_number AND promotion.epoch = code_claim.epoch
-			      AND promotion.end_at > CAST($3 AS BIGINT))
+			      AND promotion.end_at > `+t.EarlierSQL(`CAST($3 AS BIGINT)`)+`)
 			RETURNING code`, args...)
 		for _, code := range got {
 			claimed[code] = true
@@ -108,7 +109,11 @@ const codeUnlessThere = ` ON CONFLICT (promotion_number, epoch, code) DO NOTHING
 // where the promotion is.
 func addAutomaticCode(ctx context.Context, t *db.Tx, p *Promotion) error {
 	code := p.automaticCode()
-	if p.End.After(t.Now) {
+	ended, err := p.ended(ctx, t)
+	if err != nil {
+		return err
+	}
+	if !ended {
 		claimed, err := claim(ctx, t, p, []string{code})
 		if err != nil {
 			return err

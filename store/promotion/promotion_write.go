@@ -186,13 +186,30 @@ func readPromotion(ctx context.Context, t *db.Tx, id string) (*Promotion, error)
 
 // reenables tells whether a change turns a promotion that has ended into one
 // that has not.
-func reenables(t *db.Tx, had *Promotion, source *promotionSource) bool {
-	return had != nil && had.StateAt(t.Now) == PromotionExpired && store.CheckedTime(source.End).After(t.Now)
+func reenables(ctx context.Context, t *db.Tx, had *Promotion, source *promotionSource) (bool, error) {
+	if had == nil || !store.CheckedTime(source.End).After(t.Now) {
+		return false, nil
+	}
+	return had.ended(ctx, t)
+}
+
+// ended tells whether a promotion has ended, so that its codes may go to
+// others: by the program's clock, and then by the database's too.
+func (p *Promotion) ended(ctx context.Context, t *db.Tx) (bool, error) {
+	if p.End.After(t.Now) {
+		return false, nil
+	}
+	now, err := t.SafeNow(ctx)
+	return err == nil && !p.End.After(now), err
 }
 
 // codesLost is how many codes go with a change.
 func codesLost(ctx context.Context, t *db.Tx, had *Promotion, source *promotionSource) (n int, err error) {
-	if reenables(t, had, source) {
+	again, err := reenables(ctx, t, had, source)
+	if err != nil {
+		return 0, err
+	}
+	if again {
 		n, _, err = db.One(ctx, t.Session, db.Scalar[int], codesTotal, had.number, had.epoch)
 		return n, err
 	}
@@ -210,7 +227,11 @@ func putPromotion(ctx context.Context, w *authoring.Writer, had *Promotion, sour
 	if had != nil {
 		number, created = had.number, had.CreatedAt
 		source.Epoch = max(source.Epoch, int(had.epoch))
-		if reenables(w.Tx, had, source) {
+		again, err := reenables(ctx, w.Tx, had, source)
+		if err != nil {
+			return false, err
+		}
+		if again {
 			source.Epoch = max(source.Epoch, int(had.epoch)+1)
 		}
 	}

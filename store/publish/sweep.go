@@ -67,9 +67,13 @@ type deadRelease struct {
 
 // deadReleases are those to drop. Whether a build lives is told by the database's
 // clock, by which it shows that it does: another server's clock may be minutes
-// ahead.
+// ahead. What was served of late is told by the earlier of both.
 func (s *PublishService) deadReleases(ctx context.Context) ([]deadRelease, error) {
 	kept := cmp.Or(s.kept, math.MaxInt32)
+	now, err := s.db.SafeNow(ctx)
+	if err != nil {
+		return nil, err
+	}
 	return db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (r deadRelease, err error) {
 		return r, rows.Scan(&r.id, &r.touched, &r.delta)
 	}, `
@@ -86,7 +90,7 @@ func (s *PublishService) deadReleases(ctx context.Context) ([]deadRelease, error
 		UNION ALL
 		SELECT id, touched_at, base_id <> 0 FROM release -- of a catalog that was deleted
 		WHERE state = $1 AND superseded_at > 0 AND catalog_id NOT IN (SELECT id FROM catalog)`,
-		catalog.ReleasePublished, buildingStale.Microseconds(), kept, store.Micros(s.db.Now().Add(-releaseRemembered)), max(kept, releasesMost))
+		catalog.ReleasePublished, buildingStale.Microseconds(), kept, store.Micros(now.Add(-releaseRemembered)), max(kept, releasesMost))
 }
 
 // dropRelease deletes a release, its own row last: what is left of an

@@ -286,7 +286,7 @@ func (v *View) chunkKey(list KeptList, sort store.SortBy, number int) db.CacheKe
 // and tells everyone.
 func Supersede(ctx context.Context, d *db.DB, t *db.Tx, catalogID string) error {
 	if _, err := t.Exec(ctx, `
-		UPDATE release SET superseded_at = $2
+		UPDATE release SET superseded_at = `+t.LaterSQL(`CAST($2 AS BIGINT)`)+`
 		WHERE catalog_id = $1 AND state = $3 AND superseded_at = 0
 		  AND id NOT IN (SELECT release_id FROM catalog WHERE id = $1 AND release_id IS NOT NULL)`,
 		catalogID, store.Micros(t.Now), catalog.ReleasePublished); err != nil {

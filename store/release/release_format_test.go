@@ -15,7 +15,6 @@ import (
 
 	"portico/store/exchange"
 	"portico/store/release"
-	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -35,7 +34,7 @@ func TestWhatReleasesAreMadeLikeHasItsFormat(t *testing.T) {
 			t.Skip("both engines are given the same rows")
 		}
 		clock := storetest.NewClock(time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC))
-		s := e.Open(t, func(config *shop.Config) { config.Clock = clock.Now })
+		s := e.Open(t, storetest.At(clock))
 		_, err := s.Import(t.Context(), "test", func() (io.ReadCloser, error) {
 			return io.NopCloser(strings.NewReader(strings.Join(storetest.Shop(), "\n"))), nil
 		}, exchange.ImportOptions{})

@@ -33,7 +33,7 @@ func TestRotateClientSecret(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		clock := storetest.NewClock(newYear)
-		s := e.Open(t, func(c *shop.Config) { c.Clock = clock.Now })
+		s := e.Open(t, storetest.At(clock))
 		client, first, err := s.CreateClient(t.Context(), "command:test", "till", nil)
 		require.NoError(t, err)
 		require.Equal(t, store.Actor("command:test"), client.ChangedBy)
@@ -81,7 +81,7 @@ func TestRevokeClient(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		clock := storetest.NewClock(newYear)
-		at := func(c *shop.Config) { c.Clock = clock.Now }
+		at := storetest.At(clock)
 		here, there := e.Open(t, at), e.Open(t, at)
 		client, first, err := here.CreateClient(t.Context(), "command:test", "till", nil)
 		require.NoError(t, err)
@@ -130,7 +130,7 @@ func TestClients(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		clock := storetest.NewClock(newYear)
-		s := e.Open(t, func(c *shop.Config) { c.Clock = clock.Now })
+		s := e.Open(t, storetest.At(clock))
 		list, err := s.Clients(t.Context())
 		require.NoError(t, err)
 		require.Empty(t, list)

@@ -9,7 +9,6 @@ import (
 
 	"portico/store"
 	"portico/store/access"
-	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -17,7 +16,7 @@ func TestCreateClient(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		clock := storetest.NewClock(time.Date(2026, 1, 2, 3, 4, 5, 678_900_000, time.UTC))
-		s := e.Open(t, func(c *shop.Config) { c.Clock = clock.Now })
+		s := e.Open(t, storetest.At(clock))
 
 		client, secret, err := s.CreateClient(t.Context(), "command:test", "Storefront é", []string{"settings:read", "catalog:read", "settings:read"})
 		require.NoError(t, err)

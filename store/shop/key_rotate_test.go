@@ -28,7 +28,7 @@ func TestRotateSigningKey(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		clock, sealer := storetest.NewClock(newYear), storetest.Sealer(t, 1)
-		s := e.Open(t, func(c *shop.Config) { c.Clock = clock.Now })
+		s := e.Open(t, storetest.At(clock))
 		first := kids(t, s, sealer)[0]
 		clock.Advance(time.Hour)
 		before := s.SigningKeysVersion()
@@ -78,7 +78,7 @@ func TestWorkersSweepSigningKeys(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		clock, sealer := storetest.NewClock(newYear), storetest.Sealer(t, 1)
-		s := e.Open(t, func(c *shop.Config) { c.Clock = clock.Now })
+		s := e.Open(t, storetest.At(clock))
 		kids(t, s, sealer)
 		clock.Advance(time.Second)
 		second, err := s.RotateSigningKey(t.Context(), "command:test", sealer, 0, false)

@@ -9,7 +9,6 @@ import (
 
 	"portico/store"
 	"portico/store/access"
-	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -17,7 +16,7 @@ func TestGrantShopperToken(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		clock := storetest.NewClock(newYear.Add(999 * time.Millisecond))
-		s := e.Open(t, func(c *shop.Config) { c.Clock = clock.Now })
+		s := e.Open(t, storetest.At(clock))
 		seconds := 86_400
 		grant, err := s.GrantShopperToken(t.Context(), "client:a", access.NewShopperToken{AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob", ExpiresIn: &seconds})
 		require.NoError(t, err)

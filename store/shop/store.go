@@ -47,6 +47,7 @@ type Config struct {
 	Patience      store.Patience   // how long to wait for the database
 	Sealer        *seal.Sealer     // seals the gateways' secrets; nil for a process that has no use for them
 	Clock         func() time.Time // nil means time.Now
+	DatabaseClock func() time.Time // for tests: the database's own, where ages are told; nil asks it
 	Log           *slog.Logger     // nil discards
 }
 
@@ -76,7 +77,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 		kept = *config.Retention
 	}
 	d, err := db.Open(ctx, db.Config{URL: config.URL, Readers: config.Readers, Synchronous: config.Synchronous, CacheBytes: config.CacheBytes,
-		NoCache: config.NoCache, KeptKeys: config.KeptKeys, KeptKeyBytes: config.KeptKeyBytes, KeptKeyTime: cmp.Or(kept.IdempotencyKeys, -1), Patience: config.Patience, Clock: config.Clock, Log: config.Log})
+		NoCache: config.NoCache, KeptKeys: config.KeptKeys, KeptKeyBytes: config.KeptKeyBytes, KeptKeyTime: cmp.Or(kept.IdempotencyKeys, -1), Patience: config.Patience, Clock: config.Clock, DatabaseClock: config.DatabaseClock, Log: config.Log})
 	if err != nil {
 		return nil, err
 	}

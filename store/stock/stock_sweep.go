@@ -154,7 +154,7 @@ func SweepChanges(s *StockService) db.Sweep {
 			mu.Lock()
 			defer mu.Unlock()
 			lanes, err := stockLanes(ctx, s.db.Reader)
-			if err != nil || seen != nil && s.db.Now().Sub(at) < every {
+			if err != nil || seen != nil && s.db.Now().Sub(at).Abs() < every {
 				return err
 			}
 			for lane, version := range seen {

@@ -3,6 +3,8 @@ package storetest
 import (
 	"sync"
 	"time"
+
+	"portico/store/shop"
 )
 
 // Clock stands still until it is told otherwise. Its Now is a store's
@@ -14,6 +16,12 @@ type Clock struct {
 
 // NewClock returns a clock that shows the given time.
 func NewClock(now time.Time) *Clock { return &Clock{now: now} }
+
+// At has a store go by the clock, and its database too where ages are told: the
+// time of all the world passes.
+func At(clock *Clock) func(*shop.Config) {
+	return func(config *shop.Config) { config.Clock, config.DatabaseClock = clock.Now, clock.Now }
+}
 
 // Now is the time that the clock shows.
 func (c *Clock) Now() time.Time {

@@ -59,7 +59,7 @@ func salesFile() string {
 func salesAt(t *testing.T, e Engine, at time.Time) (*shop.Store, *Clock) {
 	t.Helper()
 	clock := NewClock(at)
-	s := e.Open(t, func(config *shop.Config) { config.Clock = clock.Now })
+	s := e.Open(t, At(clock))
 	imported(t, s, salesFile())
 	_, err := s.Publish(t.Context(), actor, "main", nil)
 	require.NoError(t, err)

@@ -70,7 +70,10 @@ func stocked(t *testing.T, e Engine, available int, products ...string) *shop.St
 	return e.Open(t, at(NewClock(noon)))
 }
 
-func at(clock *Clock) func(*shop.Config) {
+func at(clock *Clock) func(*shop.Config) { return At(clock) }
+
+// beside has a store go by a clock of its own, whatever the database's shows.
+func beside(clock *Clock) func(*shop.Config) {
 	return func(config *shop.Config) { config.Clock = clock.Now }
 }
 

@@ -22,7 +22,8 @@ import (
 
 // ClockSteps is the promise about a program's clock that is set, forwards and
 // backwards, by minutes and hours: nothing is lost, done twice, or ended that
-// nobody asked to end. Leases and signs of life are by the database's clock.
+// nobody asked to end. Leases and signs of life are by the database's clock, and
+// what goes by its age is old by both.
 func ClockSteps(t *testing.T, e Engine) {
 	t.Run("a job is done once, by the one who holds it", stepsOfJobs(e))
 	t.Run("no sweep takes a build that lives for dead", stepsOfBuilds(e))
@@ -33,6 +34,11 @@ func ClockSteps(t *testing.T, e Engine) {
 	t.Run("keys are refused for no longer than they would be", stepsOfRefusals(e))
 	t.Run("a ledger keeps its order", stepsOfLedgers(e))
 	t.Run("a signing key that is made signs", stepsOfSigningKeys(e))
+	t.Run("who is a year ahead does away with nothing early", stepsOfAYearAhead(e))
+	t.Run("what ends on one that is a year behind is not old at once", stepsOfAYearBehind(e))
+	t.Run("a retry on one that is a day or a year off is not made again", stepsOfRetries(e))
+	t.Run("keys of one that is ahead make room", stepsOfKeyRoom(e))
+	t.Run("a promotion keeps its codes until it has ended", stepsOfPromotions(e))
 }
 
 // steps are what a clock is set to, about noon.

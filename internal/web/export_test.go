@@ -1,0 +1,4 @@
+package web
+
+// Steady is the clock of limits.
+var Steady = steady
