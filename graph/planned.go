@@ -106,9 +106,7 @@ func (p *planned) run(w http.ResponseWriter, r *http.Request, q *ready) bool {
 	case len(faults) > 0:
 		data := body[len(answerBegins) : len(body)-len(q.ends)]
 		response := &graphql.Response{Data: data, Errors: faults, Extensions: q.costed(&q.params)}
-		if refusedByLimit(response) {
-			w.WriteHeader(http.StatusTooManyRequests)
-		}
+		comeAgain(w, response)
 		p.write(w, &q.params, response)
 	case found != nil && cacheable(r):
 		w.Header()["Cache-Control"] = CacheControl(r)

@@ -28,6 +28,18 @@ func refusal(params *graphql.RawParams, faults gqlerror.List, modern bool) int {
 	return http.StatusOK
 }
 
+// comeAgain begins an answer with errors: where something of it may be had in a
+// moment, it says when to come again.
+func comeAgain(w http.ResponseWriter, response *graphql.Response) {
+	limited := refusedByLimit(response)
+	if (limited || lacks(response)) && w.Header().Get("Retry-After") == "" { // a limit by time has said so already
+		w.Header().Set("Retry-After", "1")
+	}
+	if limited {
+		w.WriteHeader(http.StatusTooManyRequests)
+	}
+}
+
 // refusedByLimit tells whether an answer holds nothing but that the caller
 // asked too much: proxies and clients heed the status then. How long to wait
 // is in Retry-After.
@@ -35,6 +47,12 @@ func refusedByLimit(response *graphql.Response) bool {
 	return len(response.Errors) > 0 &&
 		!slices.ContainsFunc(response.Errors, func(e *gqlerror.Error) bool { return e.Extensions["code"] != store.RateLimited }) &&
 		isEmpty(response.Data)
+}
+
+// lacks tells whether an answer is without something that may be had in a
+// moment.
+func lacks(response *graphql.Response) bool {
+	return slices.ContainsFunc(response.Errors, func(e *gqlerror.Error) bool { return e.Extensions["code"] == store.Unavailable })
 }
 
 // isEmpty tells whether data is null, or all of its members are.

@@ -305,9 +305,7 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 	ran(failed(response.Errors))
 	d.handling.tell(r.Context(), asked, response.Errors)
 	asked.tellCost(params, response)
-	if refusedByLimit(response) {
-		w.WriteHeader(http.StatusTooManyRequests)
-	}
+	comeAgain(w, response)
 	d.write(w, params, response)
 }
 

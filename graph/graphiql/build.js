@@ -2,6 +2,7 @@
 // Everything the page loads is in dist, and nothing of it needs more than the
 // server's own policy allows: no eval, no worker, no style element.
 import { build } from "esbuild";
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 
 const dist = new URL("dist/", import.meta.url);
@@ -15,11 +16,17 @@ const systemFonts = {
   })),
 };
 
+// The bundle begins with the sum of what it was made of, by which the tests know
+// one that is older than that.
+const sum = createHash("sha256");
+for (const name of ["build.js", "graphiql.css", "graphiql.jsx", "no-style.js", "package-lock.json"]) sum.update(readFileSync(new URL(name, import.meta.url)));
+
 await build({
   entryPoints: { graphiql: "graphiql.jsx" },
   absWorkingDir: new URL(".", import.meta.url).pathname,
   bundle: true, minify: true, format: "esm", target: "es2022", jsx: "automatic", legalComments: "none",
   outdir: "dist", logLevel: "info",
+  banner: { js: "// " + sum.digest("hex") },
   define: { "process.env.NODE_ENV": '"production"' },
   plugins: [systemFonts],
   // It makes style elements, which the policy forbids, to keep a page from

@@ -2,7 +2,7 @@
 // /schema.graphql, and the token and shopper are those of the plain page, kept
 // in this tab only.
 import { createRoot } from "react-dom/client";
-import { buildSchema, getOperationAST } from "graphql";
+import { buildSchema, getOperationAST, parse } from "graphql";
 import { createClient } from "graphql-sse";
 import { GraphiQL } from "graphiql";
 import { explorerPlugin } from "@graphiql/plugin-explorer";
@@ -26,12 +26,18 @@ function carried() {
 // headers: they end with this browser tab, as the token does.
 function stored() { try { return window.sessionStorage; } catch { return undefined; } }
 
-// ask is an answer, or of a subscription its events, until it is stopped.
+// ask is an answer, or of a subscription its events, until it is stopped. What
+// is asked for is read from the text that is sent: the editor reads its own a
+// moment after it was typed, and names the operation of before until then.
 function ask(request, options) {
-  const headers = { ...carried(), ...options?.headers };
-  const operation = options?.documentAST && getOperationAST(options.documentAST, request.operationName);
+  const headers = { ...carried(), ...options?.headers }, document = read(request.query);
+  if (document && getOperationAST(document)) request = { ...request, operationName: undefined }; // the only one needs no name
+  const operation = document && getOperationAST(document, request.operationName);
   return operation?.operation === "subscription" ? createClient({ url: "graphql", headers }).iterate(request) : post(request, headers);
 }
+
+// read is the document of a text; null where it is none, which the server tells.
+function read(query) { try { return parse(query); } catch { return null; } }
 
 async function post(request, headers) {
   const response = await fetch("graphql", {

@@ -17,7 +17,7 @@ import (
 type Common struct {
 	DatabaseURL string `group:"Store and log" placeholder:"URL" default:"file:portico.db" help:"The database: file:PATH for SQLite, or postgres://user@host:5432/database. Default: ${default}."`
 	Synchronous string `group:"Store and log" placeholder:"MODE" enum:"FULL,NORMAL,OFF" default:"FULL" help:"SQLite only, when a write counts as done: FULL survives loss of power, NORMAL may lose the last writes to it, OFF leaves it all to the system. Default: ${default}."`
-	Readers     uint16 `group:"Store and log" placeholder:"N" default:"0" help:"Connections that read from SQLite; or, each, the connections that read from PostgreSQL and those that write to it, and of the latter as many again, at most 4, for publications and exports. 0 is pool_max_conns of the URL, or the engine's own choice. Default: ${default}."`
+	Readers     uint16 `group:"Store and log" placeholder:"N" default:"0" help:"Connections that read from SQLite; or, each, the connections that read from PostgreSQL and those that write to it, and of the latter as many again, at most 4, for publications and exports, and one for housekeeping. 0 is pool_max_conns of the URL, or the engine's own choice. Default: ${default}."`
 
 	DatabaseWait  time.Duration `group:"Store and log" placeholder:"DURATION" default:"5s" help:"How long to wait for a connection to PostgreSQL: a free one, or a new one. Default: ${default}."`
 	ReadTime      time.Duration `group:"Store and log" placeholder:"DURATION" default:"10s" help:"How long one query may take, but for those of publications and exports. Default: ${default}."`

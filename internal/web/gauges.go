@@ -76,7 +76,7 @@ type gauges struct {
 
 // What gauges tells.
 var (
-	poolInUse  = describe("portico_database_connections_in_use", "Connections to the database at work, by pool: read, write or long, which is publications and exports.", "pool")
+	poolInUse  = describe("portico_database_connections_in_use", "Connections to the database at work, by pool: read, write, long, which is publications and exports, or house, which is housekeeping.", "pool")
 	poolIdle   = describe("portico_database_connections_idle", "Connections to the database that wait for work, by pool.", "pool")
 	poolMost   = describe("portico_database_connections_max", "How many connections a pool can have.", "pool")
 	poolWaits  = describe("portico_database_connection_waits_total", "How often somebody had to wait for a connection, by pool.", "pool")

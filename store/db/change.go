@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,6 +33,26 @@ type topics struct {
 
 	mu   sync.Mutex
 	seen map[Topic]int64 // the table's versions
+	all  map[Topic]int64 // those of topics that a hook follows too
+	back time.Time       // when it was last told that they went back
+}
+
+// wentBack tells whether the versions are those of a time before what was seen,
+// as of a backup that was restored, or a standby that lacked the last writes
+// when it took over. It does so now and again where they go to and fro.
+func (t *topics) wentBack(versions map[Topic]int64, now time.Time) bool {
+	back := false
+	for name, seen := range t.all {
+		if version, there := versions[name]; !there || version < seen {
+			back = true
+		}
+	}
+	t.all = maps.Clone(versions) // which the hook may take from
+	if !back || now.Sub(t.back) < troubleEvery {
+		return false
+	}
+	t.back = now
+	return true
 }
 
 // version is nil for the topics that a hook follows.
@@ -104,7 +125,11 @@ func (s *DB) refresh(ctx context.Context) error {
 			s.noticed(c.name)
 		}
 	}
+	back := s.topics.wentBack(versions, asked)
 	s.topics.mu.Unlock()
+	if back {
+		s.Log.Warn("the database went back to an earlier state: a backup was restored, or a failover lost writes; what was kept of it is read anew")
+	}
 	if s.hooks.Polled == nil {
 		return nil
 	}

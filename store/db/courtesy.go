@@ -33,6 +33,16 @@ func (s *DB) Courteous(ctx context.Context) context.Context {
 	return context.WithValue(ctx, courtesyKey{}, &courtesy{asked: &s.asked, since: time.Now(), seen: s.asked.Load()})
 }
 
+type asideKey struct{}
+
+// Aside has what is read and written under the returned context take a
+// connection that requests have not: whatever it waits for, they are answered.
+// There is one. So a write reads nothing beside its transaction, and of what is
+// done at once one thing is done aside.
+func Aside(ctx context.Context) context.Context { return context.WithValue(ctx, asideKey{}, true) }
+
+func isAside(ctx context.Context) bool { return ctx.Value(asideKey{}) != nil }
+
 // GiveWay rests if it is time to. It must not be called within a write, which
 // others wait for.
 func GiveWay(ctx context.Context) {

@@ -96,7 +96,7 @@ func Open(ctx context.Context, config Config) (*DB, error) {
 	if engine.oneWriter() {
 		s.Reader.prepared = newStatements()
 	} else {
-		s.Reader.cutOff = s.cutOff
+		s.Reader.again, s.Reader.aside = s.passing, s.house
 	}
 	s.readOnly.Store(true) // until it is known
 	if err := errors.Join(s.lookReadOnly(ctx), s.migrate(ctx)); err != nil {

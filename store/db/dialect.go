@@ -81,11 +81,12 @@ type dialect interface {
 
 // pools are what a store is connected by. Who waits in one of them waits for
 // nobody in another: queries are answered while writes wait for each other, and
-// both while a publication reads.
+// both while a publication reads, or a sweep waits for a table.
 type pools struct {
 	read   *sql.DB // queries
 	write  *sql.DB // writes; on SQLite a single connection
 	long   *sql.DB // snapshots, of whose queries each may take its time
+	house  *sql.DB // what is done aside (Aside); nil on SQLite, where nobody else holds a table
 	upkeep *sql.DB // migrations and what else writes for long
 	closer io.Closer
 	home   *home // nil on PostgreSQL
@@ -100,6 +101,7 @@ const (
 	faultDuplicate       // a unique constraint
 	faultCheck           // a check constraint
 	faultRetry           // lost to another transaction; run it again
+	faultEnded           // the database ended a transaction that stood still, and rolled it back; run it again
 	faultHeld            // another transaction held what it is about for too long
 	faultAway            // no connection, or a lost one
 	faultSlow            // it took longer than it may

@@ -8,7 +8,7 @@ import (
 
 // PoolStats is how busy a pool of connections is.
 type PoolStats struct {
-	Pool              string // read, write, or long, which SQLite has not
+	Pool              string // read, write, long or house; SQLite has the first two
 	InUse, Idle, Most int    // connections
 	Waits             int64  // how often somebody had to wait for one since the start
 	WaitSeconds       float64

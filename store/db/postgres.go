@@ -23,8 +23,8 @@ import (
 
 type postgresDialect struct{}
 
-// open makes three pools of the size that the address or config names; the
-// third is only as large as what it is for.
+// open makes pools of the size that the address or config names; those beside
+// requests are only as large as what they are for.
 func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 	base, err := pgxpool.ParseConfig(config.URL)
 	if err != nil {
@@ -41,6 +41,9 @@ func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 	base.ConnConfig.DialFunc = (&net.Dialer{KeepAliveConfig: connectionAlive}).DialContext
 	var p pools
 	var all closers
+	writing := map[string]time.Duration{
+		"statement_timeout": patience.Write, "lock_timeout": patience.Lock, "idle_in_transaction_session_timeout": patience.Idle,
+	}
 	for _, pool := range []struct {
 		name     string
 		db       **sql.DB
@@ -49,10 +52,9 @@ func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 		settings map[string]time.Duration
 	}{
 		{"read", &p.read, base.MaxConns, patience.Connection, map[string]time.Duration{"statement_timeout": patience.Read}},
-		{"write", &p.write, base.MaxConns, patience.Connection, map[string]time.Duration{
-			"statement_timeout": patience.Write, "lock_timeout": patience.Lock, "idle_in_transaction_session_timeout": patience.Idle,
-		}},
+		{"write", &p.write, base.MaxConns, patience.Connection, writing},
 		{"long", &p.long, min(base.MaxConns, longReaders), 0, nil},
+		{"house", &p.house, 1, patience.Connection, writing},
 	} {
 		own := base.Copy()
 		own.MaxConns = pool.most
@@ -151,8 +153,10 @@ func (postgresDialect) classify(err error) fault {
 		return faultDuplicate
 	case "23514":
 		return faultCheck
-	case "40001", "40P01", "25P03", "25P04": // the last two: the database ended it, and rolled it back
+	case "40001", "40P01": // the first on a standby too, where it ends a query whose rows the primary has done away with
 		return faultRetry
+	case "25P03", "25P04":
+		return faultEnded
 	case "55P03":
 		return faultHeld
 	case "57014":

@@ -22,10 +22,11 @@ type Session struct {
 		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 		PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
 	}
+	aside    *sql.DB           // reads what is read aside; nil where that is no other
 	prepared *statements       // nil where the driver keeps statements itself
 	explain  func(error) error // says what an engine's error means; nil leaves it
 	patience time.Duration     // bounds a query; 0 leaves it to the caller's context
-	cutOff   func(error) bool  // tells that a connection was lost, and a read can be made on another; nil where it cannot, as in a transaction
+	again    func(error) bool  // tells that a read can be made once more, as where its connection was lost; nil where it cannot, as in a transaction
 }
 
 // statements are the prepared ones of a session that lasts. All texts come
@@ -110,6 +111,9 @@ func (s Session) query(ctx context.Context, query string, args ...any) (*sql.Row
 		}
 		return stmt.QueryContext(ctx, args...)
 	}
+	if s.aside != nil && isAside(ctx) {
+		return s.aside.QueryContext(ctx, query, args...)
+	}
 	return s.on.QueryContext(ctx, query, args...)
 }
 
@@ -124,7 +128,8 @@ func (s Session) bulk(ctx context.Context, engine dialect) error {
 }
 
 // Collect reads every row of a query. Outside a transaction it does so once more
-// where the connection was lost before the first of them came.
+// where the connection was lost, or the query lost to another transaction, before
+// the first of them came.
 func Collect[T any](ctx context.Context, s Session, scan func(*sql.Rows) (T, error), query string, args ...any) (list []T, err error) {
 	if told := store.ObserverOf(ctx); told != nil {
 		defer func(ctx context.Context, began time.Time) { told.Statement(ctx, query, began, int64(len(list)), err) }(ctx, time.Now())
@@ -135,7 +140,7 @@ func Collect[T any](ctx context.Context, s Session, scan func(*sql.Rows) (T, err
 		defer cancel()
 	}
 	list, err = readRows(ctx, s, scan, query, args)
-	if err != nil && len(list) == 0 && ctx.Err() == nil && s.cutOff != nil && s.cutOff(err) {
+	if err != nil && len(list) == 0 && ctx.Err() == nil && s.again != nil && s.again(err) {
 		list, err = readRows(onLiving(ctx), s, scan, query, args)
 	}
 	if err != nil {

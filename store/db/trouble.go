@@ -13,9 +13,9 @@ import (
 // of the statement, or of ours.
 func troubleOf(f fault) error {
 	switch f {
-	case faultAway:
+	case faultAway, faultRetry: // what a write loses to is no trouble, and told before
 		return store.ErrAway
-	case faultSlow:
+	case faultSlow, faultEnded:
 		return store.ErrSlow
 	case faultHeld:
 		return store.ErrHeld

@@ -115,7 +115,11 @@ func (s *DB) updateAlone(caller context.Context, actor store.Actor, fn func(cont
 // tryAlone tries once; open tells whether the transaction was still open when it
 // failed, so that nothing is written.
 func (s *DB) tryAlone(ctx, caller context.Context, actor store.Actor, fn func(context.Context, *Tx) error) (open bool, err error) {
-	transaction, err := s.write.BeginTx(ctx, nil)
+	pool := s.write
+	if isAside(ctx) {
+		pool = s.house
+	}
+	transaction, err := pool.BeginTx(ctx, nil)
 	if err != nil {
 		return true, err
 	}
@@ -157,7 +161,7 @@ func (s *DB) explainWrite(err error) error {
 		return fmt.Errorf("%w: %w", store.ErrClosed, err)
 	case errors.Is(err, store.ErrLeft):
 		return err
-	case s.lost(err):
+	case s.lost(err) && s.dialect.classify(err) != faultEnded:
 		return &store.Error{Code: store.Conflict, Detail: "Other writes kept changing the same rows; nothing was written, try again."}
 	}
 	return s.explainTrouble(err)
@@ -181,10 +185,16 @@ func (s *DB) IsDuplicate(err error) bool { return s.dialect.classify(err) == fau
 // IsClosing tells whether the store was closed.
 func (s *DB) IsClosing() bool { return isClosed(s.closing) }
 
-// lost tells whether a write failed only because of another.
+// lost tells whether a write failed only because of another, or of the time
+// that it took, so that it can be made again.
 func (s *DB) lost(err error) bool {
-	return errors.Is(err, ErrRaced) || s.dialect.classify(err) == faultRetry
+	kind := s.dialect.classify(err)
+	return errors.Is(err, ErrRaced) || kind == faultRetry || kind == faultEnded
 }
+
+// passing tells whether a read that failed may well be answered when it is made
+// once more.
+func (s *DB) passing(err error) bool { return s.cutOff(err) || s.lost(err) }
 
 // Guard turns a panic of fn into an error, so that it rolls back.
 func Guard(fn func() error) (err error) {

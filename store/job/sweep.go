@@ -13,8 +13,8 @@ import (
 )
 
 // House is what keeps a database from growing: sweeps, each done by one server
-// at a time, beside requests and jobs. A sweep gives way to both, and whatever
-// ends it, the next one goes on from there.
+// at a time, beside requests and jobs. A sweep gives way to both, and takes no
+// connection from them; whatever ends it, the next one goes on from there.
 type House struct {
 	db     *db.DB
 	sweeps []db.Sweep
@@ -184,7 +184,7 @@ func (h *House) holding(ctx context.Context, sweep *db.Sweep, worker string) (wi
 		func(ctx context.Context) error {
 			working, tell := store.Begin(ctx, store.StepSweep+sweep.Name)
 			within = working
-			err := db.Guard(func() error { return sweep.Do(db.CountSwept(h.db.Courteous(working), all)) })
+			err := db.Guard(func() error { return sweep.Do(db.CountSwept(db.Aside(h.db.Courteous(working)), all)) })
 			tell(err)
 			return err
 		})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/store"
 	"portico/store/db"
 	"portico/store/job"
 	"portico/store/storetest"
@@ -23,6 +24,7 @@ func TestSweeps(t *testing.T) {
 		t.Run("a sweep whose server is gone is taken over", sweepTakenOver(e))
 		t.Run("a sweep ends with its server, and the next goes on", sweepHandedOn(e))
 		t.Run("a sweep that was asked for comes before its time", sweepSoon(e))
+		t.Run("a sweep that waits takes no connection from those who ask", sweepAside(e))
 	})
 }
 
@@ -152,5 +154,53 @@ func sweepSoon(e storetest.Engine) func(*testing.T) {
 		storetest.Soon(t, 1, func() int64 { return times.Load() })
 		h.Soon("it")
 		storetest.Soon(t, 2, func() int64 { return times.Load() })
+	}
+}
+
+// sweepAside has a sweep wait for a table that somebody holds, of a server with
+// one connection to read by, and one to write.
+func sweepAside(e storetest.Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		if e.Name == "sqlite" {
+			t.Skip("nobody else holds a file's tables")
+		}
+		touch := func(table string) func(context.Context, *db.Tx) error {
+			return func(ctx context.Context, t *db.Tx) error {
+				_, err := t.Exec(ctx, `DELETE FROM `+table+` WHERE FALSE`)
+				return err
+			}
+		}
+		d, err := db.Open(t.Context(), db.Config{URL: e.URL(t), Readers: 1, Patience: store.Patience{Connection: time.Second, Read: time.Minute, Lock: 20 * time.Second}})
+		require.NoError(t, err)
+		require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
+		t.Cleanup(func() { _ = d.Close() })
+		for name, wait := range map[string]func(context.Context) error{
+			"reads": func(ctx context.Context) error {
+				_, _, err := db.One(ctx, d.Reader, db.Scalar[int], `SELECT COUNT(*) FROM gateway`)
+				return err
+			},
+			"writes": func(ctx context.Context) error { return d.Update(ctx, "", touch("gateway")) },
+		} {
+			holder, err := e.SQL(t).Begin()
+			require.NoError(t, err)
+			defer func() { _ = holder.Rollback() }()
+			_, err = holder.Exec(`LOCK TABLE gateway IN ACCESS EXCLUSIVE MODE`)
+			require.NoError(t, err)
+			ended := make(chan error, 1)
+			kept(t, job.NewHouse(d, []db.Sweep{{Name: name, Every: time.Hour, Do: func(ctx context.Context) error {
+				err := wait(ctx)
+				ended <- err
+				return err
+			}}}))
+			storetest.Soon(t, 1, func() (waiting int) {
+				require.NoError(t, e.SQL(t).QueryRow(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting))
+				return waiting
+			})
+			_, _, err = db.One(t.Context(), d.Reader, db.Scalar[int], `SELECT COUNT(*) FROM settings`)
+			require.NoError(t, err, "while a sweep %s", name)
+			require.NoError(t, d.Update(t.Context(), "", touch("settings")), "while a sweep %s", name)
+			require.NoError(t, holder.Rollback())
+			require.NoError(t, <-ended)
+		}
 	}
 }

@@ -21,7 +21,8 @@ import (
 
 // Linearizable is the promise that what clients of two servers see, taken
 // together, is what one client after the other could have seen, while the
-// network to the database is cut again and again (PostgreSQL; SQLite has none).
+// network to the database is cut again and again, is slow, and stands still before
+// commits (PostgreSQL; SQLite has none).
 // A write that is answered UNAVAILABLE was made as a whole or not at all, and
 // nobody knows which.
 func Linearizable(t *testing.T, e Engine) {
@@ -56,8 +57,13 @@ func history(t *testing.T, e Engine, ask func(s *shop.Store, client, turn int) (
 	for client := range linearClients {
 		asking.Go(func() {
 			for turn := range Pick(25, 200) {
-				if network != nil && rand.IntN(15) == 0 {
-					network.Cut() // with what the others have asked
+				if network != nil {
+					switch rand.IntN(30) {
+					case 0, 1:
+						network.Cut() // with what the others have asked
+					case 2:
+						network.Slow(time.Duration(rand.IntN(3)) * time.Millisecond)
+					}
 				}
 				asked := time.Since(begun).Nanoseconds()
 				input, output := ask(stores[client%2], client, turn)
@@ -71,8 +77,28 @@ func history(t *testing.T, e Engine, ask func(s *shop.Store, client, turn int) (
 			}
 		})
 	}
+	over := make(chan struct{})
+	if network != nil {
+		go standStill(network, over)
+	}
 	asking.Wait()
+	close(over)
 	return operations
+}
+
+// standStill has one write after the other wait for a moment before it is
+// committed, while others wait for its rows.
+func standStill(network *Proxy, over <-chan struct{}) {
+	for {
+		reached, goOn := network.StopAt("commit")
+		select {
+		case <-over:
+			return
+		case <-reached:
+			time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
+			close(goOn)
+		}
+	}
 }
 
 // linear holds a history against what one client after the other could see.

@@ -27,6 +27,7 @@ func Patience(t *testing.T, e Engine) {
 	t.Run("one connection is enough for everything", oneConnection(e))
 	t.Run("a query that takes too long is given up", querySlow(e))
 	t.Run("a network that swallows everything is given up, and found again", networkSwallows(e))
+	t.Run("a network that is slow is waited for, up to a time", networkSlow(e))
 	t.Run("a database that takes no writes is read", databaseReadOnly(e))
 	t.Run("a trouble is logged once, however many meet it", troubleLogged(e))
 }
@@ -169,6 +170,34 @@ func networkSwallows(e Engine) func(*testing.T) {
 			network.Cut()
 			Soon(t, true, func() bool { return increment(t.Context(), s, "a") == nil })
 		}
+		requireLedger(t, e.SQL(t))
+	}
+}
+
+func networkSlow(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		onlyPostgres(t, e)
+		SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
+		network, address := Between(t, e)
+		within := func(d time.Duration) map[string]func() error {
+			s := e.Open(t, func(config *shop.Config) { config.URL, config.Patience.Read, config.Patience.Write = address, d, d })
+			return map[string]func() error{
+				"a read":  func() error { _, err := s.Stocks(t.Context(), store.ListQuery{}); return err },
+				"a write": func() error { return increment(t.Context(), s, "a") },
+			}
+		}
+		patient, hurried := within(time.Minute), within(200*time.Millisecond)
+		network.Slow(2 * time.Millisecond)
+		for range 5 {
+			askAll(t, patient, well)
+		}
+		network.Slow(400 * time.Millisecond)
+		askAll(t, hurried, unconnected)
+		network.Slow(0)
+		for name, ask := range hurried {
+			Soon(t, true, func() bool { return ask() == nil }, name)
+		}
+		askAll(t, patient, well)
 		requireLedger(t, e.SQL(t))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -17,8 +18,9 @@ import (
 type Proxy struct {
 	target    func() (net.Conn, error)
 	listener  net.Listener
-	swallowed atomic.Bool // what is sent arrives nowhere, and nobody is told
-	full      atomic.Bool // nobody more is let in
+	swallowed atomic.Bool  // what is sent arrives nowhere, and nobody is told
+	full      atomic.Bool  // nobody more is let in
+	slow      atomic.Int64 // how long each piece takes that is sent, in nanoseconds
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool
@@ -67,6 +69,9 @@ func port(address *url.URL) string {
 // Swallow has everything that is sent vanish from now on, or no more. What was
 // swallowed does not come again, and its connections are never ended.
 func (p *Proxy) Swallow(on bool) { p.swallowed.Store(on) }
+
+// Slow has each piece that is sent, either way, take so long; 0 is no time.
+func (p *Proxy) Slow(each time.Duration) { p.slow.Store(int64(each)) }
 
 // Full has the database take nobody more, as one has whose connections are all
 // in use, until it is told otherwise.
@@ -151,6 +156,7 @@ func (p *Proxy) carry(to, from net.Conn, before func([]byte)) {
 	spoilt := false
 	_, _ = io.Copy(writerFunc(func(b []byte) (int, error) {
 		before(b)
+		time.Sleep(time.Duration(p.slow.Load()))
 		if spoilt = spoilt || p.swallowed.Load(); spoilt {
 			return len(b), nil
 		}

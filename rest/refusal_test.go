@@ -1,0 +1,85 @@
+package rest_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/storetest"
+)
+
+// refuses has a PostgreSQL database fail whatever asks for a promotion, or for a
+// job, by the code that the table refusal has, while it has one.
+var refuses = []string{
+	`CREATE TABLE refusal (code TEXT)`,
+	`CREATE FUNCTION refused() RETURNS BOOLEAN LANGUAGE plpgsql AS $$
+	DECLARE told TEXT;
+	BEGIN
+	    SELECT code INTO told FROM refusal;
+	    IF told IS NOT NULL THEN RAISE EXCEPTION 'planted' USING ERRCODE = told; END IF;
+	    RETURN FALSE;
+	END $$`,
+	`ALTER TABLE promotion RENAME TO promotion_behind`,
+	`CREATE VIEW promotion AS SELECT * FROM promotion_behind WHERE NOT refused()`,
+	`ALTER TABLE job RENAME TO job_behind`,
+	`CREATE VIEW job AS SELECT * FROM job_behind WHERE NOT refused()`,
+}
+
+// What a database in trouble says is UNAVAILABLE over every door, with when to
+// come again; it is no fault of ours, nor of the caller.
+func TestADatabaseInTroubleIsUnavailable(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		if e.Name != "postgres" {
+			t.Skip("its codes are PostgreSQL's")
+		}
+		s, db := open(t, e, shopFile()), e.SQL(t)
+		task, err := s.store.PublishLater(t.Context(), "test", "main", true)
+		require.NoError(t, err)
+		for _, statement := range refuses {
+			_, err := db.Exec(statement)
+			require.NoError(t, err)
+		}
+		doors := []struct {
+			method, path, body, accept string
+			status                     int
+			writes                     bool
+		}{
+			{"GET", "/v2/promotions/ten-off", "", "", http.StatusServiceUnavailable, false},
+			{"DELETE", "/v2/promotions/ten-off", "", "", http.StatusServiceUnavailable, true},
+			{"POST", "/graphql", `{"query":"{ promotions { nodes { name } } settings { currency } }"}`, "", http.StatusOK, false},
+			{"POST", "/graphql", `{"query":"mutation { promotionDelete(input: {id: \"ten-off\"}) { userErrors { message } } }"}`, "", http.StatusOK, true},
+			{"POST", "/graphql", `{"query":"subscription { jobProgress(id: \"` + task.ID + `\") { state } }"}`, "text/event-stream", http.StatusOK, false},
+		}
+		for code, of := range map[string]struct {
+			says     string
+			conflict bool // a write is told that it lost
+		}{
+			"57014": {says: "took too long"}, "25P03": {says: "took too long"}, "25P04": {says: "took too long"},
+			"25006": {says: "takes no writes"}, "53100": {says: "takes no writes"},
+			"53300": {says: "does not answer"}, "57P01": {says: "does not answer"}, "57P03": {says: "does not answer"}, "08006": {says: "does not answer"},
+			"40001": {says: "does not answer", conflict: true}, // of a standby, that it ended a query
+		} {
+			_, err := db.Exec(`INSERT INTO refusal VALUES ($1)`, code)
+			require.NoError(t, err)
+			for _, door := range doors {
+				if door.writes && of.conflict {
+					continue
+				}
+				w := s.send(t, door.method, door.path, door.body, "Accept", door.accept)
+				require.Equal(t, door.status, w.Code, "%s: %s %s answers %s", code, door.method, door.path, w.Body)
+				require.Contains(t, w.Body.String(), of.says, "%s: %s %s", code, door.method, door.path)
+				if door.path == "/graphql" {
+					require.Contains(t, w.Body.String(), `"code":"UNAVAILABLE"`, code)
+				}
+				if door.accept == "" { // a stream has begun
+					require.Equal(t, "1", w.Header().Get("Retry-After"), "%s: %s %s", code, door.method, door.path)
+				}
+			}
+			_, err = db.Exec(`DELETE FROM refusal`)
+			require.NoError(t, err)
+		}
+		require.Equal(t, 200, s.send(t, "GET", "/v2/promotions/ten-off", "").Code, "nothing was written, and all is as before")
+	})
+}
