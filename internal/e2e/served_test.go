@@ -31,6 +31,7 @@ type served struct {
 	stdout string           // the file that has its standard output
 	log    []map[string]any // complete once it has ended
 	end    func(os.Signal) (code int)
+	wait   func() (code int)         // for its end, which nobody asks for
 	signal func(os.Signal)           // and does not wait
 	logs   func(message string) bool // whether it has logged it by now
 }
@@ -76,7 +77,7 @@ func starting(t testing.TB, process *exec.Cmd) *served {
 			}
 		}
 	}()
-	wait := sync.OnceValue(func() int {
+	s.wait = sync.OnceValue(func() int {
 		<-read
 		_ = process.Wait() // it tells of the exit code
 		return process.ProcessState.ExitCode()
@@ -84,7 +85,7 @@ func starting(t testing.TB, process *exec.Cmd) *served {
 	s.signal = func(by os.Signal) { _ = process.Process.Signal(by) } // it may have ended
 	s.end = func(by os.Signal) int {
 		s.signal(by)
-		return wait()
+		return s.wait()
 	}
 	s.logs = func(message string) bool {
 		mu.Lock()
@@ -94,7 +95,7 @@ func starting(t testing.TB, process *exec.Cmd) *served {
 	t.Cleanup(func() { s.stop() })
 	line, ok := <-ready
 	if !ok {
-		require.FailNow(t, "the server did not get ready", "exit code %d, log %v", wait(), s.log)
+		require.FailNow(t, "the server did not get ready", "exit code %d, log %v", s.wait(), s.log)
 	}
 	s.url = line["address"].(string)
 	s.admin, _ = line["admin"].(string)

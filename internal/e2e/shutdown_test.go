@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -92,6 +93,102 @@ func TestAShutdownLosesNoRequest(t *testing.T) {
 			}
 		})
 	}
+}
+
+// looksEvery is how often a load balancer asks for /readyz, as that of packaging does.
+const looksEvery = time.Second
+
+// Clients behind a load balancer lose nothing by the flags that a server has
+// of itself. It goes on with connections that it has, and opens new ones, until
+// its look at /readyz tells 503; the server goes before no look of it, and ends
+// without another signal.
+func TestAShutdownByDefaultFlagsLosesNoRequest(t *testing.T) {
+	t.Parallel()
+	cert, key := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
+	trusted := &tls.Config{RootCAs: x509.NewCertPool()}
+	trusted.RootCAs.AddCert(certify(t, cert, key, 1))
+	start := func(flags ...string) *served {
+		store, _ := database(t)
+		return starting(t, command(slices.Concat([]string{"serve", "--addr", "127.0.0.1:0"}, store, flags)...))
+	}
+	plain, secured := start(), start("--tls-cert", cert, "--tls-key", key)
+
+	var mu sync.Mutex // of what follows
+	answered, lost := map[string]int{}, []string{}
+	asking, lookAway := context.WithCancel(t.Context())
+	defer lookAway()
+	var all sync.WaitGroup
+	for _, of := range []struct {
+		s        *served
+		protocol string
+	}{{plain, "HTTP/1.1"}, {secured, "HTTP/1.1"}, {secured, "HTTP/2.0"}} {
+		for _, anew := range []bool{false, true} {
+			kind := fmt.Sprint(of.protocol, " secured ", of.s == secured, " on new connections ", anew)
+			transport := &http.Transport{TLSClientConfig: trusted.Clone(), ForceAttemptHTTP2: of.protocol == "HTTP/2.0", DisableKeepAlives: anew}
+			defer transport.CloseIdleConnections()
+			for range 2 {
+				all.Go(func() {
+					for going := true; going; {
+						response, err := (&http.Client{Transport: transport}).Post(of.s.url+"/graphql", "application/json", strings.NewReader(`{"query":"{__typename}"}`))
+						if err == nil {
+							_, err = io.Copy(io.Discard, response.Body)
+							response.Body.Close()
+						}
+						mu.Lock()
+						switch {
+						case err != nil:
+							lost = append(lost, kind+": "+err.Error())
+						case response.StatusCode != http.StatusOK || response.Proto != of.protocol:
+							lost = append(lost, kind+": "+response.Proto+" "+response.Status)
+						default:
+							answered[kind]++
+						}
+						mu.Unlock()
+						select {
+						case <-asking.Done():
+							going = false
+						case <-time.After(50 * time.Millisecond):
+						}
+					}
+				})
+			}
+		}
+	}
+	prober := &http.Client{Transport: &http.Transport{TLSClientConfig: trusted, DisableKeepAlives: true}}
+	ready := func(s *served) bool {
+		response, err := prober.Get(s.url + "/readyz")
+		if err != nil {
+			return false
+		}
+		response.Body.Close()
+		return response.StatusCode == http.StatusOK
+	}
+	storetest.Soon(t, true, func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		require.Empty(t, lost, "before the shutdown")
+		return len(answered) == 6
+	})
+	require.True(t, ready(plain) && ready(secured))
+	plain.signal(syscall.SIGTERM)
+	secured.signal(syscall.SIGTERM)
+	looks, slow := time.NewTicker(looksEvery), false
+	defer looks.Stop()
+	for up := true; up; {
+		due := <-looks.C
+		up = ready(plain) || ready(secured)
+		slow = slow || time.Since(due) > looksEvery
+	}
+	lookAway()
+	all.Wait()
+	require.Zero(t, plain.wait())
+	require.Zero(t, secured.wait())
+	if slow && len(lost) > 0 {
+		t.Skip("the machine is so busy that no look at /readyz came in its time")
+	}
+	require.Empty(t, lost)
+	require.False(t, plain.logs("cut off") || secured.logs("cut off"))
+	t.Log(answered)
 }
 
 func TestASecondSignalHurries(t *testing.T) {

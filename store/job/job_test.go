@@ -193,9 +193,6 @@ func jobHandedOn(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-// A worker that does not show that it lives loses its job, and does not get
-// it back: what it says of its end does not count. A clock that is ahead takes
-// nothing from anybody.
 // jobKept has a worker end that did not hear any more that its write was made.
 func jobKept(e storetest.Engine) func(*testing.T) {
 	return func(t *testing.T) {
@@ -225,6 +222,9 @@ func jobKept(e storetest.Engine) func(*testing.T) {
 	}
 }
 
+// jobTakenOver has a worker that does not show that it lives lose its job. It
+// does not get it back: what it says of its end does not count. A clock that is
+// ahead takes nothing from anybody.
 func jobTakenOver(e storetest.Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		gone := e.Open(t, storetest.At(storetest.NewClock(noon)))
