@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"fmt"
 	"net/http/httptest"
 	"net/url"
 	"os"
@@ -147,7 +148,7 @@ func TestNoAnswerIsStale(t *testing.T) {
 }
 
 // TestADatabaseIsRestoredUnderItsServers: the numbers of its releases come
-// again, with other content.
+// again, with other content; stock and settings are others too.
 func TestADatabaseIsRestoredUnderItsServers(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
@@ -155,15 +156,34 @@ func TestADatabaseIsRestoredUnderItsServers(t *testing.T) {
 			t.Skip("TestAFileIsRestoredUnderItsServers")
 		}
 		both := serveTwice(t, e)
+		servers := []*surface{both.writer, both.other}
+		sold := func(s *shop.Store, available, pageLength int) {
+			_, err := s.CreateStock(t.Context(), "test", "tea", available)
+			require.NoError(t, err)
+			_, err = s.UpdateSettings(t.Context(), "test", settings.SettingsChange{PageLength: &pageLength})
+			require.NoError(t, err)
+		}
+		say := func(available, pageLength int) {
+			for _, s := range servers {
+				storetest.Soon(t, true, func() bool {
+					return strings.Contains(s.page(admin(), "/v2/inventories/tea").Body.String(), fmt.Sprintf(`"available":%d`, available)) &&
+						strings.Contains(s.page(admin(), "/v2/settings").Body.String(), fmt.Sprintf(`"page_length":%d`, pageLength))
+				})
+			}
+		}
+		sold(both.writer.store, 4, 3)
+		say(4, 3)
 		before := both.clock.Advance(time.Minute) // which went by before the other was published
 		another := e.Another(t)
 		restored := e.Open(t, at(storetest.NewClock(before)), func(c *shop.Config) { c.URL = another })
 		load(t, restored, strings.ReplaceAll(strings.TrimSpace(fresh), `"name":"Tea"`, `"name":"Mate"`))
+		sold(restored, 9, 7)
 		require.NoError(t, restored.Close())
 		storetest.Restore(t, e, another)
-		for _, s := range []*surface{both.writer, both.other} {
+		for _, s := range servers {
 			storetest.Soon(t, true, func() bool { return shows(s, admin(), "Mate", "1000") })
 		}
+		say(9, 7)
 	})
 }
 

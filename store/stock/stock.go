@@ -6,6 +6,7 @@ package stock
 import (
 	"context"
 	"database/sql"
+	"sync/atomic"
 	"time"
 
 	"portico/store"
@@ -15,8 +16,9 @@ import (
 // StockService is the stock of one database, and its ledger.
 type StockService struct {
 	db         *db.DB
-	live       *liveStock // nil for none
-	lane       db.Topic   // of this process's writes to stock
+	live       *liveStock   // nil for none
+	lane       db.Topic     // of this process's writes to stock
+	told       atomic.Int64 // writes that left word
 	sales      *stockQueue
 	stockWatch *stockWatch
 }

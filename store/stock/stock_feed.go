@@ -14,23 +14,31 @@ import (
 )
 
 // Who writes stock leaves word of it in its own transaction, for the other
-// processes' liveStock: a line in stock_change names the products, and the
-// version of its lane in change counts the lines. The lane's row is locked
+// processes' liveStock: a line in stock_change names the products, by a version
+// of its lane, the newest of which stands in change. The lane's row is locked
 // until the commit, so its lines become visible in the order of their
 // versions, and one that has seen a version has seen all before it. Servers
 // have lanes of their own, so that they do not wait for each other.
+//
+// Each line tells the version that it follows. Versions are times, so that one
+// that was lost, with a standby that took over or a backup that was restored,
+// does not come again with another content: the line after it follows an
+// earlier one, and whoever had seen it reads everything again.
+
+// laneVersion is a version of a lane, and the one that it follows; 0 for none.
+type laneVersion struct{ version, follows int64 }
 
 // stockFeed is what a process knows of the lanes.
 type stockFeed struct {
 	lane db.Topic           // this process's own
 	seen map[db.Topic]int64 // how far each was followed
-	own  map[int64]bool     // versions of the own lane that this process wrote
+	own  map[int64]int64    // versions of the own lane that this process wrote, by those that they follow
 }
 
 // follow notes how far the lanes were followed.
 func (f *stockFeed) follow(lanes map[db.Topic]int64) {
 	f.seen = lanes
-	maps.DeleteFunc(f.own, func(version int64, _ bool) bool { return version <= lanes[f.lane] })
+	maps.DeleteFunc(f.own, func(_, version int64) bool { return version <= lanes[f.lane] })
 }
 
 const (
@@ -61,28 +69,33 @@ func stockLanes(ctx context.Context, in db.Session) (map[db.Topic]int64, error) 
 }
 
 // takeLane makes this write the only one of its lane until it commits.
-func takeLane(ctx context.Context, t *db.Tx, lane db.Topic) (version int64, err error) {
-	version, _, err = db.One(ctx, t.Session, db.Scalar[int64], `
-		INSERT INTO change (topic, version) VALUES ($1, 1)
-		ON CONFLICT (topic) DO UPDATE SET version = change.version + 1
-		RETURNING version`, string(lane))
-	return version, err
+func takeLane(ctx context.Context, t *db.Tx, lane db.Topic) (taken laneVersion, err error) {
+	taken, _, err = db.One(ctx, t.Session, func(rows *sql.Rows) (v laneVersion, err error) {
+		return v, rows.Scan(&v.version, &v.follows)
+	}, `
+		INSERT INTO change (topic, version, follows) VALUES ($1, `+t.LaterSQL("1")+`, 0)
+		ON CONFLICT (topic) DO UPDATE SET version = `+t.LaterSQL("change.version + 1")+`, follows = change.version
+		RETURNING version, follows`, string(lane))
+	return taken, err
 }
 
 // tellStocks leaves word of the products whose stock a write changed, on the
 // lane that it has taken.
-func tellStocks(ctx context.Context, t *db.Tx, lane db.Topic, version int64, products []string) error {
+func tellStocks(ctx context.Context, s *StockService, t *db.Tx, lane db.Topic, taken laneVersion, products []string) error {
 	names := strings.Join(products, " ")
 	if len(products) > manyStocks {
 		names = "*"
 	}
-	if _, err := t.Exec(ctx, `INSERT INTO stock_change (lane, version, products) VALUES ($1, $2, $3)`, string(lane), version, names); err != nil {
+	if _, err := t.Exec(ctx, `INSERT INTO stock_change (lane, version, follows, products) VALUES ($1, $2, $3, $4)`,
+		string(lane), taken.version, taken.follows, names); err != nil {
 		return err
 	}
-	if version%(keptChanges/16) > 0 {
+	if s.told.Add(1)%(keptChanges/16) > 0 {
 		return nil
 	}
-	_, err := t.Exec(ctx, `DELETE FROM stock_change WHERE lane = $1 AND version <= $2`, string(lane), version-keptChanges)
+	_, err := t.Exec(ctx, `
+		DELETE FROM stock_change WHERE lane = $1 AND version <= (
+		    SELECT version FROM stock_change WHERE lane = $1 ORDER BY version DESC LIMIT 1 OFFSET $2)`, string(lane), keptChanges)
 	return err
 }
 
@@ -92,12 +105,12 @@ func TellImported(ctx context.Context, s *StockService, t *db.Tx, products []str
 	if len(products) == 0 {
 		return nil
 	}
-	version, err := takeLane(ctx, t, importLane)
+	taken, err := takeLane(ctx, t, importLane)
 	if err != nil {
 		return err
 	}
 	t.AfterCommit(s.live.drop)
-	return tellStocks(ctx, t, importLane, version, products)
+	return tellStocks(ctx, s, t, importLane, taken, products)
 }
 
 // Follow takes in what others wrote, up to the lanes' versions as they
@@ -134,34 +147,45 @@ func Follow(ctx context.Context, s *StockService, lanes map[db.Topic]int64, aske
 
 // stockChanges reads whose stock changed on a lane after one version and up to
 // another. They are not told when there were too many to name, when they are
-// swept already, and when the lane went back, in a database that was restored.
+// swept already, and when the lane is another than was followed, in a database
+// that was restored or has lost its last writes.
 func (s *StockService) stockChanges(ctx context.Context, lane db.Topic, after, upTo int64) (products []string, told bool, err error) {
 	if after >= upTo {
 		return nil, after == upTo, nil
 	}
-	lines, err := db.Collect(ctx, s.db.Reader, db.Scalar[string],
-		`SELECT products FROM stock_change WHERE lane = $1 AND version > $2 AND version <= $3`, string(lane), after, upTo)
+	type line struct {
+		laneVersion
+		products string
+	}
+	lines, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (l line, err error) {
+		return l, rows.Scan(&l.version, &l.follows, &l.products)
+	}, `SELECT version, follows, products FROM stock_change WHERE lane = $1 AND version > $2 AND version <= $3 ORDER BY version`, string(lane), after, upTo)
 	if err != nil {
 		return nil, false, err
 	}
-	for _, names := range lines {
-		if names == "*" {
+	for _, l := range lines {
+		if l.follows != after || l.products == "*" {
 			return nil, false, nil
 		}
-		products = append(products, strings.Fields(names)...)
+		after = l.version
+		products = append(products, strings.Fields(l.products)...)
 	}
-	return products, int64(len(lines)) == upTo-after, nil
+	return products, after == upTo, nil
 }
 
 // passOwn is how far a lane was followed, up to a version, given that what
 // this process wrote is known to it.
-func (l *liveStock) passOwn(lane db.Topic, version int64) int64 {
+func (l *liveStock) passOwn(lane db.Topic, upTo int64) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	seen := l.feed.seen[lane]
-	for lane == l.feed.lane && seen < version && l.feed.own[seen+1] {
-		seen++
+	for lane == l.feed.lane {
+		version, wrote := l.feed.own[seen]
+		if !wrote || version > upTo {
+			break
+		}
 		delete(l.feed.own, seen)
+		seen = version
 	}
 	l.feed.seen[lane] = seen
 	return seen

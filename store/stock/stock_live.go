@@ -54,7 +54,7 @@ func newLiveStock(bytes uint64, lane db.Topic) *liveStock {
 	if bytes == 0 {
 		return nil
 	}
-	return &liveStock{budget: bytes, feed: stockFeed{lane: lane, own: map[int64]bool{}}}
+	return &liveStock{budget: bytes, feed: stockFeed{lane: lane, own: map[int64]int64{}}}
 }
 
 // look calls see with the cells, unless they are not to be trusted.
@@ -82,7 +82,7 @@ func (l *liveStock) loaded() bool {
 
 // take lets the cells have what this process wrote, by a version of its lane.
 // It may come in any order.
-func (l *liveStock) take(rows []stockRow, version int64) {
+func (l *liveStock) take(rows []stockRow, taken laneVersion) {
 	if l == nil {
 		return
 	}
@@ -91,7 +91,7 @@ func (l *liveStock) take(rows []stockRow, version int64) {
 	if l.cells == nil && !l.loading {
 		return
 	}
-	l.feed.own[version] = true
+	l.feed.own[taken.follows] = taken.version
 	switch {
 	case l.cells != nil:
 		l.put(rows)

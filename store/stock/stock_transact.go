@@ -14,8 +14,8 @@ import (
 // them, and the lines that it enters in the ledger.
 type stockWrite struct {
 	*db.Tx
-	store   *StockService
-	version int64 // of the lane
+	store *StockService
+	taken laneVersion
 
 	found map[string]*stockRow
 	rows  []*stockRow // those that are changed
@@ -23,8 +23,8 @@ type stockWrite struct {
 }
 
 func (s *StockService) beginStock(ctx context.Context, t *db.Tx) (*stockWrite, error) {
-	version, err := takeLane(ctx, t, s.lane)
-	return &stockWrite{Tx: t, store: s, version: version}, err
+	taken, err := takeLane(ctx, t, s.lane)
+	return &stockWrite{Tx: t, store: s, taken: taken}, err
 }
 
 // lock finds the records of products, which nobody else changes from now on.
@@ -158,8 +158,8 @@ func (w *stockWrite) finish(ctx context.Context) error {
 		products[i], states[i] = row.ProductID, *row
 	}
 	w.AfterCommit(func() {
-		w.store.live.take(states, w.version)
+		w.store.live.take(states, w.taken)
 		w.store.stockWatch.tellAll(states)
 	})
-	return tellStocks(ctx, w.Tx, w.store.lane, w.version, products)
+	return tellStocks(ctx, w.store, w.Tx, w.store.lane, w.taken, products)
 }

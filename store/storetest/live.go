@@ -134,9 +134,14 @@ func liveGaps(e Engine) func(*testing.T) {
 		lanes := ` WHERE topic LIKE 'stock/%'`
 		for i, happens := range [][]string{
 			{`UPDATE change SET version = version + 1` + lanes}, // its line was swept
-			{`INSERT INTO stock_change SELECT topic, version + 1, '*' FROM change` + lanes, `UPDATE change SET version = version + 1` + lanes}, // too many to name
-			{`DELETE FROM stock_change`, `UPDATE change SET version = version - 1` + lanes},                                                    // a backup was restored
-			{`DELETE FROM stock_change`, `DELETE FROM change` + lanes},                                                                         // of the time before there was stock
+			{`INSERT INTO stock_change (lane, version, follows, products) SELECT topic, version + 1, version, '*' FROM change` + lanes, `UPDATE change SET version = version + 1` + lanes}, // too many to name
+			{`DELETE FROM stock_change`, `UPDATE change SET version = version - 1` + lanes},                                                                                                // a backup was restored
+			{ // the last write was lost in a failover, and another server wrote since: its line follows what was before
+				`DELETE FROM stock_change`,
+				`INSERT INTO stock_change (lane, version, follows, products) SELECT topic, version + 1000, version - 1, 'b' FROM change` + lanes,
+				`UPDATE change SET version = version + 1000, follows = version - 1` + lanes,
+			},
+			{`DELETE FROM stock_change`, `DELETE FROM change` + lanes}, // of the time before there was stock
 		} {
 			fresh(t, s)
 			inTransaction(t, db, func(run func(query string, args ...any)) {
