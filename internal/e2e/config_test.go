@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -113,23 +114,29 @@ func TestConfigShowsNoSecret(t *testing.T) {
 	}
 }
 
-// TestTheBoundsAreToldAtTheStart, all of them, as they are in force.
+// TestTheBoundsAreToldAtTheStart, all that --help has under their heading, as
+// they are in force.
 func TestTheBoundsAreToldAtTheStart(t *testing.T) {
 	t.Parallel()
 	s := serving(t, "--demo", "--document-depth", "9")
 	storetest.Soon(t, true, func() bool { return s.logs("bounds") })
 	require.Zero(t, s.stop())
-	is, _ := configOf(t, nil, "--document-depth", "9")
+	is, _ := configOf(t, nil, "--demo", "--document-depth", "9")
 	told := map[string]any{}
 	for _, line := range s.log {
 		if line["msg"] == "bounds" {
 			told = line
 		}
 	}
-	for _, name := range []string{"document-depth", "document-cost", "request-time", "subscriptions-client", "connections", "request-nesting", "streams-connection", "jobs-client", "codes-client", "codes-waiting",
-		"keys-client", "keys-client-bytes"} {
-		value, _ := is.flag(name)
-		require.Equal(t, value, told[name], name)
+	_, help, _ := strings.Cut(good(t, "serve", "--help"), "\nBounds\n")
+	help, _, _ = strings.Cut(help, "\n\nHousekeeping\n")
+	flags := regexp.MustCompile(`(?m)^  --([a-z-]+)=`).FindAllStringSubmatch(help, -1)
+	require.Greater(t, len(flags), 40)
+	for _, flag := range flags {
+		value, from := is.flag(flag[1])
+		require.NotEqual(t, "nowhere", from, flag[1])
+		require.Contains(t, told, flag[1])
+		require.Equal(t, value, told[flag[1]], flag[1])
 	}
 	require.Equal(t, 0.0, told["code-rate-client"], "the demo is easier")
 }
