@@ -24,7 +24,7 @@ import (
 	"portico/store/storetest"
 )
 
-func TestMain(m *testing.M) { storetest.Main(m) }
+func TestMain(m *testing.M) { storetest.SurfaceMain(m) }
 
 // surface is both surfaces over one store, asked as a client with every scope.
 type surface struct {

@@ -180,20 +180,15 @@ func (b *browser) text(t *testing.T, selector chromedp.CSS) string {
 
 func TestPagesInABrowser(t *testing.T) {
 	t.Parallel()
+	storetest.LongOnly(t, "a page takes a browser seconds")
 	within, s := chromium(t), serving(t, "--demo")
 	for _, page := range []struct {
 		name string
 		see  func(*testing.T, *browser, *served)
 	}{{"playground", seePlayground}, {"examples", seeExamples}, {"docs", seeDocs}, {"graphiql", seeGraphiQL}} { // a tab behind another is not painted
-		t.Run(page.name, func(t *testing.T) {
-			if page.name != "playground" {
-				storetest.LongOnly(t, "a page takes a browser seconds")
-			}
-			page.see(t, openTab(t, within, s.url), s)
-		})
+		t.Run(page.name, func(t *testing.T) { page.see(t, openTab(t, within, s.url), s) })
 	}
 	t.Run("trusted", func(t *testing.T) {
-		storetest.LongOnly(t, "a page takes a browser seconds")
 		trusting := serving(t, append(manifest(t, "enforce"), "--demo")...)
 		seeTrusted(t, openTab(t, within, trusting.url), trusting)
 	})

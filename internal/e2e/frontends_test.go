@@ -26,6 +26,7 @@ var frontEnds = map[string]string{
 // they ask, and how they are set up, is in graph/clients.
 func TestFrontEnds(t *testing.T) {
 	t.Parallel()
+	storetest.LongOnly(t, "each client starts a server and a Node")
 	const folder = "graph/clients"
 	if _, err := exec.LookPath("node"); err != nil {
 		storetest.Require(t, "node", "Node 20.10 or newer runs the front ends' clients")
@@ -36,9 +37,6 @@ func TestFrontEnds(t *testing.T) {
 		}
 	}
 	for file := range frontEnds {
-		if file == "typed.test.js" && !storetest.Long() {
-			continue // it takes the TypeScript compiler ten seconds
-		}
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			server := serving(t, "--demo") // of its own: the tests change its stock

@@ -26,6 +26,7 @@ var published = map[string][]string{
 // The published REST clients run as they are, with another base URL and
 // nothing else. What each hands its user is asserted in rest/clients.
 func TestPublishedClients(t *testing.T) {
+	storetest.LongOnly(t, "each client starts a Node")
 	const folder = "rest/clients"
 	if _, err := exec.LookPath("node"); err != nil {
 		storetest.Require(t, "node", "Node 18 or newer runs the published REST clients")
@@ -36,7 +37,6 @@ func TestPublishedClients(t *testing.T) {
 		}
 	}
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		storetest.OnceIsEnough(t, e)
 		url, key := e.URL(t), keyOf('k')
 		server := serving(t, "--demo", "--database-url", url, "--seal-key", key)
 		limited := serving(t, "--demo", "--database-url", url, "--seal-key", key, "--token-rate-address", "1")

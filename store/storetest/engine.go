@@ -40,6 +40,15 @@ func Main(m *testing.M) {
 	m.Run() // testing exits with its code once Main has returned
 }
 
+// SurfaceMain is Main for what stands above the store, which tells the engines
+// not apart: in the short form its tests run on SQLite alone.
+func SurfaceMain(m *testing.M) {
+	surface = true
+	Main(m)
+}
+
+var surface bool
+
 // Each runs test on every engine, side by side, as the subtests "sqlite" and
 // "postgres". The latter is skipped where PostgreSQL cannot be had (Require).
 func Each(t *testing.T, test func(t *testing.T, e Engine)) {
@@ -62,6 +71,9 @@ func each(t *testing.T, test func(t *testing.T, e Engine), begin func(*testing.T
 	})
 	t.Run("postgres", func(t *testing.T) {
 		begin(t)
+		if surface {
+			LongOnly(t, "it stands above the store, whose own tests run on both engines")
+		}
 		err := shared.start()
 		if err != nil && os.Getenv("PORTICO_TEST_POSTGRES") != "" {
 			t.Fatalf("PORTICO_TEST_POSTGRES: %v", err)

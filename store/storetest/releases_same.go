@@ -44,6 +44,7 @@ func releaseRemembered(e Engine) func(*testing.T) {
 // own, and by a store that keeps nothing in memory.
 func releaseWalked(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
+		OnceIsEnough(t, e)
 		clock := NewClock(noon)
 		s := published(t, e, at(clock), func(config *shop.Config) { config.NoCache = true })
 		want := listed(t, viewOf(t, s, release.ShopperContext{}), release.ProductQuery{})
@@ -109,6 +110,7 @@ func retitled(t require.TestingT, s *shop.Store, version string) {
 // other.
 func releaseSame(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
+		OnceIsEnough(t, e)
 		clock := NewClock(noon)
 		stores := map[string]*shop.Store{"whole": e.Open(t, at(clock), withoutDeltas), "delta": e.Open(t, at(clock))}
 		imported(t, stores["delta"], shopFile)
