@@ -57,7 +57,7 @@ func TestADamagedDatabaseIsOurOwnAffair(t *testing.T) {
 // a batch that fetches for all siblings.
 func TestAPanicIsOurOwnAffair(t *testing.T) {
 	t.Parallel()
-	elsewhere := &journal{}
+	elsewhere := &storetest.Log{}
 	log.SetOutput(elsewhere)
 	t.Cleanup(func() { log.SetOutput(os.Stderr) })
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {

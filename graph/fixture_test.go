@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -34,7 +33,7 @@ var noon = time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
 type service struct {
 	store   *shop.Store
 	handler http.Handler
-	log     *journal
+	log     *storetest.Log
 }
 
 // open imports and publishes a shop at noon, and serves it.
@@ -78,27 +77,9 @@ func reading(text string) func() (io.ReadCloser, error) {
 }
 
 func serve(s *shop.Store, options ...graph.Option) *service {
-	log := &journal{}
+	log := &storetest.Log{}
 	handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s, options...), slog.New(slog.NewTextHandler(log, nil))))
 	return &service{s, handler, log}
-}
-
-// journal is a log that tests can read.
-type journal struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (j *journal) Write(line []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.Write(line)
-}
-
-func (j *journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.String()
 }
 
 // with is a client that has these scopes.

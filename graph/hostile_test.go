@@ -289,6 +289,6 @@ func TestWithoutItsBoundsAStrangersDocumentCostsMuch(t *testing.T) {
 
 // bounded serves the same store within other bounds.
 func bounded(s *service, bounds graph.Bounds) *service {
-	log := &journal{}
+	log := &storetest.Log{}
 	return &service{s.store, graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.NewTextHandler(log, nil)), graph.WithBounds(bounds))), log}
 }

@@ -22,7 +22,7 @@ func TestAPanicIsTheErrorOfItsField(t *testing.T) {
 		s := open(t, e, handmade())
 		panics := graph.WithCodeLimit(func(context.Context, string) error { panic("the limit is broken") })
 		for _, options := range [][]graph.HandlerOption{nil, {graph.WithoutPlans()}} {
-			log := &journal{}
+			log := &storetest.Log{}
 			broken := &service{s.store, graph.Shopper(graph.NewHandler(graph.NewResolver(s.store, panics), slog.New(slog.NewTextHandler(log, nil)), options...)), log}
 			a := broken.post(t, `{ settings { currency } promotionCodeCheck(code: "X") { remainingUses } products(first: 1) { totalCount } }`, nil)
 			require.Equal(t, []store.Code{store.Internal}, a.codes())

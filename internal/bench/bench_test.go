@@ -26,9 +26,7 @@ func TestMain(m *testing.M) {
 // Every row that needs neither much time nor PostgreSQL finds what it asks
 // for. What it measures in so short a time means nothing.
 func TestRows(t *testing.T) {
-	if !storetest.Long() {
-		t.Skip("it builds the server and runs it under load: PORTICO_LONG=1")
-	}
+	storetest.LongOnly(t, "it builds the server and runs it under load")
 	if runtime.NumCPU() < 2 {
 		t.Skip("it takes two cores")
 	}

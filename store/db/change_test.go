@@ -1,11 +1,9 @@
 package db_test
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,30 +12,12 @@ import (
 	"portico/store/storetest"
 )
 
-// kept is a log that may be written and read at once.
-type kept struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (k *kept) Write(b []byte) (int, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.text.Write(b)
-}
-
-func (k *kept) count(words string) int {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return strings.Count(k.text.String(), words)
-}
-
 // Whose database goes back under it, as by a backup that is restored, says so
 // once, and reads anew what it kept.
 func TestADatabaseThatWentBackIsTold(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		var log kept
+		var log storetest.Log
 		d, err := db.Open(t.Context(), db.Config{URL: e.URL(t), Synchronous: "OFF", Log: slog.New(slog.NewTextHandler(&log, nil))})
 		require.NoError(t, err)
 		noticed := make(chan db.Topic, 100)
@@ -52,12 +32,12 @@ func TestADatabaseThatWentBackIsTold(t *testing.T) {
 		}
 		change()
 		change()
-		require.Zero(t, log.count("went back"))
+		require.Zero(t, strings.Count(log.String(), "went back"))
 		for range 2 { // to and fro, which is told now and again
 			_, err = other.Exec(`UPDATE change SET version = version - 1`)
 			require.NoError(t, err)
 			require.Equal(t, db.TopicSettings, <-noticed)
 		}
-		storetest.Soon(t, 1, func() int { return log.count("went back to an earlier state") })
+		storetest.Soon(t, 1, func() int { return strings.Count(log.String(), "went back to an earlier state") })
 	})
 }

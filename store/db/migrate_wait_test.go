@@ -3,12 +3,10 @@
 package db_test
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"os"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -18,24 +16,6 @@ import (
 	"portico/store/db"
 	"portico/store/storetest"
 )
-
-// buffer is a log that may be read while it is written.
-type buffer struct {
-	mu sync.Mutex
-	bytes.Buffer
-}
-
-func (b *buffer) Write(text []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.Buffer.Write(text)
-}
-
-func (b *buffer) text() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.String()
-}
 
 // Who waits for another's migration says so, and for whom; then it goes on, or
 // ends when it is told to.
@@ -69,8 +49,8 @@ func TestAWaitForAMigrationIsTold(t *testing.T) {
 				require.NoError(t, err)
 			}
 		}
-		open := func(ctx context.Context) (*buffer, chan error) {
-			log, done := &buffer{}, make(chan error, 1)
+		open := func(ctx context.Context) (*storetest.Log, chan error) {
+			log, done := &storetest.Log{}, make(chan error, 1)
 			go func() {
 				d, err := db.Open(ctx, db.Config{URL: url, Synchronous: "OFF", Log: slog.New(slog.NewTextHandler(log, nil))})
 				if err == nil {
@@ -84,8 +64,10 @@ func TestAWaitForAMigrationIsTold(t *testing.T) {
 		impatient, stop := context.WithCancel(t.Context())
 		log, done := open(t.Context())
 		_, given := open(impatient)
-		storetest.Soon(t, true, func() bool { return strings.Contains(log.text(), "waits for another process to migrate the database") })
-		require.Contains(t, log.text(), holder)
+		storetest.Soon(t, true, func() bool {
+			return strings.Contains(log.String(), "waits for another process to migrate the database")
+		})
+		require.Contains(t, log.String(), holder)
 		stop()
 		require.ErrorIs(t, <-given, context.Canceled)
 		release()

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"strings"
@@ -238,7 +237,7 @@ func troubleLogged(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		onlyPostgres(t, e)
 		SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
-		var log lines
+		var log Log
 		s := e.Open(t, hasty(func(p *store.Patience) { p.Lock = 5 * time.Millisecond }), func(config *shop.Config) { config.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 		release := hold(t, e, "a")
 		for range 5 {
@@ -248,22 +247,4 @@ func troubleLogged(e Engine) func(*testing.T) {
 		require.Equal(t, 1, strings.Count(log.String(), "another transaction holds the rows"), log.String())
 		require.Contains(t, log.String(), "lock timeout", "the cause")
 	}
-}
-
-// lines is a log that may be written and read at once.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }

@@ -23,9 +23,7 @@ const mostWritten = 15_000
 // BoundedWrites is the promise that no transaction of long work grows with the
 // shop: others wait for it, engines bound it, and who is killed loses it.
 func BoundedWrites(t *testing.T, e Engine) {
-	if !Long() {
-		t.Skip("PORTICO_LONG writes many thousands of rows")
-	}
+	LongOnly(t, "it writes many thousands of rows")
 	t.Run("of imports and publications", boundedPublications(e))
 	t.Run("of sweeps, of promotions and codes", boundedSweeps(e))
 }
