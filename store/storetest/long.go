@@ -61,7 +61,7 @@ func Seed(t testing.TB, variable string) uint64 {
 }
 
 const (
-	fewChecks  = 12  // draws of a property test in the short form
+	fewChecks  = 20  // draws of a property test in the short form
 	manyChecks = 100 // and in the long one
 	atOnce     = 4   // tests side by side, at least: some wait for a clock or a process
 	garbage    = 400 // GOGC: tests make much that is soon forgotten, and a third of their time went into looking for it
