@@ -43,8 +43,17 @@ func (s *DB) ages() string {
 	return s.dialect.clock() + ` / 1000 * 1000`
 }
 
-// SafeNow is the earlier of the program's clock and the database's.
-func (t *Tx) SafeNow(ctx context.Context) (time.Time, error) { return t.db.safeNow(ctx, t.Session) }
+// SafeNow is the earlier of the program's clock and the database's, as both were
+// when the write first asked.
+func (t *Tx) SafeNow(ctx context.Context) (now time.Time, err error) {
+	if !t.safe.IsZero() {
+		return t.safe, nil
+	}
+	if now, err = t.db.safeNow(ctx, t.Session); err == nil {
+		t.safe = now
+	}
+	return now, err
+}
 
 // EarlierSQL is the earlier of a time in SQL, in microseconds, and the
 // database's clock.

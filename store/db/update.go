@@ -17,6 +17,7 @@ type Tx struct {
 	Session
 	db    *DB
 	Now   time.Time // fixed for the whole write, truncated to milliseconds
+	safe  time.Time // SafeNow's, once it was asked for
 	Actor store.Actor
 	after []func()
 }
