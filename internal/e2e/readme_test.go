@@ -75,9 +75,12 @@ func runReadme(t *testing.T, folder, before, commands string) string {
 	defer cancel()
 	if at := strings.Index(commands, "./portico serve"); at >= 0 {
 		// The server ends with the shell; "ready" in its log lets the shell go on.
-		commands = commands[:at] + `./portico serve --addr 127.0.0.1:0 ` + strings.TrimSpace(strings.TrimPrefix(commands[at:], "./portico serve")) +
+		// The log of the server before it is emptied first: the shell may look
+		// into the file before the one it starts has opened it.
+		commands = commands[:at] + `: > ready.log
+			./portico serve --addr 127.0.0.1:0 ` + strings.TrimSpace(strings.TrimPrefix(commands[at:], "./portico serve")) +
 			` 2> ready.log & server=$!
-			until grep -q ready ready.log; do kill -0 $server; done
+			until grep -q '"msg":"ready"' ready.log; do kill -0 $server; done
 			kill $server; wait $server`
 	}
 	command := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", before+commands)
