@@ -21,22 +21,24 @@ type input interface {
 	// once a pass has read that far.
 	place(line int) (file string, of int)
 
-	// close removes what was spooled.
+	// close does away with what was spooled.
 	close()
 }
 
 // fileInput reads files one after the other, as if they were one: together
 // they are checked, and may refer to each other.
 type fileInput struct {
-	parts   []*part
-	spooled []string
+	parts  []*part
+	spools []func() // close each copy
 }
 
 type part struct {
 	name  string // as it was given
-	path  string
 	bytes int64
 	lines int // in the pass under way, or the last
+
+	// open begins to read it.
+	open func() (io.ReadCloser, error)
 }
 
 // newFileInput finds the files. What cannot be read twice, - for standard
@@ -66,7 +68,7 @@ func (f *fileInput) find(ctx context.Context, name string, stdin io.Reader) (*pa
 		return nil, fmt.Errorf("%s is a directory; name the files in it", name)
 	}
 	if info.Mode().IsRegular() {
-		return &part{name: name, path: name, bytes: info.Size()}, nil
+		return &part{name: name, bytes: info.Size(), open: func() (io.ReadCloser, error) { return os.Open(name) }}, nil
 	}
 	pipe, err := os.Open(name)
 	if err != nil {
@@ -77,14 +79,20 @@ func (f *fileInput) find(ctx context.Context, name string, stdin io.Reader) (*pa
 }
 
 // spool copies until the end, or until ctx ends: the other side may never say
-// anything.
+// anything. The copy loses its name at once, where the system lets an open file
+// go without: then it goes with the program, however that ends.
 func (f *fileInput) spool(ctx context.Context, name string, from io.Reader) (*part, error) {
 	file, err := os.CreateTemp("", "portico-import-*.ndjson")
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	f.spooled = append(f.spooled, file.Name())
+	named := os.Remove(file.Name()) != nil
+	f.spools = append(f.spools, func() {
+		_ = file.Close()
+		if named {
+			_ = os.Remove(file.Name()) // a temporary file, which others sweep too
+		}
+	})
 	type copied struct {
 		bytes int64
 		err   error
@@ -99,7 +107,9 @@ func (f *fileInput) spool(ctx context.Context, name string, from io.Reader) (*pa
 		if c.err != nil {
 			return nil, fmt.Errorf("read %s: %w", name, c.err)
 		}
-		return &part{name: name, path: file.Name(), bytes: c.bytes}, nil
+		return &part{name: name, bytes: c.bytes, open: func() (io.ReadCloser, error) {
+			return io.NopCloser(io.NewSectionReader(file, 0, c.bytes)), nil
+		}}, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -130,15 +140,15 @@ func (f *fileInput) place(line int) (file string, of int) {
 }
 
 func (f *fileInput) close() {
-	for _, path := range f.spooled {
-		_ = os.Remove(path) // a temporary file, which others sweep too
+	for _, end := range f.spools {
+		end()
 	}
 }
 
 // fileReader is one pass.
 type fileReader struct {
 	waiting []*part // the first is being read
-	file    *os.File
+	file    io.ReadCloser
 	from    *bufio.Reader
 	inLine  bool // the last byte did not end a line
 }
@@ -170,7 +180,7 @@ func (r *fileReader) Read(into []byte) (int, error) {
 
 // next opens the file that is to be read, without its byte order mark.
 func (r *fileReader) next() (err error) {
-	if r.file, err = os.Open(r.waiting[0].path); err != nil {
+	if r.file, err = r.waiting[0].open(); err != nil {
 		return err
 	}
 	r.from = bufio.NewReaderSize(r.file, 1<<16)
