@@ -1,6 +1,8 @@
 package model
 
 import (
+	"slices"
+	"strconv"
 	"time"
 
 	"portico/store"
@@ -179,14 +181,21 @@ func (f *ProductFilter) Filter() (filter release.ProductFilter, err error) {
 		}
 	}
 	filter.Ranges = f.Bounds.Ranges()
-	for _, further := range f.And {
+	for i, further := range f.And {
 		more, err := further.Filter()
 		if err != nil {
-			return filter, err
+			return filter, inAnd(i, err)
 		}
 		filter.Terms, filter.Ranges, filter.Searches = append(filter.Terms, more.Terms...), append(filter.Ranges, more.Ranges...), append(filter.Searches, more.Searches...)
 	}
 	return filter, nil
+}
+
+// inAnd is what is wrong with a filter, where that is one of those under "and".
+func inAnd(i int, err error) error {
+	fault := *store.AsErrors(err)[0]
+	fault.Path = slices.Insert(slices.Clone(fault.Path), min(1, len(fault.Path)), "and", strconv.Itoa(i)) // after "filter"
+	return &fault
 }
 
 // ids are those that are asked for; nil for no condition.

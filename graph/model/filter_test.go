@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -45,17 +46,21 @@ func TestAFilterThatContradictsItself(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		filter *model.ProductFilter
+		path   string
 		member string
 	}{
-		"eq and in":         {&model.ProductFilter{Sku: &model.TextFilter{Eq: ptr("a"), In: []string{"a"}}}, "sku"},
-		"neither":           {&model.ProductFilter{Sku: &model.TextFilter{}}, "sku"},
-		"in nothing":        {&model.ProductFilter{Sku: &model.TextFilter{In: []string{}}}, "sku"},
-		"no ids":            {&model.ProductFilter{ID: &model.IDFilter{In: []string{}}}, "id"},
-		"somewhere further": {&model.ProductFilter{And: []*model.ProductFilter{{}, {And: []*model.ProductFilter{{Sku: &model.TextFilter{}}}}}}, "sku"},
+		"eq and in":         {&model.ProductFilter{Sku: &model.TextFilter{Eq: ptr("a"), In: []string{"a"}}}, "filter.sku", "sku"},
+		"neither":           {&model.ProductFilter{Sku: &model.TextFilter{}}, "filter.sku", "sku"},
+		"in nothing":        {&model.ProductFilter{Sku: &model.TextFilter{In: []string{}}}, "filter", "sku"},
+		"no ids":            {&model.ProductFilter{ID: &model.IDFilter{In: []string{}}}, "filter", "id"},
+		"ids twice":         {&model.ProductFilter{ID: &model.IDFilter{In: []string{"a"}}, Ids: []string{"a"}}, "filter.ids", "ids"},
+		"somewhere further": {&model.ProductFilter{And: []*model.ProductFilter{{}, {And: []*model.ProductFilter{{Sku: &model.TextFilter{}}}}}}, "filter.and.1.and.0.sku", "sku"},
+		"in nothing there":  {&model.ProductFilter{And: []*model.ProductFilter{{Tags: &model.TextFilter{In: []string{}}}}}, "filter.and.0", "tags"},
+		"words there":       {&model.ProductFilter{And: []*model.ProductFilter{{}, {Search: ptr(strings.Repeat("a ", 999))}}}, "filter.and.1.search", "search"},
 	} {
 		_, err := test.filter.Filter()
 		require.True(t, store.HasCode(err, store.Invalid), name)
-		require.Equal(t, "filter", store.AsErrors(err)[0].Path[0], name)
+		require.Equal(t, test.path, strings.Join(store.AsErrors(err)[0].Path, "."), name)
 		require.Contains(t, err.Error(), test.member, name)
 	}
 }
