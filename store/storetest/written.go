@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,6 +27,7 @@ func BoundedWrites(t *testing.T, e Engine) {
 	LongOnly(t, "it writes many thousands of rows")
 	t.Run("of imports and publications", boundedPublications(e))
 	t.Run("of sweeps, of promotions and codes", boundedSweeps(e))
+	t.Run("an end between them is made good by the next import", cutWrites(e))
 }
 
 // written counts the rows that each transaction writes, as an observer.
@@ -147,6 +149,61 @@ func turnedNodes(text string) string {
 		}))
 	}
 	return lines.String()
+}
+
+// cutter ends what runs once so many transactions are written, as an observer.
+type cutter struct {
+	after atomic.Int64
+	end   context.CancelFunc
+}
+
+func (c *cutter) Begin(ctx context.Context, step string) (context.Context, func(error)) {
+	return ctx, func(error) {
+		if step == store.StepWrite && c.after.Add(-1) == 0 {
+			c.end()
+		}
+	}
+}
+
+func (*cutter) Statement(context.Context, string, time.Time, int64, error) {}
+
+// cutWrites ends an import between any two of the transactions that attach the
+// products of one node.
+func cutWrites(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s, db := e.Open(t), e.SQL(t)
+		text := withoutStock(generated(t, 5_000, 2))
+		turned := longestLine(turnedNodes(text))
+		back := turnedNodes(turned)
+		imported(t, s, text)
+		attached := count(t, db, "node_product")
+		imported(t, s, turned)
+		want := exported(t, s)
+		cuts := 0
+		for {
+			imported(t, s, back)
+			ctx, end := context.WithCancel(t.Context())
+			c := &cutter{end: end}
+			c.after.Store(int64(cuts + 1))
+			_, err := s.Import(store.WithObserver(ctx, c), actor, file(turned), exchange.ImportOptions{})
+			end()
+			require.Equal(t, attached, count(t, db, "node_product"), "every product is where it was, cut after %d", cuts+1)
+			imported(t, s, turned)
+			require.Equal(t, want, exported(t, s), "cut after %d", cuts+1)
+			if err == nil {
+				break
+			}
+			require.ErrorIs(t, err, context.Canceled)
+			cuts++
+		}
+		require.GreaterOrEqual(t, cuts, 2, "transactions after the first")
+		t.Logf("cut at %d places", cuts)
+	}
+}
+
+// longestLine is the line of the node with the most products.
+func longestLine(text string) string {
+	return slices.MaxFunc(slices.Collect(strings.Lines(text)), func(a, b string) int { return len(a) - len(b) })
 }
 
 // numbered begins an INSERT of so many rows, by their numbers n.
