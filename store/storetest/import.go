@@ -359,7 +359,7 @@ func importKeepsCreation(d *desk) func(*testing.T) {
 func importResumed(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := d.Store, d.db
-		text := generated(t, 600, 7) + shopFile
+		text := generated(t, Pick(200, 600), 7) + shopFile
 		imported(t, s, text)
 		want := withoutLedger(exported(t, s))
 		for percent := 70; percent < 300; percent += 90 {
@@ -367,7 +367,7 @@ func importResumed(d *desk) func(*testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			var mu sync.Mutex
 			seen := int64(0)
-			_, err := s.Import(ctx, actor, file(text), exchange.ImportOptions{Batch: 500, Progress: func(done int64) {
+			_, err := s.Import(ctx, actor, file(text), exchange.ImportOptions{Batch: Pick(170, 500), Progress: func(done int64) {
 				mu.Lock()
 				defer mu.Unlock()
 				if seen += done; seen > int64(len(text)*percent/100) {
