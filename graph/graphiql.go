@@ -2,6 +2,7 @@ package graph
 
 import (
 	"embed"
+	"io/fs"
 	"net/http"
 
 	"portico/internal/auth"
@@ -28,8 +29,8 @@ var graphiqlTypes = map[string]string{
 func NewGraphiQL(writeError auth.WriteError, options ...PlaygroundOption) http.Handler {
 	parts := map[string]http.Handler{}
 	for name, contentType := range graphiqlTypes {
-		if content, err := graphiqlFiles.ReadFile("graphiql/dist/" + name); err == nil {
-			parts[name] = PagePart(content, contentType)
+		if file := "graphiql/dist/" + name; built(file) {
+			parts[name] = PagePart(graphiqlFiles, file, contentType)
 		}
 	}
 	page := "graphiql/page.html"
@@ -38,4 +39,10 @@ func NewGraphiQL(writeError auth.WriteError, options ...PlaygroundOption) http.H
 	}
 	greeting := GreetingPage(graphiqlFiles, page, options...)
 	return pageOfParts(greeting, parts, "GraphiQL is at "+GraphiQLPath, writeError)
+}
+
+// built tells whether a part is in the binary.
+func built(file string) bool {
+	_, err := fs.Stat(graphiqlFiles, file)
+	return err == nil
 }

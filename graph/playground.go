@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"portico/internal/auth"
@@ -59,8 +60,7 @@ func NewPlayground(writeError auth.WriteError, options ...PlaygroundOption) http
 	greeting := GreetingPage(playgroundFiles, "playground/index.html", options...)
 	parts := map[string]http.Handler{}
 	for name, contentType := range playgroundTypes {
-		content, _ := playgroundFiles.ReadFile("playground/" + name) // a test reads them all
-		parts[name] = PagePart(content, contentType)
+		parts[name] = PagePart(playgroundFiles, "playground/"+name, contentType)
 	}
 	return pageOfParts(greeting, parts, "the playground is at /", writeError)
 }
@@ -119,12 +119,22 @@ func filledPage(files fs.FS, name string, v visitor) http.Handler {
 	var page bytes.Buffer
 	source := template.Must(template.ParseFS(files, name))
 	template.Must(source, source.Execute(&page, v))
-	return PagePart(page.Bytes(), "text/html; charset=utf-8")
+	return pagePart(page.Bytes(), "text/html; charset=utf-8")
 }
 
-// PagePart answers with what a browser may keep, but asks about each
+// PagePart answers with an embedded file, which whoever asks first has read:
+// until then it is no part of the server's memory.
+func PagePart(files fs.FS, name, contentType string) http.Handler {
+	part := sync.OnceValue(func() http.Handler {
+		content, _ := fs.ReadFile(files, name) // a test reads them all
+		return pagePart(content, contentType)
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { part().ServeHTTP(w, r) })
+}
+
+// pagePart answers with what a browser may keep, but asks about each
 // time: another version of the server has other parts by the same names.
-func PagePart(content []byte, contentType string) http.Handler {
+func pagePart(content []byte, contentType string) http.Handler {
 	sum := sha256.Sum256(content)
 	tag := `"` + hex.EncodeToString(sum[:8]) + `"`
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -53,8 +53,7 @@ func Docs(writeError auth.WriteError, options ...graph.PlaygroundOption) http.Ha
 	page := graph.GreetingPage(docsFiles, "docs/index.html", options...)
 	parts := map[string]http.Handler{DocsPath: page, DocsPath + "/": page}
 	for name, contentType := range docsTypes {
-		content, _ := docsFiles.ReadFile("docs/" + name) // a test reads them all
-		parts[DocsPath+"/"+name] = graph.PagePart(content, contentType)
+		parts[DocsPath+"/"+name] = graph.PagePart(docsFiles, "docs/"+name, contentType)
 	}
 	viewer := v5emb.New("", OpenAPIPath, DocsPath)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

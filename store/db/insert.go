@@ -6,13 +6,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
-// inserter inserts many rows by a few texts, which are made once: of so many
-// rows each.
+// inserter inserts many rows by a few texts, of so many rows each, which are
+// made once, by who first needs them: a command that writes nothing waits for
+// none.
 type inserter struct {
 	columns int
-	texts   [len(insertSizes)]string
+	texts   [len(insertSizes)]func() string
 }
 
 var insertSizes = [...]int{512, 128, 32, 8, 4, 2, 1}
@@ -22,7 +24,7 @@ var insertSizes = [...]int{512, 128, 32, 8, 4, 2, 1}
 func NewInserter(table string, columns []string, clause string) *inserter {
 	i := &inserter{columns: len(columns)}
 	for n, rows := range insertSizes {
-		i.texts[n] = InsertText(table, columns, rows) + clause
+		i.texts[n] = sync.OnceValue(func() string { return InsertText(table, columns, rows) + clause })
 	}
 	return i
 }
@@ -41,7 +43,7 @@ func (t *Tx) Insert(ctx context.Context, i *inserter, n int, row func(values []a
 			values = row(values, done)
 			done++
 		}
-		written, err := t.Exec(ctx, i.texts[size], values...)
+		written, err := t.Exec(ctx, i.texts[size](), values...)
 		if err != nil {
 			return changed, err
 		}
