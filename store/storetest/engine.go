@@ -15,11 +15,13 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 	"github.com/stretchr/testify/require"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
+	"portico/store"
 	"portico/store/seal"
 	"portico/store/shop"
 )
@@ -163,7 +165,7 @@ func Sealer(t testing.TB, fill byte) *seal.Sealer {
 // not wait for the disk unless an option says so.
 func (e Engine) Open(t testing.TB, options ...func(*shop.Config)) *shop.Store {
 	t.Helper()
-	config := shop.Config{URL: e.URL(t), Synchronous: "OFF", Sealer: Sealer(t, 'k')}
+	config := shop.Config{URL: e.URL(t), Synchronous: "OFF", Sealer: Sealer(t, 'k'), Patience: patient}
 	if e.live {
 		config.StockBytes = 1 << 24
 	}
@@ -176,6 +178,10 @@ func (e Engine) Open(t testing.TB, options ...func(*shop.Config)) *shop.Store {
 	t.Cleanup(func() { _ = s.Close() }) // a test that cares has closed it
 	return s
 }
+
+// patient is how long a test's store waits: many tests share the machine, and
+// what a server does when it has waited for long has tests of its own.
+var patient = store.Patience{Connection: time.Minute, Read: time.Minute, Write: 2 * time.Minute, Lock: time.Minute, Idle: 30 * time.Second}
 
 // SQL opens the test's database behind the store's back.
 func (e Engine) SQL(t testing.TB) *sql.DB {
