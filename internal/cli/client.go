@@ -105,9 +105,6 @@ func (c *ClientList) Run(ctx context.Context, streams Streams) error {
 	}
 	lines := make([]clientLine, len(clients))
 	for i, client := range clients {
-		if !time.Now().Before(client.OldSecretUntil) {
-			client.OldSecretUntil = time.Time{}
-		}
 		lines[i] = clientLine{client.ID, client.Name, client.Scopes, moment(client.CreatedAt), moment(client.RotatedAt),
 			moment(client.OldSecretUntil), moment(client.RevokedAt), string(client.ChangedBy)}
 	}

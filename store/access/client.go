@@ -52,7 +52,7 @@ type Client struct {
 	CreatedAt time.Time
 
 	RotatedAt      time.Time   // when its secret was last replaced; zero for never
-	OldSecretUntil time.Time   // until when the one before is good; zero for none, and may be past
+	OldSecretUntil time.Time   // until when the one before is good, by the database's clock; zero for none, or none any more
 	RevokedAt      time.Time   // zero while it is good
 	ChangedBy      store.Actor // who last wrote it
 }
@@ -150,7 +150,7 @@ func (s *AccessService) AuthenticateClient(ctx context.Context, id, secret strin
 	current, old := none, none
 	if found {
 		current = row.secretHash
-		if s.db.Now().Before(row.client.OldSecretUntil) {
+		if !row.client.OldSecretUntil.IsZero() {
 			old = row.oldSecretHash
 		}
 	}
@@ -177,14 +177,20 @@ type clientRow struct {
 	secretHash, oldSecretHash string // hex SHA-256
 }
 
-const clientColumns = `id, name, secret_hash, old_secret_hash, scopes, created_at, rotated_at, old_until, revoked_at, changed_by`
+// clientSelect begins a query for clients; old_until is 0 once it is past.
+func (s *AccessService) clientSelect() string {
+	return `
+		SELECT id, name, secret_hash, old_secret_hash, scopes, created_at, rotated_at,
+		       CASE WHEN old_until > ` + s.db.AgesSQL() + ` THEN old_until ELSE 0 END, revoked_at, changed_by
+		FROM api_client`
+}
 
 func (s *AccessService) client(ctx context.Context, id string) (row clientRow, found bool, err error) {
 	id, ok := store.CanonicalID(id)
 	if !ok {
 		return clientRow{}, false, nil
 	}
-	return db.One(ctx, s.db.Reader, scanClient, `SELECT `+clientColumns+` FROM api_client WHERE id = $1`, id)
+	return db.One(ctx, s.db.Reader, scanClient, s.clientSelect()+` WHERE id = $1`, id)
 }
 
 func scanClient(rows *sql.Rows) (clientRow, error) {

@@ -17,7 +17,7 @@ func (s *AccessService) Clients(ctx context.Context) ([]*Client, error) {
 	return db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (*Client, error) {
 		row, err := scanClient(rows)
 		return row.client, err
-	}, `SELECT `+clientColumns+` FROM api_client ORDER BY created_at, id`)
+	}, s.clientSelect()+` ORDER BY created_at, id`)
 }
 
 // RotateClientSecret gives a client a new secret, which is not shown again.
@@ -34,11 +34,11 @@ func (s *AccessService) RotateClientSecret(ctx context.Context, actor store.Acto
 	client, err = s.changeClient(ctx, actor, id, func(ctx context.Context, t *db.Tx, id string) (int64, error) {
 		return t.Exec(ctx, `
 			UPDATE api_client
-			SET old_secret_hash = CASE WHEN CAST($3 AS BIGINT) > $4 THEN secret_hash ELSE '' END,
-			    old_until = CASE WHEN CAST($3 AS BIGINT) > $4 AND secret_hash <> '' THEN CAST($3 AS BIGINT) ELSE 0 END,
+			SET old_secret_hash = CASE WHEN CAST($3 AS BIGINT) > 0 THEN secret_hash ELSE '' END,
+			    old_until = CASE WHEN CAST($3 AS BIGINT) > 0 AND secret_hash <> '' THEN `+s.db.AgesSQL()+` + $3 ELSE 0 END,
 			    secret_hash = $2, rotated_at = $4, changed_by = $5
 			WHERE id = $1 AND revoked_at = 0`,
-			id, hashSecret(secret), store.Micros(t.Now.Add(grace)), store.Micros(t.Now), string(t.Actor))
+			id, hashSecret(secret), grace.Microseconds(), store.Micros(t.Now), string(t.Actor))
 	})
 	if err != nil {
 		return nil, "", err
@@ -71,7 +71,7 @@ func (s *AccessService) changeClient(ctx context.Context, actor store.Actor, id 
 		if err != nil {
 			return err
 		}
-		row, found, err := db.One(ctx, t.Session, scanClient, `SELECT `+clientColumns+` FROM api_client WHERE id = $1`, canonical)
+		row, found, err := db.One(ctx, t.Session, scanClient, s.clientSelect()+` WHERE id = $1`, canonical)
 		switch {
 		case err != nil:
 			return err

@@ -32,11 +32,14 @@ func (s *DB) safeNow(ctx context.Context, in Session) (time.Time, error) {
 	return store.FromMicros(at), err
 }
 
-func (s *DB) earlier(at string) string { return s.dialect.least() + `(` + at + `, ` + s.ages() + `)` }
+func (s *DB) earlier(at string) string {
+	return s.dialect.least() + `(` + at + `, ` + s.AgesSQL() + `)`
+}
 
-// ages is the database's clock in SQL, by which ages are told, to the
-// millisecond.
-func (s *DB) ages() string {
+// AgesSQL is the database's clock in SQL, by which ages are told, in
+// microseconds to the millisecond. What is good for a time, whichever server
+// gave it and whichever is asked, ends by it alone.
+func (s *DB) AgesSQL() string {
 	if s.opened.DatabaseClock != nil {
 		return strconv.FormatInt(store.Micros(s.opened.DatabaseClock()), 10)
 	}
@@ -61,5 +64,5 @@ func (t *Tx) EarlierSQL(at string) string { return t.db.earlier(at) }
 
 // LaterSQL is the later of both.
 func (t *Tx) LaterSQL(at string) string {
-	return t.db.dialect.greatest() + `(` + at + `, ` + t.db.ages() + `)`
+	return t.db.dialect.greatest() + `(` + at + `, ` + t.db.AgesSQL() + `)`
 }

@@ -34,6 +34,7 @@ func ClockSteps(t *testing.T, e Engine) {
 	t.Run("keys are refused for no longer than they would be", stepsOfRefusals(e))
 	t.Run("a ledger keeps its order", stepsOfLedgers(e))
 	t.Run("a signing key that is made signs", stepsOfSigningKeys(e))
+	t.Run("a secret that was replaced is good for its grace, whoever's clock is off", stepsOfSecrets(e))
 	t.Run("who is a year ahead does away with nothing early", stepsOfAYearAhead(e))
 	t.Run("what ends on one that is a year behind is not old at once", stepsOfAYearBehind(e))
 	t.Run("a retry on one that is a day or a year off is not made again", stepsOfRetries(e))

@@ -92,6 +92,41 @@ func ofAYear(t *testing.T, e Engine, by time.Duration) (right, wrong *shop.Store
 	return right, e.Open(t, beside(off(by)), brief, withoutDeltas)
 }
 
+// stepsOfSecrets has servers replace secrets, and ask for those before, whose
+// clocks are a year ahead, right, and a year behind.
+func stepsOfSecrets(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		world := NewClock(time.Now())
+		var servers []*shop.Store
+		for _, by := range []time.Duration{aYear, 0, -aYear} {
+			servers = append(servers, e.Open(t, At(world), beside(off(by))))
+		}
+		for _, rotating := range servers {
+			client, first, err := rotating.CreateClient(t.Context(), actor, "till", nil)
+			require.NoError(t, err)
+			_, _, err = rotating.RotateClientSecret(t.Context(), actor, client.ID, time.Hour)
+			require.NoError(t, err)
+			good := func() (all []bool) {
+				for _, s := range servers {
+					_, err := s.AuthenticateClient(t.Context(), client.ID, first)
+					if err != nil {
+						require.True(t, store.HasCode(err, store.Unauthenticated), "%v", err)
+					}
+					told, unknown := s.Client(t.Context(), client.ID)
+					require.NoError(t, unknown)
+					require.Equal(t, err == nil, !told.OldSecretUntil.IsZero(), "it is told as it is")
+					all = append(all, err == nil)
+				}
+				return all
+			}
+			world.Advance(time.Hour - time.Second)
+			require.Equal(t, []bool{true, true, true}, good())
+			world.Advance(time.Second)
+			require.Equal(t, []bool{false, false, false}, good())
+		}
+	}
+}
+
 func stepsOfAYearAhead(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		right, ahead := ofAYear(t, e, aYear)
