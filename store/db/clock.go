@@ -37,8 +37,8 @@ func (s *DB) earlier(at string) string {
 }
 
 // AgesSQL is the database's clock in SQL, by which ages are told, in
-// microseconds to the millisecond. What is good for a time, whichever server
-// gave it and whichever is asked, ends by it alone.
+// microseconds to the millisecond. How long a replaced secret is good goes by it
+// alone: whoever replaced it, and whoever is asked.
 func (s *DB) AgesSQL() string {
 	if s.opened.DatabaseClock != nil {
 		return strconv.FormatInt(store.Micros(s.opened.DatabaseClock()), 10)
