@@ -92,7 +92,17 @@ func starting(t testing.TB, process *exec.Cmd) *served {
 		defer mu.Unlock()
 		return slices.ContainsFunc(s.log, func(line map[string]any) bool { return strings.Contains(line["msg"].(string), message) })
 	}
-	t.Cleanup(func() { s.stop() })
+	t.Cleanup(func() {
+		s.stop()
+		if !t.Failed() {
+			return
+		}
+		for _, line := range s.log {
+			if line["level"] == "ERROR" {
+				t.Log(line)
+			}
+		}
+	})
 	line, ok := <-ready
 	if !ok {
 		require.FailNow(t, "the server did not get ready", "exit code %d, log %v", s.wait(), s.log)

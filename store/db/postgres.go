@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
@@ -142,7 +143,8 @@ func (postgresDialect) classify(err error) fault {
 	var failure *pgconn.PgError
 	if !errors.As(err, &failure) {
 		var network net.Error
-		if errors.Is(err, errNoConnection) || errors.Is(err, pgx.ErrTxClosed) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
+		if errors.Is(err, errNoConnection) || errors.Is(err, pgx.ErrTxClosed) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) ||
+			errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
 			errors.As(err, &network) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) {
 			return faultAway
 		}

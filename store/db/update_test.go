@@ -1,0 +1,67 @@
+package db_test
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/db"
+	"portico/store/storetest"
+)
+
+// A write whose connection is lost in its midst is made on another one, be it
+// told by the statement that meets it, or by one after that, of which all that
+// is said is that the connection is bad. Where it goes on being lost, the
+// database is away.
+func TestAWriteWhoseConnectionIsLostIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		if e.Name != "postgres" {
+			t.Skip("a file has no connections to lose")
+		}
+		var log storetest.Log
+		d, err := db.Open(t.Context(), db.Config{URL: e.URL(t), Log: slog.New(slog.NewTextHandler(&log, nil))})
+		require.NoError(t, err)
+		require.NoError(t, d.Follow(t.Context(), db.Hooks{Changed: func(db.Topic) {}}))
+		t.Cleanup(func() { _ = d.Close() })
+		const end, next = `SELECT pg_terminate_backend(pg_backend_pid())`, `UPDATE store_meta SET value = value`
+		for name, write := range map[string]func(context.Context, *db.Tx) error{
+			"by the statement itself": func(ctx context.Context, t *db.Tx) error {
+				_, err := t.Exec(ctx, end)
+				return err
+			},
+			"by the next": func(ctx context.Context, t *db.Tx) error {
+				_, _ = t.Exec(ctx, end)
+				_, err := t.Exec(ctx, next)
+				return err
+			},
+			"by a query": func(ctx context.Context, t *db.Tx) error {
+				_, _ = t.Exec(ctx, end)
+				_, _, err := db.One(ctx, t.Session, db.Scalar[string], `SELECT value FROM store_meta`)
+				return err
+			},
+		} {
+			tries := 0
+			require.NoError(t, d.Update(t.Context(), "test", func(ctx context.Context, t *db.Tx) error {
+				if tries++; tries == 1 {
+					return write(ctx, t)
+				}
+				_, err := t.Exec(ctx, next)
+				return err
+			}), name)
+			require.Equal(t, 2, tries, name)
+			err := d.Update(t.Context(), "test", write)
+			require.True(t, store.HasCode(err, store.Unavailable), "%s, again and again: %v", name, err)
+		}
+		for _, lost := range []error{driver.ErrBadConn, sql.ErrConnDone} {
+			err := d.Update(t.Context(), "test", func(context.Context, *db.Tx) error { return fmt.Errorf("read what is there: %w", lost) })
+			require.True(t, store.HasCode(err, store.Unavailable), "%v", err)
+		}
+	})
+}
