@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -25,8 +26,7 @@ func TestAWriteWhoseConnectionIsLostIsMadeAgain(t *testing.T) {
 		if e.Name != "postgres" {
 			t.Skip("a file has no connections to lose")
 		}
-		var log storetest.Log
-		d, err := db.Open(t.Context(), db.Config{URL: e.URL(t), Log: slog.New(slog.NewTextHandler(&log, nil))})
+		d, err := db.Open(t.Context(), db.Config{URL: e.URL(t), Log: slog.New(slog.DiscardHandler), Patience: store.Patience{Connection: time.Minute}})
 		require.NoError(t, err)
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{Changed: func(db.Topic) {}}))
 		t.Cleanup(func() { _ = d.Close() })
