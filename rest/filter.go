@@ -23,13 +23,12 @@ const maxFilterBytes = 64 << 10
 //
 //	filter    = condition *( ( ":" | "," ) condition ) all must hold; at most 10
 //	condition = operator "(" attribute "," value *( "," value ) ")"
-//	value     = text without , ( ) " : | `"` text with \" and \\ `"`
+//	value     = text without , ( ) " | `"` text with \" and \\ `"`
 //
-// Space around the parts counts for nothing, that behind a comma included,
-// where people put some. All else of a value is compared as it was sent, the
-// space within and at its end too; one that begins with space, or is nothing
-// else, takes quotes. The error is INVALID, and says where the text stops to
-// make sense.
+// Spaces and tabs around operators, attributes and separators are ignored, also
+// those after a comma. An unquoted value keeps its other spaces, trailing ones
+// included, and may contain a colon. A value that begins with a space must be
+// quoted. The error is INVALID and names the byte at which parsing stopped.
 func parseFilter(text string) ([]condition, error) {
 	if len(text) > maxFilterBytes {
 		return nil, badFilter("is %d bytes long; at most %d are read", len(text), maxFilterBytes)

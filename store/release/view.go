@@ -174,22 +174,76 @@ func acceptLanguage(value string) []language.Tag {
 	return tags
 }
 
-// lookup is RFC 4647's: each preferred tag, then its shorter forms, as far as
-// the release has texts in them; the base text ends it.
+// lookup returns the languages of a release that a shopper takes, best first.
+// For each preferred tag these are its fallbacks, then, if it names a region,
+// those that write the same language in the same script elsewhere. The base
+// text ends the list (DESIGN 8, Language and currency).
 func lookup(preferred []language.Tag, release *Release) (languages []string) {
+	add := func(have string) {
+		if !slices.Contains(languages, have) {
+			languages = append(languages, have)
+		}
+	}
 	for _, tag := range preferred {
-		for text := tag.String(); text != ""; text = shorter(text) {
+		for _, text := range fallbacks(tag) {
 			if strings.EqualFold(text, release.Locale) || text == "mul" { // * parses as mul
 				return languages
 			}
 			for _, have := range release.Locales {
-				if strings.EqualFold(have, text) && !slices.Contains(languages, have) {
-					languages = append(languages, have)
+				if strings.EqualFold(have, text) {
+					add(have)
 				}
 			}
 		}
+		if _, _, region := tag.Raw(); region == (language.Region{}) {
+			continue
+		}
+		for _, have := range release.Locales {
+			if sameWriting(tag, language.Make(have)) {
+				add(have)
+			}
+		}
+		if sameWriting(tag, language.Make(release.Locale)) {
+			return languages
+		}
 	}
 	return languages
+}
+
+// fallbacks are the tags under which texts for a tag are looked up: the tag, its
+// shorter forms that still name a region, its parents by CLDR (en-AU: en-001),
+// the script that the region implies (zh-TW: zh-Hant), and then the other
+// shorter forms of RFC 4647.
+func fallbacks(tag language.Tag) (texts []string) {
+	var without []string // a region
+	_, _, region := tag.Raw()
+	for text := tag.String(); text != ""; text = shorter(text) {
+		if _, _, r := language.Make(text).Raw(); r == region {
+			texts = append(texts, text)
+		} else {
+			without = append(without, text)
+		}
+	}
+	for parent := tag.Parent(); parent != language.Und; parent = parent.Parent() {
+		if text := parent.String(); !slices.Contains(without, text) {
+			texts = append(texts, text)
+		}
+	}
+	base, _ := tag.Base()
+	if script, _ := tag.Script(); !sameWriting(tag, language.Make(base.String())) {
+		texts = append(texts, base.String()+"-"+script.String())
+	}
+	return append(texts, without...)
+}
+
+// sameWriting reports whether two tags are of one language and script, whatever
+// their regions. A tag without a script has the likely one by CLDR.
+func sameWriting(a, b language.Tag) bool {
+	language1, _ := a.Base()
+	language2, _ := b.Base()
+	script1, _ := a.Script()
+	script2, _ := b.Script()
+	return language1 == language2 && script1 == script2
 }
 
 // shorter takes the last subtag off, and a singleton before it.

@@ -15,6 +15,7 @@ func Locales(t *testing.T, e Engine) {
 	s := published(t, e)
 	const (
 		lookup = "DESIGN 8, RFC 4647 look-up over the product's locales"
+		likely = "DESIGN 8, a region's script and its language's other regions, by CLDR"
 		base   = "DESIGN 8, then the base text"
 		star   = "DESIGN 8, * is the base; clients.md: Node's fetch sends it"
 		header = "contract, Accept-Language: language and locale preferred by the storefront"
@@ -39,9 +40,13 @@ func Locales(t *testing.T, e Engine) {
 		{base, "anything but", "fr;q=0", "brush", "en", "Brush", "For paint."},
 		{lookup, "a region there is", "pt-BR", "brush", "pt-BR", "Pincel", "For paint."},
 		{lookup, "look-up does not make longer", "pt", "brush", "en", "Brush", "For paint."},
-		{lookup, "look-up does not change the region", "pt-PT", "brush", "en", "Brush", "For paint."},
+		{likely, "another region, in the same script", "pt-PT", "brush", "pt-BR", "Pincel", "For paint."},
+		{likely, "another region, before the next language", "pt-AO,fr;q=0.5", "brush", "pt-BR", "Pincel", "For paint."},
+		{likely, "another region, in another script", "zh-CN", "brush", "en", "Brush", "For paint."},
 		{lookup, "a script there is", "zh-Hant-TW", "brush", "zh-Hant", "筆刷", "用於繪畫。"},
-		{lookup, "look-up does not guess the script", "zh-TW", "brush", "en", "Brush", "For paint."},
+		{likely, "the script of Taiwan", "zh-TW", "brush", "zh-Hant", "筆刷", "用於繪畫。"},
+		{likely, "the script of Hong Kong", "zh-HK", "brush", "zh-Hant", "筆刷", "用於繪畫。"},
+		{likely, "a parent in that script", "zh-Hant-MO", "brush", "zh-Hant", "筆刷", "用於繪畫。"},
 		{base, "nonsense", "!!!;q=x", "brush", "en", "Brush", "For paint."},
 		{base, "a tag nobody knows does not spoil the others", "qq-QQ,fr;q=0.5", "brush", "fr", "Pinceau", "Pour peindre."},
 		{base, "a product with fewer languages", "zh-Hant,fr;q=0.5", "chalk", "fr", "Chalk", "De la craie."},

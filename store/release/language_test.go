@@ -1,0 +1,61 @@
+package release
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/text/language"
+)
+
+// A region implies a script by CLDR's likely subtags: texts in that script are
+// found before those in the language's usual one. Every language and region
+// that CLDR knows is asked for.
+func TestLookupFindsTheScriptOfARegion(t *testing.T) {
+	t.Parallel()
+	checked := 0
+	for _, base := range language.Supported.BaseLanguages() {
+		bare := language.Make(base.String())
+		if bare.String() != base.String() || bare == language.Und {
+			continue // another name of a language
+		}
+		usual, _ := bare.Script()
+		for _, region := range language.Supported.Regions() {
+			tag, err := language.Raw.Compose(base, region)
+			require.NoError(t, err)
+			script, _ := tag.Script()
+			if script == usual || script.String() == "Zzzz" { // Zzzz: no script is known
+				continue
+			}
+			checked++
+			inScript := base.String() + "-" + script.String()
+			release := &Release{Locale: "en", Locales: []string{base.String(), "fr", inScript}}
+			require.Equal(t, []string{inScript, base.String()}, lookup([]language.Tag{tag}, release), "%s", tag)
+		}
+	}
+	require.Greater(t, checked, 50, "regions that imply a script")
+}
+
+func TestLookupOrder(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, asked, base string
+		have, want        []string
+	}{
+		{"the tag, its parents, its shorter forms", "zh-Hant-MO", "en", []string{"zh", "zh-Hant", "zh-Hant-HK", "zh-Hant-MO"}, []string{"zh-Hant-MO", "zh-Hant-HK", "zh-Hant", "zh"}},
+		{"a parent that is a group of regions", "es-AR", "en", []string{"es", "es-419"}, []string{"es-419", "es"}},
+		{"a parent in another region", "pt-AO", "en", []string{"pt-BR", "pt-PT"}, []string{"pt-PT", "pt-BR"}},
+		{"a written script before the bare language", "zh-Hans-CN", "en", []string{"zh", "zh-Hans"}, []string{"zh-Hans", "zh"}},
+		{"other regions after the language", "de-CH", "en", []string{"de-AT", "de"}, []string{"de", "de-AT"}},
+		{"the same region with its script written", "zh-TW", "en", []string{"zh-Hant-TW"}, []string{"zh-Hant-TW"}},
+		{"other regions in the same script only", "zh-HK", "en", []string{"zh-CN", "zh-TW"}, []string{"zh-TW"}},
+		{"a tag without a region finds no region", "pt", "en", []string{"pt-BR"}, nil},
+		{"the base text ends the list", "en-AU,fr", "en", []string{"en-GB", "fr"}, nil},
+		{"the base text of another region ends it too", "en-AU,fr", "en-US", []string{"en-GB", "fr"}, []string{"en-GB"}},
+		{"any language", "*,fr", "en", []string{"fr"}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, test.want, lookup(acceptLanguage(test.asked), &Release{Locale: test.base, Locales: test.have}))
+		})
+	}
+}
