@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"slices"
+
 	"portico/store"
 )
 
@@ -17,7 +19,8 @@ const (
 // Modified is the parent's offer in a currency as a child has it, after its
 // modifiers in order; on the base price, sales and tiers alike (DESIGN 8). A
 // modifier that does not exist, or has no amount in the currency, changes
-// nothing.
+// nothing. If the modifiers make every sale equal to the base price, as
+// price_equals does, the child has no sales.
 func (o *Offer) Modified(currency string, modifiers []*ModifierSource) *Offer {
 	child := &Offer{PricebookID: o.PricebookID}
 	if o.Base != nil {
@@ -28,7 +31,27 @@ func (o *Offer) Modified(currency string, modifiers []*ModifierSource) *Offer {
 		s.Asked = s.Asked.modified(currency, modifiers)
 		child.Sales = append(child.Sales, s)
 	}
+	if o.hasReductions() && !child.hasReductions() {
+		child.Sales = nil
+	}
 	return child
+}
+
+// hasReductions reports whether a sale asks for anything but the base price.
+func (o *Offer) hasReductions() bool {
+	return slices.ContainsFunc(o.Sales, func(s Sale) bool {
+		return o.Base == nil || s.Minor != o.Base.Minor || s.IncludesTax != o.Base.IncludesTax || !slices.Equal(s.ownTiers(), o.Base.ownTiers())
+	})
+}
+
+// ownTiers are the tiers with another amount than one unit has.
+func (a *Asked) ownTiers() (tiers []Tier) {
+	for _, t := range a.Tiers {
+		if t.Minor != a.Minor {
+			tiers = append(tiers, t)
+		}
+	}
+	return tiers
 }
 
 func (a Asked) modified(currency string, modifiers []*ModifierSource) Asked {

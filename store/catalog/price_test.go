@@ -88,3 +88,38 @@ func TestNobodyPaysMoreInASale(t *testing.T) {
 		}
 	})
 }
+
+func TestModifiersMayLeaveNothingOfASale(t *testing.T) {
+	t.Parallel()
+	modifier := func(kind PriceModifierType, amount int64) *ModifierSource {
+		m := &ModifierSource{}
+		m.Attributes.ModifierType = kind
+		m.Attributes.Currencies = map[string]AmountPrice{"USD": {Amount: amount}}
+		return m
+	}
+	dress := &Offer{Base: &Asked{Minor: 9900, Tiers: tiersOf("box 10 9000")}, Sales: []Sale{
+		{ID: "week", Asked: Asked{Minor: 8000}}, {ID: "day", Asked: Asked{Minor: 7000, Tiers: tiersOf("box 10 6900")}},
+	}}
+	for _, c := range []struct {
+		name, currency string
+		parent         *Offer
+		modifiers      []*ModifierSource
+		want           int // sales
+	}{
+		{"no modifier", "USD", dress, nil, 2},
+		{"an increment", "USD", dress, []*ModifierSource{modifier(PriceIncrement, 5)}, 2},
+		{"a replaced price without tiers", "USD", &Offer{Base: &Asked{Minor: 5}, Sales: []Sale{{ID: "day", Asked: Asked{Minor: 4}}}}, []*ModifierSource{modifier(PriceEquals, 7)}, 0},
+		{"a replaced price, incremented after that", "USD", &Offer{Base: &Asked{Minor: 5}, Sales: []Sale{{ID: "day", Asked: Asked{Minor: 4}}}}, []*ModifierSource{modifier(PriceEquals, 7), modifier(PriceIncrement, 1)}, 0},
+		{"a replaced price with tiers", "USD", dress, []*ModifierSource{modifier(PriceEquals, 7)}, 0},
+		{"another currency", "EUR", dress, []*ModifierSource{modifier(PriceEquals, 7)}, 2},
+		{"a decrement of more than all", "USD", &Offer{Base: &Asked{Minor: 5}, Sales: []Sale{{ID: "day", Asked: Asked{Minor: 4}}}}, []*ModifierSource{modifier(PriceDecrement, 7)}, 0},
+		{"a decrement that leaves something of one sale", "USD", &Offer{Base: &Asked{Minor: 5}, Sales: []Sale{{ID: "day", Asked: Asked{Minor: 4}}, {ID: "dear", Asked: Asked{Minor: 9}}}}, []*ModifierSource{modifier(PriceDecrement, 7)}, 2},
+		{"a sale that never was a reduction", "USD", &Offer{Base: &Asked{Minor: 5}, Sales: []Sale{{ID: "day", Asked: Asked{Minor: 5}}}}, []*ModifierSource{modifier(PriceIncrement, 7)}, 1},
+		{"a price in a sale alone", "USD", &Offer{Sales: []Sale{{ID: "day", Asked: Asked{Minor: 5}}}}, []*ModifierSource{modifier(PriceEquals, 7)}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			require.Len(t, c.parent.Modified(c.currency, c.modifiers).Sales, c.want)
+		})
+	}
+}

@@ -5,7 +5,7 @@ package release
 // and is published anew, even where nothing else changed. Until then it is read
 // as it is.
 const (
-	ReleaseFormat     = 4
+	ReleaseFormat     = 5
 	formatOfSyllables = 2 // from which on runs are indexed by syllables (search_run.go)
 	formatOfPresence  = 3 // from which on documents leave out what is told by presence (withoutEmpty), and every product and shown file is listed
 )

@@ -23,7 +23,7 @@ import (
 // as they were made until they are published anew, which their format brings
 // about.
 const (
-	formatOfSum = 4
+	formatOfSum = 5
 	formatSum   = "998bb413fd24d9a4589447656b35d47986f08e8865d3f856cf208bc6995e0f1d"
 )
 

@@ -105,6 +105,7 @@ func Sales(t *testing.T, e Engine) {
 		{children, "modifiers in order, a missing one passed over", "dress-red-l", "11:00:00", "USD", "9500"},
 		{children, "in the parent's sale, not below nothing", "dress-red-l", "12:00:00", "USD", "0 (9500) noon until 2024-05-30T13:00:00"},
 		{children, "a modifier that replaces, tax included", "dress-blue-l", "11:00:00", "USD", "4200+"},
+		{children, "a modifier that replaces leaves nothing of a sale", "dress-blue-l", "12:00:00", "USD", "4200+"},
 		{children, "modifiers without an amount in the currency", "dress-red-l", "11:00:00", "EUR", "8000+"},
 		{children, "a price of its own goes before the parent's, unmodified", "dress-own", "12:00:00", "USD", "7700"},
 		{children, "and the parent's where it has none in the currency", "dress-own", "12:00:00", "EUR", "100"},
