@@ -63,18 +63,19 @@ func (r *Resolver) nodesByID(ctx context.Context, ids []string) ([]model.Node, e
 	return list, nil
 }
 
-// ownedBy is the types whose own ids are looked for, in this order; the schema
-// tells it.
-func ownedBy() []string {
-	return []string{store.TypeProduct, store.TypeHierarchy, store.TypeCatalogNode, store.TypeFile, store.TypePromotion, store.TypePromotionCode,
-		store.TypeCatalog, store.TypeCatalogRule, store.TypeAuthoredHierarchy, store.TypeAuthoredNode, store.TypeRelease, store.TypeJob, store.TypeStock}
+// typesOfOwnIDs are the types that an own id may name, in the order in which
+// they are looked up. Other types take a global id: an own id would otherwise
+// name a stock record once its product has left the catalog.
+func typesOfOwnIDs() []string {
+	return []string{store.TypeProduct, store.TypeHierarchy, store.TypeCatalogNode}
 }
 
-// nodesByOwnID finds things by own ids, each as the first type that has it. Of
-// types that the token may not read, or that nothing is published of, none has.
+// nodesByOwnID finds things by own ids, each as the first type that has it. It
+// finds nothing of types that the token may not read, nor before a catalog is
+// published.
 func (r *Resolver) nodesByOwnID(ctx context.Context, ids []string) (map[string]model.Node, error) {
 	owners := map[string]model.Node{}
-	for _, kind := range ownedBy() {
+	for _, kind := range typesOfOwnIDs() {
 		if len(ids) == 0 {
 			break
 		}

@@ -68,6 +68,32 @@ func TestWhoIsShownWhichCatalog(t *testing.T) {
 	})
 }
 
+// A storefront offers the languages and channels of its shopper's catalog.
+func TestWhatAStorefrontOffersOfItsCatalog(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, offers())
+		const query = `{ settings { currency locale } catalogResolution { catalogId locales channels } }`
+		for _, c := range []struct {
+			name     string
+			who      *auth.Principal
+			channel  string
+			resolved string
+		}{
+			{"no channel leads to it", storefront(), "", `{"catalogId":"main","locales":["en","fr","pt-BR","zh-Hant"],"channels":[]}`},
+			{"a rule in force, none for other shoppers", storefront(), "mobile", `{"catalogId":"outlet","locales":["fr","pt-BR","zh-Hant"],"channels":["mobile"]}`},
+			{"every rule for who writes catalogs", with("catalog:read", "catalog:write"), "mobile", `{"catalogId":"outlet","locales":["fr","pt-BR","zh-Hant"],"channels":["mobile","web"]}`},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				r := by(newPost(t, query, nil), c.who)
+				r.Header.Set("Store-Channel", c.channel)
+				a := s.send(t, r)
+				require.JSONEq(t, `{"settings":{"currency":"USD","locale":"en"},"catalogResolution":`+c.resolved+`}`, string(a.Data), "%s", a.Body)
+			})
+		}
+	})
+}
+
 func numbered(n int) string {
 	tags := make([]string, n)
 	for i := range tags {

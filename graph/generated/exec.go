@@ -236,6 +236,8 @@ type ComplexityRoot struct {
 		Candidates  func(childComplexity int) int
 		CatalogID   func(childComplexity int) int
 		CatalogName func(childComplexity int) int
+		Channels    func(childComplexity int) int
+		Locales     func(childComplexity int) int
 		PublishedAt func(childComplexity int) int
 		Reason      func(childComplexity int) int
 		ReleaseID   func(childComplexity int) int
@@ -1854,6 +1856,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogResolution.CatalogName(childComplexity), true
+	case "CatalogResolution.channels":
+		if e.ComplexityRoot.CatalogResolution.Channels == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogResolution.Channels(childComplexity), true
+	case "CatalogResolution.locales":
+		if e.ComplexityRoot.CatalogResolution.Locales == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogResolution.Locales(childComplexity), true
 	case "CatalogResolution.publishedAt":
 		if e.ComplexityRoot.CatalogResolution.PublishedAt == nil {
 			break
@@ -5680,7 +5694,7 @@ type Query {
     id: ID!
   ): StockTransaction
 
-  "The store's settings. Null only with an error."
+  "The store's settings. Any good token may read them. Null only with an error."
   settings: Settings
 
   "The configuration of a payment gateway, without its secrets. Null only with an error. Example: ` + "`" + `gateway(slug: CARD_PROCESSOR) { enabled passwordSet }` + "`" + `."
@@ -5825,7 +5839,7 @@ type Query {
   "The newest jobs, newest first, of the kinds that the token may see. Needs the scope catalog:write. Null only with an error."
   jobs("How many, 1 to 100." first: Int! = 25): [Job!]
 
-  "Anything by its id, as its own field would show it to this token and shopper; null when that shows nothing. A global id tells the type. An own id is that of the first type that has it and that the token may read: Product, Hierarchy, CatalogNode, File, Promotion, PromotionCode, Catalog, CatalogRule, AuthoredHierarchy, AuthoredNode, CatalogRelease, Job, Stock."
+  "Anything by its id, as its own field would show it to this token and shopper; null when that shows nothing. A global id names a type. An own id finds a Product, Hierarchy or CatalogNode, in this order. Other types need their global id."
   node("The global id, or the service's own." id: ID!): Node
 
   "Several things by their ids, at most 100, in the order asked for: each as ` + "`" + `node` + "`" + ` shows it, null for each that it shows nothing for. The whole list is null only with an error: one global id of a type that the token may not read refuses it."
@@ -7116,6 +7130,10 @@ type CatalogResolution {
   releaseId: ID
   "When that release was published; null when nothing is."
   publishedAt: DateTime
+  "Languages of the catalog's texts, BCP 47, the base language first. Example: ` + "`" + `en` + "`" + `, ` + "`" + `fr` + "`" + `, ` + "`" + `zh-Hant` + "`" + `. Empty if nothing is published."
+  locales: [String!]!
+  "Channels that lead to this catalog by a rule in force, by name. Rules for other shoppers are left out, unless the token has the scope ` + "`" + `catalog:write` + "`" + `. Example: ` + "`" + `web` + "`" + `."
+  channels: [String!]!
   "The own id of the rule that decided; null when none did."
   ruleId: ID
   "The name of the rule that decided; null when none did."
@@ -8942,6 +8960,10 @@ func (ec *executionContext) childFields_CatalogResolution(ctx context.Context, f
 		return ec.fieldContext_CatalogResolution_releaseId(ctx, field)
 	case "publishedAt":
 		return ec.fieldContext_CatalogResolution_publishedAt(ctx, field)
+	case "locales":
+		return ec.fieldContext_CatalogResolution_locales(ctx, field)
+	case "channels":
+		return ec.fieldContext_CatalogResolution_channels(ctx, field)
 	case "ruleId":
 		return ec.fieldContext_CatalogResolution_ruleId(ctx, field)
 	case "ruleName":
@@ -15533,6 +15555,52 @@ func (ec *executionContext) _CatalogResolution_publishedAt(ctx context.Context, 
 }
 func (ec *executionContext) fieldContext_CatalogResolution_publishedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogResolution_locales(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogResolution_locales(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Locales(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogResolution_locales(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogResolution_channels(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogResolution_channels(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Channels(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogResolution_channels(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _CatalogResolution_ruleId(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
@@ -35778,6 +35846,16 @@ func (ec *executionContext) _CatalogResolution(ctx context.Context, sel ast.Sele
 		case "publishedAt":
 			out.Values[i] = ec._CatalogResolution_publishedAt(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "locales":
+			out.Values[i] = ec._CatalogResolution_locales(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "channels":
+			out.Values[i] = ec._CatalogResolution_channels(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		case "ruleId":

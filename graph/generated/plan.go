@@ -956,10 +956,12 @@ var planCatalogResolution = &plan.Object{
 		"catalogName": {Number: 5},
 		"releaseId":   {Number: 6},
 		"publishedAt": {Number: 7},
-		"ruleId":      {Number: 8},
-		"ruleName":    {Number: 9},
-		"tieBreak":    {Number: 10},
-		"candidates":  {Number: 11, NonNull: true},
+		"locales":     {Number: 8, NonNull: true},
+		"channels":    {Number: 9, NonNull: true},
+		"ruleId":      {Number: 10},
+		"ruleName":    {Number: 11},
+		"tieBreak":    {Number: 12},
+		"candidates":  {Number: 13, NonNull: true},
 	},
 }
 
@@ -992,13 +994,17 @@ func (x *planRun) fieldCatalogResolution(ctx context.Context, f *plan.Field, obj
 		return x.writeOID2ᚖstring(ctx, f, obj.ReleaseID())
 	case 7: // publishedAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.PublishedAt())
-	case 8: // ruleId
+	case 8: // locales
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Locales())
+	case 9: // channels
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Channels())
+	case 10: // ruleId
 		return x.writeOID2ᚖstring(ctx, f, obj.RuleID())
-	case 9: // ruleName
+	case 11: // ruleName
 		return x.writeOString2ᚖstring(ctx, f, obj.RuleName())
-	case 10: // tieBreak
+	case 12: // tieBreak
 		return x.writeOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚐTieBreak(ctx, f, obj.TieBreak())
-	case 11: // candidates
+	case 13: // candidates
 		return x.writeNCatalogCandidate2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogCandidateᚄ(ctx, f, obj.Candidates)
 	}
 	return x.String("CatalogResolution")

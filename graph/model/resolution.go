@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -86,6 +87,28 @@ func (r *CatalogResolution) PublishedAt() *time.Time {
 		return nil
 	}
 	return &r.Release.PublishedAt
+}
+
+// Locales are the languages of the release's texts, the base language first;
+// empty when nothing is published.
+func (r *CatalogResolution) Locales() []string {
+	if r.Release == nil {
+		return []string{}
+	}
+	return store.Unique(append([]string{r.Release.Locale}, r.Release.Locales...))
+}
+
+// Channels are those of the rules in force that lead to the chosen catalog and
+// that may be named, sorted.
+func (r *CatalogResolution) Channels() []string {
+	channels := []string{}
+	for _, c := range r.Candidates {
+		if r.Catalog != nil && c.named && c.Rule.CatalogID == r.Catalog.ID && c.RuleVerdict.Dropped != release.DropSchedule {
+			channels = append(channels, c.Rule.Channels...)
+		}
+	}
+	slices.Sort(channels)
+	return slices.Compact(channels)
 }
 
 // RuleID is the own id of the rule that decided; nil when none did.

@@ -94,7 +94,7 @@ func Require(ctx context.Context, coordinate string) error {
 	if err := Authenticated(ctx); err != nil {
 		return err
 	}
-	if p := From(ctx); !p.Holds(scope) {
+	if p := From(ctx); scope != AnyScope && !p.Holds(scope) {
 		return forbidden(scope, p.Scopes)
 	}
 	return nil

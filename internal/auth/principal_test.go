@@ -31,7 +31,10 @@ func TestRequire(t *testing.T) {
 		{"no token", nobody, "Query.stocks", store.Unauthenticated, "Send the header Authorization: Bearer <token>; get a token from POST /oauth/access_token."},
 		{"a bad token", expired, "Query.stocks", store.Unauthenticated, "The token expired."},
 		{"another scope", reader, "Mutation.stockTransact", store.Forbidden, "This needs the scope inventory:write; the token has catalog:read inventory:read."},
-		{"no scope", powerless, "Query.settings", store.Forbidden, "This needs the scope settings:read; the token has no scope at all."},
+		{"no scope", powerless, "Query.gateways", store.Forbidden, "This needs the scope gateways:read; the token has no scope at all."},
+		{"any scope will do", powerless, "Query.settings", "", ""},
+		{"any scope will do, but no bad token", expired, "Query.settings", store.Unauthenticated, "The token expired."},
+		{"any scope will do, but not none", nobody, "Query.settings", store.Unauthenticated, "Send the header Authorization: Bearer <token>; get a token from POST /oauth/access_token."},
 		{"undeclared", reader, "Query.secrets", store.Internal, "An internal error has occurred."},
 		{"undeclared without a token", nobody, "Query.secrets", store.Internal, "An internal error has occurred."},
 	}

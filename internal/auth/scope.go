@@ -5,8 +5,11 @@ import (
 	"slices"
 )
 
-// public marks what needs no token.
-const public = ""
+// What stands in the table in place of a scope.
+const (
+	public   = ""          // needs no token
+	AnyScope = "any scope" // needs a good token, whatever its scopes
+)
 
 // table is the one place that says who may do what (DESIGN 8): a coordinate,
 // which is a field of the schema or a route, and the scope it needs. It is
@@ -27,7 +30,7 @@ var table = map[string]string{
 	"Query.currencies":   "catalog:read",
 	"Query.stock":        "inventory:read",
 	"Query.stocks":       "inventory:read",
-	"Query.settings":     "settings:read",
+	"Query.settings":     AnyScope, // clients read them right after login
 	"Query.gateway":      "gateways:read",
 	"Query.gateways":     "gateways:read",
 
@@ -162,7 +165,7 @@ var table = map[string]string{
 	"POST /v2/inventories/:id/transactions":             "inventory:write",
 	"GET /v2/inventories/:id/transactions/:transaction": "inventory:write",
 
-	"GET /v2/settings": "settings:read",
+	"GET /v2/settings": AnyScope,
 	"PUT /v2/settings": "settings:write",
 
 	"Mutation.shopperTokenCreate": "tokens:write",
@@ -187,7 +190,8 @@ var table = map[string]string{
 	"POST /graphql":              public,
 }
 
-// Scope is the scope that a coordinate needs, empty when it is public.
+// Scope is the scope that a coordinate needs: empty when it is public, AnyScope
+// when any good token may use it.
 // declared is false for a coordinate that the table does not know; nobody may
 // use that one.
 func Scope(coordinate string) (scope string, declared bool) {

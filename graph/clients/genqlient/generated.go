@@ -4961,7 +4961,7 @@ func (v *ShopSettingsQueryCurrenciesCurrency) GetDecimalPlaces() int { return v.
 
 // ShopSettingsQueryResponse is returned by ShopSettingsQuery on success.
 type ShopSettingsQueryResponse struct {
-	// The store's settings. Null only with an error.
+	// The store's settings. Any good token may read them. Null only with an error.
 	Settings *ShopSettingsQuerySettings `json:"settings"`
 	// What this shopper can see prices in, by code: the currencies that their catalog has prices in, and the default. Null only with an error. Example: `currencies { code default format }`.
 	Currencies []ShopSettingsQueryCurrenciesCurrency `json:"currencies"`
@@ -5808,7 +5808,7 @@ func (v *ShopThingQueryNodeStockProduct) GetName() string { return v.Name }
 
 // ShopThingQueryResponse is returned by ShopThingQuery on success.
 type ShopThingQueryResponse struct {
-	// Anything by its id, as its own field would show it to this token and shopper; null when that shows nothing. A global id tells the type. An own id is that of the first type that has it and that the token may read: Product, Hierarchy, CatalogNode, File, Promotion, PromotionCode, Catalog, CatalogRule, AuthoredHierarchy, AuthoredNode, CatalogRelease, Job, Stock.
+	// Anything by its id, as its own field would show it to this token and shopper; null when that shows nothing. A global id names a type. An own id finds a Product, Hierarchy or CatalogNode, in this order. Other types need their global id.
 	Node *ShopThingQueryNode `json:"-"`
 }
 
