@@ -152,7 +152,7 @@ func TestEveryFilterAttributeIsDocumented(t *testing.T) {
 // Every type of promotion stands in the document, in the store's order.
 func TestEveryPromotionTypeIsDocumented(t *testing.T) {
 	t.Parallel()
-	_, documented, found := strings.Cut(string(openAPI), "PromotionType: {type: string, enum: [")
+	_, documented, found := strings.Cut(string(openAPI), "DiscountType: {type: string, enum: [")
 	require.True(t, found)
 	documented, _, _ = strings.Cut(documented, "]")
 	var names []string

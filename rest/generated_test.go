@@ -1,8 +1,10 @@
 package rest_test
 
 import (
+	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -43,6 +45,48 @@ func TestGeneratedClientsCallEveryOperation(t *testing.T) {
 		}
 		require.Contains(t, string(out), strings.Join(segments, "/")+"\n", "an operation that is not called")
 	}
+}
+
+// oapi-codegen reads the document, and the Go client that it generates compiles,
+// reads and writes.
+func TestGeneratedGoClient(t *testing.T) {
+	if raceDetector {
+		t.Skip("nothing in it is concurrent")
+	}
+	storetest.LongOnly(t, "generating and compiling 28,000 lines takes some seconds")
+	t.Parallel()
+	const module = "../tools/openapi/goclient"
+	folder := t.TempDir()
+	require.NoError(t, os.CopyFS(folder, os.DirFS(module)))
+	command := func(folder string, args ...string) *exec.Cmd {
+		tool := exec.CommandContext(t.Context(), "go", args...)
+		tool.Dir = folder
+		tool.Env = append(os.Environ(), "GOFLAGS=")
+		return tool
+	}
+	if out, err := command(folder, "mod", "download").CombinedOutput(); err != nil {
+		storetest.Require(t, "modules", "the modules of the generated client are not there; run: go mod download -C "+module+"\n"+string(out))
+	}
+	document, err := filepath.Abs("openapi.yaml")
+	require.NoError(t, err)
+	tools, err := filepath.Abs("../tools/go.mod")
+	require.NoError(t, err)
+	generate := command("..", "tool", "-modfile="+tools, "oapi-codegen", "-config", filepath.Join(folder, "oapi-codegen.yaml"), "-o", filepath.Join(folder, "client.go"), document)
+	out, err := generate.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+
+	program := filepath.Join(folder, "client")
+	out, err = command(folder, "build", "-tags", "generated", "-o", program, ".").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+		server := httptest.NewServer(s.as(admin()))
+		t.Cleanup(server.Close)
+		out, err := exec.CommandContext(t.Context(), program, server.URL).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		require.JSONEq(t, `{"page_length":7,"available":7,"promotion_type":"percent_discount"}`, string(out))
+	})
 }
 
 // A generator takes a member with a default for one that is always there, so

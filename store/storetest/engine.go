@@ -101,7 +101,7 @@ func EachBench(b *testing.B, bench func(b *testing.B, e Engine)) {
 
 // Require gives up a test that needs something this machine has not. It skips
 // the test, or fails it when PORTICO_REQUIRE, a list with commas, holds name:
-// "postgres", "chromium", "node", "graphiql", "genqlient", "root".
+// "postgres", "chromium", "node", "graphiql", "genqlient", "modules", "root".
 func Require(t testing.TB, name, reason string) {
 	t.Helper()
 	for required := range strings.SplitSeq(os.Getenv("PORTICO_REQUIRE"), ",") {
