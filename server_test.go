@@ -22,6 +22,7 @@ import (
 	"portico/internal/demo"
 	"portico/internal/web"
 	"portico/store"
+	"portico/store/access"
 	"portico/store/exchange"
 	"portico/store/release"
 	"portico/store/storetest"
@@ -55,7 +56,7 @@ func heat(t testing.TB, flags ...string) *hot {
 		require.NoError(t, demo.Fill(t.Context(), a.store))
 	}
 	require.NoError(t, a.store.WarmStock(t.Context())) // as a server does at its start
-	client, _, err := a.store.CreateClient(t.Context(), "test", "test", nil)
+	client, _, err := a.store.CreateClient(t.Context(), "test", "test", access.Scopes())
 	require.NoError(t, err)
 	token, err := a.tokens.Issue(t.Context(), auth.Grant{Type: auth.GrantClientCredentials, ClientID: client.ID, Scopes: client.Scopes, Lifetime: time.Hour})
 	require.NoError(t, err)

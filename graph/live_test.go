@@ -22,6 +22,7 @@ import (
 
 	"portico/graph"
 	"portico/internal/auth"
+	"portico/store/access"
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
@@ -88,7 +89,7 @@ func newStreams(t *testing.T, change func(*graph.Live)) *streams {
 	live, l := graph.DefaultLive(), &streams{store: s, clock: storetest.NewClock(time.Now())}
 	tokens, err := auth.New(t.Context(), s, storetest.Sealer(t, 'k'), auth.Options{Clock: l.clock.Now})
 	require.NoError(t, err)
-	client, _, err := s.CreateClient(t.Context(), "test", "test", nil)
+	client, _, err := s.CreateClient(t.Context(), "test", "test", access.Scopes())
 	require.NoError(t, err)
 	issued, err := tokens.Issue(t.Context(), auth.Grant{Type: auth.GrantClientCredentials, ClientID: client.ID, Scopes: client.Scopes})
 	require.NoError(t, err)

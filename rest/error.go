@@ -78,8 +78,13 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	body := struct {
-		Errors []errorBody `json:"errors"`
+		Errors      []errorBody `json:"errors"`
+		TokenError  string      `json:"error,omitempty"` // of token requests, as OAuth clients read it (RFC 6749, 5.2)
+		Description string      `json:"error_description,omitempty"`
 	}{}
+	if refused := new(auth.TokenError); errors.As(err, &refused) {
+		body.TokenError, body.Description = refused.Code, refused.Error()
+	}
 	for _, e := range list {
 		body.Errors = append(body.Errors, describe(r, e, status))
 	}

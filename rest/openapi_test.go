@@ -306,6 +306,9 @@ func TestTokensAndHealthAreAsDocumented(t *testing.T) {
 		}{
 			{"POST", tokens, "grant_type=client_credentials&client_id=" + client.ID + "&client_secret=" + secret, 200},
 			{"POST", tokens, `{"grant_type":"implicit","client_id":"` + client.ID + `"}`, 200},
+			{"POST", tokens, "grant_type=implicit&scope=catalog:read+inventory:read&client_id=" + client.ID, 200},
+			{"POST", tokens, "grant_type=implicit&scope=catalog:all&client_id=" + client.ID, 400},
+			{"POST", tokens, "grant_type=implicit&scope=inventory:read&client_id=" + client.ID, 400},
 			{"POST", tokens, "grant_type=implicit&client_id=nobody", 401},
 			{"POST", tokens, "grant_type=password", 400},
 			{"POST", tokens, strings.Repeat("x", 20_000), 413},

@@ -44,7 +44,7 @@ func newFixture(t *testing.T) *fixture {
 	first, _ := f.server(t) // creates the signing key
 	require.NoError(t, first.Close())
 	f.store, f.service = f.server(t)
-	f.client, f.secret = f.newClient(t, nil)
+	f.client, f.secret = f.newClient(t, access.Scopes())
 	return f
 }
 
@@ -69,7 +69,7 @@ func (f *fixture) newClient(t *testing.T, scopes []string) (*access.Client, stri
 // token is a good token of the fixture's client.
 func (f *fixture) token(t *testing.T) *auth.Token {
 	t.Helper()
-	token, err := f.service.ClientCredentials(t.Context(), f.client.ID, f.secret)
+	token, err := f.service.ClientCredentials(t.Context(), f.client.ID, f.secret, "")
 	require.NoError(t, err)
 	return token
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -28,6 +29,42 @@ func (e *StatusError) Error() string { return e.Err.Error() }
 
 // Unwrap gives the error in the caller's terms.
 func (e *StatusError) Unwrap() error { return e.Err }
+
+// TokenError is an error of a token request with its code of RFC 6749, 5.2,
+// such as invalid_scope.
+type TokenError struct {
+	Code string
+	Err  error
+}
+
+func (e *TokenError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the error in the caller's terms.
+func (e *TokenError) Unwrap() error { return e.Err }
+
+func invalidScope(format string, args ...any) error {
+	return &TokenError{"invalid_scope", &store.Error{Code: store.Invalid, Path: []string{"scope"}, Detail: fmt.Sprintf(format, args...)}}
+}
+
+// tokenError gives the error of a token request its code, where RFC 6749 has
+// one: for 400 and 401.
+func tokenError(err error) error {
+	code := ""
+	given := new(StatusError)
+	switch fault := store.AsErrors(err)[0]; {
+	case errors.As(err, new(*TokenError)), errors.As(err, &given) && given.Status != http.StatusBadRequest:
+		return err
+	case fault.Code == store.Unauthenticated:
+		code = "invalid_client"
+	case fault.Code == store.Invalid && slices.Equal(fault.Path, []string{"grant_type"}):
+		code = "unsupported_grant_type"
+	case fault.Code == store.Invalid:
+		code = "invalid_request"
+	default:
+		return err
+	}
+	return &TokenError{code, err}
+}
 
 // Middleware puts who is asking, or what is wrong with their token, on the
 // context. It refuses nobody: Require does, where something needs a token.
@@ -79,7 +116,7 @@ func (s *Service) TokenHandler(writeError WriteError) http.Handler {
 		w.Header().Set("Cache-Control", "no-store")
 		token, err := s.grant(w, r)
 		if err != nil {
-			writeError(w, r, err)
+			writeError(w, r, tokenError(err))
 			return
 		}
 		writeToken(w, token)
@@ -100,9 +137,9 @@ func (s *Service) grant(w http.ResponseWriter, r *http.Request) (*Token, error) 
 	}
 	switch request.GrantType {
 	case GrantClientCredentials:
-		return s.ClientCredentials(r.Context(), request.ClientID, request.ClientSecret)
+		return s.ClientCredentials(r.Context(), request.ClientID, request.ClientSecret, request.Scope)
 	case GrantImplicit:
-		return s.Implicit(r.Context(), request.ClientID)
+		return s.Implicit(r.Context(), request.ClientID, request.Scope)
 	}
 	return nil, &store.Error{Code: store.Invalid, Path: []string{"grant_type"},
 		Detail: fmt.Sprintf("must be %s or %s, not %q", GrantClientCredentials, GrantImplicit, request.GrantType)}
@@ -118,7 +155,8 @@ func writeToken(w http.ResponseWriter, token *Token) {
 		ExpiresIn   int64  `json:"expires_in"` // seconds
 		Expires     int64  `json:"expires"`    // seconds since 1970
 		Identifier  string `json:"identifier"`
-	}{token.AccessToken, "Bearer", int64(token.Lifetime.Seconds()), token.Expires.Unix(), token.Grant})
+		Scope       string `json:"scope"` // separated by spaces
+	}{token.AccessToken, "Bearer", int64(token.Lifetime.Seconds()), token.Expires.Unix(), token.Grant, strings.Join(token.Scopes, " ")})
 }
 
 // tokenRequest is what a client asks for a token with.
@@ -126,6 +164,7 @@ type tokenRequest struct {
 	GrantType    string `json:"grant_type"`
 	ClientID     string `json:"client_id"`
 	ClientSecret string `json:"client_secret"`
+	Scope        string `json:"scope"` // separated by spaces; empty for all that the client may have
 }
 
 func readTokenRequest(w http.ResponseWriter, r *http.Request) (request tokenRequest, err error) {
@@ -150,7 +189,7 @@ func parseTokenRequest(body []byte) (request tokenRequest, err error) {
 			return request, err
 		}
 		if json.Unmarshal(body, &request) != nil {
-			return request, invalid("The body is no JSON object with the texts grant_type, client_id and client_secret.")
+			return request, invalid("The body is no JSON object with the strings grant_type, client_id, client_secret and scope.")
 		}
 		return request, nil
 	}
@@ -158,12 +197,12 @@ func parseTokenRequest(body []byte) (request tokenRequest, err error) {
 	if err != nil {
 		return request, invalid("The body is neither a form nor a JSON object.")
 	}
-	for _, name := range []string{"grant_type", "client_id", "client_secret"} {
+	for _, name := range []string{"grant_type", "client_id", "client_secret", "scope"} {
 		if err := store.CheckText(form.Get(name), name); err != nil {
 			return request, err
 		}
 	}
-	return tokenRequest{form.Get("grant_type"), form.Get("client_id"), form.Get("client_secret")}, nil
+	return tokenRequest{form.Get("grant_type"), form.Get("client_id"), form.Get("client_secret"), form.Get("scope")}, nil
 }
 
 func invalid(format string, args ...any) *store.Error {

@@ -2,8 +2,10 @@ package auth_test
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -124,8 +126,85 @@ func TestTokenHandler(t *testing.T) {
 			delete(answer, "access_token")
 			require.Equal(t, map[string]any{
 				"token_type": "Bearer", "expires_in": 3600.0, "expires": float64(start.Unix() + 3600), "identifier": test.identifier,
+				"scope": strings.Join(principal.Scopes, " "),
 			}, answer)
 		})
+	}
+}
+
+func TestTokenScopes(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.client, f.secret = f.newClient(t, []string{"catalog:read", "catalog:write", "inventory:read", "checkout:write"})
+	const (
+		all      = "catalog:read catalog:write inventory:read checkout:write"
+		unknown  = `scope must be one or more of catalog:read, catalog:write, inventory:read, inventory:write, promotions:read, promotions:write, checkout:write, gateways:read, gateways:write, settings:read, settings:write, tokens:write, separated by spaces; got `
+		notHeld  = `scope must name at least one scope that this grant allows the client: catalog:read, catalog:write, inventory:read, checkout:write; got `
+		implicit = `scope must name at least one scope that this grant allows the client: catalog:read, inventory:read; got `
+	)
+	for _, test := range []struct {
+		scope                 string
+		credentials, implicit string // the token's scopes, or the error
+	}{
+		{"", all, "catalog:read inventory:read"},
+		{" ", all, "catalog:read inventory:read"},
+		{"catalog:read", "catalog:read", "catalog:read"},
+		{"inventory:read  catalog:read inventory:read", "catalog:read inventory:read", "catalog:read inventory:read"},
+		{"catalog:write", "catalog:write", implicit + `"catalog:write".`},
+		{"catalog:write settings:read catalog:read", "catalog:read catalog:write", "catalog:read"},
+		{"settings:read", notHeld + `"settings:read".`, implicit + `"settings:read".`},
+		{"openid catalog:read", unknown + `"openid".`, unknown + `"openid".`},
+		{"CATALOG:READ", unknown + `"CATALOG:READ".`, unknown + `"CATALOG:READ".`},
+		{"catalog:read,catalog:write", unknown + `"catalog:read,catalog:write".`, unknown + `"catalog:read,catalog:write".`},
+	} {
+		for grant, want := range map[string]string{"client_credentials": test.credentials, "implicit": test.implicit} {
+			for _, body := range []string{
+				url.Values{"grant_type": {grant}, "client_id": {"CID"}, "client_secret": {"SECRET"}, "scope": {test.scope}}.Encode(),
+				`{"grant_type":"` + grant + `","client_id":"CID","client_secret":"SECRET","scope":"` + test.scope + `"}`,
+			} {
+				w := f.askToken(form, body)
+				if strings.HasPrefix(want, "scope ") {
+					require.Equal(t, http.StatusBadRequest, w.Code, w.Body)
+					require.Equal(t, want, detail(t, w))
+					continue
+				}
+				require.Equal(t, http.StatusOK, w.Code, w.Body)
+				var answer struct {
+					Token string `json:"access_token"`
+					Scope string
+				}
+				require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer))
+				require.Equal(t, want, answer.Scope, test.scope)
+				principal, err := f.service.Verify(t.Context(), answer.Token)
+				require.NoError(t, err)
+				require.Equal(t, strings.Fields(want), principal.Scopes)
+			}
+		}
+	}
+}
+
+// Each error of a token request that RFC 6749 has a code for has it.
+func TestTokenErrorsHaveTheirCode(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for body, want := range map[string]string{
+		"grant_type=client_credentials&client_id=CID&client_secret=x": "invalid_client",
+		"grant_type=implicit&client_id=x":                             "invalid_client",
+		"grant_type=password":                                         "unsupported_grant_type",
+		"grant_type=%zz":                                              "invalid_request",
+		`{"grant_type":1}`:                                            "invalid_request",
+		"grant_type=implicit&client_id=CID&scope=x":                   "invalid_scope",
+		"grant_type=implicit&client_id=CID&scope=tokens:write":        "invalid_scope",
+		strings.Repeat("x", 17<<10):                                   "",
+	} {
+		var code string
+		handler := f.service.TokenHandler(func(_ http.ResponseWriter, _ *http.Request, err error) {
+			if refused := new(auth.TokenError); errors.As(err, &refused) {
+				code = refused.Code
+			}
+		})
+		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/oauth/access_token", strings.NewReader(f.withClient(body))))
+		require.Equal(t, want, code, body)
 	}
 }
 

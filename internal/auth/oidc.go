@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -58,28 +59,39 @@ func (o OutsideIssuer) Check(ours string) error {
 	return nil
 }
 
-// outside verifies the tokens of an outside issuer. The issuer is asked for
-// its keys when the first of its tokens comes, and again when that failed, but
-// not more often than once in reloadPause.
+// outside verifies the tokens of an outside issuer. It reads the issuer's keys
+// when the first of its tokens comes. A token of a known key never waits for the
+// issuer: keys older than outsideKeysFor stay good while one load in the
+// background replaces them. Tokens of unknown keys wait for one shared load, and
+// no load starts within reloadPause after the last one ended.
 type outside struct {
 	OutsideIssuer
 	clock  func() time.Time
 	log    *slog.Logger
 	client *http.Client
+	jwks   string // address of the keys, of the running load alone; empty until discovery found it
 
-	mu      sync.Mutex // one reading at a time
-	jwks    string     // where its keys are; empty until they were found
-	keys    jose.JSONWebKeySet
-	read    time.Time // when its keys were last read
-	tried   time.Time // when a reading was last tried
-	failure error     // of the last try
+	keys atomic.Pointer[issuerKeys] // never nil
+
+	mu      sync.Mutex    // guards what follows; never held during I/O
+	loading chan struct{} // closed when the running load ends; nil while none runs
+	loaded  time.Time     // when the last load ended
+	failure error         // of the last load
+}
+
+// issuerKeys are the keys of one load. Nobody writes to them.
+type issuerKeys struct {
+	jose.JSONWebKeySet
+	read time.Time
 }
 
 func newOutside(issuer OutsideIssuer, ours string, clock func() time.Time, log *slog.Logger) (*outside, error) {
 	if err := issuer.Check(ours); err != nil {
 		return nil, err
 	}
-	return &outside{OutsideIssuer: issuer, clock: clock, log: log, client: &http.Client{Timeout: outsideDeadline}}, nil
+	o := &outside{OutsideIssuer: issuer, clock: clock, log: log, client: &http.Client{Timeout: outsideDeadline}}
+	o.keys.Store(&issuerKeys{})
+	return o, nil
 }
 
 // issued tells whether a token says that the issuer issued it, which is not
@@ -164,29 +176,33 @@ func (o *outside) signed(ctx context.Context, token *jose.JSONWebSignature) ([]b
 	return nil, o.refuse("has a wrong signature; it was changed, or not issued there")
 }
 
-// find returns the issuer's keys of an id, all of them for a token without
-// one. They are read again when there is none, or when they were read long ago.
+// find returns the issuer's keys of an id, all of them for a token without one.
+// It waits for a load only where it knows no such key, until ctx ends.
+// UNAVAILABLE when there is none and the last load failed.
 func (o *outside) find(ctx context.Context, kid string) ([]jose.JSONWebKey, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	keys := o.known(kid)
-	old := o.clock().Sub(o.read) >= outsideKeysFor
-	if since := o.clock().Sub(o.tried); (old || len(keys) == 0) && (since < 0 || since >= reloadPause) {
-		if o.failure = o.reload(ctx); o.failure != nil {
-			o.jwks = "" // to be found anew
-			o.log.WarnContext(ctx, "could not read the keys of the outside issuer", "issuer", o.URL, "error", o.failure)
+	known := o.keys.Load()
+	if keys := known.find(kid); len(keys) > 0 {
+		if o.clock().Sub(known.read) >= outsideKeysFor {
+			o.load(ctx)
 		}
-		o.tried = o.clock()
-		keys = o.known(kid)
+		return keys, nil
 	}
-	if len(keys) == 0 && o.failure != nil {
-		return nil, &store.Error{Code: store.Unavailable, Detail: fmt.Sprintf("The issuer %s does not answer, so its tokens cannot be checked; try again in a moment.", o.URL)}
+	if loading := o.load(ctx); loading != nil {
+		select {
+		case <-loading:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	keys := o.keys.Load().find(kid)
+	if len(keys) == 0 && o.lastFailure() != nil {
+		return nil, &store.Error{Code: store.Unavailable, Detail: fmt.Sprintf("The issuer %s is not responding, so its tokens cannot be checked. Retry in a few seconds.", o.URL)}
 	}
 	return keys, nil
 }
 
-func (o *outside) known(kid string) (keys []jose.JSONWebKey) {
-	for _, key := range o.keys.Keys {
+func (k *issuerKeys) find(kid string) (keys []jose.JSONWebKey) {
+	for _, key := range k.Keys {
 		if (kid == "" || key.KeyID == kid) && key.Use != "enc" && key.IsPublic() {
 			keys = append(keys, key)
 		}
@@ -194,50 +210,85 @@ func (o *outside) known(kid string) (keys []jose.JSONWebKey) {
 	return keys
 }
 
-// reload asks the issuer, whether or not the request at hand is given up.
-func (o *outside) reload(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(oidc.ClientContext(context.WithoutCancel(ctx), o.client), outsideDeadline)
+func (o *outside) lastFailure() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.failure
+}
+
+// load starts a load of the issuer's keys in the background, or joins the one
+// that runs. The channel closes when it ends. It is nil where the last load ended
+// less than reloadPause ago, and nothing was started.
+func (o *outside) load(ctx context.Context) <-chan struct{} {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.loading != nil {
+		return o.loading
+	}
+	if since := o.clock().Sub(o.loaded); since >= 0 && since < reloadPause {
+		return nil
+	}
+	ended := make(chan struct{})
+	o.loading = ended
+	go func() {
+		defer close(ended)
+		keys, err := o.read(context.WithoutCancel(ctx))
+		if err != nil {
+			o.jwks = "" // discover it again
+			o.log.WarnContext(ctx, "could not read the keys of the outside issuer", "issuer", o.URL, "error", err)
+		} else {
+			o.keys.Store(keys)
+		}
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.failure, o.loaded, o.loading = err, o.clock(), nil
+	}()
+	return ended
+}
+
+// read asks the issuer for its keys. The running load alone calls it.
+func (o *outside) read(ctx context.Context) (*issuerKeys, error) {
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, o.client), outsideDeadline)
 	defer cancel()
 	if o.jwks == "" {
 		provider, err := oidc.NewProvider(ctx, o.URL)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		var found struct {
 			JWKS string `json:"jwks_uri"`
 		}
 		if err := provider.Claims(&found); err != nil {
-			return err
+			return nil, err
 		}
 		o.jwks = found.JWKS
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, o.jwks, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	answer, err := o.client.Do(request)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", o.jwks, answer.Status)
+		return nil, fmt.Errorf("%s answers %s", o.jwks, answer.Status)
 	}
-	var keys struct {
+	var set struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
-	if err := json.NewDecoder(http.MaxBytesReader(nil, answer.Body, 1<<20)).Decode(&keys); err != nil {
-		return fmt.Errorf("%s is no set of keys: %w", o.jwks, err)
+	if err := json.NewDecoder(http.MaxBytesReader(nil, answer.Body, 1<<20)).Decode(&set); err != nil {
+		return nil, fmt.Errorf("%s is no set of keys: %w", o.jwks, err)
 	}
-	o.keys = jose.JSONWebKeySet{}
-	for _, raw := range keys.Keys { // a kind of key that we do not know does no harm to the others
+	keys := &issuerKeys{read: o.clock()}
+	for _, raw := range set.Keys { // a kind of key that we do not know does no harm to the others
 		var key jose.JSONWebKey
 		if json.Unmarshal(raw, &key) == nil {
-			o.keys.Keys = append(o.keys.Keys, key)
+			keys.Keys = append(keys.Keys, key)
 		}
 	}
-	o.read = o.clock()
-	return nil
+	return keys, nil
 }
 
 func (o *outside) refuse(format string, args ...any) *store.Error {

@@ -1,6 +1,7 @@
 package auth_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
@@ -34,12 +35,22 @@ type idp struct {
 	keys     []jose.JSONWebKey
 	named    string // the issuer by its own discovery; its address unless set
 	keysText string // in place of the keys
+
+	arrived chan struct{} // receives one for each request that hangs
+	hanging chan struct{} // requests hang until it closes; nil while none does
 }
 
 func newIDP(t *testing.T) *idp {
 	t.Helper()
-	p := &idp{asked: map[string]int{}}
+	p := &idp{asked: map[string]int{}, arrived: make(chan struct{}, 100)}
 	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.mu.Lock()
+		hanging := p.hanging
+		p.mu.Unlock()
+		if hanging != nil {
+			p.arrived <- struct{}{}
+			<-hanging
+		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.asked[r.URL.Path]++
@@ -73,6 +84,23 @@ func (p *idp) leave(away bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.away = away
+}
+
+// hang makes the issuer accept requests and answer none of them until release.
+func (p *idp) hang(t *testing.T) (release func()) {
+	t.Helper()
+	hanging := make(chan struct{})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hanging = hanging
+	release = sync.OnceFunc(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.hanging = nil
+		close(hanging)
+	})
+	t.Cleanup(release)
+	return release
 }
 
 func (p *idp) count(path string) int {
@@ -244,12 +272,59 @@ func TestOutsideIssuerRotatesItsKeys(t *testing.T) {
 	f.clock.Advance(10*time.Minute - time.Second)
 	require.NoError(t, by(first, "1"))
 	f.clock.Advance(time.Second)
-	require.Error(t, by(first, "1"), "a key that the issuer took back goes")
+	require.NoError(t, by(second, "2"), "starts a load in the background")
+	require.Eventually(t, func() bool { return by(first, "1") != nil }, time.Minute, time.Millisecond, "a key that the issuer took back goes")
 	require.NoError(t, by(second, "2"))
 
 	p.leave(true)
 	f.clock.Advance(30 * time.Minute)
 	require.NoError(t, by(second, "2"), "while the issuer is away its known keys are good")
+}
+
+// While the issuer hangs, tokens of known keys are good at once, whoever sends
+// tokens of unknown keys and however old the known ones are.
+func TestAHangingIssuerStallsNoKnownKey(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name  string
+		after time.Duration // since the keys were read
+	}{{"fresh keys", time.Second}, {"old keys", time.Hour}} {
+		t.Run(test.name, func(t *testing.T) {
+			f, p := newFixture(t), newIDP(t)
+			key, next := rsaKey(t), rsaKey(t)
+			p.publish(public("1", key.Public()))
+			service := f.trusting(t, p.URL)
+			good := sign(t, jose.RS256, key, "1", p.saying(nil))
+			_, err := service.Verify(t.Context(), good)
+			require.NoError(t, err)
+
+			f.clock.Advance(test.after)
+			p.publish(public("2", next.Public()), public("1", key.Public()))
+			release := p.hang(t)
+			unknown := sign(t, jose.RS256, next, "2", p.saying(nil))
+			answers := make(chan error, 40)
+			for range cap(answers) {
+				go func() { _, err := service.Verify(t.Context(), unknown); answers <- err }()
+			}
+			<-p.arrived
+			for range 100 {
+				_, err := service.Verify(t.Context(), good)
+				require.NoError(t, err)
+			}
+			gone, leave := context.WithCancel(t.Context())
+			leave()
+			_, err = service.Verify(gone, unknown)
+			require.ErrorIs(t, err, context.Canceled, "a caller who leaves waits no longer")
+			require.Empty(t, answers, "the others still wait for the issuer")
+			require.Empty(t, p.arrived, "they share one request")
+
+			release()
+			for range cap(answers) {
+				require.NoError(t, <-answers, "its new key is known to all who waited")
+			}
+			require.Equal(t, 2, p.count("/keys"))
+		})
+	}
 }
 
 func TestOutsideIssuerAway(t *testing.T) {

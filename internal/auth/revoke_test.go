@@ -22,9 +22,9 @@ func TestTokensOfARevokedClientAreRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	elsewhere, other := f.server(t)
-	stays, _ := f.newClient(t, nil)
+	stays, _ := f.newClient(t, access.Scopes())
 	implicit := func(client *access.Client) string {
-		token, err := f.service.Implicit(t.Context(), client.ID)
+		token, err := f.service.Implicit(t.Context(), client.ID, "")
 		require.NoError(t, err)
 		return token.AccessToken
 	}
@@ -56,9 +56,9 @@ func TestTokensOfARevokedClientAreRefused(t *testing.T) {
 		_, err = service.Verify(t.Context(), good)
 		require.NoError(t, err, "another client's token")
 	}
-	_, err = f.service.ClientCredentials(t.Context(), f.client.ID, f.secret)
+	_, err = f.service.ClientCredentials(t.Context(), f.client.ID, f.secret, "")
 	require.True(t, store.HasCode(err, store.Unauthenticated))
-	_, err = f.service.Implicit(t.Context(), f.client.ID)
+	_, err = f.service.Implicit(t.Context(), f.client.ID, "")
 	require.ErrorContains(t, err, "was revoked")
 	require.True(t, store.HasCode(err, store.Unauthenticated))
 }
@@ -99,13 +99,13 @@ func TestANewKeyIsPublishedBeforeItSigns(t *testing.T) {
 			handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/.well-known/jwks.json", nil))
 			return strings.Contains(w.Body.String(), second) && strings.Contains(w.Body.String(), first)
 		}, "every server publishes both")
-		token, err := service.Implicit(t.Context(), f.client.ID)
+		token, err := service.Implicit(t.Context(), f.client.ID, "")
 		require.NoError(t, err)
 		require.Equal(t, first, kidOf(t, token.AccessToken), "the new key's time has not come")
 	}
 	f.clock.Advance(time.Minute)
 	for _, service := range []*auth.Service{f.service, other} {
-		token, err := service.Implicit(t.Context(), f.client.ID)
+		token, err := service.Implicit(t.Context(), f.client.ID, "")
 		require.NoError(t, err)
 		require.Equal(t, second, kidOf(t, token.AccessToken))
 		for _, good := range []string{before, token.AccessToken} {

@@ -107,6 +107,7 @@ type Grant struct {
 type Token struct {
 	AccessToken string        // what goes behind "Authorization: Bearer"
 	Grant       string        // the type of its grant
+	Scopes      []string      // what it may do
 	Lifetime    time.Duration // from now, whole seconds
 	Expires     time.Time     // UTC, whole seconds
 }
@@ -166,7 +167,7 @@ func (s *Service) standard(subject, id string, issued, expires time.Time) jwt.Cl
 
 func (s *Service) sign(ctx context.Context, c claims) (*Token, error) {
 	issued, expires := c.IssuedAt.Time().UTC(), c.Expiry.Time().UTC()
-	token := &Token{Grant: c.Grant, Lifetime: expires.Sub(issued), Expires: expires}
+	token := &Token{Grant: c.Grant, Scopes: strings.Fields(c.Scope), Lifetime: expires.Sub(issued), Expires: expires}
 	var err error
 	if token.AccessToken, err = jwt.Signed(s.keys.latest(ctx).signer(s.clock())).Claims(c).Serialize(); err != nil {
 		return nil, fmt.Errorf("sign a token: %w", err)
@@ -178,20 +179,25 @@ func (s *Service) sign(ctx context.Context, c claims) (*Token, error) {
 	return token, nil
 }
 
-// ClientCredentials issues a token with all the client's scopes.
-// UNAUTHENTICATED when the id or the secret is wrong.
-func (s *Service) ClientCredentials(ctx context.Context, id, secret string) (*Token, error) {
+// ClientCredentials issues a token with the client's scopes, of those only the
+// requested ones where scope names any. UNAUTHENTICATED when the id or the secret
+// is wrong; a *TokenError when scope is (narrow).
+func (s *Service) ClientCredentials(ctx context.Context, id, secret, scope string) (*Token, error) {
 	client, err := s.store.AuthenticateClient(ctx, id, secret)
 	if err != nil {
 		return nil, err
 	}
-	return s.Issue(ctx, Grant{Type: GrantClientCredentials, ClientID: client.ID, Scopes: client.Scopes})
+	scopes, err := narrow(client.Scopes, scope)
+	if err != nil {
+		return nil, err
+	}
+	return s.Issue(ctx, Grant{Type: GrantClientCredentials, ClientID: client.ID, Scopes: scopes})
 }
 
 // Implicit issues a token that may read catalogs and stock, as far as the
-// client may. UNAUTHENTICATED when there is no such client, or it was
-// revoked.
-func (s *Service) Implicit(ctx context.Context, clientID string) (*Token, error) {
+// client may and scope asks for it. UNAUTHENTICATED when there is no such client,
+// or it was revoked; a *TokenError when scope is wrong (narrow).
+func (s *Service) Implicit(ctx context.Context, clientID, scope string) (*Token, error) {
 	client, err := s.store.Client(ctx, clientID)
 	if store.HasCode(err, store.NotFound) {
 		return nil, unauthenticated("The client id is unknown.")
@@ -205,7 +211,36 @@ func (s *Service) Implicit(ctx context.Context, clientID string) (*Token, error)
 	scopes := slices.DeleteFunc(ShopperScopes(), func(scope string) bool {
 		return !slices.Contains(client.Scopes, scope)
 	})
+	if scopes, err = narrow(scopes, scope); err != nil {
+		return nil, err
+	}
 	return s.Issue(ctx, Grant{Type: GrantImplicit, ClientID: client.ID, Scopes: scopes})
+}
+
+// narrow returns the scopes of held that a token request asks for: scope names
+// them, separated by spaces (RFC 6749, 3.3); empty asks for all. A scope that
+// exists and is not held is left out. An unknown scope, and a request of which
+// nothing is left, is a *TokenError.
+func narrow(held []string, scope string) ([]string, error) {
+	asked := strings.Fields(scope)
+	if len(asked) == 0 {
+		return held, nil
+	}
+	known := access.Scopes()
+	for _, name := range asked {
+		if !slices.Contains(known, name) {
+			return nil, invalidScope("must be one or more of %s, separated by spaces; got %q", strings.Join(known, ", "), store.Short(name))
+		}
+	}
+	granted := slices.DeleteFunc(slices.Clone(held), func(name string) bool { return !slices.Contains(asked, name) })
+	if len(granted) == 0 {
+		has := "none"
+		if len(held) > 0 {
+			has = strings.Join(held, ", ")
+		}
+		return nil, invalidScope("must name at least one scope that this grant allows the client: %s; got %q", has, store.Short(scope))
+	}
+	return granted, nil
 }
 
 // JWKS is the set of public keys as JSON (RFC 7517), the newest first.

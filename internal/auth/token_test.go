@@ -31,7 +31,7 @@ func TestClientCredentials(t *testing.T) {
 		ClientID: f.client.ID, Grant: "client_credentials", Scopes: access.Scopes(), Expires: token.Expires,
 	}, principal)
 
-	_, err = f.service.ClientCredentials(t.Context(), f.client.ID, "wrong")
+	_, err = f.service.ClientCredentials(t.Context(), f.client.ID, "wrong", "")
 	require.True(t, store.HasCode(err, store.Unauthenticated))
 }
 
@@ -51,7 +51,7 @@ func TestImplicit(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			token, err := f.service.Implicit(t.Context(), test.client.ID)
+			token, err := f.service.Implicit(t.Context(), test.client.ID, "")
 			require.NoError(t, err)
 			principal, err := f.service.Verify(t.Context(), token.AccessToken)
 			require.NoError(t, err)
@@ -59,7 +59,7 @@ func TestImplicit(t *testing.T) {
 			require.Equal(t, test.scopes, principal.Scopes)
 		})
 	}
-	_, err := f.service.Implicit(t.Context(), "nobody")
+	_, err := f.service.Implicit(t.Context(), "nobody", "")
 	require.True(t, store.HasCode(err, store.Unauthenticated), "got %v", err)
 }
 
@@ -136,7 +136,7 @@ func TestNewWithoutOptions(t *testing.T) {
 	f := newFixture(t)
 	service, err := auth.New(t.Context(), f.store, newSealer(t, 1), auth.Options{})
 	require.NoError(t, err)
-	token, err := service.Implicit(t.Context(), f.client.ID)
+	token, err := service.Implicit(t.Context(), f.client.ID, "")
 	require.NoError(t, err)
 	require.Equal(t, time.Hour, token.Lifetime)
 	_, err = service.Verify(t.Context(), token.AccessToken)

@@ -139,7 +139,7 @@ func (s *shop) stop() {
 // meet gets a token, and learns which nodes and products there are.
 func (s *shop) meet() error {
 	if s.token == "" {
-		output, err := s.run("", "client create", "--name", "bench", "--json")
+		output, err := s.run("", "client create", "--name", "bench", "--all-scopes", "--json")
 		if err != nil {
 			return err
 		}

@@ -25,10 +25,24 @@ type Client struct {
 
 // ClientCreate makes an API client.
 type ClientCreate struct {
-	Name  string   `required:"" help:"What the client is called, 1 to 255 bytes."`
-	Scope []string `enum:"${scopes}" sep:"," placeholder:"SCOPE" help:"What the client may do; repeat it, or separate by commas. Default: everything. One of: ${scopes}."`
-	JSON  bool     `name:"json" help:"Answer as JSON: client_id and client_secret. Default: as text."`
+	Name      string   `required:"" help:"What the client is called, 1 to 255 bytes."`
+	Scope     []string `enum:"${scopes}" sep:"," placeholder:"SCOPE" help:"What the client may do; repeat it, or separate by commas. Required unless --all-scopes is set. One of: ${scopes}."`
+	AllScopes bool     `help:"Grant every scope. Excludes --scope."`
+	JSON      bool     `name:"json" help:"Answer as JSON: client_id and client_secret. Default: as text."`
 	Common
+}
+
+// Validate requires a choice of scopes: no client gets them all by default.
+func (c *ClientCreate) Validate() error {
+	switch {
+	case c.AllScopes && len(c.Scope) > 0:
+		return usage("--scope and --all-scopes exclude each other; set one of them")
+	case c.AllScopes:
+		c.Scope = access.Scopes()
+	case len(c.Scope) == 0:
+		return usage("--scope or --all-scopes is required; --scope is one or more of %s", strings.Join(access.Scopes(), ", "))
+	}
+	return nil
 }
 
 // Run creates the client.

@@ -12,6 +12,7 @@ import (
 
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/access"
 	"portico/store/exchange"
 	"portico/store/shop"
 )
@@ -51,7 +52,7 @@ func Open(ctx context.Context, s *shop.Store, tokens *auth.Service) (*Visitor, e
 	if err := Fill(ctx, s); err != nil {
 		return nil, err
 	}
-	client, secret, err := s.CreateClient(ctx, actor, "demo", nil)
+	client, secret, err := s.CreateClient(ctx, actor, "demo", access.Scopes())
 	if err != nil {
 		return nil, fmt.Errorf("create the demo's client: %w", err)
 	}

@@ -104,7 +104,7 @@ func TestTheProgramNeedsNothingBesideIt(t *testing.T) {
 	require.Equal(t, "ok\n", done("", "health", "--ready", s.at(t)))
 	require.Contains(t, done(text(t, demoShop), "import", "-"), "imported ")
 	var client map[string]any
-	require.NoError(t, json.Unmarshal([]byte(done("", "client", "create", "--name", "all", "--json")), &client))
+	require.NoError(t, json.Unmarshal([]byte(done("", "client", "create", "--name", "all", "--all-scopes", "--json")), &client))
 	products := func() string {
 		_, answer := s.send(t, "POST", "/oauth/access_token", url.Values{"grant_type": {"client_credentials"},
 			"client_id": {client["client_id"].(string)}, "client_secret": {client["client_secret"].(string)}}.Encode())

@@ -14,12 +14,15 @@ import (
 	"portico/store/storetest"
 )
 
-// newClient makes a client by the command line.
+// newClient makes a client by the command line, of all scopes without args.
 func newClient(t *testing.T, flags []string, args ...string) (id, secret string) {
 	t.Helper()
 	var made struct {
 		ID     string `json:"client_id"`
 		Secret string `json:"client_secret"`
+	}
+	if len(args) == 0 {
+		args = []string{"--all-scopes"}
 	}
 	answer := good(t, append(append([]string{"client", "create", "--name", "till", "--json"}, args...), flags...)...)
 	require.NoError(t, json.Unmarshal([]byte(answer), &made))

@@ -45,6 +45,8 @@ func TestExitCodes(t *testing.T) {
 		{"client", 2, "expected"},
 		{"client create", 2, "--name"},
 		{"client create --name x --scope everything", 2, "--scope must be one of"},
+		{"client create --name x", 2, "--scope or --all-scopes is required; --scope is one or more of catalog:read, catalog:write, "},
+		{"client create --name x --scope catalog:read --all-scopes", 2, "--scope and --all-scopes exclude each other"},
 		{"client rotate", 2, "<id>"},
 		{"client revoke", 2, "<id>"},
 		{"client rotate x --grace=-1s", 2, "--grace must be between 0s and 720h0m0s, not -1s"},
@@ -281,7 +283,7 @@ func TestClientCreate(t *testing.T) {
 	decoder.DisallowUnknownFields()
 	require.NoError(t, decoder.Decode(&created))
 
-	text := good(t, append([]string{"client", "create", "--name", "All"}, flags...)...)
+	text := good(t, append([]string{"client", "create", "--name", "All", "--all-scopes"}, flags...)...)
 	require.Contains(t, text, strings.Join(access.Scopes(), " "))
 
 	require.NotContains(t, good(t, append([]string{"export", "-"}, flags...)...), "api_client")
@@ -297,7 +299,7 @@ func TestClientCreate(t *testing.T) {
 	require.Equal(t, "Front end", client.Name)
 	require.Equal(t, []string{"catalog:read", "inventory:read"}, client.Scopes)
 
-	code, _, stderr := portico(t, append([]string{"client", "create", "--name", strings.Repeat("x", 256)}, flags...)...)
+	code, _, stderr := portico(t, append([]string{"client", "create", "--all-scopes", "--name", strings.Repeat("x", 256)}, flags...)...)
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, "--name must be between 1 and 255 bytes long")
 }
@@ -305,7 +307,7 @@ func TestClientCreate(t *testing.T) {
 func TestExportWithClientsIsItsOwners(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
-	good(t, append([]string{"client", "create", "--name", "x"}, flags...)...)
+	good(t, append([]string{"client", "create", "--name", "x", "--all-scopes"}, flags...)...)
 	file := filepath.Join(t.TempDir(), "shop.ndjson")
 	good(t, append([]string{"export", "--with-clients", file}, flags...)...)
 	info, err := os.Stat(file)

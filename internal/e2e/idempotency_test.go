@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/store/access"
 	"portico/store/stock"
 	"portico/store/storetest"
 )
@@ -63,7 +64,7 @@ func TestWritesUnderKeysSurviveAKill(t *testing.T) {
 		s := e.Open(t)
 		now := time.Now().Truncate(time.Millisecond).UTC()
 		storetest.SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: now, UpdatedAt: now})
-		client, secret, err := s.CreateClient(t.Context(), "test", "till", nil)
+		client, secret, err := s.CreateClient(t.Context(), "test", "till", access.Scopes())
 		require.NoError(t, err)
 		var doubtful []string
 		var answered atomic.Int64

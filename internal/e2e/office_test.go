@@ -10,6 +10,7 @@ import (
 
 	"portico/internal/auth"
 	"portico/internal/demo"
+	"portico/store/access"
 	"portico/store/exchange"
 	"portico/store/shop"
 	"portico/store/stock"
@@ -50,9 +51,12 @@ func (o *office) serve(t testing.TB, flags ...string) *served {
 	return serving(t, append(o.flags, flags...)...)
 }
 
-// issue makes a client, and a token for it.
+// issue makes a client, of all scopes where none is named, and a token for it.
 func (o *office) issue(t testing.TB, scopes ...string) (client, token string) {
 	t.Helper()
+	if len(scopes) == 0 {
+		scopes = access.Scopes()
+	}
 	made, _, err := o.CreateClient(t.Context(), "test", "test", scopes)
 	require.NoError(t, err)
 	return made.ID, o.tokenFor(t, made.ID, made.Scopes, time.Hour)

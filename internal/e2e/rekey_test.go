@@ -31,7 +31,7 @@ func (s *served) client(t *testing.T, flags ...string) (id, token string) {
 		ID     string `json:"client_id"`
 		Secret string `json:"client_secret"`
 	}
-	require.NoError(t, json.Unmarshal([]byte(good(t, append([]string{"client", "create", "--name", "all", "--json"}, flags...)...)), &client))
+	require.NoError(t, json.Unmarshal([]byte(good(t, append([]string{"client", "create", "--name", "all", "--all-scopes", "--json"}, flags...)...)), &client))
 	var granted struct {
 		AccessToken string `json:"access_token"`
 	}

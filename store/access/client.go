@@ -64,14 +64,11 @@ const MaxClientName = 255
 const clientSecretSize = 32
 
 // CreateClient adds a client and returns its secret, which is not shown
-// again. Nil scopes mean all there are today.
+// again.
 //
 // UNPROCESSABLE names a name that is not 1 to MaxClientName bytes of clean
-// text, and each unknown scope; nothing is written then.
+// text, an empty list of scopes, and each unknown scope; nothing is written then.
 func (s *AccessService) CreateClient(ctx context.Context, actor store.Actor, name string, scopes []string) (client *Client, secret string, err error) {
-	if scopes == nil {
-		scopes = Scopes()
-	}
 	if faults := checkClient(name, scopes); len(faults) > 0 {
 		return nil, "", faults
 	}
@@ -108,7 +105,7 @@ func checkClient(name string, scopes []string) store.Errors {
 		faults = append(faults, store.Unprocessablef([]string{"name"}, "must be valid UTF-8 without NUL"))
 	}
 	if len(scopes) == 0 {
-		faults = append(faults, store.Unprocessablef([]string{"scopes"}, "must name at least one scope; leave it out for all"))
+		faults = append(faults, store.Unprocessablef([]string{"scopes"}, "must name at least one of %s", strings.Join(Scopes(), ", ")))
 	}
 	known := Scopes()
 	for i, scope := range scopes {

@@ -37,6 +37,9 @@ func (c *clientSource) Key() string { return c.ID }
 func (c *clientSource) Check(f *authoring.Faults) {
 	f.ID("id", &c.ID)
 	f.Required("name", c.Name, 255)
+	if len(c.Scopes) == 0 {
+		f.Add("scopes", "must name at least one of %s", strings.Join(Scopes(), ", "))
+	}
 	for i, scope := range c.Scopes {
 		if !slices.Contains(Scopes(), scope) {
 			f.Add("scopes."+strconv.Itoa(i), "must be a known scope, not %q", store.Short(scope))
@@ -68,7 +71,7 @@ func writeClients(ctx context.Context, w *authoring.Writer, sources []authoring.
 			WHERE api_client.name <> excluded.name OR api_client.scopes <> excluded.scopes
 			   OR (excluded.secret_hash <> '' AND api_client.secret_hash <> excluded.secret_hash)
 			   OR (excluded.revoked_at > 0 AND api_client.revoked_at = 0)`,
-			c.ID, c.Name, c.SecretHash, strings.Join(c.Scopes, " "), store.Micros(store.CheckedTime(c.CreatedAt)), revoked, string(w.Actor))
+			c.ID, c.Name, c.SecretHash, strings.Join(orderScopes(c.Scopes), " "), store.Micros(store.CheckedTime(c.CreatedAt)), revoked, string(w.Actor))
 		if err != nil {
 			return 0, err
 		}

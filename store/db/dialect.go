@@ -49,6 +49,10 @@ type dialect interface {
 	// this transaction ends. They are locked in the order of the query.
 	forUpdate(table string) string
 
+	// skipLocked ends a query that locks rows of a table as forUpdate does, but
+	// passes over those that another transaction holds, and waits for none.
+	skipLocked(table string) string
+
 	// explain makes a query tell its plan.
 	explain(query string) string
 

@@ -187,6 +187,9 @@ func (postgresDialect) snapshot() *sql.TxOptions {
 }
 func (postgresDialect) analyze(table string) string   { return "ANALYZE " + table }
 func (postgresDialect) forUpdate(table string) string { return " FOR UPDATE OF " + table }
+func (postgresDialect) skipLocked(table string) string {
+	return " FOR UPDATE OF " + table + " SKIP LOCKED"
+}
 
 // bulk has keys looked up in their index: a plan that was made while a table
 // was small reads all of it, and is kept while it grows.

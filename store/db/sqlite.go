@@ -179,6 +179,7 @@ func (sqliteDialect) oneWriter() bool             { return true }
 func (sqliteDialect) snapshot() *sql.TxOptions    { return nil }
 func (sqliteDialect) analyze(string) string       { return "" }
 func (sqliteDialect) forUpdate(string) string     { return "" } // it has the whole database
+func (sqliteDialect) skipLocked(string) string    { return "" }
 func (sqliteDialect) bulk() string                { return "" }
 func (sqliteDialect) readOnly() string            { return "SELECT 0" }
 func (sqliteDialect) clock() string               { return "CAST(unixepoch('subsec') * 1000000 AS INTEGER)" }

@@ -26,6 +26,10 @@ type Tx struct {
 // this write ends. They are locked in the order of the query.
 func (t *Tx) ForUpdate(table string) string { return t.db.dialect.forUpdate(table) }
 
+// SkipLocked ends a query that locks rows of a table as ForUpdate does, but passes
+// over rows that another transaction holds, and waits for none.
+func (t *Tx) SkipLocked(table string) string { return t.db.dialect.skipLocked(table) }
+
 // ExpectMany prepares the write for many rows.
 func (t *Tx) ExpectMany(ctx context.Context) error { return t.bulk(ctx, t.db.dialect) }
 

@@ -34,7 +34,7 @@ func TestRotateClientSecret(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		clock := storetest.NewClock(newYear)
 		s := e.Open(t, storetest.At(clock))
-		client, first, err := s.CreateClient(t.Context(), "command:test", "till", nil)
+		client, first, err := s.CreateClient(t.Context(), "command:test", "till", access.Scopes())
 		require.NoError(t, err)
 		require.Equal(t, store.Actor("command:test"), client.ChangedBy)
 
@@ -83,9 +83,9 @@ func TestRevokeClient(t *testing.T) {
 		clock := storetest.NewClock(newYear)
 		at := storetest.At(clock)
 		here, there := e.Open(t, at), e.Open(t, at)
-		client, first, err := here.CreateClient(t.Context(), "command:test", "till", nil)
+		client, first, err := here.CreateClient(t.Context(), "command:test", "till", access.Scopes())
 		require.NoError(t, err)
-		other, otherSecret, err := here.CreateClient(t.Context(), "command:test", "other", nil)
+		other, otherSecret, err := here.CreateClient(t.Context(), "command:test", "other", access.Scopes())
 		require.NoError(t, err)
 		_, second, err := here.RotateClientSecret(t.Context(), "command:test", client.ID, time.Hour)
 		require.NoError(t, err)
@@ -136,7 +136,7 @@ func TestClients(t *testing.T) {
 		require.Empty(t, list)
 		var want []*access.Client
 		for _, name := range []string{"b", "a", "c"} {
-			client, _, err := s.CreateClient(t.Context(), "command:test", name, nil)
+			client, _, err := s.CreateClient(t.Context(), "command:test", name, access.Scopes())
 			require.NoError(t, err)
 			want = append(want, client)
 			clock.Advance(time.Second)
@@ -153,7 +153,7 @@ func TestWritesToClientsRefuse(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := e.Open(t)
-		client, secret, err := s.CreateClient(t.Context(), "command:test", "till", nil)
+		client, secret, err := s.CreateClient(t.Context(), "command:test", "till", access.Scopes())
 		require.NoError(t, err)
 		for _, id := range []string{"", "nobody", "a\x00b"} {
 			_, _, err := s.RotateClientSecret(t.Context(), "command:test", id, 0)
@@ -175,7 +175,7 @@ func TestRotationsAtOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := e.Open(t)
-		client, _, err := s.CreateClient(t.Context(), "command:test", "till", nil)
+		client, _, err := s.CreateClient(t.Context(), "command:test", "till", access.Scopes())
 		require.NoError(t, err)
 		secrets, failures := make([]string, 8), make([]error, 8)
 		var group sync.WaitGroup

@@ -17,7 +17,7 @@ import (
 type StockService struct {
 	db         *db.DB
 	live       *liveStock   // nil for none
-	lane       db.Topic     // of this process's writes to stock
+	lane       atomic.Value // db.Topic: the one that this process took last
 	told       atomic.Int64 // writes that left word
 	sales      *stockQueue
 	stockWatch *stockWatch
@@ -25,8 +25,7 @@ type StockService struct {
 
 // NewStockService keeps all stock in so many bytes of memory; 0 is none.
 func NewStockService(d *db.DB, bytes uint64) *StockService {
-	s := &StockService{db: d, lane: newStockLane(), stockWatch: newStockWatch()}
-	s.live = newLiveStock(bytes, s.lane)
+	s := &StockService{db: d, stockWatch: newStockWatch(), live: newLiveStock(bytes)}
 	s.sales = newStockQueue(s)
 	return s
 }
@@ -166,10 +165,7 @@ func (s *StockService) CreateStock(ctx context.Context, actor store.Actor, produ
 		return nil, store.Unprocessablef([]string{"product_id"}, "must be a product's id, not %q, which is the name of a resource", productID)
 	}
 	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*Stock, error) {
-		w, err := s.beginStock(ctx, t)
-		if err != nil {
-			return nil, err
-		}
+		w := &stockWrite{Tx: t, store: s}
 		row := &stockRow{Stock: Stock{ProductID: productID, Available: available, CreatedAt: t.Now, UpdatedAt: t.Now}, revision: 1, entered: min(available, 1)}
 		fresh, err := t.Insert(ctx, stockRowInsert, 1, func(values []any, _ int) []any { return row.values(values) })
 		if err != nil {

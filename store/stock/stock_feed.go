@@ -15,10 +15,15 @@ import (
 
 // Who writes stock leaves word of it in its own transaction, for the other
 // processes' liveStock: a line in stock_change names the products, by a version
-// of its lane, the newest of which stands in change. The lane's row is locked
-// until the commit, so its lines become visible in the order of their
-// versions, and one that has seen a version has seen all before it. Servers
-// have lanes of their own, so that they do not wait for each other.
+// of a lane, the newest of which stands in change. The lane's row is locked until
+// the commit, so its lines become visible in the order of their versions, and one
+// that has seen a version has seen all before it.
+//
+// A write takes its lane last, and takes one that nobody holds, so it never waits
+// for a lane: a server that stops in the middle of a write keeps its lane, and
+// others pass it over. Where none is free, the write adds one. So there are no
+// more lanes than there were writes that committed at the same time. A server
+// prefers the lane that it took last.
 //
 // Each line tells the version that it follows. Versions are times, so that one
 // that was lost, with a standby that took over or a backup that was restored,
@@ -26,34 +31,36 @@ import (
 // earlier one, and whoever had seen it reads everything again.
 
 // laneVersion is a version of a lane, and the one that it follows; 0 for none.
-type laneVersion struct{ version, follows int64 }
+type laneVersion struct {
+	lane             db.Topic
+	version, follows int64
+}
 
 // stockFeed is what a process knows of the lanes.
 type stockFeed struct {
-	lane db.Topic           // this process's own
 	seen map[db.Topic]int64 // how far each was followed
-	own  map[int64]int64    // versions of the own lane that this process wrote, by those that they follow
+	own  map[laneStep]int64 // versions that this process wrote, by those that they follow
+}
+
+// laneStep is where a lane goes on after a version.
+type laneStep struct {
+	lane  db.Topic
+	after int64
 }
 
 // follow notes how far the lanes were followed.
 func (f *stockFeed) follow(lanes map[db.Topic]int64) {
 	f.seen = lanes
-	maps.DeleteFunc(f.own, func(_, version int64) bool { return version <= lanes[f.lane] })
+	maps.DeleteFunc(f.own, func(step laneStep, version int64) bool { return version <= lanes[step.lane] })
 }
 
 const (
 	stockTopics = "stock/" // begins the topic of each lane
-	importLane  = db.Topic(stockTopics + "import")
-	serverLanes = 16
 
 	manyStocks       = 512  // more products than that in one write are not named
 	followedProducts = 8192 // more products than that at one look are not read one by one
 	keptChanges      = 4096 // of a lane; who is further behind reads everything again
 )
-
-func newStockLane() db.Topic {
-	return db.Topic(fmt.Sprintf("%s%x", stockTopics, rand.IntN(serverLanes)))
-}
 
 // stockLanes reads the lanes' versions.
 func stockLanes(ctx context.Context, in db.Session) (map[db.Topic]int64, error) {
@@ -68,49 +75,62 @@ func stockLanes(ctx context.Context, in db.Session) (map[db.Topic]int64, error) 
 	return lanes, err
 }
 
-// takeLane makes this write the only one of its lane until it commits.
-func takeLane(ctx context.Context, t *db.Tx, lane db.Topic) (taken laneVersion, err error) {
-	taken, _, err = db.One(ctx, t.Session, func(rows *sql.Rows) (v laneVersion, err error) {
-		return v, rows.Scan(&v.version, &v.follows)
-	}, `
-		INSERT INTO change (topic, version, follows) VALUES ($1, `+t.LaterSQL("1")+`, 0)
-		ON CONFLICT (topic) DO UPDATE SET version = `+t.LaterSQL("change.version + 1")+`, follows = change.version
-		RETURNING version, follows`, string(lane))
+// takeLane makes this write the only one of a lane until it commits. It waits for
+// nobody. It comes last in a transaction.
+func (s *StockService) takeLane(ctx context.Context, t *db.Tx) (taken laneVersion, err error) {
+	preferred, _ := s.lane.Load().(db.Topic)
+	scan := func(rows *sql.Rows) (v laneVersion, err error) {
+		return v, rows.Scan(&v.lane, &v.version, &v.follows)
+	}
+	taken, found, err := db.One(ctx, t.Session, scan, `
+		UPDATE change SET version = `+t.LaterSQL("change.version + 1")+`, follows = change.version
+		WHERE topic = (
+		    SELECT topic FROM change AS lane WHERE topic >= $1 AND topic < $2
+		    ORDER BY CASE WHEN topic = $3 THEN 0 ELSE 1 END, topic LIMIT 1`+t.SkipLocked("lane")+`)
+		RETURNING topic, version, follows`, stockTopics, stockTopics+"~", string(preferred))
+	if err == nil && !found { // there is none, or others hold them all
+		taken, _, err = db.One(ctx, t.Session, scan, `
+			INSERT INTO change (topic, version, follows) VALUES ($1, `+t.LaterSQL("1")+`, 0)
+			RETURNING topic, version, follows`, fmt.Sprintf("%s%016x", stockTopics, rand.Uint64()))
+	}
+	if err == nil && taken.lane != preferred {
+		t.AfterCommit(func() { s.lane.Store(taken.lane) })
+	}
 	return taken, err
 }
 
-// tellStocks leaves word of the products whose stock a write changed, on the
-// lane that it has taken.
-func tellStocks(ctx context.Context, s *StockService, t *db.Tx, lane db.Topic, taken laneVersion, products []string) error {
+// tellStocks takes a lane, and leaves word on it of the products whose stock a
+// write changed. It comes last in a transaction.
+func (s *StockService) tellStocks(ctx context.Context, t *db.Tx, products []string) (taken laneVersion, err error) {
+	if taken, err = s.takeLane(ctx, t); err != nil {
+		return taken, err
+	}
 	names := strings.Join(products, " ")
 	if len(products) > manyStocks {
 		names = "*"
 	}
 	if _, err := t.Exec(ctx, `INSERT INTO stock_change (lane, version, follows, products) VALUES ($1, $2, $3, $4)`,
-		string(lane), taken.version, taken.follows, names); err != nil {
-		return err
+		string(taken.lane), taken.version, taken.follows, names); err != nil {
+		return taken, err
 	}
 	if s.told.Add(1)%(keptChanges/16) > 0 {
-		return nil
+		return taken, nil
 	}
-	_, err := t.Exec(ctx, `
+	_, err = t.Exec(ctx, `
 		DELETE FROM stock_change WHERE lane = $1 AND version <= (
-		    SELECT version FROM stock_change WHERE lane = $1 ORDER BY version DESC LIMIT 1 OFFSET $2)`, string(lane), keptChanges)
-	return err
+		    SELECT version FROM stock_change WHERE lane = $1 ORDER BY version DESC LIMIT 1 OFFSET $2)`, string(taken.lane), keptChanges)
+	return taken, err
 }
 
 // TellImported leaves word of the products whose stock an import changed. It
-// comes last in the import's transaction, for all imports have one lane.
+// comes last in the import's transaction.
 func TellImported(ctx context.Context, s *StockService, t *db.Tx, products []string) error {
 	if len(products) == 0 {
 		return nil
 	}
-	taken, err := takeLane(ctx, t, importLane)
-	if err != nil {
-		return err
-	}
 	t.AfterCommit(s.live.drop)
-	return tellStocks(ctx, s, t, importLane, taken, products)
+	_, err := s.tellStocks(ctx, t, products)
+	return err
 }
 
 // Follow takes in what others wrote, up to the lanes' versions as they
@@ -179,12 +199,13 @@ func (l *liveStock) passOwn(lane db.Topic, upTo int64) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	seen := l.feed.seen[lane]
-	for lane == l.feed.lane {
-		version, wrote := l.feed.own[seen]
+	for {
+		step := laneStep{lane, seen}
+		version, wrote := l.feed.own[step]
 		if !wrote || version > upTo {
 			break
 		}
-		delete(l.feed.own, seen)
+		delete(l.feed.own, step)
 		seen = version
 	}
 	l.feed.seen[lane] = seen

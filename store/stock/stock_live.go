@@ -50,11 +50,11 @@ const mostMissed = 1 << 16
 var errFull = errors.New("more stock than there is room for")
 
 // newLiveStock makes the store's; nil when it is to have none.
-func newLiveStock(bytes uint64, lane db.Topic) *liveStock {
+func newLiveStock(bytes uint64) *liveStock {
 	if bytes == 0 {
 		return nil
 	}
-	return &liveStock{budget: bytes, feed: stockFeed{lane: lane, own: map[int64]int64{}}}
+	return &liveStock{budget: bytes, feed: stockFeed{own: map[laneStep]int64{}}}
 }
 
 // look calls see with the cells, unless they are not to be trusted.
@@ -91,7 +91,7 @@ func (l *liveStock) take(rows []stockRow, taken laneVersion) {
 	if l.cells == nil && !l.loading {
 		return
 	}
-	l.feed.own[taken.follows] = taken.version
+	l.feed.own[laneStep{taken.lane, taken.follows}] = taken.version
 	switch {
 	case l.cells != nil:
 		l.put(rows)

@@ -27,11 +27,7 @@ const stockGroup = 4096 // changes that are written together, about
 func newStockQueue(s *StockService) *stockQueue {
 	return &stockQueue{Most: stockGroup, Size: func(b stockBatch) int { return len(b.changes) },
 		Write: func(ctx context.Context, t *db.Tx, group []*stockRequest) error {
-			w, err := s.beginStock(ctx, t)
-			if err != nil {
-				return err
-			}
-			return w.transactAll(ctx, group)
+			return (&stockWrite{Tx: t, store: s}).transactAll(ctx, group)
 		}}
 }
 

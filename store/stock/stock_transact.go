@@ -15,16 +15,10 @@ import (
 type stockWrite struct {
 	*db.Tx
 	store *StockService
-	taken laneVersion
 
 	found map[string]*stockRow
 	rows  []*stockRow // those that are changed
 	lines []*StockTransaction
-}
-
-func (s *StockService) beginStock(ctx context.Context, t *db.Tx) (*stockWrite, error) {
-	taken, err := takeLane(ctx, t, s.lane)
-	return &stockWrite{Tx: t, store: s, taken: taken}, err
 }
 
 // lock finds the records of products, which nobody else changes from now on.
@@ -157,9 +151,10 @@ func (w *stockWrite) finish(ctx context.Context) error {
 	for i, row := range w.rows {
 		products[i], states[i] = row.ProductID, *row
 	}
+	taken, err := w.store.tellStocks(ctx, w.Tx, products)
 	w.AfterCommit(func() {
-		w.store.live.take(states, w.taken)
+		w.store.live.take(states, taken)
 		w.store.stockWatch.tellAll(states)
 	})
-	return tellStocks(ctx, w.store, w.Tx, w.store.lane, w.taken, products)
+	return err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"portico/store/access"
 	"portico/store/exchange"
 	"portico/store/settings"
 	"portico/store/shop"
@@ -83,7 +84,7 @@ func exportRoundTrip(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		imported(t, s, shopFile+generated(t, 1100, 2)) // more than a page of most things
-		_, _, err := s.CreateClient(t.Context(), actor, "A till", nil)
+		_, _, err := s.CreateClient(t.Context(), actor, "A till", access.Scopes())
 		require.NoError(t, err)
 		_, err = s.UpdateSettings(t.Context(), actor, settings.SettingsChange{PageLength: ptr(9), Locale: ptr("de-CH")})
 		require.NoError(t, err)

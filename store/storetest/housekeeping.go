@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/access"
 	"portico/store/promotion"
 	"portico/store/release"
 	"portico/store/shop"
@@ -135,9 +136,9 @@ func clientsForgotten(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
 		s := e.Open(t, at(clock))
-		kept, _, err := s.CreateClient(t.Context(), actor, "kept", nil)
+		kept, _, err := s.CreateClient(t.Context(), actor, "kept", access.Scopes())
 		require.NoError(t, err)
-		gone, secret, err := s.CreateClient(t.Context(), actor, "gone", nil)
+		gone, secret, err := s.CreateClient(t.Context(), actor, "gone", access.Scopes())
 		require.NoError(t, err)
 		_, err = s.RevokeClient(t.Context(), actor, gone.ID)
 		require.NoError(t, err)
@@ -167,7 +168,7 @@ func keptForEver(e Engine) func(*testing.T) {
 		require.NoError(t, err)
 		var replayed atomic.Int64
 		require.NoError(t, increment(keyed(t.Context(), "k", "o", 1, &replayed), s, "a"))
-		client, _, err := s.CreateClient(t.Context(), actor, "gone", nil)
+		client, _, err := s.CreateClient(t.Context(), actor, "gone", access.Scopes())
 		require.NoError(t, err)
 		_, err = s.RevokeClient(t.Context(), actor, client.ID)
 		require.NoError(t, err)

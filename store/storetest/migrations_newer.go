@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/store/access"
 	"portico/store/job"
 	"portico/store/promotion"
 	"portico/store/release"
@@ -53,7 +54,7 @@ func migrateExpanded(e Engine) func(*testing.T) {
 			_, err = s.ReleaseCode(t.Context(), actor, fmt.Sprint("order-", i), nil)
 			require.NoError(t, err)
 			require.NoError(t, addCodes(s, "p", fmt.Sprint("FRESH-", i)))
-			_, _, err = s.CreateClient(t.Context(), actor, "newer", nil)
+			_, _, err = s.CreateClient(t.Context(), actor, "newer", access.Scopes())
 			require.NoError(t, err)
 			clock.Advance(26 * time.Hour)
 			require.NoError(t, s.Sweep(t.Context()))

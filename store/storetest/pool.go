@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/access"
 	"portico/store/promotion"
 	"portico/store/shop"
 	"portico/store/stock"
@@ -52,7 +53,7 @@ func writes(t *testing.T, s *shop.Store) map[string]func() error {
 			return err
 		},
 		"jobs":    func() error { _, err := s.PublishLater(t.Context(), actor, "main", true); return err },
-		"clients": func() error { _, _, err := s.CreateClient(t.Context(), actor, "c", nil); return err },
+		"clients": func() error { _, _, err := s.CreateClient(t.Context(), actor, "c", access.Scopes()); return err },
 	}
 }
 
@@ -107,7 +108,7 @@ func poolHeld(e Engine, size int) func(*testing.T) {
 					}
 				})
 				holders.Go(func() {
-					if _, _, err := s.CreateClient(t.Context(), actor, "held", nil); err != nil {
+					if _, _, err := s.CreateClient(t.Context(), actor, "held", access.Scopes()); err != nil {
 						t.Errorf("whoever has a connection writes in the end, not %v", err)
 					}
 				})

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/access"
 	"portico/store/job"
 	"portico/store/promotion"
 	"portico/store/shop"
@@ -66,7 +67,7 @@ func ageing(t *testing.T, s *shop.Store, name string) {
 	task, err := s.CancelJob(t.Context(), actor, generate(t, s, promotion.CodeGeneration{PromotionID: "p", Count: 1}).ID)
 	require.NoError(t, err)
 	require.Equal(t, job.JobCanceled, task.State)
-	client, _, err := s.CreateClient(t.Context(), actor, name, nil)
+	client, _, err := s.CreateClient(t.Context(), actor, name, access.Scopes())
 	require.NoError(t, err)
 	_, err = s.RevokeClient(t.Context(), actor, client.ID)
 	require.NoError(t, err)
@@ -102,7 +103,7 @@ func stepsOfSecrets(e Engine) func(*testing.T) {
 			servers = append(servers, e.Open(t, At(world), beside(off(by))))
 		}
 		for _, rotating := range servers {
-			client, first, err := rotating.CreateClient(t.Context(), actor, "till", nil)
+			client, first, err := rotating.CreateClient(t.Context(), actor, "till", access.Scopes())
 			require.NoError(t, err)
 			_, _, err = rotating.RotateClientSecret(t.Context(), actor, client.ID, time.Hour)
 			require.NoError(t, err)

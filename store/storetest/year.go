@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/access"
 	"portico/store/job"
 	"portico/store/promotion"
 	"portico/store/shop"
@@ -119,7 +120,7 @@ func (y *year) month(t *testing.T, month int) {
 	if month >= 2 {
 		require.NoError(t, y.s.DeletePromotion(ctx, actor, fmt.Sprint("month-", month-2)))
 	}
-	client, _, err := y.s.CreateClient(ctx, actor, name, nil)
+	client, _, err := y.s.CreateClient(ctx, actor, name, access.Scopes())
 	require.NoError(t, err)
 	for day := range 30 {
 		for range y.orders {
