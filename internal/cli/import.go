@@ -20,7 +20,8 @@ type Import struct {
 	Generate  uint32   `placeholder:"PRODUCTS" default:"0" help:"Import a made-up shop of so many products instead of files; 0 is none. Default: ${default}."`
 	Seed      uint64   `placeholder:"N" default:"1" help:"With --generate: the same number makes the same shop. Default: ${default}."`
 	LineBytes int      `placeholder:"BYTES" default:"67108864" help:"How many bytes a line may have; a longer one is a fault, and is not held in memory. 0 is the default. Default: ${default}, which is 64 MiB."`
-	NoPublish bool     `help:"Leave the catalogs as they were published before. Default: publish all."`
+	NoPublish bool     `help:"Leave the catalogs as they were published before. Default: publish all that no roll-back holds."`
+	Publish   bool     `help:"Publish all catalogs, those that a roll-back holds too. Default: leave those at the release they serve."`
 	Common
 }
 
@@ -32,7 +33,8 @@ func (*Import) Help() string {
 	return "Every line is checked before any is written: a fault is told by file, line and member, and nothing is written then. " +
 		"Importing the same again changes nothing, and an import that was killed is finished by running it again. " +
 		"With --lenient, what is passed over is told on standard error by file, line and member, the first 20 one by one and all by their number, and the exit code is 0 as without any. " +
-		"Readers keep what was published before until the end."
+		"Readers keep what was published before until the end. " +
+		"A catalog that was rolled back stays at its release, and the summary says so, unless --publish is given."
 }
 
 // Validate checks what is to be read.
@@ -42,6 +44,8 @@ func (c *Import) Validate() error {
 		return usage("name a file to import, - for standard input, or use --generate")
 	case c.LineBytes < 0:
 		return usage("--line-bytes must be 1 or more; 0 is the default")
+	case c.Publish && c.NoPublish:
+		return usage("--publish and --no-publish exclude each other; use one of them")
 	case len(c.Files) > 0 && c.Generate > 0:
 		return usage("--generate stands in the place of files; use one of them")
 	}
@@ -85,7 +89,7 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 	if c.NoPublish {
 		return nil
 	}
-	return publish(ctx, s, importActor, nil, streams)
+	return publish(ctx, s, importActor, nil, streams, c.Publish)
 }
 
 func (c *Import) input(ctx context.Context, stdin io.Reader) (input, error) {

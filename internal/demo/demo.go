@@ -13,6 +13,7 @@ import (
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/exchange"
+	"portico/store/release"
 	"portico/store/shop"
 )
 
@@ -70,7 +71,7 @@ func Fill(ctx context.Context, s *shop.Store) error {
 	if _, err := s.Import(ctx, actor, open, exchange.ImportOptions{}); err != nil {
 		return fmt.Errorf("import the demo shop: %w", err)
 	}
-	if _, err := s.Publish(ctx, actor, CatalogID, nil); err != nil {
+	if _, err := s.PublishUnlessHeld(ctx, actor, CatalogID, nil); err != nil && !errors.As(err, new(*release.HeldError)) {
 		return fmt.Errorf("publish the demo shop: %w", err)
 	}
 	return nil
