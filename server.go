@@ -211,6 +211,15 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		return nil, fmt.Errorf("read the signing keys: %w", err)
 	}
 	a := &app{serve: c, trusted: trusted, store: s, tokens: tokens, metrics: web.NewMetrics(auth.ClientID), answers: answers.NewRoom(cli.AnswerCacheBytes(c.AnswerCacheBytes)), turns: web.NewTurns(c.Bounds), log: log}
+	held, err := s.HeldCatalogs(ctx)
+	if err != nil {
+		s.Close()
+		return nil, fmt.Errorf("look for held catalogs: %w", err)
+	}
+	for _, hold := range held {
+		log.Warn("a roll-back holds a catalog; imports leave it at this release until it is published on purpose",
+			"catalog", hold.CatalogID, "release", hold.ReleaseID, "rolled_back_from", hold.RolledBackFrom)
+	}
 	a.metrics.Turns(a.turns)
 	engine, _, _ := strings.Cut(s.Describe(), " ")
 	if a.traces, err = tracing.New(ctx, cli.BuildVersion(), engine, log); err != nil {

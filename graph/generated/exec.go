@@ -126,6 +126,7 @@ type ComplexityRoot struct {
 		CreatedAt    func(childComplexity int) int
 		Currency     func(childComplexity int) int
 		GlobalID     func(childComplexity int) int
+		Held         func(childComplexity int) int
 		HierarchyIDs func(childComplexity int) int
 		ID           func(childComplexity int) int
 		Locale       func(childComplexity int) int
@@ -1407,6 +1408,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Catalog.GlobalID(childComplexity), true
+	case "Catalog.held":
+		if e.ComplexityRoot.Catalog.Held == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Catalog.Held(childComplexity), true
 	case "Catalog.hierarchyIds":
 		if e.ComplexityRoot.Catalog.HierarchyIDs == nil {
 			break
@@ -7242,6 +7249,8 @@ type Catalog implements Node {
   createdAt: DateTime!
   "Whether it has a release, so that shoppers can be led to it."
   published: Boolean!
+  "Whether a roll-back holds it: ` + "`" + `catalogReleaseServe` + "`" + ` served an earlier release. Imports do not publish a held catalog. ` + "`" + `catalogPublish` + "`" + ` or ` + "`" + `portico publish` + "`" + ` ends the hold."
+  held: Boolean!
 }
 
 "A price book's place in a catalog."
@@ -8746,6 +8755,8 @@ func (ec *executionContext) childFields_Catalog(ctx context.Context, field graph
 		return ec.fieldContext_Catalog_createdAt(ctx, field)
 	case "published":
 		return ec.fieldContext_Catalog_published(ctx, field)
+	case "held":
+		return ec.fieldContext_Catalog_held(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Catalog", field.Name)
 }
@@ -13777,6 +13788,29 @@ func (ec *executionContext) _Catalog_published(ctx context.Context, field graphq
 	)
 }
 func (ec *executionContext) fieldContext_Catalog_published(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Catalog_held(ctx context.Context, field graphql.CollectedField, obj *catalog.Catalog) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Catalog_held(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Held, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Catalog_held(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
@@ -34779,6 +34813,11 @@ func (ec *executionContext) _Catalog(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "published":
 			out.Values[i] = ec._Catalog_published(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "held":
+			out.Values[i] = ec._Catalog_held(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

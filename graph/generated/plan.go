@@ -494,6 +494,7 @@ var planCatalog = &plan.Object{
 		"currency":     {Number: 7, NonNull: true},
 		"createdAt":    {Number: 8, NonNull: true},
 		"published":    {Number: 9, NonNull: true},
+		"held":         {Number: 10, NonNull: true},
 	},
 }
 
@@ -530,6 +531,8 @@ func (x *planRun) fieldCatalog(ctx context.Context, f *plan.Field, obj *catalog.
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
 	case 9: // published
 		return x.writeNBoolean2bool(ctx, f, obj.Published)
+	case 10: // held
+		return x.writeNBoolean2bool(ctx, f, obj.Held)
 	}
 	return x.String("Catalog")
 }

@@ -12,8 +12,8 @@ import (
 
 // Export writes everything that is authored as NDJSON.
 type Export struct {
-	File        string `arg:"" help:"The file to write; - is standard output. It is replaced once the export is whole, so never half-written."`
-	WithClients bool   `help:"Write API clients too, with the hashes of their secrets. Default: no."`
+	File    string `arg:"" help:"The file to write; - is standard output. It is replaced once the export is whole, so never half-written."`
+	Clients bool   `aliases:"with-clients" help:"Write API clients too, with the hashes of their secrets. Default: no."`
 	Common
 }
 
@@ -30,7 +30,7 @@ func (c *Export) Run(ctx context.Context, streams Streams) error {
 		return err
 	}
 	defer s.Close()
-	options := exchange.ExportOptions{WithClients: c.WithClients}
+	options := exchange.ExportOptions{WithClients: c.Clients}
 	if c.File == "-" {
 		_, err := s.Export(ctx, streams.Out, options)
 		return wrapExport(err)

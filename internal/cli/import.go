@@ -19,8 +19,11 @@ type Import struct {
 	Lenient   bool     `help:"Pass over resources of unknown types and unknown members, instead of refusing them; what was passed over is told, and is no failure. Default: no."`
 	Generate  uint32   `placeholder:"PRODUCTS" default:"0" help:"Import a made-up shop of so many products instead of files; 0 is none. Default: ${default}."`
 	Seed      uint64   `placeholder:"N" default:"1" help:"With --generate: the same number makes the same shop. Default: ${default}."`
+	Stock     bool     `help:"Write stock records, and lines of their ledger, over those of the store. Default: create those that the store does not have, leave the others and count them."`
+	Settings  bool     `help:"Write the settings over those of the store. Default: set them in a store that nobody has set them in, else leave them."`
 	LineBytes int      `placeholder:"BYTES" default:"67108864" help:"How many bytes a line may have; a longer one is a fault, and is not held in memory. 0 is the default. Default: ${default}, which is 64 MiB."`
-	NoPublish bool     `help:"Leave the catalogs as they were published before. Default: publish all."`
+	NoPublish bool     `help:"Leave the catalogs as they were published before. Default: publish all that no roll-back holds."`
+	Publish   bool     `help:"Publish all catalogs, those that a roll-back holds too. Default: leave those at the release they serve."`
 	Common
 }
 
@@ -30,9 +33,11 @@ const importActor store.Actor = "command:import"
 // Help is the long description.
 func (*Import) Help() string {
 	return "Every line is checked before any is written: a fault is told by file, line and member, and nothing is written then. " +
+		"Stock records and settings that the store has stay as they are, unless --stock or --settings is given: the service changes them itself. " +
 		"Importing the same again changes nothing, and an import that was killed is finished by running it again. " +
 		"With --lenient, what is passed over is told on standard error by file, line and member, the first 20 one by one and all by their number, and the exit code is 0 as without any. " +
-		"Readers keep what was published before until the end."
+		"Readers keep what was published before until the end. " +
+		"A catalog that was rolled back stays at its release, and the summary says so, unless --publish is given."
 }
 
 // Validate checks what is to be read.
@@ -42,6 +47,8 @@ func (c *Import) Validate() error {
 		return usage("name a file to import, - for standard input, or use --generate")
 	case c.LineBytes < 0:
 		return usage("--line-bytes must be 1 or more; 0 is the default")
+	case c.Publish && c.NoPublish:
+		return usage("--publish and --no-publish exclude each other; use one of them")
 	case len(c.Files) > 0 && c.Generate > 0:
 		return usage("--generate stands in the place of files; use one of them")
 	}
@@ -72,7 +79,7 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 	defer s.Close()
 	// Twice as a rule: once to check, once to write.
 	bar := newMeter(streams.Err, "importing", in.size(), 2)
-	report, err := s.Import(ctx, importActor, in.open, exchange.ImportOptions{Lenient: c.Lenient, LineBytes: c.LineBytes, Progress: bar.add})
+	report, err := s.Import(ctx, importActor, in.open, exchange.ImportOptions{Lenient: c.Lenient, Stock: c.Stock, Settings: c.Settings, LineBytes: c.LineBytes, Progress: bar.add})
 	bar.end()
 	if faulty := new(exchange.ImportFaults); errors.As(err, &faulty) {
 		return tellFaults(streams.Err, faulty, in)
@@ -82,10 +89,13 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 	}
 	tellPassed(streams.Err, report, in)
 	fmt.Fprintln(streams.Out, summary(report))
+	if left := leftAlone(report); left != "" {
+		fmt.Fprintln(streams.Out, left)
+	}
 	if c.NoPublish {
 		return nil
 	}
-	return publish(ctx, s, importActor, nil, streams)
+	return publish(ctx, s, importActor, nil, streams, c.Publish)
 }
 
 func (c *Import) input(ctx context.Context, stdin io.Reader) (input, error) {
@@ -144,6 +154,24 @@ func summary(report *exchange.ImportReport) string {
 		text += ": " + strings.Join(kinds, ", ")
 	}
 	return text
+}
+
+// leftAlone is "left as the store has them: 2 stock, 1 settings; --stock and
+// --settings overwrite them"; empty where nothing was left.
+func leftAlone(report *exchange.ImportReport) string {
+	var kinds, flags []string
+	for _, kind := range slices.Sorted(maps.Keys(report.Left)) {
+		if report.Left[kind] == 0 {
+			continue
+		}
+		kinds = append(kinds, fmt.Sprintf("%d %s", report.Left[kind], kind))
+		flag, _, _ := strings.Cut(kind, "_") // stock and its ledger have one
+		flags = append(flags, "--"+flag)
+	}
+	if len(kinds) == 0 {
+		return ""
+	}
+	return "left as the store has them: " + strings.Join(kinds, ", ") + "; overwrite them with " + strings.Join(store.Unique(flags), " and ")
 }
 
 func count(n int, what string) string {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ type Publish struct {
 func (*Publish) Help() string {
 	return "Shoppers see the old release until the new one is whole, and go on seeing it when publishing is interrupted. " +
 		"Where the new one would show the same, none is made. " +
+		"A catalog that was rolled back is published too. " +
 		"Servers on the same database show the new one within a second."
 }
 
@@ -32,12 +34,13 @@ func (c *Publish) Run(ctx context.Context, streams Streams) error {
 		return err
 	}
 	defer s.Close()
-	return publish(ctx, s, "command:publish", c.Catalogs, streams)
+	return publish(ctx, s, "command:publish", c.Catalogs, streams, true)
 }
 
 // publish publishes catalogs, all when none is named, and tells of each. It
-// publishes none when one is unknown.
-func publish(ctx context.Context, s *shop.Store, actor store.Actor, wanted []string, streams Streams) error {
+// publishes none when one is unknown. Without onPurpose it leaves those that a
+// roll-back holds.
+func publish(ctx context.Context, s *shop.Store, actor store.Actor, wanted []string, streams Streams, onPurpose bool) error {
 	known, err := s.CatalogIDs(ctx)
 	if err != nil {
 		return fmt.Errorf("list the catalogs: %w", err)
@@ -52,7 +55,7 @@ func publish(ctx context.Context, s *shop.Store, actor store.Actor, wanted []str
 		wanted = known
 	}
 	for _, id := range wanted {
-		if err := publishOne(ctx, s, actor, id, streams); err != nil {
+		if err := publishOne(ctx, s, actor, id, streams, onPurpose); err != nil {
 			return fmt.Errorf("publish %s: %w", id, err)
 		}
 	}
@@ -62,19 +65,27 @@ func publish(ctx context.Context, s *shop.Store, actor store.Actor, wanted []str
 	return nil
 }
 
-func publishOne(ctx context.Context, s *shop.Store, actor store.Actor, id string, streams Streams) error {
+func publishOne(ctx context.Context, s *shop.Store, actor store.Actor, id string, streams Streams, onPurpose bool) error {
 	var bar *meter
 	before, err := s.Releases(ctx, id)
 	if err != nil {
 		return err
 	}
-	made, err := s.Publish(ctx, actor, id, func(done, total int) {
+	do := s.PublishUnlessHeld
+	if onPurpose {
+		do = s.Publish
+	}
+	made, err := do(ctx, actor, id, func(done, total int) {
 		if bar == nil {
 			bar = newMeter(streams.Err, "publishing "+id, int64(total), 1)
 		}
 		bar.reach(int64(done))
 	})
 	bar.end()
+	if held := new(release.HeldError); errors.As(err, &held) {
+		fmt.Fprintf(streams.Out, "held %s: release %d, rolled back from release %d; publish it with: portico publish %s\n", id, held.Hold.ReleaseID, held.Hold.RolledBackFrom, id)
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"portico/store"
 	"portico/store/access"
 	"portico/store/exchange"
+	"portico/store/release"
 	"portico/store/shop"
 )
 
@@ -21,6 +22,10 @@ import (
 //
 //go:embed shop.ndjson
 var shopFile string
+
+// publicClient lets anyone read the shop with an implicit token. It belongs to
+// the running demo and not to the shop, so that a copy of the shop has none.
+const publicClient = `{"type":"api_client","id":"demo","name":"demo","scopes":["catalog:read","inventory:read"],"created_at":"2025-02-20T08:00:00.000Z"}`
 
 // CatalogID is the shop's only catalog.
 const CatalogID = "catalog-coffee"
@@ -52,6 +57,9 @@ func Open(ctx context.Context, s *shop.Store, tokens *auth.Service) (*Visitor, e
 	if err := Fill(ctx, s); err != nil {
 		return nil, err
 	}
+	if err := read(ctx, s, publicClient); err != nil {
+		return nil, fmt.Errorf("create the demo's public client: %w", err)
+	}
 	client, secret, err := s.CreateClient(ctx, actor, "demo", access.Scopes())
 	if err != nil {
 		return nil, fmt.Errorf("create the demo's client: %w", err)
@@ -67,14 +75,19 @@ func Open(ctx context.Context, s *shop.Store, tokens *auth.Service) (*Visitor, e
 
 // Fill imports the shop and publishes it.
 func Fill(ctx context.Context, s *shop.Store) error {
-	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(shopFile)), nil }
-	if _, err := s.Import(ctx, actor, open, exchange.ImportOptions{}); err != nil {
+	if err := read(ctx, s, shopFile); err != nil {
 		return fmt.Errorf("import the demo shop: %w", err)
 	}
-	if _, err := s.Publish(ctx, actor, CatalogID, nil); err != nil {
+	if _, err := s.PublishUnlessHeld(ctx, actor, CatalogID, nil); err != nil && !errors.As(err, new(*release.HeldError)) {
 		return fmt.Errorf("publish the demo shop: %w", err)
 	}
 	return nil
+}
+
+func read(ctx context.Context, s *shop.Store, lines string) error {
+	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(lines)), nil }
+	_, err := s.Import(ctx, actor, open, exchange.ImportOptions{})
+	return err
 }
 
 // Welcome tells a visitor where everything is. base is the server's address,

@@ -11,6 +11,7 @@ import (
 	"portico/internal/demo"
 	"portico/store"
 	"portico/store/access"
+	"portico/store/exchange"
 	"portico/store/release"
 	"portico/store/seal"
 	"portico/store/shop"
@@ -127,6 +128,18 @@ func TestOpenLetsAVisitorIn(t *testing.T) {
 	require.Equal(t, access.Scopes(), principal.Scopes)
 	_, err = s.AuthenticateClient(ctx, visitor.ClientID, visitor.Secret)
 	require.NoError(t, err)
+
+	// The public client is the running demo's, and in no copy of the shop.
+	public, err := tokens.Implicit(ctx, "demo")
+	require.NoError(t, err)
+	principal, err = tokens.Verify(ctx, public.AccessToken)
+	require.NoError(t, err)
+	require.Equal(t, []string{"catalog:read", "inventory:read"}, principal.Scopes)
+	require.NotContains(t, demo.Shop(), "api_client")
+	var out bytes.Buffer
+	_, err = s.Export(ctx, &out, exchange.ExportOptions{})
+	require.NoError(t, err)
+	require.NotContains(t, out.String(), "api_client")
 
 	var text bytes.Buffer
 	require.NoError(t, demo.Welcome(&text, "http://127.0.0.1:1", visitor))

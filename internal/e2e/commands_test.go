@@ -287,7 +287,7 @@ func TestClientCreate(t *testing.T) {
 	require.Contains(t, text, strings.Join(access.Scopes(), " "))
 
 	require.NotContains(t, good(t, append([]string{"export", "-"}, flags...)...), "api_client")
-	exported := good(t, append([]string{"export", "-", "--with-clients"}, flags...)...)
+	exported := good(t, append([]string{"export", "-", "--clients"}, flags...)...)
 	require.Contains(t, exported, created.ID)
 	require.NotContains(t, exported, created.Secret)
 
@@ -309,7 +309,7 @@ func TestExportWithClientsIsItsOwners(t *testing.T) {
 	flags, _ := database(t)
 	good(t, append([]string{"client", "create", "--name", "x", "--all-scopes"}, flags...)...)
 	file := filepath.Join(t.TempDir(), "shop.ndjson")
-	good(t, append([]string{"export", "--with-clients", file}, flags...)...)
+	good(t, append([]string{"export", "--clients", file}, flags...)...)
 	info, err := os.Stat(file)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())

@@ -41,6 +41,7 @@ type Waiting struct {
 type Aged struct {
 	Catalog string
 	Age     time.Duration
+	Held    bool // by a roll-back
 }
 
 // Swept is how far housekeeping is with one kind of what is no longer needed.
@@ -76,18 +77,19 @@ type gauges struct {
 
 // What gauges tells.
 var (
-	poolInUse  = describe("portico_database_connections_in_use", "Connections to the database at work, by pool: read, write, long, which is publications and exports, or house, which is housekeeping.", "pool")
-	poolIdle   = describe("portico_database_connections_idle", "Connections to the database that wait for work, by pool.", "pool")
-	poolMost   = describe("portico_database_connections_max", "How many connections a pool can have.", "pool")
-	poolWaits  = describe("portico_database_connection_waits_total", "How often somebody had to wait for a connection, by pool.", "pool")
-	poolWaited = describe("portico_database_connection_wait_seconds_total", "How long they waited, by pool.", "pool")
-	jobsOpen   = describe("portico_jobs", "Jobs that have not ended, of all servers of the database, by kind and state.", "kind", "state")
-	jobsOldest = describe("portico_job_oldest_seconds", "Time since the oldest of them was asked for, by kind and state.", "kind", "state")
-	servedAge  = describe("portico_catalog_served_age_seconds", "Time since what is served of a catalog was published, by catalog; the first 200.", "catalog")
-	sweptRows  = describe("portico_swept_rows_total", "Rows of what is no longer needed that this server did away with, by kind.", "kind")
-	sweptAge   = describe("portico_sweep_age_seconds", "Time since a server last did away with all there was of it, by kind; what never was so is left out.", "kind")
-	sweptDue   = describe("portico_sweep_due", "What waits to be done away with, counted up to 1000, by kind: rows, or of releases whole ones.", "kind")
-	databaseUp = describe("portico_database_up", "1 where the database answered when metrics were asked for, else 0.")
+	poolInUse   = describe("portico_database_connections_in_use", "Connections to the database at work, by pool: read, write, long, which is publications and exports, or house, which is housekeeping.", "pool")
+	poolIdle    = describe("portico_database_connections_idle", "Connections to the database that wait for work, by pool.", "pool")
+	poolMost    = describe("portico_database_connections_max", "How many connections a pool can have.", "pool")
+	poolWaits   = describe("portico_database_connection_waits_total", "How often somebody had to wait for a connection, by pool.", "pool")
+	poolWaited  = describe("portico_database_connection_wait_seconds_total", "How long they waited, by pool.", "pool")
+	jobsOpen    = describe("portico_jobs", "Jobs that have not ended, of all servers of the database, by kind and state.", "kind", "state")
+	jobsOldest  = describe("portico_job_oldest_seconds", "Time since the oldest of them was asked for, by kind and state.", "kind", "state")
+	servedAge   = describe("portico_catalog_served_age_seconds", "Time since what is served of a catalog was published, by catalog; the first 200.", "catalog")
+	catalogHeld = describe("portico_catalog_held", "1 if a roll-back holds the catalog at its release, so that imports do not publish it, else 0, by catalog. The first 200 catalogs.", "catalog")
+	sweptRows   = describe("portico_swept_rows_total", "Rows of what is no longer needed that this server did away with, by kind.", "kind")
+	sweptAge    = describe("portico_sweep_age_seconds", "Time since a server last did away with all there was of it, by kind; what never was so is left out.", "kind")
+	sweptDue    = describe("portico_sweep_due", "What waits to be done away with, counted up to 1000, by kind: rows, or of releases whole ones.", "kind")
+	databaseUp  = describe("portico_database_up", "1 where the database answered when metrics were asked for, else 0.")
 )
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
@@ -96,7 +98,7 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(to chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{poolInUse, poolIdle, poolMost, poolWaits, poolWaited, jobsOpen, jobsOldest, servedAge, sweptRows, sweptAge, sweptDue, databaseUp} {
+	for _, desc := range []*prometheus.Desc{poolInUse, poolIdle, poolMost, poolWaits, poolWaited, jobsOpen, jobsOldest, servedAge, catalogHeld, sweptRows, sweptAge, sweptDue, databaseUp} {
 		to <- desc
 	}
 }
@@ -135,5 +137,10 @@ func (g *gauges) Collect(to chan<- prometheus.Metric) {
 	}
 	for _, c := range is.Catalogs[:min(len(is.Catalogs), maxCatalogs)] {
 		gauge(servedAge, c.Age.Seconds(), c.Catalog)
+		held := 0.0
+		if c.Held {
+			held = 1
+		}
+		gauge(catalogHeld, held, c.Catalog)
 	}
 }

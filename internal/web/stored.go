@@ -35,7 +35,7 @@ func measure(ctx context.Context, s *shop.Store) (is Database, err error) {
 		is.Sweeps = append(is.Sweeps, Swept{Kind: w.Name, Rows: w.Swept, Ended: w.Ended, Idle: w.Idle, Due: w.Due})
 	}
 	for _, c := range found.Catalogs {
-		is.Catalogs = append(is.Catalogs, Aged{Catalog: c.ID, Age: c.Age})
+		is.Catalogs = append(is.Catalogs, Aged{Catalog: c.ID, Age: c.Age, Held: c.Held})
 	}
 	return is, nil
 }

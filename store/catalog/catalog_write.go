@@ -22,6 +22,7 @@ type Catalog struct {
 	Currency     string // empty means the store's
 	CreatedAt    time.Time
 	Published    bool // it has a release
+	Held         bool // it was rolled back, so imports do not publish it
 }
 
 // PricebookRank gives a price book its place in a catalog: the highest
@@ -34,10 +35,10 @@ type PricebookRank struct {
 // GlobalID is the catalog's id over all types.
 func (c *Catalog) GlobalID() string { return store.GlobalID(store.TypeCatalog, c.ID) }
 
-func NewCatalog(source *CatalogSource, createdAt time.Time, published bool) *Catalog {
+func NewCatalog(source *CatalogSource, createdAt time.Time, published, held bool) *Catalog {
 	a := &source.Attributes
 	c := &Catalog{ID: source.ID, Name: a.Name, HierarchyIDs: a.Hierarchies, Locale: a.Locale, Currency: a.Currency,
-		CreatedAt: createdAt, Published: published}
+		CreatedAt: createdAt, Published: published, Held: held}
 	for _, rank := range a.PricebookIDs {
 		c.Pricebooks = append(c.Pricebooks, PricebookRank(rank))
 	}
@@ -50,13 +51,14 @@ func scanCatalog(rows *sql.Rows) (*Catalog, error) {
 	var created int64
 	var release sql.NullInt64
 	var body []byte
-	if err := rows.Scan(&id, &created, &release, &body); err != nil {
+	var held bool
+	if err := rows.Scan(&id, &created, &release, &body, &held); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal(body, source); err != nil {
 		return nil, err
 	}
-	return NewCatalog(source, store.FromMicros(created), release.Valid), nil
+	return NewCatalog(source, store.FromMicros(created), release.Valid, held), nil
 }
 
 // Catalog returns a catalog as authored; NOT_FOUND when there is none.
@@ -75,7 +77,7 @@ func (s *CatalogService) Catalogs(ctx context.Context, page store.Page) (*store.
 }
 
 var CatalogList = db.Listing[*Catalog]{
-	Name: "catalog", Columns: `id, created_at, release_id, body`, Table: "catalog", ID: "id", Scan: scanCatalog,
+	Name: "catalog", Columns: `id, created_at, release_id, body, ` + HeldSQL, Table: "catalog", ID: "id", Scan: scanCatalog,
 	Key: func(c *Catalog, _ store.Sort) []any { return []any{c.ID} },
 }
 

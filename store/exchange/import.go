@@ -22,6 +22,12 @@ import (
 type ImportOptions struct {
 	Lenient bool // pass over unknown types and members
 
+	// Stock writes stock records and lines of their ledger over those that the
+	// store had before, and Settings the settings. Without them live numbers
+	// stay, and the report counts what was left. A stock record is created, and
+	// the settings of a store that nobody has set are set, either way.
+	Stock, Settings bool
+
 	// Batch is how many lines are written in one transaction; 0 means 4,000.
 	// More cost less each, and keep other writers waiting for longer.
 	Batch int
@@ -38,6 +44,7 @@ type ImportOptions struct {
 type ImportReport struct {
 	Resources map[string]int // read, by type
 	Changed   int            // resources that were new or different
+	Left      map[string]int // resources that differ from those of the store and were left, by type
 
 	// What a lenient import passed over: resources of unknown types, and
 	// members that are not known. The first MaxPassed are told one by one, by
@@ -112,7 +119,8 @@ const (
 
 // Import reads NDJSON, one resource a line, and writes it to the authoring
 // tables, by id: what is there already and the same is left alone, so that a
-// second import changes nothing. Lines may come in any order.
+// second import changes nothing. Stock records and settings that are there stay
+// as they are, unless the options say otherwise. Lines may come in any order.
 //
 // The file is read through twice or three times, so open is called for each
 // pass. The first pass checks every line; if one is at fault nothing is
@@ -123,7 +131,11 @@ func (s *ExchangeService) Import(ctx context.Context, actor store.Actor, open fu
 	decoder := newDecoder(options.Lenient)
 	decoder.most = cmp.Or(options.LineBytes, lineBytes)
 	same := newSameLines()
-	report, err := s.checkImport(ctx, decoder, same, open, options)
+	kept, err := newKeptLive(ctx, s, options)
+	if err != nil {
+		return nil, err
+	}
+	report, err := s.checkImport(ctx, decoder, same, kept, open, options)
 	if err != nil {
 		return nil, err
 	}
@@ -136,8 +148,11 @@ func (s *ExchangeService) Import(ctx context.Context, actor store.Actor, open fu
 	for _, wanted := range passes {
 		err := eachBatch(ctx, open, options, decoder, func(batch []decoded) error {
 			batch = slices.DeleteFunc(batch, func(d decoded) bool { return d.source == nil || !wanted(d.kind) })
-			changed, err := s.importBatch(ctx, actor, batch)
+			changed, left, err := s.importBatch(ctx, actor, batch, kept)
 			report.Changed += changed
+			for kind, n := range left {
+				report.Left[kind] += n
+			}
 			return err
 		})
 		if err != nil {
@@ -148,8 +163,8 @@ func (s *ExchangeService) Import(ctx context.Context, actor store.Actor, open fu
 }
 
 // checkImport is the first pass.
-func (s *ExchangeService) checkImport(ctx context.Context, decoder *decoder, same *sameLines, open func() (io.ReadCloser, error), options ImportOptions) (*ImportReport, error) {
-	report := &ImportReport{Resources: map[string]int{}, PassedCount: map[string]int{}}
+func (s *ExchangeService) checkImport(ctx context.Context, decoder *decoder, same *sameLines, kept *keptLive, open func() (io.ReadCloser, error), options ImportOptions) (*ImportReport, error) {
+	report := &ImportReport{Resources: map[string]int{}, Left: map[string]int{}, PassedCount: map[string]int{}}
 	faults := &ImportFaults{}
 	add := func(line int, kind string, err *store.Error) {
 		if faults.Count++; len(faults.Faults) < MaxImportFaults {
@@ -157,11 +172,7 @@ func (s *ExchangeService) checkImport(ctx context.Context, decoder *decoder, sam
 		}
 	}
 	graph := newReferences()
-	ledger, err := newLedgerCheck(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	err = eachBatch(ctx, open, options, decoder, func(batch []decoded) error {
+	err := eachBatch(ctx, open, options, decoder, func(batch []decoded) error {
 		for _, d := range batch {
 			for _, fault := range d.faults {
 				add(d.line, d.kind, fault)
@@ -172,7 +183,7 @@ func (s *ExchangeService) checkImport(ctx context.Context, decoder *decoder, sam
 				graph.note(d)
 			}
 		}
-		faulty, err := ledger.check(ctx, batch)
+		faulty, err := kept.ledger.check(ctx, batch)
 		for _, fault := range faulty {
 			add(fault.Line, fault.Type, fault.Err)
 		}
@@ -191,6 +202,7 @@ func (s *ExchangeService) checkImport(ctx context.Context, decoder *decoder, sam
 	for _, fault := range missing {
 		add(fault.Line, fault.Type, fault.Err)
 	}
+	report.Left["stock_transaction"] = kept.ledger.left
 	if faults.Count > 0 {
 		slices.SortStableFunc(faults.Faults, func(a, b ImportFault) int { return a.Line - b.Line })
 		return nil, faults

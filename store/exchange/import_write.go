@@ -13,23 +13,34 @@ import (
 )
 
 // importBatch writes a batch in one transaction and tells how many of its
-// resources were new or different.
-func (s *ExchangeService) importBatch(ctx context.Context, actor store.Actor, batch []decoded) (changed int, err error) {
+// resources were new or different, and how many were left, by type.
+func (s *ExchangeService) importBatch(ctx context.Context, actor store.Actor, batch []decoded, kept *keptLive) (changed int, left map[string]int, err error) {
 	if len(batch) == 0 {
-		return 0, nil
+		return 0, nil, nil
 	}
-	changed, err = s.importAtOnce(ctx, actor, batch, false)
+	changed, left, err = s.importAtOnce(ctx, actor, batch, kept, false)
 	if errors.Is(err, authoring.ErrOneByOne) { // to find out which of them
-		changed, err = s.importAtOnce(ctx, actor, batch, true)
+		changed, left, err = s.importAtOnce(ctx, actor, batch, kept, true)
 	}
-	return changed, err
+	return changed, left, err
 }
 
-func (s *ExchangeService) importAtOnce(ctx context.Context, actor store.Actor, batch []decoded, oneByOne bool) (changed int, err error) {
-	left, err := s.importOne(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
-		changed, w.OneByOne = 0, oneByOne
+func (s *ExchangeService) importAtOnce(ctx context.Context, actor store.Actor, batch []decoded, kept *keptLive, oneByOne bool) (changed int, left map[string]int, err error) {
+	later, err := s.importOne(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
+		changed, left, w.OneByOne = 0, map[string]int{}, oneByOne
 		for name, sources := range byKind(batch) {
 			kind := kindOf(name)
+			all := len(sources)
+			sources, err := kept.writable(ctx, w, name, sources)
+			if err != nil {
+				return err
+			}
+			if name != "stock_transaction" { // whose check has counted them
+				left[name] = all - len(sources)
+			}
+			if len(sources) == 0 {
+				continue
+			}
 			n, err := kind.Write(ctx, w, sources)
 			if fault := faultOf(batch, err); fault != nil {
 				return fault
@@ -42,12 +53,12 @@ func (s *ExchangeService) importAtOnce(ctx context.Context, actor store.Actor, b
 		}
 		return nil
 	})
-	for _, part := range left {
+	for _, part := range later {
 		if err == nil {
 			_, err = s.importOne(ctx, actor, part)
 		}
 	}
-	return changed, err
+	return changed, left, err
 }
 
 // importOne writes in one transaction, and returns what that has left for

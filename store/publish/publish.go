@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -27,18 +28,46 @@ const publishBatch = 1000
 // would show the same as the served one, there is none, and the served one is
 // the answer. NOT_FOUND for an unknown catalog.
 //
+// Publish ends the hold of a catalog that was rolled back. CONFLICT when it is
+// rolled back while the release is built: the release is kept, and not served.
+//
 // A whole release takes some 0.4 kB of memory a live product, and as much
 // again as the collector's headroom, beside 64 MiB each for words and for what
 // else products are found by (Config.WordBytes); their texts stay on disk. A
 // delta takes what its changes do.
 func (s *PublishService) Publish(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*release.Release, error) {
-	return s.publish(ctx, actor, catalogID, true, progress)
+	hold, err := release.HoldOf(ctx, s.db.Reader, catalogID)
+	if err != nil {
+		return nil, err
+	}
+	return s.publish(ctx, actor, catalogID, publication{serve: true, ends: hold.Below}, progress)
+}
+
+// PublishUnlessHeld is Publish for whoever was not told to publish, such as an
+// import: it leaves a catalog that was rolled back as it is, and returns a
+// *release.HeldError.
+func (s *PublishService) PublishUnlessHeld(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*release.Release, error) {
+	return s.publish(ctx, actor, catalogID, publication{serve: true}, progress)
+}
+
+// publication says what becomes of a release that is made.
+type publication struct {
+	serve bool
+	ends  int64 // the hold that it ends, by release.Hold's Below; 0 for none
+}
+
+// may tells whether a catalog with this hold is published; a *release.HeldError if not.
+func (p publication) may(hold release.Hold) error {
+	if p.serve && hold.Holds() && hold.Below != p.ends {
+		return &release.HeldError{Hold: hold}
+	}
+	return nil
 }
 
 // Preview makes a release likewise and does not serve it: View shows it to
 // those who ask for it by its number, and ServeRelease serves it.
 func (s *PublishService) Preview(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*release.Release, error) {
-	return s.publish(ctx, actor, catalogID, false, progress)
+	return s.publish(ctx, actor, catalogID, publication{}, progress)
 }
 
 // buildsAtMost is how often a publication begins whose release is swept
@@ -47,23 +76,24 @@ const buildsAtMost = 3
 
 // publish begins again where its release was taken for dead, as that of a
 // server that stood still is, or any when the database's clock was set.
-func (s *PublishService) publish(ctx context.Context, actor store.Actor, catalogID string, serve bool, progress PublishProgress) (made *release.Release, err error) {
+func (s *PublishService) publish(ctx context.Context, actor store.Actor, catalogID string, how publication, progress PublishProgress) (made *release.Release, err error) {
 	for range buildsAtMost {
-		if made, err = s.build(ctx, actor, catalogID, serve, progress); !errors.Is(err, errSwept) {
+		if made, err = s.build(ctx, actor, catalogID, how, progress); !errors.Is(err, errSwept) {
 			break
 		}
 	}
 	return made, err
 }
 
-func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID string, serve bool, progress PublishProgress) (*release.Release, error) {
+func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID string, how publication, progress PublishProgress) (*release.Release, error) {
 	if progress == nil {
 		progress = func(int, int) {}
 	}
-	if serve {
-		if served, err := s.upToDate(ctx, catalogID); err != nil || served != nil {
+	if how.serve {
+		if served, err := s.upToDate(ctx, catalogID, how); err != nil || served != nil {
 			if served != nil {
 				progress(served.Products, served.Products)
+				err = s.endHold(ctx, actor, catalogID, how)
 			}
 			return served, err
 		}
@@ -92,7 +122,7 @@ func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID
 			made.BaseID, made.BaseAt = plan.delta.base.ID, store.Micros(plan.delta.base.PublishedAt)
 		}
 		made.Products, made.FirstOrdinal, made.Ordinals = plan.kept, plan.first, plan.first+len(plan.order)
-		if made.ID, err = s.startRelease(ctx, actor, made); err != nil {
+		if made.ID, err = s.startRelease(ctx, actor, made, how); err != nil {
 			return err
 		}
 		served = plan.served
@@ -102,10 +132,13 @@ func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID
 	if err != nil {
 		return nil, err
 	}
-	if same && serve {
+	if same && how.serve {
 		if dropped, err := s.giveUp(ctx, actor, made, served); err != nil {
 			return nil, err
 		} else if dropped {
+			if err := s.endHold(ctx, actor, catalogID, how); err != nil {
+				return nil, err
+			}
 			return release.KeptRelease(ctx, s.db.Reader, served)
 		}
 	}
@@ -114,7 +147,7 @@ func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID
 			return nil, err
 		}
 	}
-	err = s.finishRelease(ctx, actor, made, serve)
+	err = s.finishRelease(ctx, actor, made, how.serve)
 	s.left() // for what is one too many now
 	return made, err
 }
@@ -131,11 +164,20 @@ func (s *PublishService) analyzeReleases(ctx context.Context) error {
 }
 
 // startRelease takes a number and marks it as being built. Taking it is what
-// keeps Sweep from removing documents that this release will share.
-func (s *PublishService) startRelease(ctx context.Context, actor store.Actor, release *release.Release) (id int64, err error) {
+// keeps Sweep from removing documents that this release will share. The
+// catalog's row comes before the number: a roll-back that comes later has a
+// higher one.
+func (s *PublishService) startRelease(ctx context.Context, actor store.Actor, made *release.Release, how publication) (id int64, err error) {
 	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
-		if release.BaseID != 0 { // and that it keeps the base
-			n, err := t.Exec(ctx, `UPDATE release SET touched_at = `+s.db.ClockSQL()+` WHERE id = $1 AND state = $2`, release.BaseID, catalog.ReleasePublished)
+		hold, err := release.LockHold(ctx, t, made.CatalogID)
+		if err == nil {
+			err = how.may(hold)
+		}
+		if err != nil {
+			return err
+		}
+		if made.BaseID != 0 { // and that it keeps the base
+			n, err := t.Exec(ctx, `UPDATE release SET touched_at = `+s.db.ClockSQL()+` WHERE id = $1 AND state = $2`, made.BaseID, catalog.ReleasePublished)
 			if err != nil || n == 0 {
 				return cmp.Or[error](err, errSwept)
 			}
@@ -146,19 +188,25 @@ func (s *PublishService) startRelease(ctx context.Context, actor store.Actor, re
 		}
 		_, err = t.Exec(ctx, `
 			INSERT INTO release (id, catalog_id, state, locale, locales, products, published_at, superseded_at, touched_at, base_id)
-			VALUES ($1, $2, $3, $4, '', 0, 0, 0, `+s.db.ClockSQL()+`, $5)`, id, release.CatalogID, catalog.ReleaseBuilding, release.Locale, release.BaseID)
+			VALUES ($1, $2, $3, $4, '', 0, 0, 0, `+s.db.ClockSQL()+`, $5)`, id, made.CatalogID, catalog.ReleaseBuilding, made.Locale, made.BaseID)
 		return err
 	})
 	return id, err
 }
 
 // finishRelease is the flip: from here on the release is served, unless a
-// later one of the catalog was finished first, which then stays.
+// later one of the catalog was finished first, which then stays. CONFLICT if
+// the catalog was rolled back since the release was begun: it is finished, and
+// not served.
 func (s *PublishService) finishRelease(ctx context.Context, actor store.Actor, made *release.Release, serve bool) error {
-	return s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
+	var hold release.Hold
+	err := s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) (err error) {
 		// The catalog's row is locked from here on, so that flips come one by one.
+		if hold, err = release.LockHold(ctx, t, made.CatalogID); err != nil {
+			return err
+		}
 		if _, err := t.Exec(ctx, `
-			UPDATE catalog SET release_id = CASE WHEN $3 AND (release_id IS NULL OR release_id < $2) THEN $2 ELSE release_id END
+			UPDATE catalog SET release_id = CASE WHEN $3 AND held_below < $2 AND (release_id IS NULL OR release_id < $2) THEN $2 ELSE release_id END
 			WHERE id = $1`, made.CatalogID, made.ID, serve); err != nil {
 			return err
 		}
@@ -178,6 +226,20 @@ func (s *PublishService) finishRelease(ctx context.Context, actor store.Actor, m
 		made.PublishedAt = t.Now
 		return release.Supersede(ctx, s.db, t, made.CatalogID)
 	})
+	if err == nil && serve && hold.Holds() && made.ID < hold.Below {
+		err = &store.Error{Code: store.Conflict, Detail: fmt.Sprintf("The catalog %q was rolled back to release %d while release %d was built, so release %[3]d is kept and not served. Serve it with catalogReleaseServe, or publish again.",
+			made.CatalogID, hold.ReleaseID, made.ID)}
+	}
+	return err
+}
+
+// endHold ends the hold that a publication ends, where there was no release to
+// make.
+func (s *PublishService) endHold(ctx context.Context, actor store.Actor, catalogID string, how publication) error {
+	if how.ends == 0 {
+		return nil
+	}
+	return release.EndHold(ctx, s.db, actor, release.Hold{CatalogID: catalogID, Below: how.ends})
 }
 
 // errSwept says that a build was taken for dead.

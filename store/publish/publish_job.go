@@ -15,6 +15,10 @@ import (
 type publishInput struct {
 	CatalogID string `json:"catalog_id"`
 	Serve     bool   `json:"serve"`
+
+	// Ends is the hold that the catalog had when the job was made, by
+	// release.Hold's Below. A roll-back that comes later holds.
+	Ends int64 `json:"ends,omitempty"`
 }
 
 // publishResult is what it did.
@@ -26,7 +30,15 @@ type publishResult struct {
 // waits to do the same is the answer where there is one. NOT_FOUND for an
 // unknown catalog.
 func (s *PublishService) PublishLater(ctx context.Context, actor store.Actor, catalogID string, serve bool) (*job.Job, error) {
-	return job.Enqueue(ctx, s.jobs, actor, job.JobPublish, publishInput{catalogID, serve}, 0, func(ctx context.Context, t *db.Tx) error {
+	hold, err := release.HoldOf(ctx, s.db.Reader, catalogID)
+	if err != nil {
+		return nil, err
+	}
+	input := publishInput{CatalogID: catalogID, Serve: serve}
+	if serve && hold.Holds() {
+		input.Ends = hold.Below
+	}
+	return job.Enqueue(ctx, s.jobs, actor, job.JobPublish, input, 0, func(ctx context.Context, t *db.Tx) error {
 		return catalog.CatalogExists(ctx, t.Session, catalogID)
 	})
 }
@@ -38,7 +50,7 @@ func PublishJob(ctx context.Context, s *PublishService, task *job.Job, progress 
 	if err := json.Unmarshal(task.Input, &input); err != nil {
 		return nil, err
 	}
-	release, err := s.publish(ctx, task.Actor, input.CatalogID, input.Serve, progress)
+	release, err := s.publish(ctx, task.Actor, input.CatalogID, publication{input.Serve, input.Ends}, progress)
 	if err != nil {
 		return nil, err
 	}

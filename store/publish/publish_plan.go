@@ -21,6 +21,7 @@ type plan struct {
 	in       db.Session
 	source   *catalog.CatalogSource
 	served   int64 // the release that is served now, 0 for none
+	hold     release.Hold
 	revision int64
 	ranked   []catalog.RankedPricebook // the highest priority first
 	tree     *release.Tree
@@ -62,13 +63,14 @@ func (p *plan) readCatalog(ctx context.Context, id string) error {
 	source, found, err := db.One(ctx, p.in, func(rows *sql.Rows) (*catalog.CatalogSource, error) {
 		var body []byte
 		var served sql.NullInt64
+		p.hold = release.Hold{CatalogID: id}
 		c := &catalog.CatalogSource{}
-		if err := rows.Scan(&body, &served, &p.revision); err != nil {
+		if err := rows.Scan(&body, &served, &p.hold.Below, &p.hold.RolledBackFrom, &p.revision); err != nil {
 			return nil, err
 		}
-		p.served = served.Int64
+		p.served, p.hold.ReleaseID = served.Int64, served.Int64
 		return c, json.Unmarshal(body, c)
-	}, `SELECT body, release_id, (SELECT value FROM counter WHERE name = 'revision') FROM catalog WHERE id = $1`, id)
+	}, `SELECT body, release_id, held_below, rolled_back_from, (SELECT value FROM counter WHERE name = 'revision') FROM catalog WHERE id = $1`, id)
 	if err != nil {
 		return err
 	}

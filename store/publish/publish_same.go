@@ -18,13 +18,18 @@ import (
 // upToDate is the release that a catalog serves, where nothing that catalogs
 // publish was written since; nil otherwise. A release as an older binary made
 // it is published anew.
-func (s *PublishService) upToDate(ctx context.Context, catalogID string) (*release.Release, error) {
+//
+// It returns a *release.HeldError for a catalog whose hold the publication does not end.
+func (s *PublishService) upToDate(ctx context.Context, catalogID string, how publication) (*release.Release, error) {
 	settings, err := s.db.Settings(ctx)
 	if err != nil {
 		return nil, err
 	}
 	plan := &plan{in: s.db.Reader}
 	if err := plan.readCatalog(ctx, catalogID); err != nil || plan.served == 0 {
+		return nil, err
+	}
+	if err := how.may(plan.hold); err != nil {
 		return nil, err
 	}
 	served, err := release.KeptRelease(ctx, s.db.Reader, plan.served)

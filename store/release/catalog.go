@@ -23,6 +23,7 @@ type routing struct {
 type publishedCatalog struct {
 	source    *catalog.CatalogSource
 	createdAt time.Time
+	held      bool     // by a roll-back
 	release   *Release // nil when nothing is published
 }
 
@@ -36,12 +37,12 @@ func (s *ReleaseService) readRouting(ctx context.Context) (*routing, error) {
 		var body []byte
 		var created int64
 		c.source = &catalog.CatalogSource{}
-		if err := rows.Scan(&created, &body); err != nil {
+		if err := rows.Scan(&created, &body, &c.held); err != nil {
 			return c, err
 		}
 		c.createdAt = store.FromMicros(created)
 		return c, json.Unmarshal(body, c.source)
-	}, `SELECT created_at, body FROM catalog ORDER BY created_at, sequence, id`)
+	}, `SELECT created_at, body, `+catalog.HeldSQL+` FROM catalog ORDER BY created_at, sequence, id`)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +98,7 @@ func (r *routing) explain(shopper ShopperContext, at time.Time) *CatalogResoluti
 func (r *routing) catalog(id string) *catalog.Catalog {
 	for _, c := range r.catalogs {
 		if c.source.ID == id {
-			return catalog.NewCatalog(c.source, c.createdAt, c.release != nil)
+			return catalog.NewCatalog(c.source, c.createdAt, c.release != nil, c.held)
 		}
 	}
 	return nil

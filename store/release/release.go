@@ -119,8 +119,10 @@ func (s *ReleaseService) Served(ctx context.Context, release *Release) (bool, er
 }
 
 // ServeRelease serves a release that is kept, in place of the one its catalog
-// serves: an earlier one to roll back, or a preview. NOT_FOUND when it is not
-// kept.
+// serves: an earlier one to roll back, or a preview. An earlier one holds the
+// catalog: it stays served until somebody publishes the catalog on purpose, or
+// serves a later release than it was rolled back from. NOT_FOUND when it is
+// not kept.
 func (s *ReleaseService) ServeRelease(ctx context.Context, actor store.Actor, id string) (*Release, error) {
 	gone := store.NotFoundf([]string{"release_id"}, "is no release that is kept: %q; catalogReleases lists those that are, or publish the catalog anew", store.Short(id))
 	number, err := strconv.ParseInt(id, 10, 64)
@@ -130,9 +132,17 @@ func (s *ReleaseService) ServeRelease(ctx context.Context, actor store.Actor, id
 	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*Release, error) {
 		// As finishRelease does, the catalog's row first. The release's own is
 		// what a sweep looks at.
-		if _, err := t.Exec(ctx, `
-			UPDATE catalog SET release_id = $1
-			WHERE id = (SELECT catalog_id FROM release WHERE id = $1 AND state = $2)`, number, catalog.ReleasePublished); err != nil {
+		before, known, err := db.One(ctx, t.Session, scanHold, `
+			UPDATE catalog SET release_id = release_id
+			WHERE id = (SELECT catalog_id FROM release WHERE id = $1 AND state = $2)
+			RETURNING `+holdColumns, number, catalog.ReleasePublished)
+		if err != nil {
+			return nil, err
+		}
+		if !known {
+			return nil, gone
+		}
+		if err := s.serve(ctx, t, before, number); err != nil {
 			return nil, err
 		}
 		kept, err := t.Exec(ctx, `UPDATE release SET superseded_at = 0, preview = FALSE WHERE id = $1 AND state = $2`, number, catalog.ReleasePublished)

@@ -41,6 +41,17 @@ func writeSettings(ctx context.Context, w *authoring.Writer, sources []authoring
 	return int(n), err
 }
 
+// SameAsStored tells whether the settings of a file, of which the last count,
+// are those of the store.
+func SameAsStored(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (bool, error) {
+	stored, err := db.ReadSettings(ctx, w.Session)
+	if err != nil {
+		return false, err
+	}
+	last := sources[len(sources)-1].(*settingsSource)
+	return last.PageLength == stored.PageLength && last.Currency == stored.Currency && last.Locale == stored.Locale, nil
+}
+
 func exportSettings(ctx context.Context, e *authoring.Exporter) error {
 	settings, err := db.ReadSettings(ctx, e.In)
 	if err != nil {

@@ -15,6 +15,7 @@ func TestEveryEngineKeepsThePromisesOfCatalogs(t *testing.T) {
 		{"import", storetest.Import},
 		{"faults of imports", storetest.ImportFaults},
 		{"imports of what is there", storetest.ImportSame},
+		{"imports beside a service", storetest.ImportLive},
 		{"export", storetest.Export},
 		{"publish", storetest.Publish},
 		{"prices", storetest.Prices},

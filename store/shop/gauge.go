@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/job"
 )
@@ -26,8 +27,9 @@ type JobGauge struct {
 
 // CatalogGauge is how old what is served of a catalog is.
 type CatalogGauge struct {
-	ID  string
-	Age time.Duration // since it was published
+	ID   string
+	Age  time.Duration // since it was published
+	Held bool          // by a roll-back
 }
 
 // Gauges measures, by short queries.
@@ -44,10 +46,10 @@ func (s *Store) Gauges(ctx context.Context) (*Gauges, error) {
 	}
 	catalogs, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (g CatalogGauge, err error) {
 		var published int64
-		err = rows.Scan(&g.ID, &published)
+		err = rows.Scan(&g.ID, &published, &g.Held)
 		g.Age = since(published)
 		return g, err
-	}, `SELECT catalog.id, release.published_at FROM catalog JOIN release ON release.id = catalog.release_id ORDER BY catalog.id`)
+	}, `SELECT catalog.id, release.published_at, `+catalog.HeldSQL+` FROM catalog JOIN release ON release.id = catalog.release_id ORDER BY catalog.id`)
 	if err != nil {
 		return nil, err
 	}

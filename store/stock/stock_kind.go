@@ -91,6 +91,34 @@ func StocksByID(ctx context.Context, w *authoring.Writer, ids []string) (map[str
 	return byID, err
 }
 
+// LedgerLines reads how many lines the ledgers of products have; a product
+// without a record is left out.
+func LedgerLines(ctx context.Context, in db.Session, ids []string) (map[string]int, error) {
+	return ledgerLines(ctx, in, ids, "")
+}
+
+// LockLedgerLines is LedgerLines, and locks the records until w commits.
+func LockLedgerLines(ctx context.Context, w *authoring.Writer, ids []string) (map[string]int, error) {
+	return ledgerLines(ctx, w.Session, ids, w.ForUpdate("stock"))
+}
+
+func ledgerLines(ctx context.Context, in db.Session, ids []string, lock string) (map[string]int, error) {
+	lines := make(map[string]int, len(ids))
+	ids = slices.Sorted(slices.Values(ids)) // one order of locks everywhere
+	err := store.Chunked(slices.Compact(ids), 512, func(ids []string) error {
+		list, args := db.In(nil, ids)
+		_, err := db.Collect(ctx, in, func(rows *sql.Rows) (none struct{}, err error) {
+			var id string
+			var n int
+			err = rows.Scan(&id, &n)
+			lines[id] = n
+			return none, err
+		}, `SELECT product_id, lines FROM stock WHERE product_id IN (`+list+`) ORDER BY product_id`+lock, args...)
+		return err
+	})
+	return lines, err
+}
+
 // balance is what a stock record becomes; had is nil for a new one.
 type balance struct {
 	had, want *Stock

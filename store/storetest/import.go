@@ -378,7 +378,8 @@ func importResumed(d *desk) func(*testing.T) {
 			if err != nil { // the last bytes may have been written when it came
 				require.ErrorIs(t, err, context.Canceled)
 			}
-			imported(t, s, text)
+			_, err = s.Import(t.Context(), actor, file(text), exchange.ImportOptions{Settings: true})
+			require.NoError(t, err)
 			require.Equal(t, want, withoutLedger(exported(t, s)), "cancelled after %d%%", percent)
 			requireStockKept(t, db)
 		}

@@ -334,7 +334,7 @@ func importLedger(d *desk) func(*testing.T) {
 		imported(t, s, ndjson(line("stock_transaction", "ledger-4"), more("m1", "decrement", 7), more("m2", "increment", 1)))
 		require.Equal(t, 1, available(t, s, "anvil"))
 		before = exported(t, s)
-		_, err = s.Import(t.Context(), actor, file(ndjson(more("m1", "decrement", 7), more("m3", "decrement", 1), more("m4", "allocate", 1), more("m5", "set", 2))), exchange.ImportOptions{})
+		_, err = s.Import(t.Context(), actor, file(ndjson(more("m1", "decrement", 7), more("m3", "decrement", 1), more("m4", "allocate", 1), more("m5", "set", 2))), exchange.ImportOptions{Stock: true})
 		require.Equal(t, 3, faultsOf(t, err)[0].Line)
 		require.Equal(t, before, exported(t, s))
 		requireStockKept(t, d.db)

@@ -113,7 +113,7 @@ func ndjson(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
 
 // imported imports a file, which must be without a fault.
 func imported(t require.TestingT, s *shop.Store, text string) *exchange.ImportReport {
-	report, err := s.Import(context.Background(), actor, file(text), exchange.ImportOptions{})
+	report, err := s.Import(context.Background(), actor, file(text), exchange.ImportOptions{Stock: true, Settings: true})
 	require.NoError(t, err)
 	return report
 }
