@@ -334,7 +334,7 @@ func (l *live) shown(params *graphql.RawParams, response *graphql.Response) *gra
 
 // anewOperation is an operation of the same shopper that has seen nothing yet.
 func anewOperation(ctx context.Context, budget *budget) context.Context {
-	return context.WithValue(ctx, operationKey{}, &operation{shopper: shopperIn(ctx), budget: budget})
+	return withOperation(ctx, &operation{shopper: shopperIn(ctx), budget: budget})
 }
 
 // withBudget gives an operation a budget. That of a request stays the one it is,

@@ -120,7 +120,7 @@ func (l *line) greet(ctx context.Context, r *http.Request, sent transport.InitPa
 	}
 	l.hold(ctx, held)
 	asks := (&http.Request{Header: header}).WithContext(ctx)
-	return context.WithValue(ctx, operationKey{}, &operation{shopper: shopperOf(asks)}), nil
+	return withOperation(ctx, &operation{shopper: shopperOf(asks)}), nil
 }
 
 // socket is a WebSocket as the library's transport takes it. It holds what the

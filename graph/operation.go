@@ -29,6 +29,24 @@ type operation struct {
 
 type operationKey struct{}
 
+// operationContext is a context with an operation of its own.
+type operationContext struct {
+	context.Context
+	op *operation
+}
+
+// Value implements context.Context.
+func (c *operationContext) Value(key any) any {
+	if key == any(operationKey{}) || key == store.AllowanceKey {
+		return c.op
+	}
+	return c.Context.Value(key)
+}
+
+func withOperation(ctx context.Context, op *operation) context.Context {
+	return &operationContext{ctx, op}
+}
+
 // operationOf is the operation that a context belongs to; ok is false outside of one.
 func operationOf(ctx context.Context) (op *operation, ok bool) {
 	if op, ok = ctx.Value(operationKey{}).(*operation); ok {
@@ -58,7 +76,7 @@ const releaseHeader = "Store-Catalog-Release"
 
 // WithShopper begins an operation for a shopper.
 func WithShopper(ctx context.Context, shopper release.ShopperContext) context.Context {
-	return context.WithValue(ctx, operationKey{}, &operation{shopper: shopper})
+	return withOperation(ctx, &operation{shopper: shopper})
 }
 
 // shopperOf reads the headers; EP-Channel and EP-Context-Tag are other names

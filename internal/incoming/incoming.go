@@ -76,6 +76,8 @@ func (r *Request) Value(of any) any {
 		return r
 	case of == store.ObserverKey && r.Observer != nil:
 		return r.Observer
+	case of == store.AllowanceKey && r.Operation != nil:
+		return r.Operation
 	}
 	return r.Context.Value(of)
 }

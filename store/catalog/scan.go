@@ -3,8 +3,11 @@ package catalog
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"portico/store"
 )
@@ -57,13 +60,48 @@ func (s *Scan) escaped() (text string) {
 		case '\\':
 			end++
 		case '"':
-			s.Failed = json.Unmarshal(append(append([]byte{'"'}, s.Left[:end]...), '"'), &text) != nil
+			escaped := s.Left[:end]
 			s.Left = s.Left[end+1:]
+			if text, ok := unescaped(escaped); ok {
+				return text
+			}
+			s.Failed = json.Unmarshal(append(append([]byte{'"'}, escaped...), '"'), &text) != nil
 			return text
 		}
 	}
 	s.Failed = true
 	return ""
+}
+
+// unescaped is a text whose characters are escaped by one letter, if at all, as
+// in most descriptions; false for any other, which encoding/json reads.
+func unescaped(escaped []byte) (text string, ok bool) {
+	var b strings.Builder
+	b.Grow(len(escaped))
+	for len(escaped) > 0 {
+		at := bytes.IndexByte(escaped, '\\')
+		if at < 0 {
+			at = len(escaped)
+		}
+		plain := escaped[:at]
+		if slices.ContainsFunc(plain, func(c byte) bool { return c < ' ' }) || !utf8.Valid(plain) {
+			return "", false
+		}
+		b.Write(plain)
+		if at == len(escaped) {
+			break
+		}
+		if at+1 == len(escaped) {
+			return "", false
+		}
+		letter := strings.IndexByte(`"\/bfnrt`, escaped[at+1])
+		if letter < 0 {
+			return "", false
+		}
+		b.WriteByte("\"\\/\b\f\n\r\t"[letter])
+		escaped = escaped[at+2:]
+	}
+	return b.String(), true
 }
 
 // Member is the text of a member whose name must come next.

@@ -168,6 +168,10 @@ func (a *Arrangement) whole(ctx context.Context) (index.Ordinals, error) {
 	return a.Members(ctx)
 }
 
+// filteredWork is what filtering and sorting costs for each product of a list,
+// in bytes of an Allowance.
+const filteredWork = 32
+
 // filtered works out a filtered list and keeps it.
 func (a *Arrangement) filtered(ctx context.Context) (index.Ordinals, error) {
 	key := db.CacheKey{Release: a.Release.identity(), Kind: cachedFilter, Name: a.List + "?" + a.name(), Sort: store.SortBy(a.sort.String()), Number: a.epoch}
@@ -176,6 +180,9 @@ func (a *Arrangement) filtered(ctx context.Context) (index.Ordinals, error) {
 	}
 	found, err := a.candidates(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := store.Charge(ctx, filteredWork*len(found)); err != nil {
 		return nil, err
 	}
 	if found, err = a.within(ctx, found); err != nil {

@@ -20,6 +20,9 @@ const (
 	cachedFacet   = 'v' // *facet, by attribute
 	cachedCounts  = 'n' // facetCounts of a filtered list, by attribute and list
 	cachedTexts   = 'x' // texts, by what they are: listFiles, listCurrencies
+
+	cachedTranslations = 'y' // translationList, by ordinal
+	cachedTranslated   = 'z' // *translatedTexts, by the id of their document
 	// 'm' is the database's (landmarks)
 )
 

@@ -107,6 +107,10 @@ func (c facetCounts) Size() int {
 	return n
 }
 
+// countedWork is what counting costs for each product of a list, in bytes of
+// an Allowance.
+const countedWork = 8
+
 // count counts an attribute, and keeps the result: it is the same for all who
 // ask for the list.
 func (a *Arrangement) count(ctx context.Context, attribute string, layers []*facet) (facetCounts, error) {
@@ -116,6 +120,13 @@ func (a *Arrangement) count(ctx context.Context, attribute string, layers []*fac
 	}
 	places, err := a.whole(ctx)
 	if err != nil {
+		return nil, err
+	}
+	work := countedWork * len(places)
+	for _, layer := range layers {
+		work += 8 * len(layer.values)
+	}
+	if err := store.Charge(ctx, work); err != nil {
 		return nil, err
 	}
 	counts := countFacet(layers, places)

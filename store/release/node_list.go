@@ -133,6 +133,10 @@ func (q NodeQuery) name() string {
 	return store.ListName(append(parts, f.IDs...)...)
 }
 
+// listedNodeWork is what filtering and sorting costs for each node of a list,
+// in bytes of an Allowance.
+const listedNodeWork = 16
+
 // Nodes lists the catalog's nodes, without hierarchies unless the filter asks
 // for them, or names them by their ids, as those who follow breadcrumbs do.
 // NOT_FOUND for an unknown parent or hierarchy; INVALID to sort or bound by
@@ -159,7 +163,11 @@ func (v *View) Nodes(ctx context.Context, query NodeQuery) (*store.Slice[*Catalo
 	if filter.Kind == "" && filter.IDs == nil {
 		filter.Kind = KindNode
 	}
-	nodes := slices.DeleteFunc(filter.among(t), func(n *CatalogNode) bool { return !filter.keeps(n) })
+	nodes := filter.among(t)
+	if err := store.Charge(ctx, listedNodeWork*len(nodes)); err != nil {
+		return nil, err
+	}
+	nodes = slices.DeleteFunc(nodes, func(n *CatalogNode) bool { return !filter.keeps(n) })
 	query.sort(nodes)
 	return positioned(v, store.Cursor{List: query.name()}, query.Page, len(nodes), func(start, end int) ([]*CatalogNode, error) {
 		return nodes[start:end], nil

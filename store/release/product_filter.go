@@ -118,10 +118,16 @@ type productPlace struct {
 	ordinal int
 }
 
+// statementWork is what one statement costs, in bytes of an Allowance.
+const statementWork = 2 << 10
+
 func (v *View) readRank(ctx context.Context, operator, id string) (int64, error) {
 	var first string
 	ordinal := -1
 	for _, layer := range store.Unique(v.Layers()) {
+		if err := store.Charge(ctx, statementWork); err != nil {
+			return 0, err
+		}
 		beyond, found, err := db.One(ctx, v.service.db.Reader, func(rows *sql.Rows) (p productPlace, err error) {
 			return p, rows.Scan(&p.id, &p.ordinal)
 		}, `

@@ -129,6 +129,7 @@ func (v *View) bodies(ctx context.Context, documents, crumbs []int64) (bodies ma
 	return bodies, shared, nil
 }
 
+// documents reads documents by their ids, and charges for their bytes.
 func (s *ReleaseService) documents(ctx context.Context, ids []int64) (map[int64]string, error) {
 	type document struct {
 		id   int64
@@ -138,7 +139,10 @@ func (s *ReleaseService) documents(ctx context.Context, ids []int64) (map[int64]
 	err := store.Chunked(ids, 1024, func(ids []int64) error {
 		list, args := db.In(nil, ids)
 		documents, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (d document, err error) {
-			return d, rows.Scan(&d.id, &d.body)
+			if err := rows.Scan(&d.id, &d.body); err != nil {
+				return d, err
+			}
+			return d, store.Charge(ctx, len(d.body))
 		}, `SELECT id, body FROM document WHERE id IN (`+list+`)`, args...)
 		for _, d := range documents {
 			bodies[d.id] = d.body

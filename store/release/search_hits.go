@@ -68,6 +68,16 @@ func (v *View) hitsHere(ctx context.Context, tokens []index.SearchToken, found [
 	if err != nil {
 		return err
 	}
+	work := 0
+	for _, numbers := range wanted {
+		work += v.Release.Ordinals / 4 // two sets
+		for _, number := range numbers {
+			work += len(chunks[number])
+		}
+	}
+	if err := store.Charge(ctx, work); err != nil {
+		return err
+	}
 	for i, token := range tokens {
 		for _, number := range wanted[i] {
 			chunks[number].each(token, func(ordinal uint32, isNamed bool) {

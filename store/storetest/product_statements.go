@@ -114,6 +114,13 @@ func (h *shelves) reads(t require.TestingT) []reading {
 			}
 			return err
 		}},
+		{"translations", func(ctx context.Context, v *release.View, rows int) error {
+			found, err := v.TranslationsByID(ctx, h.attached[""][:rows])
+			if err == nil && len(found) != rows {
+				return fmt.Errorf("translations of %d products, not %d", len(found), rows)
+			}
+			return err
+		}},
 		{"nodes", func(ctx context.Context, v *release.View, rows int) error {
 			_, err := v.Nodes(ctx, release.NodeQuery{Page: store.Page{First: &rows}})
 			return err
