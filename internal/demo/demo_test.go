@@ -130,7 +130,7 @@ func TestOpenLetsAVisitorIn(t *testing.T) {
 	require.NoError(t, err)
 
 	// The public client is the running demo's, and in no copy of the shop.
-	public, err := tokens.Implicit(ctx, "demo")
+	public, err := tokens.Implicit(ctx, "demo", "")
 	require.NoError(t, err)
 	principal, err = tokens.Verify(ctx, public.AccessToken)
 	require.NoError(t, err)
