@@ -9,7 +9,7 @@ package main
 //	                                   |      cli.Sealing     the key that seals secrets
 //	                                   |      auth.New        tokens, signed by keys in the store, or by an outside issuer
 //	                                   v
-//	request --> RequestID > Slow > Traces > Address > Recover > auth > AccessLog > Metrics > CORS > Compress > Crowd > LimitBody > Turns > Shopper > Entrance --> mux (app.handler)
+//	request --> NoSniff > RequestID > Slow > Traces > Address > Recover > auth > AccessLog > Metrics > CORS > Compress > Crowd > LimitBody > Turns > Shopper > Entrance --> mux (app.handler)
 //	                                                                                     |
 //	     /oauth/access_token  /.well-known/jwks.json  /healthz  /readyz  <---------------+
 //	     /  /playground/...  /graphiql/...  /graphql  /schema.graphql  graph  <----------+
@@ -293,6 +293,7 @@ func (a *app) handler() http.Handler {
 		web.HealthPath: web.Health(), web.ReadyPath: web.Ready(a.store.Ping, a.store.ReadOnly),
 	}, api.WriteError)
 	return web.Chain(web.Entrance(api.WriteError, graph.SentHeaders()...)(web.Route(mux)),
+		web.NoSniff,
 		web.Announce(a.store.Asked), // so that jobs give way
 		web.RequestID,
 		web.Slow(a.log, a.Slow, auth.ClientID),
@@ -336,5 +337,5 @@ func (a *app) adminHandler() http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		api.WriteError(w, r, &store.Error{Code: store.NotFound, Detail: "There are " + web.MetricsPath + ", " + web.HealthPath + ", " + web.ReadyPath + " and /debug/pprof/ here, and nothing else."})
 	})
-	return web.Chain(mux, web.Crowd(api.WriteError), web.Entrance(api.WriteError))
+	return web.Chain(mux, web.NoSniff, web.Crowd(api.WriteError), web.Entrance(api.WriteError))
 }
