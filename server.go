@@ -278,7 +278,7 @@ func (a *app) handler() http.Handler {
 		greeting = append(greeting, graph.WithVisitor(a.visitor.Token, a.visitor.ClientID))
 	}
 	proxies, _ := web.ParseProxies(a.TrustedProxies) // Validate saw to it
-	api := rest.New(resolver, a.log, rest.Keeping(a.answers))
+	api := rest.New(resolver, a.log, rest.Keeping(a.answers), rest.LimitAnswers(a.Documents.OrDefaults().AnswerBytes, a.turns.Expensive))
 	playground, graphiql := graph.NewPlayground(api.WriteError, greeting...), graph.NewGraphiQL(api.WriteError, greeting...)
 	docs := rest.Docs(api.WriteError, greeting...)
 	mux := http.NewServeMux()

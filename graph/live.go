@@ -282,20 +282,22 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 	}
 	responses, within := l.exec.DispatchOperation(withBudget(ctx, asked.budget()), operation)
 	told, refused, first := false, false, true
+	event := ctx // whose response is written once the transport comes back
 	return func(ctx context.Context) *graphql.Response {
+		endExpensive(event)
 		if refused {
 			return nil
 		}
 		end, err := l.turn(ctx, operation.Operation.Operation)
 		if err != nil {
 			refused = true
-			fault := store.AsErrors(err)[0]
-			faults := gqlerror.List{{Message: model.Sentence(fault), Extensions: map[string]any{"code": fault.Code}}}
+			faults := asFaults(store.AsErrors(err)[0])
 			lasts.had(faults)
 			return &graphql.Response{Errors: faults}
 		}
 		defer end()
-		response := responses(anew(within))
+		event = anew(within)
+		response := l.respond(event, asked.prepared, responses)
 		if response != nil {
 			lasts.had(response.Errors)
 			if first {
@@ -304,6 +306,7 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 			first = false
 			return l.shown(&asked.params, response)
 		}
+		endExpensive(event)
 		if reason := why(ctx); reason != nil && reason.fault != nil && !told {
 			told = true
 			fault := store.AsErrors(reason.fault)[0]
@@ -311,6 +314,23 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 		}
 		return nil
 	}, ctx
+}
+
+// respond makes the next response of an operation. One that is stopped fails as a
+// whole.
+func (l *live) respond(ctx context.Context, asked *prepared, responses graphql.ResponseHandler) *graphql.Response {
+	var fault *store.Error
+	if !asked.streams() { // a subscription waits for its event first
+		fault = l.handling.stopped(l.handling.beginRun(ctx, asked))
+	}
+	var response *graphql.Response
+	if fault == nil {
+		response, fault = l.handling.respond(ctx, responses)
+	}
+	if fault != nil {
+		return &graphql.Response{Errors: asFaults(fault)}
+	}
+	return response
 }
 
 // turn waits for one, but of a subscription, which waits for what happens.

@@ -27,6 +27,7 @@ type Request struct {
 	Answer    http.Header // web.Address: the header of its answer
 	Caller    any         // auth.Service.Middleware: a *auth.Principal, or what is wrong with the token
 	Operation any         // graph.Shopper: who asks as a shopper
+	Writer    any         // web.Turns.Middleware: what writes its answer
 	BodyBytes int64       // web.LimitBody: how long its body may be
 	Route     string      // web.Route: the pattern of the mux, once it is answered
 	Status    int         // web.Metrics: of the answer, once it is given
