@@ -322,7 +322,7 @@ func (a *app) began(ctx context.Context, of graph.Ran) {
 func (a *app) streams() graph.Live {
 	live := graph.DefaultLive()
 	live.Message = cmp.Or(a.MessageBytes, live.Message)
-	live.Connection, live.Client, live.Within = a.SubscriptionsConnection, a.SubscriptionsClient, a.AnswerTime
+	live.Connection, live.Client, live.Address, live.Within = a.SubscriptionsConnection, a.SubscriptionsClient, a.SubscriptionsAddress, a.AnswerTime
 	live.Origin, live.Draining, live.Count = web.Allowed(a.CORSOrigins), web.Draining, a.metrics.Subscriptions
 	return live
 }

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,6 +105,7 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 	for _, option := range options {
 		option(&chosen)
 	}
+	chosen.live.Address = cmp.Or(chosen.live.Address, (chosen.live.Client+9)/10)
 	config := generated.Config{Resolvers: r, Schema: servedSchema()}
 	executable := generated.NewStreamingSchema(config, chosen.event)
 	desk := &desk{handling: &chosen, names: newSchemaNames(executable.Schema()), documents: newDocuments(executable.Schema(), chosen.bounds)}
@@ -118,7 +120,7 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 	exec.SetErrorPresenter(present)
 	exec.SetRecoverFunc(recovered)
 	desk.exec, desk.turns = exec, chosen.turns
-	desk.live = &live{Live: chosen.live, desk: desk, handling: &chosen, resolver: r, lines: map[*line]struct{}{}, clients: map[string]int{}}
+	desk.live = &live{Live: chosen.live, desk: desk, handling: &chosen, resolver: r, lines: map[*line]struct{}{}, clients: map[share]int{}}
 	if !chosen.unplan {
 		desk.planned = &planned{desk: desk, handling: &chosen, resolver: r, runner: generated.NewPlanRunner(config),
 			schema: executable.Schema(), present: present, room: chosen.room}

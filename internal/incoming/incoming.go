@@ -68,6 +68,19 @@ func RoutePath(pattern string) string {
 	return path
 }
 
+// Network is what counts as one address: of IPv6 the /64, all of which one host
+// may have. It is empty for an address that is not valid.
+func Network(at netip.Addr) string {
+	if !at.Is6() {
+		if !at.IsValid() {
+			return ""
+		}
+		return at.String()
+	}
+	prefix, _ := at.Prefix(64) // an address of IPv6 has one
+	return prefix.String()
+}
+
 type key struct{}
 
 // Value implements context.Context.
