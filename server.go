@@ -9,7 +9,7 @@ package main
 //	                                   |      cli.Sealing     the key that seals secrets
 //	                                   |      auth.New        tokens, signed by keys in the store, or by an outside issuer
 //	                                   v
-//	request --> RequestID > Slow > Traces > Address > Recover > auth > AccessLog > Metrics > CORS > Compress > Crowd > LimitBody > Turns > Shopper > Entrance --> mux (app.handler)
+//	request --> NoSniff > RequestID > Slow > Traces > Address > Recover > auth > AccessLog > Metrics > CORS > Compress > Crowd > LimitBody > Turns > Shopper > Entrance --> mux (app.handler)
 //	                                                                                     |
 //	     /oauth/access_token  /.well-known/jwks.json  /healthz  /readyz  <---------------+
 //	     /  /playground/...  /graphiql/...  /graphql  /schema.graphql  graph  <----------+
@@ -287,7 +287,7 @@ func (a *app) handler() http.Handler {
 		greeting = append(greeting, graph.WithVisitor(a.visitor.Token, a.visitor.ClientID))
 	}
 	proxies, _ := web.ParseProxies(a.TrustedProxies) // Validate saw to it
-	api := rest.New(resolver, a.log, rest.Keeping(a.answers))
+	api := rest.New(resolver, a.log, rest.Keeping(a.answers), rest.LimitAnswers(a.Documents.OrDefaults().AnswerBytes, a.turns.Expensive))
 	playground, graphiql := graph.NewPlayground(api.WriteError, greeting...), graph.NewGraphiQL(api.WriteError, greeting...)
 	docs := rest.Docs(api.WriteError, greeting...)
 	mux := http.NewServeMux()
@@ -302,6 +302,7 @@ func (a *app) handler() http.Handler {
 		web.HealthPath: web.Health(), web.ReadyPath: web.Ready(a.store.Ping, a.store.ReadOnly),
 	}, api.WriteError)
 	return web.Chain(web.Entrance(api.WriteError, graph.SentHeaders()...)(web.Route(mux)),
+		web.NoSniff,
 		web.Announce(a.store.Asked), // so that jobs give way
 		web.RequestID,
 		web.Slow(a.log, a.Slow, auth.ClientID),
@@ -330,7 +331,7 @@ func (a *app) began(ctx context.Context, of graph.Ran) {
 func (a *app) streams() graph.Live {
 	live := graph.DefaultLive()
 	live.Message = cmp.Or(a.MessageBytes, live.Message)
-	live.Connection, live.Client, live.Within = a.SubscriptionsConnection, a.SubscriptionsClient, a.AnswerTime
+	live.Connection, live.Client, live.Address, live.Within = a.SubscriptionsConnection, a.SubscriptionsClient, a.SubscriptionsAddress, a.AnswerTime
 	live.Origin, live.Draining, live.Count = web.Allowed(a.CORSOrigins), web.Draining, a.metrics.Subscriptions
 	return live
 }
@@ -345,5 +346,5 @@ func (a *app) adminHandler() http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		api.WriteError(w, r, &store.Error{Code: store.NotFound, Detail: "There are " + web.MetricsPath + ", " + web.HealthPath + ", " + web.ReadyPath + " and /debug/pprof/ here, and nothing else."})
 	})
-	return web.Chain(mux, web.Crowd(api.WriteError), web.Entrance(api.WriteError))
+	return web.Chain(mux, web.NoSniff, web.Crowd(api.WriteError), web.Entrance(api.WriteError))
 }

@@ -14,7 +14,7 @@ func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user
 	if err := auth.Require(ctx, "Query.promotionCodeCheck"); err != nil {
 		return nil, err
 	}
-	if err := r.codeLimit(ctx, auth.From(ctx).ClientID); err != nil {
+	if err := r.codeLimit(ctx, auth.From(ctx).Share()); err != nil {
 		return nil, err
 	}
 	worth, fault := cartValue.Value()
@@ -41,7 +41,7 @@ func (r mutationResolver) PromotionCodeRedeem(ctx context.Context, input generat
 	if err != nil {
 		return nil, err
 	}
-	if err := r.codeLimit(ctx, auth.From(ctx).ClientID); err != nil {
+	if err := r.codeLimit(ctx, auth.From(ctx).Share()); err != nil {
 		return nil, err
 	}
 	usage, err := r.store.RedeemCode(ctx, auth.From(ctx).Actor(),

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,6 +85,11 @@ type Turns interface {
 
 	Reading(ctx context.Context) (end func(), err error)
 	Writing(ctx context.Context) (end func(), err error)
+
+	// Expensive takes a turn among the few for operations that cost much or have a
+	// large answer; running says that part of the answer is in memory already. A
+	// request's ends with it, so that end does nothing.
+	Expensive(ctx context.Context, running bool) (end func(), err error)
 }
 
 // InTurn has mutations, and what comes over streams, wait their turn.
@@ -99,8 +105,9 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 	for _, option := range options {
 		option(&chosen)
 	}
+	chosen.live.Address = cmp.Or(chosen.live.Address, (chosen.live.Client+9)/10)
 	config := generated.Config{Resolvers: r, Schema: servedSchema()}
-	executable := generated.NewExecutableSchema(config)
+	executable := generated.NewStreamingSchema(config, chosen.event)
 	desk := &desk{handling: &chosen, names: newSchemaNames(executable.Schema()), documents: newDocuments(executable.Schema(), chosen.bounds)}
 	desk.documents.trust, desk.documents.count, desk.documents.log = chosen.trust, chosen.named, log
 	exec, present := executor.New(executable), presenter(log)
@@ -108,15 +115,16 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 	exec.SetParserTokenLimit(chosen.bounds.Tokens)
 	exec.SetDefaultRulesFn(executorRules)
 	exec.Use(chosen.introspection)
-	exec.AroundRootFields(chosen.aroundRootFields)
+	exec.AroundRootFields(chosen.limitedFields)
 	exec.AroundResponses(tellReplays)
 	exec.SetErrorPresenter(present)
 	exec.SetRecoverFunc(recovered)
 	desk.exec, desk.turns = exec, chosen.turns
-	desk.live = &live{Live: chosen.live, desk: desk, handling: &chosen, resolver: r, lines: map[*line]struct{}{}, clients: map[string]int{}}
+	desk.live = &live{Live: chosen.live, desk: desk, handling: &chosen, resolver: r, lines: map[*line]struct{}{}, clients: map[share]int{}}
 	if !chosen.unplan {
 		desk.planned = &planned{desk: desk, handling: &chosen, resolver: r, runner: generated.NewPlanRunner(config),
 			schema: executable.Schema(), present: present, room: chosen.room}
+		desk.planned.runner.Limit(chosen.limit())
 		if chosen.parts.Keeps() {
 			desk.planned.runner.Keep(fragments{chosen.parts, r})
 		}
@@ -131,6 +139,7 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 			fault.write(w)
 			return
 		}
+		defer endExpensive(r.Context())
 		switch {
 		case r.Method == http.MethodPost:
 			desk.post(w, r)

@@ -97,11 +97,14 @@ type draftAnswer struct {
 }
 
 func (p *planned) draft(ctx context.Context, q *ready, dst []byte) (*draftAnswer, error) {
+	if err := p.beginRun(ctx, q.prepared); err != nil {
+		return nil, err
+	}
 	body, holes, err := p.runner.RunWithHoles(ctx, q.plan, append(dst, answerBegins...))
 	if err != nil {
 		return nil, err
 	}
-	made := &draftAnswer{append(slices.Clip(slices.Clone(body)), q.ends...), livePart{holes: holes}}
+	made := &draftAnswer{slices.Concat(body, []byte(q.ends)), livePart{holes: holes}}
 	holes.Rows(func(row any) {
 		made.products = append(made.products, release.NamedProduct(row.(*model.Product).ID()))
 	})

@@ -14,6 +14,7 @@ import (
 
 	"portico/graph/model"
 	"portico/internal/auth"
+	"portico/internal/incoming"
 	"portico/store"
 )
 
@@ -22,6 +23,7 @@ import (
 type Live struct {
 	Connection int           // subscriptions at once on one connection; 0 is any number
 	Client     int           // those of one client, over all connections; 0 is any number
+	Address    int           // those of one address, of a client whose secret nobody showed; 0 is a tenth of Client
 	Message    int64         // bytes of a message that a WebSocket brings
 	Within     time.Duration // how long an event may take to be read; 0 is any time
 	Begin      time.Duration // how long a WebSocket may take to begin
@@ -55,9 +57,13 @@ type live struct {
 
 	mu      sync.Mutex
 	lines   map[*line]struct{}
-	clients map[string]int // subscriptions, by client
+	clients map[share]int // subscriptions
 	looking bool
 }
+
+// share is whose subscriptions are counted together: a client's or, where nobody
+// showed its secret, those of the client from one address as well.
+type share struct{ client, address string }
 
 // line is a connection that stays open.
 type line struct {
@@ -67,9 +73,9 @@ type line struct {
 	reads bool // it came by GET, and writes nothing
 
 	// Under live's mu.
-	client string
-	held   *auth.Held // nil without a good token
-	open   int        // subscriptions
+	share share
+	held  *auth.Held // nil without a good token
+	open  int        // subscriptions
 }
 
 type lineKey struct{}
@@ -122,8 +128,12 @@ func (l *line) hold(ctx context.Context, held *auth.Held) {
 	l.live.mu.Lock()
 	defer l.live.mu.Unlock()
 	l.held = held
-	if principal := auth.From(ctx); principal != nil {
-		l.client = principal.ClientID
+	principal, known := auth.From(ctx), incoming.From(ctx)
+	if principal != nil {
+		l.share.client = principal.ClientID
+	}
+	if principal.Share() == "" && known != nil {
+		l.share.address = incoming.Network(known.Address)
 	}
 }
 
@@ -237,18 +247,38 @@ func (l *live) reserve(line *line) *gqlerror.Error {
 		return &gqlerror.Error{Message: fmt.Sprintf("This %s has %d subscriptions, which is as many as one may have; end some first (%s).", of, most, flag),
 			Extensions: map[string]any{"code": store.RateLimited}}
 	}
+	whole := share{client: line.share.client}
 	switch {
 	case l.Connection > 0 && line.open >= l.Connection:
 		return refuse("connection", l.Connection, "--subscriptions-connection")
-	case l.Client > 0 && l.clients[line.client] >= l.Client:
+	case line.share != whole && l.Address > 0 && l.clients[line.share] >= l.Address:
+		return refuse("address", l.Address, "--subscriptions-address")
+	case line.share != whole && l.clients[line.share] < fewStreams: // however many others have
+	case l.Client > 0 && l.clients[whole] >= l.Client:
 		return refuse("client", l.Client, "--subscriptions-client")
 	}
 	line.open++
-	l.clients[line.client]++
-	if l.Count != nil {
-		l.Count(1)
-	}
+	l.count(line.share, 1)
 	return nil
+}
+
+// fewStreams is how many subscriptions an address may always have: those of a
+// shopper or two, whom a few other addresses cannot shut out.
+const fewStreams = 10
+
+// count counts subscriptions of a share in or out.
+func (l *live) count(of share, change int) {
+	for _, each := range []share{of, {client: of.client}} {
+		if l.clients[each] += change; l.clients[each] == 0 {
+			delete(l.clients, each)
+		}
+		if of.address == "" {
+			break
+		}
+	}
+	if l.Count != nil {
+		l.Count(change)
+	}
 }
 
 // release counts it out.
@@ -256,12 +286,7 @@ func (l *live) release(line *line) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	line.open--
-	if l.clients[line.client]--; l.clients[line.client] == 0 {
-		delete(l.clients, line.client)
-	}
-	if l.Count != nil {
-		l.Count(-1)
-	}
+	l.count(line.share, -1)
 }
 
 // DispatchOperation implements graphql.GraphExecutor.
@@ -282,20 +307,22 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 	}
 	responses, within := l.exec.DispatchOperation(withBudget(ctx, asked.budget()), operation)
 	told, refused, first := false, false, true
+	event := ctx // whose response is written once the transport comes back
 	return func(ctx context.Context) *graphql.Response {
+		endExpensive(event)
 		if refused {
 			return nil
 		}
 		end, err := l.turn(ctx, operation.Operation.Operation)
 		if err != nil {
 			refused = true
-			fault := store.AsErrors(err)[0]
-			faults := gqlerror.List{{Message: model.Sentence(fault), Extensions: map[string]any{"code": fault.Code}}}
+			faults := asFaults(store.AsErrors(err)[0])
 			lasts.had(faults)
 			return &graphql.Response{Errors: faults}
 		}
 		defer end()
-		response := responses(anew(within))
+		event = anew(within)
+		response := l.respond(event, asked.prepared, responses)
 		if response != nil {
 			lasts.had(response.Errors)
 			if first {
@@ -304,6 +331,7 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 			first = false
 			return l.shown(&asked.params, response)
 		}
+		endExpensive(event)
 		if reason := why(ctx); reason != nil && reason.fault != nil && !told {
 			told = true
 			fault := store.AsErrors(reason.fault)[0]
@@ -311,6 +339,23 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 		}
 		return nil
 	}, ctx
+}
+
+// respond makes the next response of an operation. One that is stopped fails as a
+// whole.
+func (l *live) respond(ctx context.Context, asked *prepared, responses graphql.ResponseHandler) *graphql.Response {
+	var fault *store.Error
+	if !asked.streams() { // a subscription waits for its event first
+		fault = l.handling.stopped(l.handling.beginRun(ctx, asked))
+	}
+	var response *graphql.Response
+	if fault == nil {
+		response, fault = l.handling.respond(ctx, responses)
+	}
+	if fault != nil {
+		return &graphql.Response{Errors: asFaults(fault)}
+	}
+	return response
 }
 
 // turn waits for one, but of a subscription, which waits for what happens.

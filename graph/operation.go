@@ -25,6 +25,7 @@ type operation struct {
 	err         error
 	budget      *budget      // nil outside of GraphQL
 	faults      atomic.Int64 // errors of the answer so far
+	expensive   func()       // gives its expensive turn back; nil without one
 }
 
 type operationKey struct{}

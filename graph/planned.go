@@ -93,6 +93,12 @@ func (p *planned) run(w http.ResponseWriter, r *http.Request, q *ready) bool {
 		*buffer = body
 	}
 	defer buffers.Put(buffer)
+	if fault := p.stopped(err); fault != nil {
+		ran(err)
+		p.executed(byPlan)
+		p.refuse(w, r, q.prepared, &q.params, fault)
+		return true
+	}
 	if err != nil {
 		ran(err)
 		p.executed(byGqlgen)
@@ -128,6 +134,9 @@ func (p *planned) answer(ctx context.Context, q *ready, tagged bool, dst []byte)
 		if ok || err != nil {
 			return body, found, err
 		}
+	}
+	if err := p.beginRun(ctx, q.prepared); err != nil {
+		return dst, nil, err
 	}
 	body, err = p.runner.Run(ctx, q.plan, append(dst, answerBegins...))
 	return append(body, q.ends...), nil, err

@@ -143,7 +143,6 @@ func pagePart(content []byte, contentType string) http.Handler {
 		header.Set("ETag", tag)
 		header.Set("Cache-Control", "no-cache")
 		header.Set("Content-Security-Policy", playgroundPolicy)
-		header.Set("X-Content-Type-Options", "nosniff")
 		header.Set("Referrer-Policy", "no-referrer")
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 	})

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"maps"
 	"net/http"
 	"slices"
 
@@ -55,20 +54,27 @@ func lacks(response *graphql.Response) bool {
 	return slices.ContainsFunc(response.Errors, func(e *gqlerror.Error) bool { return e.Extensions["code"] == store.Unavailable })
 }
 
-// isEmpty tells whether data is null, or all of its members are.
+// isEmpty tells whether data is null, or all of its members are. It reads no
+// further than the first that is not.
 func isEmpty(data json.RawMessage) bool {
-	var fields map[string]any
-	if len(data) > 0 && json.Unmarshal(data, &fields) != nil {
-		return false
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	for i := 0; ; i++ { // {, then names and values in turn
+		token, err := decoder.Token()
+		switch {
+		case err != nil, i == 0 && token == nil:
+			return len(data) == 0 || i == 0 && token == nil && err == nil
+		case token == json.Delim('}'):
+			return true
+		case i > 0 && i%2 == 0 && token != nil:
+			return false
+		}
 	}
-	return !slices.ContainsFunc(slices.Collect(maps.Values(fields)), func(value any) bool { return value != nil })
 }
 
-// writeResponse writes the data as it is: it is JSON already. Where nothing
-// came to run there is none.
+// writeResponse writes the data as it is, and no copy of it: it is JSON already.
+// Where nothing came to run there is none.
 func writeResponse(w io.Writer, response *graphql.Response) {
 	var b bytes.Buffer
-	b.Grow(len(response.Data) + 256)
 	b.WriteByte('{')
 	if len(response.Errors) > 0 {
 		b.WriteString(`"errors":`)
@@ -80,7 +86,13 @@ func writeResponse(w io.Writer, response *graphql.Response) {
 			b.WriteByte(',')
 		}
 		b.WriteString(`"data":`)
-		b.Write(response.Data)
+		if len(response.Data) <= maxCopied {
+			b.Write(response.Data)
+			break
+		}
+		_, _ = w.Write(b.Bytes()) // a caller that went away reads nothing
+		_, _ = w.Write(response.Data)
+		b.Reset()
 	case len(response.Errors) == 0:
 		b.WriteString(`"data":null`)
 	}
@@ -91,6 +103,9 @@ func writeResponse(w io.Writer, response *graphql.Response) {
 	b.WriteString("}\n")
 	_, _ = w.Write(b.Bytes()) // a caller that went away reads nothing
 }
+
+// maxCopied is how much data is copied to be written at once, in bytes.
+const maxCopied = 64 << 10
 
 func encodeInto(b *bytes.Buffer, value any) {
 	encoder := json.NewEncoder(b)

@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -287,14 +288,22 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 	if d.turns != nil && operation.Operation.Operation == ast.Mutation {
 		if err := d.turns.ToWrite(w, r); err != nil {
 			ran(err)
-			d.handling.tell(r.Context(), asked, coded(store.Unavailable))
-			w.Header().Set("Retry-After", "1")
-			WriteFault(w, http.StatusServiceUnavailable, store.AsErrors(err))
+			d.refuse(w, r, asked, params, store.AsErrors(err)[0])
 			return
 		}
 	}
+	if err := d.handling.beginRun(ctx, asked); err != nil {
+		ran(err)
+		d.refuse(w, r, asked, params, d.handling.stopped(err))
+		return
+	}
 	responses, ctx := d.exec.DispatchOperation(ctx, operation)
-	response := responses(ctx)
+	response, fault := d.handling.respond(ctx, responses)
+	if fault != nil {
+		ran(fault)
+		d.refuse(w, r, asked, params, fault)
+		return
+	}
 	if response == nil { // the work was ended: it took too long, or the caller went away
 		ran(context.Canceled)
 		d.handling.tell(r.Context(), asked, coded(store.Unavailable))
@@ -306,6 +315,21 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 	d.handling.tell(r.Context(), asked, response.Errors)
 	asked.tellCost(params, response)
 	comeAgain(w, response)
+	d.write(w, params, response)
+}
+
+// refuse answers an operation that fails as a whole, without data.
+func (d *desk) refuse(w http.ResponseWriter, r *http.Request, asked *prepared, params *graphql.RawParams, fault *store.Error) {
+	d.handling.tell(r.Context(), asked, coded(fault.Code))
+	if fault.Code == store.Unavailable {
+		w.Header().Set("Retry-After", "1")
+		WriteFault(w, http.StatusServiceUnavailable, store.Errors{fault})
+		return
+	}
+	response := &graphql.Response{Errors: asFaults(fault)}
+	asked.tellCost(params, response)
+	modern := slices.Equal(w.Header()["Content-Type"], graphQLTypes)
+	w.WriteHeader(refusal(params, response.Errors, modern))
 	d.write(w, params, response)
 }
 

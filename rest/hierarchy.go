@@ -70,11 +70,11 @@ func (a *API) hierarchies(w http.ResponseWriter, r *http.Request) error {
 	if len(list.Nodes) > 0 {
 		w.Header().Set("Content-Language", list.Nodes[0].Language)
 	}
-	writeBuilt(w, 0, func(dst []byte) []byte {
-		return appendCatalogPage(dst, list.Nodes, page, r.URL.EscapedPath(),
+	limit := a.limit(r)
+	return limit.writeBuilt(w, 0, func(dst []byte) ([]byte, error) {
+		return appendCatalogPage(dst, limit, list.Nodes, page, r.URL.EscapedPath(),
 			func(dst []byte, h *model.Hierarchy) []byte { return appendResource(dst, newHierarchyBody(h)) }, nil)
 	})
-	return nil
 }
 
 // hierarchy returns one.

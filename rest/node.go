@@ -210,10 +210,10 @@ func (a *API) writeNodes(w http.ResponseWriter, r *http.Request, list nodeList) 
 	if len(nodes.Nodes) > 0 {
 		w.Header().Set("Content-Language", nodes.Nodes[0].Language)
 	}
-	writeBuilt(w, 0, func(dst []byte) []byte {
-		return appendCatalogPage(dst, bodies, page, r.URL.EscapedPath(), func(dst []byte, n nodeBody) []byte { return appendResource(dst, n) }, nil)
+	limit := a.limit(r)
+	return limit.writeBuilt(w, 0, func(dst []byte) ([]byte, error) {
+		return appendCatalogPage(dst, limit, bodies, page, r.URL.EscapedPath(), func(dst []byte, n nodeBody) []byte { return appendResource(dst, n) }, nil)
 	})
-	return nil
 }
 
 // parseNodeParams reads the parameters of a list of nodes or hierarchies.

@@ -273,15 +273,23 @@ func appendLinks(dst []byte, g *page, path string) []byte {
 
 // writePage answers with a page of resources, each in its shape, outside of
 // /catalog; its links lead to a path.
-func writePage[T, R any](w http.ResponseWriter, g *page, path string, rows []T, shape func(T) R) error {
-	list := make([]R, len(rows))
-	for i, row := range rows {
-		list[i] = shape(row)
+func writePage[T, R any](w http.ResponseWriter, l *limit, g *page, path string, rows []T, shape func(T) R) error {
+	return l.writeBuilt(w, 0, func(dst []byte) ([]byte, error) {
+		dst, err := appendRows(append(dst, `{"data":[`...), l, rows, func(dst []byte, row T) []byte { return appendResource(dst, shape(row)) })
+		dst = append(appendLinks(append(dst, "],"...), g, path), `,"meta":{`...)
+		return append(g.appendMeta(dst), "}}"...), err
+	})
+}
+
+// appendRows appends rows, separated by commas, as far as the limit goes.
+func appendRows[T any](dst []byte, l *limit, rows []T, row func([]byte, T) []byte) ([]byte, error) {
+	for i, item := range rows {
+		dst = row(comma(dst, i), item)
+		if err := l.check(dst); err != nil {
+			return dst, err
+		}
 	}
-	dst := appendResource(append(make([]byte, 0, 512+512*len(rows)), `{"data":`...), list)
-	dst = append(appendLinks(append(dst, ','), g, path), `,"meta":{`...)
-	writeJSON(w, http.StatusOK, append(g.appendMeta(dst), "}}"...))
-	return nil
+	return dst, nil
 }
 
 // appendLink appends "name":"prefix?…", or null.
@@ -295,12 +303,12 @@ func appendLink(dst []byte, name, prefix, query string) []byte {
 
 // appendCatalogPage appends a page as the paths under /catalog have it; included
 // is nil where nothing is.
-func appendCatalogPage[T any](dst []byte, rows []T, g *page, path string, row func([]byte, T) []byte, included *included) []byte {
+func appendCatalogPage[T any](dst []byte, l *limit, rows []T, g *page, path string, row func([]byte, T) []byte, included *included) ([]byte, error) {
 	dst = append(dst, `{"meta":{`...)
 	dst = g.appendMeta(dst)
-	dst = append(dst, `},"data":[`...)
-	for i, item := range rows {
-		dst = row(comma(dst, i), item)
+	dst, err := appendRows(append(dst, `},"data":[`...), l, rows, row)
+	if err != nil {
+		return dst, err
 	}
 	dst = append(dst, `],"links":{`...)
 	dst = appendLink(dst, "self", path, g.self())
@@ -309,7 +317,7 @@ func appendCatalogPage[T any](dst []byte, rows []T, g *page, path string, row fu
 	}
 	dst = append(dst, '}')
 	if included != nil {
-		dst = included.append(append(dst, `,"included":`...))
+		dst, err = included.append(append(dst, `,"included":`...), l)
 	}
-	return append(dst, '}')
+	return append(dst, '}'), err
 }

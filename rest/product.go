@@ -104,14 +104,15 @@ func (a *API) writeProduct(w http.ResponseWriter, r *http.Request, p *params, pr
 		return err
 	}
 	tellLanguages(w, one)
-	writeBuilt(w, sizeOf(one, included), func(dst []byte) []byte {
+	limit := a.limit(r)
+	return limit.writeBuilt(w, sizeOf(one, included), func(dst []byte) ([]byte, error) {
 		dst = appendSelf(product.AppendJSON(append(dst, `{"data":`...)), r)
-		if included != nil {
-			dst = included.append(append(dst, `,"included":`...))
+		err := limit.check(dst)
+		if included != nil && err == nil {
+			dst, err = included.append(append(dst, `,"included":`...), limit)
 		}
-		return append(dst, '}')
+		return append(dst, '}'), err
 	})
-	return nil
 }
 
 // appendSelf appends the link of a single resource.
@@ -162,10 +163,10 @@ func (a *API) writeProducts(w http.ResponseWriter, r *http.Request, row func([]b
 		return err
 	}
 	tellLanguages(w, products.Nodes)
-	writeBuilt(w, sizeOf(products.Nodes, included), func(dst []byte) []byte {
-		return appendCatalogPage(dst, products.Nodes, page, r.URL.EscapedPath(), row, included)
+	limit := a.limit(r)
+	return limit.writeBuilt(w, sizeOf(products.Nodes, included), func(dst []byte) ([]byte, error) {
+		return appendCatalogPage(dst, limit, products.Nodes, page, r.URL.EscapedPath(), row, included)
 	})
-	return nil
 }
 
 // aroundRows is about what a page has beside its products, in bytes.
@@ -288,20 +289,20 @@ func inOrder[T any](ids []string, byID map[string]T) []T {
 	return list
 }
 
-func (i *included) append(dst []byte) []byte {
-	dst = appendList(append(dst, `{"main_images":`...), i.mainImages)
-	dst = appendList(append(dst, `,"files":`...), i.files)
-	dst = appendList(append(dst, `,"component_products":`...), i.components)
-	return append(dst, '}')
+func (i *included) append(dst []byte, l *limit) ([]byte, error) {
+	dst, err := appendList(append(dst, `{"main_images":[`...), l, i.mainImages)
+	if err == nil {
+		dst, err = appendList(append(dst, `],"files":[`...), l, i.files)
+	}
+	if err == nil {
+		dst, err = appendList(append(dst, `],"component_products":[`...), l, i.components)
+	}
+	return append(dst, "]}"...), err
 }
 
-// appendList appends a JSON array of resources that write themselves.
-func appendList[T interface{ AppendJSON([]byte) []byte }](dst []byte, list []T) []byte {
-	dst = append(dst, '[')
-	for i, resource := range list {
-		dst = resource.AppendJSON(comma(dst, i))
-	}
-	return append(dst, ']')
+// appendList appends resources that write themselves.
+func appendList[T interface{ AppendJSON([]byte) []byte }](dst []byte, l *limit, list []T) ([]byte, error) {
+	return appendRows(dst, l, list, func(dst []byte, resource T) []byte { return resource.AppendJSON(dst) })
 }
 
 func comma(dst []byte, i int) []byte {

@@ -72,7 +72,7 @@ func (a *API) promotions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writePage(w, page, "", list.Nodes, newPromotionResource)
+	return writePage(w, a.limit(r), page, "", list.Nodes, newPromotionResource)
 }
 
 // promotion returns one.

@@ -167,7 +167,7 @@ func (a *API) codes(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writePage(w, page, "", list.Nodes, newCodeResource)
+	return writePage(w, a.limit(r), page, "", list.Nodes, newCodeResource)
 }
 
 // codeFilter is a filter as GraphQL takes it; nil for none.

@@ -4,6 +4,7 @@
 package rest
 
 import (
+	"context"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -22,14 +23,23 @@ type API struct {
 	resolver *graph.Resolver
 	log      *slog.Logger
 	room     *answers.Room // of answers that are kept
+
+	answerBytes int // of an answer; 0 is any number
+	expensive   func(ctx context.Context, running bool) (end func(), err error)
 }
 
 // Option adds to the REST surface.
 type Option func(*API)
 
+// LimitAnswers bounds answers to so many bytes. Those of more than
+// graph.LargeAnswer bytes call expensive before they are built; see graph.Turns.
+func LimitAnswers(bytes int, expensive func(ctx context.Context, running bool) (end func(), err error)) Option {
+	return func(a *API) { a.answerBytes, a.expensive = bytes, expensive }
+}
+
 // New makes the REST surface.
 func New(resolver *graph.Resolver, log *slog.Logger, options ...Option) *API {
-	a := &API{resolver, log, answers.NewRoom(0)}
+	a := &API{resolver: resolver, log: log, room: answers.NewRoom(0)}
 	for _, option := range options {
 		option(a)
 	}

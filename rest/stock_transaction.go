@@ -30,7 +30,7 @@ func (a *API) stockTransactions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writePage(w, page, "", lines.Nodes, transactionShape(r))
+	return writePage(w, a.limit(r), page, "", lines.Nodes, transactionShape(r))
 }
 
 // stockTransaction returns a line of the ledger.

@@ -15,6 +15,9 @@ import (
 	"portico/store/release"
 	"portico/store/stock"
 	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 )
 
 // NewPlanRunner makes what runs plans with the resolvers of a schema.
@@ -28,6 +31,34 @@ func NewPlanRunner(cfg Config) *plan.Runner {
 		x := planRun{r, cfg.Resolvers, ec}
 		return x.fieldOf(ctx, f, row)
 	})
+}
+
+// NewStreamingSchema is NewExecutableSchema, with the events of subscriptions
+// written by write.
+func NewStreamingSchema(cfg Config, write func(ctx context.Context, event graphql.Marshaler) []byte) graphql.ExecutableSchema {
+	schema := &executableSchema{SchemaData: cfg.Schema, Resolvers: cfg.Resolvers, Directives: cfg.Directives, ComplexityRoot: cfg.Complexity}
+	return &streamingSchema{schema, write}
+}
+
+type streamingSchema struct {
+	*executableSchema
+	write func(ctx context.Context, event graphql.Marshaler) []byte
+}
+
+// Exec implements graphql.ExecutableSchema.
+func (s *streamingSchema) Exec(ctx context.Context) graphql.ResponseHandler {
+	operation := graphql.GetOperationContext(ctx)
+	if operation.Operation.Operation != ast.Subscription {
+		return s.executableSchema.Exec(ctx)
+	}
+	next := newExecutionContext(operation, s.executableSchema, nil)._Subscription(ctx, operation.Operation.SelectionSet)
+	return func(ctx context.Context) *graphql.Response {
+		event := next(ctx)
+		if event == nil {
+			return nil
+		}
+		return &graphql.Response{Data: s.write(ctx, event)}
+	}
 }
 
 type planRun struct {

@@ -114,10 +114,12 @@ func (r *Run) fill(ctx context.Context, fields *Fields, kept *Fragment, row any)
 		if f.kept && r.runner.fragments.Pay(ctx, row, f.collected.Name) {
 			continue
 		}
+		r.grow(gap.at - from)
 		r.answer = append(r.answer, kept.body[from:gap.at]...)
 		from = gap.end
 		valid = r.row(ctx, f, row) && valid
 	}
+	r.grow(len(kept.body) - from)
 	r.answer = append(r.answer, kept.body[from:]...)
 	if !valid {
 		r.cut(mark)
@@ -125,8 +127,12 @@ func (r *Run) fill(ctx context.Context, fields *Fields, kept *Fragment, row any)
 	return valid
 }
 
+// largestFragment is the most that a fragment may take of a row, in bytes:
+// larger ones are written anew, and not copied.
+const largestFragment = 256 << 10
+
 // draft writes what is selected of a row, and makes a fragment of it; nil where
-// there were errors.
+// there were errors, or it would be too large.
 func (r *Run) draft(ctx context.Context, fields *Fields, row any) (made *Fragment, valid bool) {
 	mark, sound := r.Mark(), true
 	made, valid = &Fragment{}, true
@@ -143,11 +149,14 @@ func (r *Run) draft(ctx context.Context, fields *Fields, row any) (made *Fragmen
 			}
 			continue
 		}
+		if sound = sound && len(made.body)+begins-from <= largestFragment; !sound {
+			continue
+		}
 		made.body = append(made.body, r.answer[from:begins]...)
 		made.gaps = append(made.gaps, gap{len(made.body), len(made.body), i})
 		from = r.Mark()
 	}
-	if valid = r.Close(mark, valid); !valid || !sound {
+	if valid = r.Close(mark, valid); !valid || !sound || len(made.body)+r.Mark()-from > largestFragment {
 		return nil, valid
 	}
 	made.body = slices.Clip(append(made.body, r.answer[from:]...))

@@ -73,17 +73,21 @@ func (n *Runner) RunWithHoles(ctx context.Context, p *Plan, dst []byte) (answer 
 // Fill appends an answer to dst with its holes filled, for one operation: row
 // gives the row of each hole, side by side with the others.
 func (n *Runner) Fill(ctx context.Context, answer []byte, holes *Holes, row func(i int) any, dst []byte) (filled []byte, err error) {
-	r := &Run{answer: dst, variables: graphql.GetOperationContext(ctx).Variables, runner: n}
+	r := &Run{answer: dst, variables: graphql.GetOperationContext(ctx).Variables, runner: n, ctx: ctx}
 	defer r.recoverInto(&filled, &err, len(dst))
 	ctx = Serial(ctx)
+	r.grow(len(answer))
 	from := 0
 	for i := range holes.list {
 		hole := &holes.list[i]
+		r.grow(hole.at - from)
 		r.answer = append(r.answer, answer[from:hole.at]...)
 		from = hole.at
 		n.fill(ctx, r, hole, row(i))
 	}
+	r.grow(len(answer) - from)
 	r.answer = append(r.answer, answer[from:]...)
+	r.check()
 	end := r.Mark()
 	for i := range holes.taken {
 		n.fill(ctx, r, &holes.taken[i], row(len(holes.list)+i))

@@ -20,6 +20,10 @@ type Run struct {
 	holes     *Holes // nil where live fields are written like all others
 	faults    int    // errors told so far, by this run itself
 	runner    *Runner
+
+	ctx      context.Context // of the run, for Limit.Reserve
+	room     int             // the answer may have this many bytes before extend is called
+	reserved bool            // Limit.Reserve was called
 }
 
 // place is a step from the root: a field, or an element of its list.
@@ -34,6 +38,7 @@ func (r *Run) Mark() int { return len(r.answer) }
 // Begin writes the name of a field, whose value is next.
 func (r *Run) Begin(f *Field) {
 	r.places = append(r.places, place{f, -1})
+	r.grow(len(f.key) + smallLeaf)
 	r.answer = append(r.answer, f.key...)
 }
 
@@ -79,6 +84,7 @@ func (r *Run) Open() (mark int) {
 
 // Element begins an element of the list.
 func (r *Run) Element(i int) {
+	r.grow(smallLeaf)
 	if i > 0 {
 		r.answer = append(r.answer, ',')
 	}
@@ -102,6 +108,7 @@ func (r *Run) CloseList(mark int, valid bool) bool {
 // The leaves. Each is true, for it is not null.
 
 func (r *Run) String(text string) bool {
+	r.grow(len(text) + len(`""`))
 	r.answer = AppendString(r.answer, text)
 	return true
 }
@@ -145,7 +152,7 @@ func (r *Run) MarshalContext(ctx context.Context, value graphql.ContextMarshaler
 		graphql.AddError(r.at(ctx), err)
 		return false
 	}
-	r.answer = append(r.answer, body.Bytes()...)
+	_, _ = (*tail)(r).Write(body.Bytes()) // never fails
 	return true
 }
 
@@ -154,12 +161,14 @@ type tail Run
 
 // Write implements io.Writer.
 func (t *tail) Write(text []byte) (int, error) {
+	(*Run)(t).grow(len(text))
 	t.answer = append(t.answer, text...)
 	return len(text), nil
 }
 
 // WriteString implements io.StringWriter.
 func (t *tail) WriteString(text string) (int, error) {
+	(*Run)(t).grow(len(text))
 	t.answer = append(t.answer, text...)
 	return len(text), nil
 }

@@ -2,8 +2,6 @@ package plan
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -16,6 +14,7 @@ type Runner struct {
 	root      func(context.Context, *Run, *Fields) bool
 	field     func(context.Context, *Run, *Field, any) bool
 	fragments Fragments     // nil where none are kept
+	limit     Limit         // of every run
 	steps     atomic.Uint64 // of all plans
 }
 
@@ -33,29 +32,27 @@ func NewRunner(query *Object, objects []*Object, root func(context.Context, *Run
 // Keep has the runner keep fragments from now on.
 func (n *Runner) Keep(fragments Fragments) { n.fragments = fragments }
 
+// Limit has all runs from now on obey a limit.
+func (n *Runner) Limit(limit Limit) { n.limit = limit }
+
 // Run appends what a plan answers: an object, or null. Errors are those of
-// the response in ctx, as with gqlgen's executor. An error of Run itself says
-// that a resolver panicked: nothing is appended then, and the operation is to
-// be run by gqlgen's executor, which finds the field whose error that is.
+// the response in ctx, as with gqlgen's executor. Nothing is appended where Run
+// itself returns an error: *Stopped for an answer beyond the limit, which fails
+// the operation. Any other error says that a resolver panicked; gqlgen's
+// executor should run the operation then, and finds the field whose error it is.
 func (n *Runner) Run(ctx context.Context, p *Plan, dst []byte) (answer []byte, err error) {
 	return n.run(ctx, &Run{answer: dst, runner: n}, p)
 }
 
 func (n *Runner) run(ctx context.Context, r *Run, p *Plan) (answer []byte, err error) {
 	defer r.recoverInto(&answer, &err, len(r.answer))
-	r.variables = graphql.GetOperationContext(ctx).Variables
+	r.variables, r.ctx = graphql.GetOperationContext(ctx).Variables, ctx
 	r.places = r.steps[:0]
 	if !n.root(Serial(ctx), r, p.root.Of(n.query)) {
 		r.answer = append(r.answer, "null"...)
 	}
+	r.check()
 	return r.answer, nil
-}
-
-// recoverInto makes a panic an error, and takes back what was written.
-func (r *Run) recoverInto(answer *[]byte, err *error, mark int) {
-	if reason := recover(); reason != nil {
-		*answer, *err = r.answer[:mark], fmt.Errorf("panic in a plan: %v\n%s", reason, debug.Stack())
-	}
 }
 
 type serialKey struct{}

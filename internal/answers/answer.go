@@ -132,9 +132,9 @@ func (a *Answer) mostCompressed() int {
 }
 
 // compressed is the answer's small form of a coding; without a body where that
-// would not pay.
+// would not pay, and where it would be as large as the body and kept for nobody.
 func (a *Answer) compressed(c *coding.Coding) *form {
-	if len(a.Body) < coding.Least {
+	if len(a.Body) < coding.Least || len(a.Body) > largest {
 		return &form{}
 	}
 	packed := &a.small[slices.Index(codings[:], c)]

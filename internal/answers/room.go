@@ -62,6 +62,10 @@ func NewRoom(budget uint64) *Room {
 	return r
 }
 
+// largest is the longest body that is kept, in bytes: a few larger ones would take
+// the room of all others. Those who ask for it at the same time share it.
+const largest = 1 << 20
+
 // keyBytes is what a key takes, and its place, in bytes.
 const keyBytes = 160
 
@@ -153,7 +157,7 @@ func (r *Room) fly(name string, at time.Time, f *flight, write func() (*Answer, 
 	}()
 	answer, err := write()
 	f.answer, f.err = answer, err
-	if err == nil && answer.Holds(at) {
+	if err == nil && answer.Holds(at) && len(answer.Body) <= largest {
 		r.kept.Set(key{answer: name}, answer)
 	}
 	return answer, err

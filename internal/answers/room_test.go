@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -179,6 +180,35 @@ func TestTheRoomHoldsToItsBudget(t *testing.T) {
 	held := room.Stats().Bytes
 	require.NotZero(t, held)
 	require.LessOrEqual(t, held, uint64(budget))
+}
+
+// TestALongAnswerIsNotKept: it would take the room of many others. Those who ask
+// for it at the same time share it all the same.
+func TestALongAnswerIsNotKept(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		room, m := answers.NewRoom(1<<30), &made{}
+		for length, times := range map[int]int{1 << 20: 1, 1<<20 + 1: 2} {
+			text := strings.Repeat("x", length)
+			m.count = 0
+			for range 2 {
+				var all sync.WaitGroup
+				for range 10 {
+					all.Go(func() {
+						got, err := room.Do(t.Context(), text[:length-1], noon, func() (*answers.Answer, error) {
+							time.Sleep(time.Second)
+							return m.write(text)()
+						})
+						require.NoError(t, err)
+						require.Len(t, got.Body, length)
+						require.Equal(t, length <= 1<<20, ask(got, "Accept-Encoding", "gzip").Header.Get("Content-Encoding") == "gzip", "else it is compressed on its way")
+					})
+				}
+				all.Wait()
+			}
+			require.Equal(t, times, m.count, length)
+		}
+	})
 }
 
 // TestFragmentsShareTheBudget: with answers, and with each other by what they

@@ -7,16 +7,20 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 
 	"portico/store"
 )
 
 // ReadBody reads a body of at most limit bytes, whole, behind what is in room.
 // The error is a
-// *StatusError that says how to do better: 413 where it is longer, 408 where it
-// did not come in time, 400 where it broke off, 503 where its turn did not come.
-// After 413 and 408 the connection closes.
+// *StatusError that says how to do better: 415 where it is encoded, 413 where it
+// is longer, 408 where it did not come in time, 400 where it broke off, 503 where
+// its turn did not come. After 413 and 408 the connection closes.
 func ReadBody(w http.ResponseWriter, r *http.Request, limit int64, room []byte) ([]byte, error) {
+	if err := refuseEncoding(w, r); err != nil {
+		return nil, err
+	}
 	body, err := readAll(http.MaxBytesReader(w, r.Body, limit), r.ContentLength, room)
 	tooLarge, noTurn := new(http.MaxBytesError), new(store.Error)
 	switch {
@@ -32,6 +36,21 @@ func ReadBody(w http.ResponseWriter, r *http.Request, limit int64, room []byte) 
 		return nil, &StatusError{http.StatusRequestTimeout, invalid("The body did not come in time; send it again, faster, or less of it.")}
 	}
 	return nil, &StatusError{http.StatusBadRequest, invalid("The body broke off before its end; send it again.")}
+}
+
+// maxEncoding is how much of a Content-Encoding an error quotes, in bytes.
+const maxEncoding = 64
+
+// refuseEncoding refuses a body with a Content-Encoding other than identity:
+// the bounds on bodies count the bytes that are sent.
+func refuseEncoding(w http.ResponseWriter, r *http.Request) error {
+	sent := strings.Join(r.Header["Content-Encoding"], ", ")
+	if sent == "" || strings.EqualFold(sent, "identity") {
+		return nil
+	}
+	w.Header().Set("Accept-Encoding", "identity") // RFC 9110, 12.5.3
+	return &StatusError{http.StatusUnsupportedMediaType, invalid(
+		"The body has Content-Encoding: %.*s, and request bodies must not be compressed; send it uncompressed, without the header Content-Encoding.", maxEncoding, sent)}
 }
 
 // readAll reads to the end, into the room that there is as far as that goes;

@@ -30,6 +30,16 @@ type Principal struct {
 // Actor names the principal in what it writes.
 func (p *Principal) Actor() store.Actor { return store.Actor("client:" + p.ClientID) }
 
+// Share is the client whose share of what all clients have the principal uses. It
+// is empty where nobody showed the client's secret, so that anybody can use its
+// id: then the share is the address's.
+func (p *Principal) Share() (clientID string) {
+	if p == nil || p.Grant == GrantImplicit || p.Grant == GrantShopper {
+		return ""
+	}
+	return p.ClientID
+}
+
 // Holds tells whether the principal has a scope.
 func (p *Principal) Holds(scope string) bool { return slices.Contains(p.Scopes, scope) }
 

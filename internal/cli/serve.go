@@ -42,6 +42,7 @@ type Serve struct {
 
 	SubscriptionsConnection int `group:"Bounds" placeholder:"N" default:"50" help:"How many GraphQL subscriptions a connection may have at once; 0 is any number. Default: ${default}."`
 	SubscriptionsClient     int `group:"Bounds" placeholder:"N" default:"5000" help:"How many GraphQL subscriptions a client may have at once, over all of its connections to this server; 0 is any number. Default: ${default}."`
+	SubscriptionsAddress    int `group:"Bounds" placeholder:"N" default:"0" help:"How many GraphQL subscriptions of a client one address may have at once, an IPv6 /64 being one, where the token was got without the client's secret: an implicit or a shopper's token, or none. 0 is a tenth of --subscriptions-client. Default: ${default}."`
 
 	MessageBytes int64 `group:"Bounds" placeholder:"BYTES" default:"1048576" help:"How many bytes a message may have that comes over a WebSocket; a longer one ends it. 0 is the default. Default: ${default}, which is 1 MiB."`
 	JobWorkers   int   `placeholder:"N" default:"2" help:"How many jobs a server does at once, so that a long one does not hold up the publication behind it. Default: ${default}."`
@@ -76,8 +77,8 @@ func (c *Serve) Validate() error {
 	if _, err := web.ParseProxies(c.TrustedProxies); err != nil {
 		return usage("--trusted-proxy must be a network such as 10.0.0.0/8: %s", err)
 	}
-	if min(c.SubscriptionsConnection, c.SubscriptionsClient) < 0 {
-		return usage("--subscriptions-connection and --subscriptions-client must be 0 or more")
+	if min(c.SubscriptionsConnection, c.SubscriptionsClient, c.SubscriptionsAddress) < 0 {
+		return usage("--subscriptions-connection, --subscriptions-client and --subscriptions-address must be 0 or more")
 	}
 	if c.Slow < 0 || c.MetricsOperations < 0 {
 		return usage("--slow and --metrics-operations must be 0 or more")

@@ -27,6 +27,7 @@ type Request struct {
 	Answer    http.Header // web.Address: the header of its answer
 	Caller    any         // auth.Service.Middleware: a *auth.Principal, or what is wrong with the token
 	Operation any         // graph.Shopper: who asks as a shopper
+	Writer    any         // web.Turns.Middleware: what writes its answer
 	BodyBytes int64       // web.LimitBody: how long its body may be
 	Route     string      // web.Route: the pattern of the mux, once it is answered
 	Status    int         // web.Metrics: of the answer, once it is given
@@ -65,6 +66,19 @@ func RoutePath(pattern string) string {
 		return "/"
 	}
 	return path
+}
+
+// Network is what counts as one address: of IPv6 the /64, all of which one host
+// may have. It is empty for an address that is not valid.
+func Network(at netip.Addr) string {
+	if !at.Is6() {
+		if !at.IsValid() {
+			return ""
+		}
+		return at.String()
+	}
+	prefix, _ := at.Prefix(64) // an address of IPv6 has one
+	return prefix.String()
 }
 
 type key struct{}

@@ -21,9 +21,10 @@ type Bounds struct {
 
 	AnswerMemory int `placeholder:"MIB" default:"256" help:"How many MiB of answers may wait for slow readers; beyond that the slowest are cut off. 0 is any. Default: ${default}."`
 
-	Requests        int           `placeholder:"N" default:"0" help:"How many requests that read may be worked on at once, and as many that write beside them; others wait their turn. 0 is 16 for each core. Default: ${default}."`
-	RequestsWaiting int           `placeholder:"N" default:"1000" help:"How many requests of each kind may wait their turn; beyond that they are answered 503. Default: ${default}."`
-	RequestWait     time.Duration `placeholder:"DURATION" default:"300ms" help:"How long a request may wait its turn; then it is answered 503. Default: ${default}."`
+	Requests          int           `placeholder:"N" default:"0" help:"How many requests that read may be worked on at once, and as many that write beside them; others wait their turn. 0 is 16 for each core. Default: ${default}."`
+	RequestsWaiting   int           `placeholder:"N" default:"1000" help:"How many requests of each kind may wait their turn; beyond that they are answered 503. Default: ${default}."`
+	RequestWait       time.Duration `placeholder:"DURATION" default:"300ms" help:"How long a request may wait its turn; then it is answered 503. Default: ${default}."`
+	RequestsExpensive int           `placeholder:"N" default:"0" help:"How many expensive requests may run at once: those with a response of more than 1 MiB or a cost of more than a tenth of --document-cost; events of streams have half as many more. 0 is 2 for each core, at most 8. Default: ${default}."`
 
 	Connections        int `placeholder:"N" default:"0" help:"How many connections there may be at once. Beyond that those that wait for a request are closed; then /healthz and /readyz are answered, and else 503. 0 is what the limit of open files leaves, at most 4096. Default: ${default}."`
 	StreamsConnection  int `placeholder:"N" default:"100" help:"How many requests a connection of HTTP/2 may have at once, as it is told; one more is refused. 0 is the default. Default: ${default}."`
@@ -64,8 +65,8 @@ func (b Bounds) Check() error {
 			return fmt.Errorf("--%s must be 0 or more, not %s", time.flag, time.Duration)
 		}
 	}
-	if b.Requests < 0 || b.RequestsWaiting < 0 {
-		return errors.New("--requests and --requests-waiting must be 0 or more")
+	if b.Requests < 0 || b.RequestsWaiting < 0 || b.RequestsExpensive < 0 {
+		return errors.New("--requests, --requests-waiting and --requests-expensive must be 0 or more")
 	}
 	if b.Connections < 0 || b.ConnectionsAddress < 0 || b.AnswerMemory < 0 {
 		return errors.New("--connections, --connections-address and --answer-memory must be 0 or more")

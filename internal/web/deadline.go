@@ -32,11 +32,19 @@ func deadlines(b Bounds, next http.Handler) http.Handler {
 			_ = a.control.SetReadDeadline(time.Now().Add(b.BodyTime)) // a recorder in tests has none
 			r.Body = &timedBody{r.Body, &a.control}
 		}
+		defer a.end()
 		next.ServeHTTP(a, r)
 		if a.since.IsZero() { // nothing was written, and the header is not sent yet
 			a.begin(0)
 		}
 	})
+}
+
+// end gives an expensive turn back.
+func (a *timedAnswer) end() {
+	if a.expensive != nil {
+		a.expensive.ends(a)
+	}
 }
 
 // timedBody lifts the read deadline at its end: past it the server waits for
@@ -63,6 +71,9 @@ type timedAnswer struct {
 	work    timed // the context of the request
 	turn    turn  // of Turns
 	waits   waitingBody
+
+	expensive *turns        // that it has one of; nil for none
+	sent      *list.Element // of those, once it is written
 
 	own   bool // the handler sees to it
 	since time.Time
@@ -106,11 +117,16 @@ func (a *timedAnswer) Write(p []byte) (int, error) {
 // begin sets the deadline for so many bytes more.
 func (a *timedAnswer) begin(bytes int) {
 	a.turn.end()
-	if a.own || a.time == 0 {
+	if a.own {
 		return
 	}
 	if a.since.IsZero() {
-		a.since = time.Now()
+		if a.since = time.Now(); a.expensive != nil {
+			a.expensive.sends(a)
+		}
+	}
+	if a.time == 0 {
+		return
 	}
 	a.bytes += int64(bytes)
 	_ = a.control.SetWriteDeadline(a.since.Add(a.time + time.Duration(a.bytes*int64(time.Second)/answerRate)))

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"portico/internal/incoming"
 	"portico/store"
 )
 
@@ -160,7 +161,7 @@ func (g *gate) origin(conn net.Conn) string {
 	if within(g.trusted, at) {
 		return ""
 	}
-	return network(at)
+	return incoming.Network(at)
 }
 
 // forget takes a connection out of the count, once.

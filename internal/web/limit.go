@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math"
-	"net/netip"
 	"strconv"
 	"sync"
 	"time"
@@ -56,7 +55,7 @@ func (l *Limit) Use(ctx context.Context, clientID string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.perFrom != nil && from.Address.IsValid() {
-		if err := l.use(l.perFrom, network(from.Address), "this address", from, now); err != nil {
+		if err := l.use(l.perFrom, incoming.Network(from.Address), "this address", from, now); err != nil {
 			return err
 		}
 	}
@@ -99,16 +98,6 @@ func (l *Limit) use(callers *callers, key, who string, from *incoming.Request, n
 	}
 	return &store.Error{Code: store.RateLimited, Detail: fmt.Sprintf(
 		"There is too much %s from %s: at most %d a minute; try again in %d %s.", l.what, who, callers.uses, seconds, unit)}
-}
-
-// network is what counts as one address: of IPv6 the /64, all of which one
-// host may have.
-func network(at netip.Addr) string {
-	if at.Is4() {
-		return at.String()
-	}
-	prefix, _ := at.Prefix(64) // an address of IPv6 has one
-	return prefix.String()
 }
 
 // callers have a bucket of uses each, in a bounded number of places. Which of

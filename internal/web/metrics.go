@@ -144,15 +144,15 @@ func (m *Metrics) Stock(read func() (held, bytes, age, loads float64)) {
 // Turns has the metrics tell how many requests are worked on, how many wait for
 // their turn, and how many were refused for want of one.
 func (m *Metrics) Turns(turns *Turns) {
-	for kind, writes := range map[string]bool{"read": false, "write": true} {
+	for _, kind := range []string{ReadTurns, WriteTurns, ExpensiveTurns} {
 		labels := prometheus.Labels{"kind": kind}
 		m.registry.MustRegister(
-			prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "portico_requests_in_work", Help: "Requests that have their turn, by kind: read or write.", ConstLabels: labels},
-				func() float64 { busy, _, _ := turns.Busy(writes); return float64(busy) }),
+			prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "portico_requests_in_work", Help: "Requests that have their turn, by kind: read, write or expensive.", ConstLabels: labels},
+				func() float64 { busy, _, _ := turns.Busy(kind); return float64(busy) }),
 			prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "portico_requests_waiting", Help: "Requests that wait for their turn, by kind.", ConstLabels: labels},
-				func() float64 { _, waiting, _ := turns.Busy(writes); return float64(waiting) }),
+				func() float64 { _, waiting, _ := turns.Busy(kind); return float64(waiting) }),
 			prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "portico_requests_refused_total", Help: "Requests refused because too many waited, or their turn did not come in time, by kind.", ConstLabels: labels},
-				func() float64 { _, _, refused := turns.Busy(writes); return float64(refused) }))
+				func() float64 { _, _, refused := turns.Busy(kind); return float64(refused) }))
 	}
 }
 

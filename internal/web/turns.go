@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"portico/internal/incoming"
 	"portico/store"
 )
 
@@ -21,7 +22,7 @@ import (
 //
 // A turn begins once the body is read, and ends with the first byte of the
 // answer: neither a slow client, nor a stream, nor a WebSocket holds one.
-type Turns struct{ reads, writes turns }
+type Turns struct{ reads, writes, expensive, events turns }
 
 // turnsPerCore is how many requests of each kind are worked on at once for
 // each core.
@@ -33,11 +34,9 @@ func NewTurns(b Bounds) *Turns {
 	if at == 0 {
 		at = turnsPerCore * runtime.GOMAXPROCS(0)
 	}
-	t := &Turns{}
-	for _, each := range []*turns{&t.reads, &t.writes} {
-		each.most, each.room, each.patience, each.line = at, b.RequestsWaiting, b.RequestWait, list.New()
-	}
-	return t
+	of := func(most int) turns { return newTurns(most, b.RequestsWaiting, b.RequestWait) }
+	expensive := b.expensive(at)
+	return &Turns{reads: of(at), writes: of(at), expensive: of(expensive), events: of(max(1, expensive/2))}
 }
 
 // Reading takes a turn among reads; end gives it back, once.
@@ -46,15 +45,22 @@ func (t *Turns) Reading(ctx context.Context) (end func(), err error) { return t.
 // Writing takes a turn among writes.
 func (t *Turns) Writing(ctx context.Context) (end func(), err error) { return t.writes.one(ctx) }
 
-// Busy is how many requests are worked on, wait, and were refused until now.
-func (t *Turns) Busy(writes bool) (busy, waiting int, refused uint64) {
-	of := &t.reads
-	if writes {
-		of = &t.writes
+// The kinds of turns, as metrics name them.
+const (
+	ReadTurns      = "read"
+	WriteTurns     = "write"
+	ExpensiveTurns = "expensive"
+)
+
+// Busy is how many requests of a kind are worked on, wait, and were refused until
+// now.
+func (t *Turns) Busy(kind string) (busy, waiting int, refused uint64) {
+	for _, of := range map[string][]*turns{ReadTurns: {&t.reads}, WriteTurns: {&t.writes}, ExpensiveTurns: {&t.expensive, &t.events}}[kind] {
+		of.mu.Lock()
+		busy, waiting, refused = busy+of.busy, waiting+of.line.Len(), refused+of.refused
+		of.mu.Unlock()
 	}
-	of.mu.Lock()
-	defer of.mu.Unlock()
-	return of.busy, of.line.Len(), of.refused
+	return busy, waiting, refused
 }
 
 // turns are those of one kind.
@@ -65,24 +71,26 @@ type turns struct {
 	mu      sync.Mutex
 	busy    int
 	line    *list.List // of chan struct{}, the first who came in front
+	sent    *list.List // of *timedAnswer that are written with their turn, the longest in front
 	refused uint64
 }
 
-// take waits for a turn.
-func (t *turns) take(ctx context.Context) error {
+// take waits for a turn, where fewer wait than there is room for.
+func (t *turns) take(ctx context.Context, room int) error {
 	t.mu.Lock()
 	if t.busy < t.most {
 		t.busy++
 		t.mu.Unlock()
 		return nil
 	}
-	if t.line.Len() >= t.room || t.patience <= 0 {
+	if t.line.Len() >= room || t.patience <= 0 {
 		t.refused++
 		t.mu.Unlock()
 		return errNoTurn()
 	}
 	called := make(chan struct{})
 	place := t.line.PushBack(called)
+	t.relieve()
 	t.mu.Unlock()
 	timer := time.NewTimer(t.patience)
 	defer timer.Stop()
@@ -116,7 +124,7 @@ func (t *turns) give() {
 }
 
 func (t *turns) one(ctx context.Context) (end func(), err error) {
-	if err := t.take(ctx); err != nil {
+	if err := t.take(ctx, t.room); err != nil {
 		return func() {}, err
 	}
 	return sync.OnceFunc(t.give), nil
@@ -145,7 +153,7 @@ func (t *turn) begin(ctx context.Context, among *turns) error {
 		return nil
 	}
 	t.end()
-	if err := among.take(ctx); err != nil {
+	if err := among.take(ctx, among.room); err != nil {
 		return err
 	}
 	t.has = among
@@ -167,6 +175,8 @@ func (t *Turns) Middleware(writeError func(http.ResponseWriter, *http.Request, e
 				among = &t.writes
 			}
 			defer answer.turn.end()
+			r, known := incoming.Begin(r)
+			known.Writer = answer
 			if r.Body != nil && r.Body != http.NoBody && r.Method != http.MethodGet && r.Method != http.MethodHead {
 				answer.waits = waitingBody{ReadCloser: r.Body, ctx: r.Context(), turn: &answer.turn, among: among}
 				r.Body = &answer.waits

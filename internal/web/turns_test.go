@@ -83,16 +83,16 @@ func (s *turned) asks(t *testing.T, ctx context.Context, path string) (status ch
 }
 
 // waits until so many wait for their turn.
-func (s *turned) waits(t *testing.T, writes bool, want int) {
+func (s *turned) waits(t *testing.T, kind string, want int) {
 	t.Helper()
-	require.Eventually(t, func() bool { _, waiting, _ := s.turns.Busy(writes); return waiting == want }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { _, waiting, _ := s.turns.Busy(kind); return waiting == want }, time.Minute, time.Millisecond)
 }
 
 func (s *turned) idle(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		reads, _, _ := s.turns.Busy(false)
-		writes, _, _ := s.turns.Busy(true)
+		reads, _, _ := s.turns.Busy(web.ReadTurns)
+		writes, _, _ := s.turns.Busy(web.WriteTurns)
 		return reads+writes == 0
 	}, time.Minute, time.Millisecond)
 }
@@ -107,12 +107,12 @@ func TestRequestsTakeTurns(t *testing.T) {
 	}
 	for waiting := range 3 {
 		answers = append(answers, s.asks(t, t.Context(), "/read"))
-		s.waits(t, false, waiting+1)
+		s.waits(t, web.ReadTurns, waiting+1)
 	}
 	for range 5 {
 		require.Equal(t, 503, <-s.asks(t, t.Context(), "/read"), "the line is full")
 	}
-	_, _, refused := s.turns.Busy(false)
+	_, _, refused := s.turns.Busy(web.ReadTurns)
 	require.Equal(t, uint64(5), refused)
 	require.Equal(t, 200, <-s.asks(t, t.Context(), web.HealthPath), "health waits for nobody")
 	require.Equal(t, web.HealthPath, <-s.begun)
@@ -164,7 +164,7 @@ func TestTurnsAreAllGivenBack(t *testing.T) {
 	}
 	group.Wait()
 	require.LessOrEqual(t, most, 3)
-	busy, waiting, counted := turns.Busy(false)
+	busy, waiting, counted := turns.Busy(web.ReadTurns)
 	require.Equal(t, []int{0, 0, 2000}, []int{busy, waiting, done + int(counted)})
 	require.Equal(t, refused, int(counted))
 }
@@ -210,10 +210,10 @@ func TestWhoHoldsNoTurn(t *testing.T) {
 	<-s.begun
 	ctx, goAway := context.WithCancel(t.Context())
 	gone := s.asks(t, ctx, "/read")
-	s.waits(t, false, 1)
+	s.waits(t, web.ReadTurns, 1)
 	goAway()
 	require.Zero(t, <-gone)
-	s.waits(t, false, 0)
+	s.waits(t, web.ReadTurns, 0)
 	require.Equal(t, []string(nil), s.worked())
 	for range 6 { // the streams too
 		s.leave <- struct{}{}

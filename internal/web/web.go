@@ -4,7 +4,7 @@
 //
 // The order that works, outermost first:
 //
-//	RequestID > Slow > Traces > Address > Recover > (who is asking) > AccessLog > Metrics > CORS > Compress > Crowd > LimitBody > Turns > Entrance > Route > routes
+//	NoSniff > RequestID > Slow > Traces > Address > Recover > (who is asking) > AccessLog > Metrics > CORS > Compress > Crowd > LimitBody > Turns > Entrance > Route > routes
 //
 // Recover stands outside of AccessLog, which logs a panicking request as 500
 // on its way out; AccessLog stands inside of what finds out who is asking, or
@@ -35,6 +35,17 @@ func Announce(asked func()) Middleware {
 			next.ServeHTTP(w, r)
 		})
 	}
+}
+
+var noSniff = []string{"nosniff"}
+
+// NoSniff sends X-Content-Type-Options: nosniff with every response, so that
+// browsers go by its Content-Type. It is the outermost layer.
+func NoSniff(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header()["X-Content-Type-Options"] = noSniff
+		next.ServeHTTP(w, r)
+	})
 }
 
 // recorder notes what was answered.

@@ -1,0 +1,98 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+)
+
+// Limit bounds the memory of answers. A run that exceeds it stops at once,
+// within one leaf or fragment of a row.
+type Limit struct {
+	Bytes int // of an answer; 0 is any number
+
+	// An answer that is to grow beyond Large bytes calls Reserve first, once. An
+	// error of it stops the run. Reserve may be nil.
+	Large   int
+	Reserve func(context.Context) error
+}
+
+// Stopped is the error of a run that was stopped on purpose: its answer is too
+// large (ErrTooLarge), or Limit.Reserve returned Err. No other executor should
+// run the operation in its place.
+type Stopped struct{ Err error }
+
+func (s *Stopped) Error() string { return s.Err.Error() }
+
+// Unwrap returns Err.
+func (s *Stopped) Unwrap() error { return s.Err }
+
+// ErrTooLarge says that an answer has more bytes than Limit.Bytes.
+var ErrTooLarge = errors.New("the answer is larger than its limit")
+
+// Stop ends the run or the marshaling around it: it panics with a *Stopped.
+func Stop(err error) { panic(&Stopped{err}) }
+
+// smallLeaf is what a leaf other than a text takes, about: numbers, Booleans,
+// enums and times are appended without a look at the limit.
+const smallLeaf = 64
+
+// grow makes room for more bytes, or stops the run.
+func (r *Run) grow(more int) {
+	if len(r.answer)+more > r.room {
+		r.extend(len(r.answer) + more)
+	}
+}
+
+// extend makes room for an answer of so many bytes. Its buffer doubles: one that
+// grows by a quarter, as append has it, allocates five times its bytes.
+func (r *Run) extend(bytes int) {
+	limit := r.runner.limit
+	if limit.Bytes > 0 && bytes > limit.Bytes+smallLeaf { // what was asked for as room is not all written
+		Stop(ErrTooLarge)
+	}
+	if bytes > limit.Large && limit.Reserve != nil && !r.reserved {
+		if err := limit.Reserve(r.ctx); err != nil {
+			Stop(err)
+		}
+		r.reserved = true
+	}
+	if size := max(bytes, min(2*cap(r.answer), limit.most())); bytes > cap(r.answer) {
+		r.answer = slices.Grow(r.answer, size-len(r.answer))
+	}
+	r.room = min(cap(r.answer), limit.most())
+	if limit.Reserve != nil && !r.reserved {
+		r.room = min(r.room, limit.Large)
+	}
+}
+
+// most is how many bytes an answer can have, with the room that a leaf asks for.
+func (l Limit) most() int {
+	if l.Bytes == 0 {
+		return int(^uint(0) >> 1)
+	}
+	return l.Bytes + smallLeaf
+}
+
+// check stops a run whose answer is complete, and too large.
+func (r *Run) check() {
+	if limit := r.runner.limit; limit.Bytes > 0 && len(r.answer) > limit.Bytes {
+		Stop(ErrTooLarge)
+	}
+}
+
+// recoverInto makes a panic an error, and takes back what was written.
+func (r *Run) recoverInto(answer *[]byte, err *error, mark int) {
+	reason := recover()
+	if reason == nil {
+		return
+	}
+	*answer = r.answer[:mark]
+	if stopped, ok := reason.(*Stopped); ok {
+		*err = stopped
+		return
+	}
+	*err = fmt.Errorf("panic in a plan: %v\n%s", reason, debug.Stack())
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/graph"
+	"portico/internal/web"
+	"portico/rest"
+)
+
+// paths are all paths of the main listener, those of REST from its description,
+// and some that do not exist.
+func (h *hot) paths(t *testing.T) (paths []string) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, rest.OpenAPIPath, nil))
+	for _, found := range regexp.MustCompile(`(?m)^  (/[^:]*):`).FindAllStringSubmatch(w.Body.String(), -1) {
+		paths = append(paths, strings.NewReplacer("{", "", "}", "").Replace(found[1]))
+	}
+	require.Greater(t, len(paths), 30)
+	return append(paths, "/", "/graphql", "/graphql?query={__typename}", "/schema.graphql", "/oauth/access_token", "/.well-known/jwks.json",
+		web.HealthPath, web.ReadyPath, rest.OpenAPIPath, rest.DocsPath, rest.DocsPath+"/docs.js", graph.PlaygroundPath+"/playground.js",
+		graph.PlaygroundPath+"/none", graph.GraphiQLPath, graph.GraphiQLPath+"/none", "/none", "/v2/none", "/catalog/none", "/v2/../x", "/catalog//nodes")
+}
+
+// TestEveryResponseForbidsSniffing: every path of both listeners, whatever the
+// method, error or not.
+func TestEveryResponseForbidsSniffing(t *testing.T) {
+	t.Parallel()
+	h := heat(t)
+	check := func(handler http.Handler, method, path, authorization string) {
+		r, w := httptest.NewRequest(method, path, strings.NewReader("{")), httptest.NewRecorder()
+		r.Header.Set("Authorization", authorization)
+		handler.ServeHTTP(w, r)
+		require.Equal(t, []string{"nosniff"}, w.Header()["X-Content-Type-Options"], "%s %s is %d", method, path, w.Code)
+	}
+	for _, path := range h.paths(t) {
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions, "NONE"} {
+			check(h.handler, method, path, "Bearer "+h.token)
+			check(h.handler, method, path, "Bearer none")
+		}
+	}
+	admin := h.adminHandler()
+	for _, path := range []string{web.MetricsPath, web.HealthPath, web.ReadyPath, "/debug/pprof/", "/debug/pprof/cmdline", "/none", "//"} {
+		check(admin, http.MethodGet, path, "")
+		check(admin, http.MethodDelete, path, "")
+	}
+}
+
+// TestEncodedBodiesAreRefused, whatever reads them, by the name of the header:
+// what is sent as it is gets past it.
+func TestEncodedBodiesAreRefused(t *testing.T) {
+	t.Parallel()
+	h := heat(t)
+	for _, route := range []hotRequest{
+		{method: http.MethodPost, path: "/graphql", body: posted("{__typename}", "{}")},
+		{name: "events", method: http.MethodPost, path: "/graphql", body: posted("{__typename}", "{}"), header: []string{"Accept", "text/event-stream"}},
+		{method: http.MethodPut, path: "/v2/settings", body: `{"data":{"type":"settings"}}`},
+		{method: http.MethodPut, path: "/v2/gateways/manual", body: `{"data":{"type":"gateway"}}`},
+		{method: http.MethodPost, path: "/v2/inventories/multiple", body: `{"data":[]}`},
+		{method: http.MethodPost, path: "/catalog/products/x/configure", body: `{"data":{"selected_options":{}}}`},
+		{method: http.MethodPost, path: "/oauth/access_token", body: "grant_type=implicit&client_id=x"},
+	} {
+		t.Run(route.name+route.path, func(t *testing.T) {
+			t.Parallel()
+			send := func(encodings ...string) *httptest.ResponseRecorder {
+				r, w := h.request(t.Context(), route), httptest.NewRecorder()
+				if r.Header.Set("Content-Type", "application/json"); strings.HasPrefix(route.path, "/oauth") {
+					r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+				}
+				r.Header["Content-Encoding"] = encodings
+				h.handler.ServeHTTP(w, r)
+				return w
+			}
+			for _, encodings := range [][]string{{"gzip"}, {"zstd, gzip"}, {"identity", "br"}, {strings.Repeat("x", 5000)}} {
+				w := send(encodings...)
+				require.Equal(t, http.StatusUnsupportedMediaType, w.Code, w.Body)
+				require.Equal(t, "identity", w.Header().Get("Accept-Encoding"))
+				require.Contains(t, w.Body.String(), "Content-Encoding")
+				require.Contains(t, w.Body.String(), "send it uncompressed")
+				require.Contains(t, w.Body.String(), `{"errors":[{`)
+				require.Less(t, w.Body.Len(), 500)
+			}
+			for _, encodings := range [][]string{nil, {""}, {"identity"}, {"Identity"}} {
+				require.NotEqual(t, http.StatusUnsupportedMediaType, send(encodings...).Code, encodings)
+			}
+		})
+	}
+}
