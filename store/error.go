@@ -155,6 +155,8 @@ func AsErrors(err error) Errors {
 		return Errors{{Code: Unavailable, Detail: "The service is shutting down; try again in a moment."}}
 	case errors.Is(err, ErrLeft):
 		return Errors{{Code: Unavailable, Detail: "The database's file was moved away or replaced; the server must be restarted."}}
+	case errors.Is(err, ErrReplaced):
+		return Errors{{Code: Unavailable, Detail: "The database is being replaced or restored; try again in a moment."}}
 	case errors.Is(err, ErrAway):
 		return Errors{{Code: Unavailable, Detail: "The database does not answer; try again in a moment."}}
 	case errors.Is(err, ErrSlow):
@@ -182,6 +184,7 @@ var (
 	ErrHeld     = errors.New("another transaction holds the rows")
 	ErrReadOnly = errors.New("the database takes no writes")
 	ErrNoSpace  = errors.New("the database has no room left")
+	ErrReplaced = errors.New("the database is being replaced")                 // it may be another one than was read before
 	ErrLeft     = errors.New("the database's file was moved away or replaced") // its name is another file's
 )
 

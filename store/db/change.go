@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"maps"
 	"sync"
 	"sync/atomic"
@@ -31,28 +32,31 @@ const PollEvery = 250 * time.Millisecond
 type topics struct {
 	settings, catalog, keys, clients atomic.Int64
 
-	mu   sync.Mutex
-	seen map[Topic]int64 // the table's versions
-	all  map[Topic]int64 // those of topics that a hook follows too
-	back time.Time       // when it was last told that they went back
+	cycle atomic.Int64 // how often everything was due to be read anew, whether it changed or not
+
+	mu     sync.Mutex
+	seen   map[Topic]int64 // the table's versions
+	all    map[Topic]int64 // those of topics that a hook follows too
+	cycled time.Time       // when cycle last grew
 }
 
-// wentBack tells whether the versions are those of a time before what was seen,
-// as of a backup that was restored, or a standby that lacked the last writes
-// when it took over. It does so now and again where they go to and fro.
-func (t *topics) wentBack(versions map[Topic]int64, now time.Time) bool {
-	back := false
+// reloadEvery is how long a value is kept that no version says has changed, as
+// of a table that was written by hand or restored by itself.
+const reloadEvery = 30 * time.Second
+
+// wentBack takes the versions in. It says which of them is that of a time before
+// what was seen, as of a backup that was restored, or a standby that lacked the
+// last writes when it took over; empty for none.
+func (t *topics) wentBack(versions map[Topic]int64) (reason string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	for name, seen := range t.all {
 		if version, there := versions[name]; !there || version < seen {
-			back = true
+			reason = fmt.Sprintf("it went back to an earlier state: version %d of %s, after %d", version, name, seen)
 		}
 	}
-	t.all = maps.Clone(versions) // which the hook may take from
-	if !back || now.Sub(t.back) < troubleEvery {
-		return false
-	}
-	t.back = now
-	return true
+	t.all = versions
+	return reason
 }
 
 // version is nil for the topics that a hook follows.
@@ -70,8 +74,11 @@ func (t *topics) version(name Topic) *atomic.Int64 {
 	return nil
 }
 
-// TopicVersion counts how often a topic changed, as this process noticed.
-func (s *DB) TopicVersion(name Topic) int64 { return s.topics.version(name).Load() }
+// TopicVersion grows whenever a topic changed, as this process noticed, and each
+// reloadEvery.
+func (s *DB) TopicVersion(name Topic) int64 {
+	return s.topics.version(name).Load() + s.topics.cycle.Load()
+}
 
 // poll follows the change table, and the place of its file, until the store
 // closes.
@@ -100,40 +107,65 @@ func (s *DB) poll() {
 	}
 }
 
+// readVersions reads which database this is, and the versions of all topics.
+func (s *DB) readVersions(ctx context.Context) (identity string, versions map[Topic]int64, err error) {
+	versions = map[Topic]int64{}
+	_, err = Collect(ctx, s.poller, func(rows *sql.Rows) (none struct{}, err error) {
+		var name sql.NullString
+		var version sql.NullInt64
+		if err = rows.Scan(&identity, &name, &version); err == nil && name.Valid {
+			versions[Topic(name.String)] = version.Int64
+		}
+		return none, err
+	}, `SELECT d.identity, change.topic, change.version FROM (SELECT `+s.pools.identity()+` AS identity) AS d LEFT JOIN change ON TRUE`)
+	return identity, versions, err
+}
+
 // refresh takes note of what changed.
 func (s *DB) refresh(ctx context.Context) error {
 	asked := time.Now()
-	type change struct {
-		name    Topic
-		version int64
-	}
-	list, err := Collect(ctx, s.Reader, func(rows *sql.Rows) (c change, err error) {
-		return c, rows.Scan(&c.name, &c.version)
-	}, `SELECT topic, version FROM change`)
+	identity, versions, err := s.readVersions(ctx)
 	if err != nil {
 		return err
 	}
-	versions := map[Topic]int64{}
+	s.continuity.identify(identity)
+	if s.continuity.check() != nil {
+		return s.settle(ctx, identity, versions, asked)
+	}
+	if reason := s.topics.wentBack(versions); reason != "" {
+		s.continuity.doubt(reason)
+		return nil
+	}
 	s.topics.mu.Lock()
 	if s.topics.seen == nil {
 		s.topics.seen = map[Topic]int64{}
 	}
-	for _, c := range list {
-		versions[c.name] = c.version
-		if s.topics.version(c.name) != nil && s.topics.seen[c.name] != c.version {
-			s.topics.seen[c.name] = c.version
-			s.noticed(c.name)
+	for name, version := range versions {
+		if s.topics.version(name) != nil && s.topics.seen[name] != version {
+			s.topics.seen[name] = version
+			s.noticed(name)
 		}
 	}
-	back := s.topics.wentBack(versions, asked)
+	due := !s.topics.cycled.IsZero() && asked.Sub(s.topics.cycled) >= reloadEvery
+	if due || s.topics.cycled.IsZero() {
+		s.topics.cycled = asked
+	}
 	s.topics.mu.Unlock()
-	if back {
-		s.Log.Warn("the database went back to an earlier state: a backup was restored, or a failover lost writes; what was kept of it is read anew")
+	if due {
+		s.reload()
 	}
 	if s.hooks.Polled == nil {
 		return nil
 	}
-	return s.hooks.Polled(ctx, versions, asked)
+	return s.hooks.Polled(ctx, maps.Clone(versions), asked) // which the hook may take from
+}
+
+// reload has every Watched value be read anew, where the database answers.
+func (s *DB) reload() {
+	s.topics.cycle.Add(1)
+	if s.hooks.Changed != nil {
+		s.hooks.Changed(TopicCatalog)
+	}
 }
 
 // noticed counts a change of a topic, and wakes those who follow it.
@@ -153,27 +185,37 @@ func (s *DB) Changed(ctx context.Context, t *Tx, name Topic) error {
 	return nil
 }
 
-// Watched is a value read from the database once and again whenever its topic
-// changes.
+// Watched is a value read from the database once, again whenever its topic
+// changes, and again each reloadEvery.
 type Watched[T any] struct {
 	mu      sync.Mutex
 	version int64
+	cycle   int64
 	loaded  bool
 	value   T
 }
 
-// Get returns the value of the topic's current version.
+// Get returns the value of the topic's current version; store.ErrReplaced while
+// the database may be another one.
 func (w *Watched[T]) Get(ctx context.Context, s *DB, name Topic, load func(context.Context) (T, error)) (T, error) {
-	version := s.topics.version(name).Load() // before loading: a change meanwhile loads again
+	version, cycle := s.topics.version(name).Load(), s.topics.cycle.Load() // before loading: a change meanwhile loads again
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.loaded && w.version == version {
+	if err := s.continuity.check(); err != nil {
+		var none T
+		return none, err
+	}
+	current := w.loaded && w.version == version
+	if current && w.cycle == cycle {
 		return w.value, nil
 	}
 	value, err := load(ctx)
-	if err != nil {
+	switch {
+	case err == nil:
+		w.value, w.version, w.loaded = value, version, true
+	case !current || errors.Is(err, store.ErrReplaced):
 		return value, err
 	}
-	w.value, w.version, w.loaded = value, version, true
-	return value, nil
+	w.cycle = cycle // where it failed, what is known is as good as before
+	return w.value, nil
 }

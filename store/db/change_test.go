@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -12,8 +13,8 @@ import (
 	"portico/store/storetest"
 )
 
-// Whose database goes back under it, as by a backup that is restored, says so
-// once, and reads anew what it kept.
+// A server whose database goes back, as by a backup that is restored, logs it and
+// reads anew everything that it kept.
 func TestADatabaseThatWentBackIsTold(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
@@ -24,20 +25,23 @@ func TestADatabaseThatWentBackIsTold(t *testing.T) {
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{Changed: func(name db.Topic) { noticed <- name }}))
 		t.Cleanup(func() { _ = d.Close() })
 		other := e.SQL(t)
-		change := func() {
-			t.Helper()
+		for range 2 {
 			require.NoError(t, d.Update(t.Context(), "", func(ctx context.Context, t *db.Tx) error { return d.Changed(ctx, t, db.TopicSettings) }))
-			<-noticed // as written
-			<-noticed // as found
 		}
-		change()
-		change()
+		time.Sleep(2 * db.PollEvery) // until they are found too
 		require.Zero(t, strings.Count(log.String(), "went back"))
-		for range 2 { // to and fro, which is told now and again
+		for n := range 2 {
+			for len(noticed) > 0 {
+				<-noticed
+			}
 			_, err = other.Exec(`UPDATE change SET version = version - 1`)
 			require.NoError(t, err)
-			require.Equal(t, db.TopicSettings, <-noticed)
+			for _, topic := range []db.Topic{db.TopicSettings, db.TopicCatalog, db.TopicKeys, db.TopicClients} { // once the database is found to be complete
+				require.Equal(t, topic, <-noticed)
+			}
+			storetest.Soon(t, n+1, func() int { return strings.Count(log.String(), "the database is complete") })
+			require.Equal(t, n+1, strings.Count(log.String(), "went back to an earlier state"))
+			require.NoError(t, d.Ping(t.Context()))
 		}
-		storetest.Soon(t, 1, func() int { return strings.Count(log.String(), "went back to an earlier state") })
 	})
 }

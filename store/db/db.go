@@ -31,6 +31,8 @@ type Config struct {
 	Clock        func() time.Time // nil means time.Now
 	Log          *slog.Logger     // nil discards
 
+	identified func(identity string) // of the database that each new connection reaches; nil for none
+
 	// DatabaseClock is what the database's own clock is taken to show where ages
 	// are told (SafeNow), for tests in which months pass; nil asks the database.
 	DatabaseClock func() time.Time
@@ -46,8 +48,13 @@ type DB struct {
 
 	pools
 	Reader   Session // queries outside a write
+	poller   Session // those that look whether the database is still the same
 	patience store.Patience
 	troubles troubles
+
+	continuity *continuity
+	keyed      []string // tables that had a primary key when the database was opened
+
 	readOnly atomic.Bool // as far as is known
 	Cache    *Cache      // nil for none
 
@@ -68,6 +75,10 @@ type Hooks struct {
 	Polled  func(ctx context.Context, versions map[Topic]int64, asked time.Time) error // the versions of all topics, as they were asked for at a time
 	Changed func(name Topic)                                                           // by this process or another
 	Left    func()                                                                     // the database is no longer where it was; nothing may be shown of it
+
+	Doubted  func()                                                          // the database may be another one; nothing kept of it may be shown
+	Complete func(ctx context.Context, in Session) (found string, err error) // describes what a database in doubt holds; the error says what it lacks
+	Replaced func()                                                          // the database in doubt is complete, and is read from now on
 }
 
 // Open connects, migrates the schema and starts the writer. Close ends it.
@@ -89,6 +100,8 @@ func Open(ctx context.Context, config Config) (*DB, error) {
 		s.clock = time.Now
 	}
 	s.troubles = troubles{log: s.Log, seen: map[error]*trouble{}}
+	s.continuity = &continuity{log: s.Log.Warn}
+	config.identified = s.continuity.identify
 	if s.pools, err = engine.open(ctx, config); err != nil {
 		return nil, err
 	}
@@ -98,8 +111,10 @@ func Open(ctx context.Context, config Config) (*DB, error) {
 	} else {
 		s.Reader.again, s.Reader.aside = s.passing, s.house
 	}
+	s.poller = s.Reader
+	s.Reader.continuity = s.continuity
 	s.readOnly.Store(true) // until it is known
-	if err := errors.Join(s.lookReadOnly(ctx), s.migrate(ctx)); err != nil {
+	if err := errors.Join(s.lookReadOnly(ctx), s.migrate(ctx), s.know(ctx)); err != nil {
 		s.closer.Close()
 		return nil, err
 	}
@@ -111,10 +126,21 @@ func Open(ctx context.Context, config Config) (*DB, error) {
 	return s, nil
 }
 
+// know takes note of which database was opened.
+func (s *DB) know(ctx context.Context) error {
+	identity, _, err := s.readVersions(ctx)
+	if err == nil {
+		s.keyed, err = s.primaryKeys(ctx)
+	}
+	s.continuity.arm(identity)
+	return err
+}
+
 // Follow looks for changes by others, now and again until the database is
 // closed. It is called once, before anything is read.
 func (s *DB) Follow(ctx context.Context, hooks Hooks) error {
 	s.hooks = hooks
+	s.continuity.doubted = hooks.Doubted
 	if err := s.refresh(ctx); err != nil {
 		close(s.polled)
 		return err
@@ -202,7 +228,11 @@ func (s *DB) explainRead(err error) error {
 // explainTrouble tells what keeps the database from answering, and has the log
 // tell it.
 func (s *DB) explainTrouble(err error) error {
-	kind := troubleOf(s.dialect.classify(err))
+	failure := s.dialect.classify(err)
+	if failure == faultMissing {
+		s.continuity.doubt("a table is missing: " + err.Error())
+	}
+	kind := troubleOf(failure)
 	if errors.Is(err, store.ErrSlow) {
 		kind = store.ErrSlow
 	}
@@ -236,7 +266,7 @@ func (s *DB) lookReadOnly(ctx context.Context) error {
 // Ping tells whether the database answers, and is still the one that was
 // opened.
 func (s *DB) Ping(ctx context.Context) error {
-	if err := s.home.check(); err != nil {
+	if err := errors.Join(s.home.check(), s.continuity.check()); err != nil {
 		return err
 	}
 	if _, _, err := One(ctx, s.Reader, Scalar[int], `SELECT 1`); err != nil {
@@ -250,11 +280,18 @@ func (s *DB) Describe() string { return s.dialect.describe(s.opened) }
 
 // Snapshot runs fn so that all its reads see one state of the database.
 func (s *DB) Snapshot(ctx context.Context, fn func(Session) error) error {
+	phase, err := s.continuity.enter()
+	if err != nil {
+		return err
+	}
 	transaction, err := s.long.BeginTx(onLiving(ctx), s.dialect.snapshot())
 	if err != nil {
 		return s.explainRead(err)
 	}
 	defer transaction.Rollback()
+	if err := s.continuity.left(phase); err != nil {
+		return err
+	}
 	in := Session{on: transaction, explain: s.explainRead}
 	if s.dialect.oneWriter() {
 		in.prepared = newStatements() // which the transaction closes
@@ -262,5 +299,8 @@ func (s *DB) Snapshot(ctx context.Context, fn func(Session) error) error {
 	if err := in.bulk(ctx, s.dialect); err != nil {
 		return err
 	}
-	return fn(in)
+	if err := fn(in); err != nil {
+		return err
+	}
+	return s.continuity.left(phase)
 }

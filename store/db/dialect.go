@@ -72,6 +72,10 @@ type dialect interface {
 	least() string
 	greatest() string
 
+	// primaryKeys is a query for the tables of the schema that have a primary key,
+	// in order; empty where no database is restored table by table.
+	primaryKeys() string
+
 	// readOnly is a query that tells 1 where the database takes no writes, else 0.
 	readOnly() string
 
@@ -95,6 +99,9 @@ type pools struct {
 	closer io.Closer
 	home   *home // nil on PostgreSQL
 	stats  []func() PoolStats
+
+	identity func() string // an expression that differs between databases, and stays while one lives
+	reset    func()        // has each connection made anew once it is free
 }
 
 // fault is what an engine's error means.
@@ -111,6 +118,7 @@ const (
 	faultSlow            // it took longer than it may
 	faultReadOnly        // a database that takes no writes
 	faultFull            // no room on its disk
+	faultMissing         // a table or a column that there was before is not there
 )
 
 // dialectOf picks the engine by the form of the address.

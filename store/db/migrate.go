@@ -28,7 +28,7 @@ func (s *DB) migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if applied, err := s.refuseNewer(ctx, len(files)); err != nil || applied >= len(files) {
+	if applied, err := s.refuseNewer(ctx, s.write, len(files)); err != nil || applied >= len(files) {
 		return err
 	}
 	if s.ReadOnly() {
@@ -39,7 +39,7 @@ func (s *DB) migrate(ctx context.Context) error {
 		return fmt.Errorf("lock the database for its migration: %w", err)
 	}
 	defer unlock()
-	if _, err := s.refuseNewer(ctx, len(files)); err != nil { // another may have come first
+	if _, err := s.refuseNewer(ctx, s.write, len(files)); err != nil { // another may have come first
 		return err
 	}
 	var list []*goose.Migration
@@ -62,7 +62,7 @@ func (s *DB) migrate(ctx context.Context) error {
 	if _, err := provider.Up(ctx); err != nil {
 		return fmt.Errorf("migrate the database: %w", err)
 	}
-	_, err = s.refuseNewer(ctx, len(files))
+	_, err = s.refuseNewer(ctx, s.write, len(files))
 	return err
 }
 
@@ -83,16 +83,16 @@ func (s *DB) migration(text string) func(context.Context, *sql.Tx) error {
 
 // refuseNewer reads the oldest binary that may use this schema, and how many
 // migrations have been applied. A database without the table has no schema yet.
-func (s *DB) refuseNewer(ctx context.Context, version int) (applied int, err error) {
+func (s *DB) refuseNewer(ctx context.Context, from *sql.DB, version int) (applied int, err error) {
 	var tables int
-	if err := s.write.QueryRowContext(ctx, s.dialect.hasTable(), "store_meta").Scan(&tables); err != nil {
+	if err := from.QueryRowContext(ctx, s.dialect.hasTable(), "store_meta").Scan(&tables); err != nil {
 		return 0, fmt.Errorf("look for the schema: %w", err)
 	}
 	if tables == 0 {
 		return 0, nil
 	}
 	var text string
-	if err := s.write.QueryRowContext(ctx, `
+	if err := from.QueryRowContext(ctx, `
 		SELECT value, (SELECT COALESCE(MAX(version_id), 0) FROM goose_db_version)
 		FROM store_meta WHERE name = 'min_binary'`).Scan(&text, &applied); err != nil {
 		return 0, fmt.Errorf("read the schema's version: %w", err)

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -42,6 +43,8 @@ func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 	base.ConnConfig.DialFunc = (&net.Dialer{KeepAliveConfig: connectionAlive}).DialContext
 	var p pools
 	var all closers
+	var resets []func()
+	known := &postgresIdentity{}
 	writing := map[string]time.Duration{
 		"statement_timeout": patience.Write, "lock_timeout": patience.Lock, "idle_in_transaction_session_timeout": patience.Idle,
 	}
@@ -65,6 +68,13 @@ func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 				own.ConnConfig.RuntimeParams[name] = milliseconds(bound)
 			}
 		}
+		own.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+			identity, err := known.read(ctx, conn)
+			if err == nil {
+				config.identified(identity)
+			}
+			return err
+		}
 		opened, err := pgxpool.NewWithConfig(ctx, own)
 		if err != nil {
 			return pools{}, errors.Join(err, all.Close())
@@ -77,12 +87,49 @@ func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 		(*pool.db).SetMaxIdleConns(0) // the pool beneath keeps them
 		all = append(all, *pool.db, closerFunc(opened.Close))
 		p.stats = append(p.stats, statsBeneath(pool.name, opened))
+		resets = append(resets, opened.Reset)
 	}
 	if err := p.read.PingContext(ctx); err != nil {
 		return pools{}, errors.Join(fmt.Errorf("connect to PostgreSQL at %s: %w", base.ConnConfig.Host, err), all.Close())
 	}
-	p.upkeep, p.closer = p.long, all
+	p.upkeep, p.closer, p.identity = p.long, all, known.expression
+	p.reset = func() {
+		for _, reset := range resets {
+			reset()
+		}
+	}
 	return p, nil
+}
+
+// postgresIdentity is what tells a database from another one of the same name:
+// the server's own number, the database's, and that of a table of the schema,
+// which is another one once the table was dropped and made again.
+type postgresIdentity struct {
+	noSystem atomic.Bool // kin of PostgreSQL, and some roles, cannot ask for the server's number
+}
+
+const (
+	databaseIdentity = `COALESCE(CAST((SELECT oid FROM pg_database WHERE datname = current_database()) AS TEXT), '') || ' ' ||
+		COALESCE(CAST(CAST(to_regclass('change') AS OID) AS TEXT), 'no table')`
+	systemIdentity = `(SELECT CAST(system_identifier AS TEXT) FROM pg_control_system()) || ' ' || `
+)
+
+// expression is the identity in SQL.
+func (i *postgresIdentity) expression() string {
+	if i.noSystem.Load() {
+		return databaseIdentity
+	}
+	return systemIdentity + databaseIdentity
+}
+
+func (i *postgresIdentity) read(ctx context.Context, conn *pgx.Conn) (identity string, err error) {
+	err = conn.QueryRow(ctx, `SELECT `+i.expression()).Scan(&identity)
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) && !i.noSystem.Load() {
+		i.noSystem.Store(true)
+		err = conn.QueryRow(ctx, `SELECT `+i.expression()).Scan(&identity)
+	}
+	return identity, err
 }
 
 // longReaders is how many snapshots are read at once at most: by the jobs of a
@@ -161,6 +208,8 @@ func (postgresDialect) classify(err error) fault {
 		return faultEnded
 	case "55P03":
 		return faultHeld
+	case "42P01", "42703":
+		return faultMissing
 	case "57014":
 		return faultSlow
 	case "25006":
@@ -201,6 +250,10 @@ func (postgresDialect) clock() string {
 }
 func (postgresDialect) least() string    { return "LEAST" }
 func (postgresDialect) greatest() string { return "GREATEST" }
+func (postgresDialect) primaryKeys() string {
+	return `SELECT table_name FROM information_schema.table_constraints
+		WHERE constraint_type = 'PRIMARY KEY' AND table_schema = current_schema() ORDER BY table_name`
+}
 func (postgresDialect) readOnly() string {
 	return `SELECT CASE WHEN current_setting('transaction_read_only') = 'on' THEN 1 ELSE 0 END`
 }

@@ -22,11 +22,12 @@ type Session struct {
 		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 		PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
 	}
-	aside    *sql.DB           // reads what is read aside; nil where that is no other
-	prepared *statements       // nil where the driver keeps statements itself
-	explain  func(error) error // says what an engine's error means; nil leaves it
-	patience time.Duration     // bounds a query; 0 leaves it to the caller's context
-	again    func(error) bool  // tells that a read can be made once more, as where its connection was lost; nil where it cannot, as in a transaction
+	aside      *sql.DB           // reads what is read aside; nil where that is no other
+	prepared   *statements       // nil where the driver keeps statements itself
+	explain    func(error) error // says what an engine's error means; nil leaves it
+	continuity *continuity       // whose doubt ends a query; nil where it does not
+	patience   time.Duration     // bounds a query; 0 leaves it to the caller's context
+	again      func(error) bool  // tells that a read can be made once more, as where its connection was lost; nil where it cannot, as in a transaction
 }
 
 // statements are the prepared ones of a session that lasts. All texts come
@@ -139,12 +140,19 @@ func Collect[T any](ctx context.Context, s Session, scan func(*sql.Rows) (T, err
 		ctx, cancel = context.WithTimeoutCause(ctx, s.patience, store.ErrSlow)
 		defer cancel()
 	}
+	phase, err := s.continuity.enter()
+	if err != nil {
+		return nil, err
+	}
 	list, err = readRows(ctx, s, scan, query, args)
 	if err != nil && len(list) == 0 && ctx.Err() == nil && s.again != nil && s.again(err) {
 		list, err = readRows(onLiving(ctx), s, scan, query, args)
 	}
 	if err != nil {
 		return nil, s.failed(ctx, query, err)
+	}
+	if err := s.continuity.left(phase); err != nil {
+		return nil, err
 	}
 	return list, nil
 }

@@ -91,8 +91,9 @@ func (sqliteDialect) open(ctx context.Context, config Config) (pools, error) {
 	}
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
-	return pools{read: read, write: write, long: read, upkeep: write, closer: closers{read, write}, home: where,
-		stats: []func() PoolStats{statsOf("read", read), statsOf("write", write)}}, nil
+	return pools{read: read, write: write, long: read, upkeep: write, closer: closers{read, write}, home: where, reset: func() {},
+		identity: func() string { return `'one file'` }, // of which home knows
+		stats:    []func() PoolStats{statsOf("read", read), statsOf("write", write)}}, nil
 }
 
 // ownFile makes the file where none is, for its owner only: the log and its
@@ -181,6 +182,7 @@ func (sqliteDialect) analyze(string) string       { return "" }
 func (sqliteDialect) forUpdate(string) string     { return "" } // it has the whole database
 func (sqliteDialect) skipLocked(string) string    { return "" }
 func (sqliteDialect) bulk() string                { return "" }
+func (sqliteDialect) primaryKeys() string         { return "" }
 func (sqliteDialect) readOnly() string            { return "SELECT 0" }
 func (sqliteDialect) clock() string               { return "CAST(unixepoch('subsec') * 1000000 AS INTEGER)" }
 func (sqliteDialect) least() string               { return "MIN" }

@@ -13,6 +13,8 @@ import (
 // of the statement, or of ours.
 func troubleOf(f fault) error {
 	switch f {
+	case faultMissing:
+		return store.ErrReplaced
 	case faultAway, faultRetry: // what a write loses to is no trouble, and told before
 		return store.ErrAway
 	case faultSlow, faultEnded:
@@ -29,7 +31,7 @@ func troubleOf(f fault) error {
 
 // isTrouble tells whether a write failed for a reason that is none of its own.
 func isTrouble(err error) bool {
-	for _, kind := range []error{store.ErrClosed, store.ErrLeft, store.ErrAway, store.ErrSlow, store.ErrHeld, store.ErrReadOnly, store.ErrNoSpace} {
+	for _, kind := range []error{store.ErrClosed, store.ErrLeft, store.ErrReplaced, store.ErrAway, store.ErrSlow, store.ErrHeld, store.ErrReadOnly, store.ErrNoSpace} {
 		if errors.Is(err, kind) {
 			return true
 		}

@@ -66,6 +66,9 @@ func (s *DB) Update(ctx context.Context, actor store.Actor, fn func(context.Cont
 	if isClosed(s.closing) {
 		return store.ErrClosed
 	}
+	if err := s.continuity.check(); err != nil {
+		return err
+	}
 	if !s.dialect.oneWriter() {
 		return s.updateAlone(ctx, actor, fn)
 	}
@@ -124,16 +127,26 @@ func (s *DB) tryAlone(ctx, caller context.Context, actor store.Actor, fn func(co
 	if isAside(ctx) {
 		pool = s.house
 	}
+	phase, err := s.continuity.enter()
+	if err != nil {
+		return true, err
+	}
 	transaction, err := pool.BeginTx(ctx, nil)
 	if err != nil {
 		return true, err
 	}
 	defer transaction.Rollback()
+	if err := s.continuity.left(phase); err != nil { // the connection is to another database
+		return true, err
+	}
 	if err := caller.Err(); err != nil { // it went while the write waited for a connection
 		return true, err
 	}
 	t := &Tx{Session: Session{on: transaction}, db: s, Now: s.Now(), Actor: actor}
 	if err := Guard(func() error { return fn(ctx, t) }); err != nil {
+		return true, err
+	}
+	if err := s.continuity.left(phase); err != nil {
 		return true, err
 	}
 	if err := transaction.Commit(); err != nil {

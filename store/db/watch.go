@@ -37,6 +37,8 @@ type Watcher[T any] struct {
 	mu      sync.Mutex
 	known   map[string]T
 	fresh   []string // ids whose state was not taken, the longest first
+	round   int      // how often everything was forgotten
+	offered int      // the round of the state that Newest told
 	changed chan struct{}
 }
 
@@ -76,6 +78,19 @@ func (w *Watch[T]) Watched() []string {
 		ids = append(ids, id)
 	}
 	return ids
+}
+
+// Forget has every watcher take the next state of each thing, whether or not it
+// is later than the one known.
+func (w *Watch[T]) Forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	clear(w.told)
+	for _, watchers := range w.watchers {
+		for watcher := range watchers {
+			watcher.forget()
+		}
+	}
 }
 
 // Tell takes in a state. Whoever follows the thing is told soon.
@@ -124,11 +139,20 @@ func (w *Watcher[T]) Take(id string, state T) {
 	}
 }
 
+func (w *Watcher[T]) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	clear(w.known)
+	w.fresh = nil
+	w.round++
+}
+
 // Newest is the newest state of what changed longest ago and was not taken; ok
 // is false when there is none.
 func (w *Watcher[T]) Newest() (state T, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.offered = w.round
 	if len(w.fresh) == 0 {
 		return state, false
 	}
@@ -140,7 +164,7 @@ func (w *Watcher[T]) Newest() (state T, ok bool) {
 func (w *Watcher[T]) Took(state T) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.fresh) == 0 {
+	if len(w.fresh) == 0 || w.offered != w.round {
 		return
 	}
 	if id := w.fresh[0]; w.newer(w.known[id], state) {

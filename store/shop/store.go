@@ -106,7 +106,10 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 				s.catalogWatch.wake()
 			}
 		},
-		Left: func() { stock.Drop(s.StockService) },
+		Left:     func() { stock.Drop(s.StockService) },
+		Doubted:  func() { stock.Doubt(s.StockService) },
+		Complete: complete,
+		Replaced: func() { stock.Forget(s.StockService) },
 	}); err != nil {
 		s.db.Close()
 		return nil, err

@@ -25,13 +25,25 @@ type StockService struct {
 
 // NewStockService keeps all stock in so many bytes of memory; 0 is none.
 func NewStockService(d *db.DB, bytes uint64) *StockService {
-	s := &StockService{db: d, stockWatch: newStockWatch(), live: newLiveStock(bytes)}
+	s := &StockService{db: d, stockWatch: newStockWatch(), live: newLiveStock(bytes, d.Log)}
 	s.sales = newStockQueue(s)
 	return s
 }
 
 // Drop forgets the stock in memory: it may be another by now.
 func Drop(s *StockService) { s.live.drop() }
+
+// Doubt forgets the stock in memory, and reads it twice before it is used again:
+// the database may be another one.
+func Doubt(s *StockService) { s.live.doubt() }
+
+// Forget has those who watch stock be told the states of another database, whose
+// revisions may be lower. Only the poll may call it.
+func Forget(s *StockService) {
+	s.stockWatch.Forget()
+	s.stockWatch.lanes, s.stockWatch.behind = nil, true
+	s.live.doubt() // what was loaded meanwhile
+}
 
 // Stock is how many units of a product there are (spec: Stock record).
 // Available and Allocated are never negative; their sum is at most MaxStock.

@@ -138,8 +138,8 @@ func TellImported(ctx context.Context, s *StockService, t *db.Tx, products []str
 func Follow(ctx context.Context, s *StockService, lanes map[db.Topic]int64, asked time.Time) error {
 	maps.DeleteFunc(lanes, func(name db.Topic, _ int64) bool { return !strings.HasPrefix(string(name), stockTopics) })
 	l := s.live
+	s.warmStockSoon()
 	if !l.loaded() {
-		s.warmStockSoon()
 		return s.unfollowedStock(ctx, lanes)
 	}
 	var products []string
@@ -221,11 +221,12 @@ func (l *liveStock) follow(rows []stockRow, lanes map[db.Topic]int64, asked time
 	}
 	for lane := range l.feed.seen {
 		if _, there := lanes[lane]; !there { // another database than before
-			l.cells = nil
+			l.cells, l.spoilt = nil, true
 			return
 		}
 	}
 	l.feed.follow(lanes)
+	l.miss(rows)
 	l.put(rows)
 	l.heard = asked
 }

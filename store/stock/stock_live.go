@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -17,16 +18,26 @@ import (
 // acknowledged on, and those of other processes at most stockAge after their
 // commit. Where it cannot keep that, it answers nothing and the database is
 // asked: before it is loaded, when the records take more than the budget, when
-// many are imported at once, and when the poll has not reached the database
-// for that long.
+// many are imported at once, when the poll has not reached the database for
+// that long, and after a sign of another database until two reads agree.
+//
+// What is held is read anew every reloadEvery, beside those who read it, so
+// that it does not stay wrong where rows were written without word of it, as
+// by COPY.
 type liveStock struct {
 	budget uint64 // bytes
+	log    *slog.Logger
 
 	mu    sync.RWMutex
 	cells *stockCells // nil while there are none
 	heard time.Time   // when the database was last asked what others wrote
 	full  bool        // they do not fit
-	rest  time.Time   // not to be loaded before
+	rest  time.Time   // not to be loaded, or loaded anew, before
+
+	doubtful bool          // the next read is not enough by itself
+	last     stockReading  // the last read that was not used
+	agreed   int           // reads in turn that found the same
+	pause    time.Duration // between two reads until they agree
 
 	load    sync.Mutex // held by the one that loads them
 	loading bool
@@ -43,6 +54,28 @@ const stockAge = time.Second
 // stockLoadDeadline bounds how long it takes to load the cells.
 const stockLoadDeadline = 5 * time.Minute
 
+// reloadEvery is how long cells are used before all records are read anew; it
+// is longer where that takes more than a hundredth of the time.
+const reloadEvery = 30 * time.Second
+
+// fullEvery is how often it is tried whether the records fit by now.
+const fullEvery = time.Minute
+
+// stockReading is what a read of all records found: how many there are, and how
+// many there should be by the counter that writes keep.
+type stockReading struct{ records, counted int64 }
+
+// agreeing is how many reads in turn must find the same.
+func (r stockReading) agreeing(doubtful bool) int {
+	switch {
+	case r.records != r.counted: // a restore may be loading them; or an older server miscounted
+		return 5
+	case doubtful:
+		return 2
+	}
+	return 1
+}
+
 // mostMissed bounds what is remembered of writes while the cells are loaded.
 const mostMissed = 1 << 16
 
@@ -50,11 +83,11 @@ const mostMissed = 1 << 16
 var errFull = errors.New("more stock than there is room for")
 
 // newLiveStock makes the store's; nil when it is to have none.
-func newLiveStock(bytes uint64) *liveStock {
+func newLiveStock(bytes uint64, log *slog.Logger) *liveStock {
 	if bytes == 0 {
 		return nil
 	}
-	return &liveStock{budget: bytes, feed: stockFeed{own: map[laneStep]int64{}}}
+	return &liveStock{budget: bytes, log: log, feed: stockFeed{own: map[laneStep]int64{}}}
 }
 
 // look calls see with the cells, unless they are not to be trusted.
@@ -92,9 +125,16 @@ func (l *liveStock) take(rows []stockRow, taken laneVersion) {
 		return
 	}
 	l.feed.own[laneStep{taken.lane, taken.follows}] = taken.version
-	switch {
-	case l.cells != nil:
+	l.miss(rows)
+	if l.cells != nil {
 		l.put(rows)
+	}
+}
+
+// miss remembers rows for the cells that are being loaded.
+func (l *liveStock) miss(rows []stockRow) {
+	switch {
+	case !l.loading:
 	case len(l.missed) < mostMissed:
 		l.missed = append(l.missed, rows...)
 	default:
@@ -108,7 +148,25 @@ func (l *liveStock) put(rows []stockRow) {
 	}
 	l.cells.settle()
 	if uint64(l.cells.bytes()) > l.budget {
-		l.cells, l.full = nil, true
+		l.cells = nil
+		l.overflow()
+	}
+}
+
+// overflow notes that the records do not fit, and says so once.
+func (l *liveStock) overflow() {
+	l.rest = time.Now().Add(fullEvery)
+	if !l.full {
+		l.full = true
+		l.log.Warn("the stock of all products takes more memory than --stock-cache-bytes; stock is read from the database until it fits, which is tried every minute", "bytes", l.budget)
+	}
+}
+
+// fits notes that the records fit, again where they did not.
+func (l *liveStock) fits() {
+	if l.full {
+		l.full = false
+		l.log.Info("the stock of all products fits into --stock-cache-bytes again; it is read from memory", "bytes", l.budget)
 	}
 }
 
@@ -123,12 +181,40 @@ func (l *liveStock) drop() {
 	l.rest = time.Now().Add(stockAge)
 }
 
+// doubt drops the cells until two reads agree.
+func (l *liveStock) doubt() {
+	if l == nil {
+		return
+	}
+	l.drop()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.doubtful, l.agreed, l.pause = true, 0, stockAge
+}
+
+// confirmed tells whether a read may be used: it agrees with as many in turn
+// before it as it takes. Until then the next one is made after a pause, which
+// doubles.
+func (l *liveStock) confirmed(found stockReading) bool {
+	if l.agreed == 0 || found != l.last {
+		l.last, l.agreed, l.pause = found, 0, stockAge
+	}
+	if l.agreed++; l.agreed < found.agreeing(l.doubtful) {
+		l.rest = time.Now().Add(l.pause)
+		l.pause *= 2
+		return false
+	}
+	l.doubtful, l.agreed = false, 0
+	return true
+}
+
 // LiveStockStats is what is known of the stock in memory.
 type LiveStockStats struct {
 	Held  int           // records; 0 while the database is asked for them
 	Bytes uint64        // that they take
 	Age   time.Duration // since the database was last asked what others wrote; 0 while none are held
 	Loads uint64        // how often all were read, since the store was opened
+	Full  bool          // they take more than their budget, so that none are held
 }
 
 // LiveStockStats tells what is known of the stock in memory.
@@ -139,7 +225,7 @@ func (s *StockService) LiveStockStats() (stats LiveStockStats) {
 	}
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	stats.Loads = l.loads
+	stats.Loads, stats.Full = l.loads, l.full
 	if l.cells != nil {
 		stats.Held, stats.Bytes, stats.Age = l.cells.count, uint64(l.cells.bytes()), time.Since(l.heard)
 	}
@@ -155,21 +241,26 @@ func (s *StockService) WarmStock(ctx context.Context) error {
 	}
 	l.load.Lock()
 	defer l.load.Unlock()
+	l.drop()
 	return s.loadStock(ctx)
 }
 
-// loadStock reads all records of one moment. What this process writes
-// meanwhile is taken in at the end; of two states of a record the newer stays,
-// whichever comes first.
+// loadStock reads all records of one moment. What is written meanwhile is taken
+// in at the end; of two states of a record the newer stays, whichever comes
+// first. Cells that are held are used until then.
 func (s *StockService) loadStock(ctx context.Context) error {
 	l, begun := s.live, time.Now()
 	l.mu.Lock()
-	l.cells, l.loading, l.missed, l.spoilt = nil, true, nil, false
+	l.loading, l.missed, l.spoilt = true, nil, false
 	l.mu.Unlock()
 	cells := newStockCells()
 	var lanes map[db.Topic]int64
+	var found stockReading
 	err := s.db.Snapshot(ctx, func(read db.Session) (err error) {
 		if lanes, err = stockLanes(ctx, read); err != nil {
+			return err
+		}
+		if found.counted, _, err = db.One(ctx, read, db.Scalar[int64], `SELECT value FROM counter WHERE name = 'stock'`); err != nil {
 			return err
 		}
 		_, err = db.Collect(ctx, read, func(rows *sql.Rows) (none struct{}, err error) {
@@ -184,23 +275,35 @@ func (s *StockService) loadStock(ctx context.Context) error {
 		}, `SELECT `+stockRowColumns+` FROM stock ORDER BY product_id`)
 		return err
 	})
+	found.records = int64(cells.count)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.loading = false
-	l.rest = time.Now().Add(max(stockAge, 4*time.Since(begun)))
-	l.full = errors.Is(err, errFull)
-	if l.full {
-		s.db.Log.Info("stock is read from the database, because it takes more memory than it may", "bytes", l.budget)
+	took := time.Since(begun)
+	l.rest = time.Now().Add(max(stockAge, 4*took))
+	missed := l.missed
+	l.missed = nil
+	if errors.Is(err, errFull) {
+		l.cells = nil
+		l.overflow()
 		return nil
 	}
 	if err != nil || l.spoilt {
 		return err
 	}
-	l.cells, l.heard = cells, begun
+	if !l.confirmed(found) {
+		l.cells = nil
+		return nil
+	}
+	if l.cells == nil { // else the lanes were followed meanwhile
+		l.feed.follow(lanes)
+		l.heard = begun
+	}
+	l.cells = cells
 	l.loads++
-	l.feed.follow(lanes)
-	l.put(l.missed)
-	l.missed = nil
+	l.rest = time.Now().Add(max(reloadEvery, 100*took))
+	l.fits()
+	l.put(missed)
 	return nil
 }
 
@@ -211,7 +314,7 @@ func (s *StockService) warmStockSoon() {
 		return
 	}
 	l.mu.RLock()
-	due := l.cells == nil && !l.full && time.Now().After(l.rest)
+	due := time.Now().After(l.rest)
 	l.mu.RUnlock()
 	if !due || !l.load.TryLock() {
 		return

@@ -150,7 +150,14 @@ func liveGaps(e Engine) func(*testing.T) {
 					run(query)
 				}
 			})
-			Soon(t, 10+i, func() int { return available(t, s, "a") })
+			Soon(t, 10+i, func() int {
+				stock, err := s.Stock(t.Context(), "a")
+				if err != nil { // while it is not sure
+					requireFault(t, err, store.Unavailable, "", "being replaced or restored")
+					return -1
+				}
+				return stock.Available
+			})
 		}
 	}
 }
