@@ -73,7 +73,7 @@ func (p *planned) lastingAnswer(ctx context.Context, q *ready, dst []byte) (body
 	})
 	switch {
 	case made != nil && (err != nil || made.holes.Len() > 0): // by this request, which may tell errors
-		body, err = p.fill(ctx, made.body, &made.livePart, dst)
+		body, err = p.fill(ctx, q, made.body, &made.livePart, dst)
 		return body, nil, true, err
 	case errors.Is(err, errBroken), err != nil && ctx.Err() != nil:
 		return dst, nil, false, nil // another's errors
@@ -84,7 +84,7 @@ func (p *planned) lastingAnswer(ctx context.Context, q *ready, dst []byte) (body
 		p.countFields(ctx, q.lasting)
 	}
 	if live, ok := kept.Beside().(*livePart); ok {
-		body, err = p.fill(ctx, kept.Body, live, dst)
+		body, err = p.fill(ctx, q, kept.Body, live, dst)
 		return body, nil, true, err
 	}
 	return dst, kept, true, nil
@@ -97,11 +97,11 @@ type draftAnswer struct {
 }
 
 func (p *planned) draft(ctx context.Context, q *ready, dst []byte) (*draftAnswer, error) {
-	body, holes, err := p.runner.RunWithHoles(ctx, q.plan, append(dst, answerBegins...))
+	body, holes, err := p.runner.RunWithHoles(ctx, q.plan.Plan, append(dst, answerBegins...))
 	if err != nil {
 		return nil, err
 	}
-	made := &draftAnswer{append(slices.Clip(slices.Clone(body)), q.ends...), livePart{holes: holes}}
+	made := &draftAnswer{slices.Concat(body, []byte(q.ends)), livePart{holes: holes}}
 	holes.Rows(func(row any) {
 		made.products = append(made.products, release.NamedProduct(row.(*model.Product).ID()))
 	})
@@ -134,7 +134,7 @@ func Lasting(answer *answers.Answer, view *release.View) *answers.Answer {
 const namedProductBytes = 400
 
 // fill appends an answer with its live parts to dst.
-func (p *planned) fill(ctx context.Context, body []byte, live *livePart, dst []byte) ([]byte, error) {
+func (p *planned) fill(ctx context.Context, q *ready, body []byte, live *livePart, dst []byte) ([]byte, error) {
 	rows := model.Siblings[model.Product](live.products)
-	return p.runner.Fill(ctx, body, live.holes, func(i int) any { return rows[i] }, dst)
+	return p.runner.Fill(ctx, q.plan.Plan, body, live.holes, func(i int) any { return rows[i] }, dst)
 }

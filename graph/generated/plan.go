@@ -15,6 +15,8 @@ import (
 	"portico/store/release"
 	"portico/store/stock"
 	"time"
+
+	"github.com/99designs/gqlgen/graphql"
 )
 
 // NewPlanRunner makes what runs plans with the resolvers of a schema.
@@ -22,10 +24,10 @@ func NewPlanRunner(cfg Config) *plan.Runner {
 	schema := &executableSchema{SchemaData: cfg.Schema, Resolvers: cfg.Resolvers, Directives: cfg.Directives, ComplexityRoot: cfg.Complexity}
 	ec := newExecutionContext(nil, schema, nil)
 	return plan.NewRunner(planQuery, planObjects, func(ctx context.Context, r *plan.Run, fields *plan.Fields) bool {
-		x := planRun{r, cfg.Resolvers, ec}
+		x := planRun{r, cfg.Resolvers, ec, schema}
 		return x.writeQuery(ctx, fields)
 	}, func(ctx context.Context, r *plan.Run, f *plan.Field, row any) bool {
-		x := planRun{r, cfg.Resolvers, ec}
+		x := planRun{r, cfg.Resolvers, ec, schema}
 		return x.fieldOf(ctx, f, row)
 	})
 }
@@ -34,6 +36,7 @@ type planRun struct {
 	*plan.Run
 	resolvers ResolverRoot
 	ec        *executionContext
+	schema    *executableSchema
 }
 
 // fieldOf writes a field of a row that a kept answer or a fragment has left out.
@@ -3115,6 +3118,8 @@ var planQuery = &plan.Object{
 		"nodes":               {Number: 38, Edge: true, Apart: true},
 		"promotionCodeCheck":  {Number: 39, Edge: true, Apart: true},
 		"promotionCodeUsages": {Number: 40, Edge: true, Apart: true},
+		"__type":              {Number: 41, Apart: true, Schema: true},
+		"__schema":            {Number: 42, Apart: true, Schema: true},
 	},
 }
 
@@ -3519,6 +3524,10 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
+	case 41: // __type
+		return x.Schema(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___type)
+	case 42: // __schema
+		return x.Schema(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___schema)
 	}
 	return x.String("Query")
 }

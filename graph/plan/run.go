@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"github.com/99designs/gqlgen/graphql"
+
+	"portico/internal/heapsize"
 )
 
 // Run is one run of a plan: the answer as far as it is written, and where in
@@ -219,13 +221,20 @@ func (r *Run) Arguments(ctx context.Context, f *Field, read ReadArguments) (map[
 	}
 	switch {
 	case f.constant:
-		f.arguments.Store(&arguments)
+		if f.arguments.CompareAndSwap(nil, &arguments) {
+			f.plan.grow(heapsize.Of(arguments) + 8)
+		}
 	case r.arguments == nil:
 		r.arguments = map[*Field]map[string]any{f: arguments}
 	default:
 		r.arguments[f] = arguments
 	}
 	return arguments, true
+}
+
+// Schema writes a field of the schema itself, by gqlgen's code for it.
+func (r *Run) Schema(ctx context.Context, f *Field, resolve func(context.Context, graphql.CollectedField) graphql.Marshaler) bool {
+	return r.Marshal(resolve(ctx, f.collected))
 }
 
 // Root runs a field of the query's root within the middleware of root fields.
