@@ -32,6 +32,9 @@ func StepsOf(schema *ast.Schema, query string, bounds Bounds) (steps int) {
 	return steps
 }
 
+// HashOf is what a document is named by.
+func HashOf(query string) string { return hashOf(query) }
+
 // WithDocumentCache has documents cached here.
 func WithDocumentCache(cache *documentCache) HandlerOption {
 	return func(h *handling) { h.cache = cache }
