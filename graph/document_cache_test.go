@@ -186,13 +186,8 @@ func TestDocumentCacheChargesMemory(t *testing.T) { // not in parallel: others a
 				require.NotContains(t, w.Body.String(), `"errors"`, "%.300s", w.Body)
 			}
 			measured := func() (heap, charge int) {
-				for range 2 { // pools are emptied by the second
-					runtime.GC()
-				}
-				var memory runtime.MemStats
-				runtime.ReadMemStats(&memory)
 				_, _, charge = cache.Cached()
-				return int(memory.HeapAlloc), charge
+				return heapAfterGC(), charge
 			}
 			for i := range 5 {
 				ask(i)

@@ -13,6 +13,7 @@ import (
 	"portico/graph/plan"
 	"portico/internal/answers"
 	"portico/internal/auth"
+	"portico/internal/heapsize"
 	"portico/store/release"
 )
 
@@ -115,7 +116,7 @@ func (d *draftAnswer) keep(ctx context.Context, view *release.View) (*answers.An
 	}
 	answer := answers.New(d.body, nil)
 	if d.holes.Len() > 0 {
-		answer.With(&d.livePart, d.holes.Size()+len(d.products)*namedProductBytes)
+		answer.With(&d.livePart, d.holes.Size()+d.productBytes())
 	}
 	return Lasting(answer, view), nil
 }
@@ -130,8 +131,14 @@ func Lasting(answer *answers.Answer, view *release.View) *answers.Answer {
 	return answer.Holding(from, until)
 }
 
-// namedProductBytes is what a product of which nothing is known takes.
-const namedProductBytes = 400
+// productBytes is what the products take in memory.
+func (l *livePart) productBytes() int {
+	size := heapsize.Slice(cap(l.products), 8)
+	for _, product := range l.products {
+		size += release.NamedProductBytes + heapsize.Round(len(product.ID()))
+	}
+	return size
+}
 
 // fill appends an answer with its live parts to dst.
 func (p *planned) fill(ctx context.Context, q *ready, body []byte, live *livePart, dst []byte) ([]byte, error) {
