@@ -21,14 +21,17 @@ func TestAPanicIsTheErrorOfItsField(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		panics := graph.WithCodeLimit(func(context.Context, string) error { panic("the limit is broken") })
-		for _, options := range [][]graph.HandlerOption{nil, {graph.WithoutPlans()}} {
-			log := &storetest.Log{}
+		for executor, options := range map[string][]graph.HandlerOption{"plan": nil, "gqlgen": {graph.WithoutPlans()}} {
+			log, ran := &storetest.Log{}, map[string]int{}
+			options = append(options, graph.CountExecutors(func(executor string) { ran[executor]++ }))
 			broken := &service{s.store, graph.Shopper(graph.NewHandler(graph.NewResolver(s.store, panics), slog.New(slog.NewTextHandler(log, nil)), options...)), log}
 			a := broken.post(t, `{ settings { currency } promotionCodeCheck(code: "X") { remainingUses } products(first: 1) { totalCount } }`, nil)
 			require.Equal(t, []store.Code{store.Internal}, a.codes())
 			require.Equal(t, []any{"promotionCodeCheck"}, a.Errors[0].Path)
 			require.Regexp(t, `^\{"settings":\{"currency":"\w+"\},"promotionCodeCheck":null,"products":\{"totalCount":\d+\}\}$`, string(a.Data))
 			require.Equal(t, 1, strings.Count(log.String(), "a resolver failed"), "it is logged once")
+			require.Contains(t, log.String(), "planned_test.go", "with where it happened")
+			require.Equal(t, map[string]int{executor: 1}, ran, "another executor does not run the query again")
 		}
 	})
 }

@@ -172,8 +172,26 @@ var _ io.StringWriter = (*tail)(nil)
 func (r *Run) Fail(ctx context.Context, err error) bool {
 	r.faults++
 	ctx = r.at(ctx)
-	graphql.GetOperationContext(ctx).Error(ctx, graphql.AddFieldLocationToError(ctx, err))
+	if panicked, is := err.(*panicError); is { // which has no location, as with gqlgen's executor
+		err = graphql.ErrorOnPath(ctx, panicked.error)
+	} else {
+		err = graphql.AddFieldLocationToError(ctx, err)
+	}
+	graphql.GetOperationContext(ctx).Error(ctx, err)
 	return false
+}
+
+// panicError is what the operation makes of a panic.
+type panicError struct{ error }
+
+// Call calls a resolver. A panic of it is the error of its field.
+func Call[T any](ctx context.Context, resolve func() (T, error)) (value T, err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = &panicError{graphql.GetOperationContext(ctx).RecoverFunc(ctx, reason)}
+		}
+	}()
+	return resolve()
 }
 
 // Missing is false, for null, with an error that says that there can be none.
