@@ -205,3 +205,56 @@ func TestDocumentCacheChargesMemory(t *testing.T) { // not in parallel: others a
 		})
 	}
 }
+
+// A short document whose fragments select the same again and again takes memory
+// for its text, and not for what it selects.
+func TestFragmentsAreCompiledOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, documentFamily(1))
+		bytes := func(depth int) int {
+			cache := graph.NewDocumentCache(1 << 30)
+			handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), graph.WithDocumentCache(cache)))
+			asked := &service{s.store, handler, s.log}
+			a := asked.post(t, spreadDeeply("s", depth), nil)
+			require.Empty(t, a.Errors, "%.300s", a.Body)
+			require.Equal(t, 1<<depth, strings.Count(string(a.Data), `"sku"`))
+			_, _, bytes := cache.Cached()
+			return bytes
+		}
+		step := bytes(4) - bytes(2)
+		require.InDelta(t, step, bytes(6)-bytes(4), float64(step)/4)
+	})
+}
+
+// What a stranger sends again and again with other Booleans stays within the
+// budget, in memory that is measured.
+func TestPlansStayWithinTheBudget(t *testing.T) { // not in parallel: others allocate too
+	s, err := shop.Open(t.Context(), shop.Config{URL: "file:" + t.TempDir() + "/memory.db", Synchronous: "OFF"})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	load(t, s, documentFamily(1))
+	const budget = 1 << 20
+	cache := graph.NewDocumentCache(budget)
+	handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s), slog.New(slog.DiscardHandler), graph.WithDocumentCache(cache)))
+	ask := func(i int) {
+		fields := many(60, " f#: sku @include(if: $a) g#: name @skip(if: $b) h#: slug @include(if: $c) i#: id @skip(if: $d)")
+		query := fmt.Sprintf(`query ($a: Boolean!, $b: Boolean!, $c: Boolean!, $d: Boolean!) { p%d: product(sku: "mother") { uuid ...F children { ...F parent { ...F } } } } fragment F on Product { %s }`, i/16, fields)
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, by(newRaw(t, askingWith(query, variables{"a": i&1 > 0, "b": i&2 > 0, "c": i&4 > 0, "d": i&8 > 0})), admin()))
+		require.NotContains(t, w.Body.String(), `"errors"`, "%.300s", w.Body)
+	}
+	ask(0)
+	before := heapAfterGC()
+	for i := range storetest.Pick(20*16, 160*16) {
+		ask(i)
+	}
+	heap := heapAfterGC() - before
+	entries, _, bytes := cache.Cached()
+	t.Logf("%d entries of %d bytes; the heap grew by %d", entries, bytes, heap)
+	require.LessOrEqual(t, bytes, budget)
+	require.Greater(t, bytes, budget*3/4)
+	require.Less(t, heap, budget*3/2)
+	require.Greater(t, heap, budget/2)
+	runtime.KeepAlive(handler)
+}

@@ -13,9 +13,9 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 )
 
-// documents makes an operation's document ready before the executor sees it:
-// a known one is looked up, another is parsed once, measured, validated and
-// kept where the executor finds it.
+// documents makes an operation's document ready before an executor sees it:
+// a cached one is looked up, another is parsed once, measured, validated and
+// cached.
 type documents struct {
 	bounds  Bounds
 	schema  *ast.Schema
