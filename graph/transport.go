@@ -114,6 +114,7 @@ func (d *desk) post(w http.ResponseWriter, r *http.Request) {
 		(&fault{http.StatusBadRequest, "", store.Invalid, `The body must be one JSON object: {"query": "…", "variables": {…}}.`}).write(w)
 		return
 	}
+	request.identify()
 	if streams {
 		d.live.events(w, r, &request)
 		return
@@ -133,14 +134,20 @@ type request struct {
 	DocumentID    string         `json:"documentId"`
 }
 
+// identify names the document by the extension, which every transport hands on,
+// where its id was sent as a member of the request.
+func (q *request) identify() {
+	if q.DocumentID == "" {
+		return
+	}
+	if q.Extensions == nil {
+		q.Extensions = map[string]any{}
+	}
+	q.Extensions[persistedQuery], q.DocumentID = naming(q.DocumentID), ""
+}
+
 // params are the operation in the executor's words.
 func (q *request) params(r *http.Request) *graphql.RawParams {
-	if q.DocumentID != "" {
-		if q.Extensions == nil {
-			q.Extensions = map[string]any{}
-		}
-		q.Extensions[persistedQuery] = naming(q.DocumentID)
-	}
 	return &graphql.RawParams{Query: q.Query, OperationName: q.OperationName, Variables: q.Variables, Extensions: q.Extensions, Headers: r.Header}
 }
 
@@ -181,6 +188,7 @@ func (d *desk) get(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	request.identify()
 	if streams {
 		d.live.events(w, r, &request)
 		return
@@ -223,7 +231,7 @@ var (
 // again runs a request that was sent before, byte by byte; false for one that
 // is to be read.
 func (d *desk) again(w http.ResponseWriter, r *http.Request, sent []byte) bool {
-	known := d.documents.kept.ready(sent)
+	known := d.documents.cache.request(sent)
 	if known == nil {
 		return false
 	}
@@ -257,7 +265,7 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 	prepared(failed(faults))
 	if faults == nil {
 		if q != nil && d.planned.run(w, r, q) {
-			d.documents.kept.keep(sent, q)
+			d.documents.cache.addRequest(sent, q)
 			return
 		}
 		if op, ok := operationOf(r.Context()); ok {
@@ -268,7 +276,7 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 	ctx = graphql.StartOperationTrace(ctx)
 	operation := &graphql.OperationContext{}
 	if faults == nil {
-		operation, faults = d.exec.CreateOperationContext(ctx, params)
+		operation, faults = d.exec.CreateOperationContext(withChecked(ctx, asked), params)
 	}
 	if faults != nil {
 		ran(failed(faults))
@@ -292,6 +300,7 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 			return
 		}
 	}
+	d.handling.countExecutor(ctx, operation)
 	if err := d.handling.beginRun(ctx, asked); err != nil {
 		ran(err)
 		d.refuse(w, r, asked, params, d.handling.stopped(err))
