@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"context"
+
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/parser"
@@ -68,3 +70,25 @@ func Conflicts(schema *ast.Schema, document *ast.QueryDocument) (faults gqlerror
 	}
 	return faults
 }
+
+// CostIn is what the operation of a context has cost so far, estimated and
+// spent, in units of cost; 0 if it has not run.
+func CostIn(ctx context.Context) int {
+	op, _ := operationOf(ctx)
+	if op == nil || op.budget == nil {
+		return 0
+	}
+	return int(op.budget.spent.Load() + op.budget.bytes.Load()/workUnit)
+}
+
+// WorkUnit is how many bytes a unit of cost stands for.
+const WorkUnit = workUnit
+
+// FieldWeights are the coordinates that have a weight of their own.
+func FieldWeights() map[string]float64 { return fieldWeights }
+
+// RowWeights likewise.
+func RowWeights() map[string]float64 { return rowWeights }
+
+// MemberWeights are the arguments and members that have one.
+func MemberWeights() map[string]float64 { return memberWeights }

@@ -108,6 +108,7 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 	exec.SetParserTokenLimit(chosen.bounds.Tokens)
 	exec.SetDefaultRulesFn(executorRules)
 	exec.Use(chosen.introspection)
+	exec.AroundFields(chargeField)
 	exec.AroundRootFields(chosen.aroundRootFields)
 	exec.AroundResponses(tellReplays)
 	exec.SetErrorPresenter(present)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -102,6 +103,9 @@ func (r *Run) CloseList(mark int, valid bool) bool {
 // The leaves. Each is true, for it is not null.
 
 func (r *Run) String(text string) bool {
+	if cap(r.answer)-len(r.answer) < len(text)+2 {
+		r.answer = slices.Grow(r.answer, max(len(r.answer), len(text)+2)) // append alone would copy it time and again
+	}
 	r.answer = AppendString(r.answer, text)
 	return true
 }
