@@ -24,8 +24,9 @@ type budget struct {
 type allowance struct {
 	weights   map[string]float64 // what a row costs, by the field's name
 	most      int64
-	estimated int64 // what the operation costs before it runs
-	field     int   // bytes for each field, where gqlgen's executor runs it
+	node      float64 // what a row of meteredLists costs
+	estimated int64   // what the operation costs before it runs
+	field     int     // bytes for each field, where gqlgen's executor runs it
 }
 
 // newBudget is the budget of one run.
@@ -95,6 +96,22 @@ func spend(ctx context.Context, field string, rows int) error {
 	spent := b.spent.Add(int64(float64(rows-relatedRows) * b.weights[field]))
 	if spent+b.bytes.Load()/workUnit > b.most {
 		return b.refusal(field, rows)
+	}
+	return nil
+}
+
+// spendNodes pays for rows of meteredLists, all of the lists that are read
+// together, before anything below them is.
+func spendNodes(ctx context.Context, rows int) error {
+	op, ok := operationOf(ctx)
+	if !ok || op.budget == nil {
+		return nil
+	}
+	b := op.budget
+	if spent := b.spent.Add(int64(float64(rows) * b.node)); spent+b.bytes.Load()/workUnit > b.most {
+		return &store.Error{Code: store.Unprocessable, Detail: fmt.Sprintf(
+			"%s nodes here, each of which costs %s with what is selected below it; the operation may cost %s. Ask for fewer nodes, or for shorter lists below them.",
+			thousands(float64(rows)), thousands(b.node), thousands(float64(b.most)))}
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func newPricing(schema *ast.Schema, bounds Bounds) *pricing {
 func (p *pricing) check(operation *ast.OperationDefinition, variables map[string]any) (allowance, *Cost, *gqlerror.Error) {
 	b := p.bill(operation, variables)
 	cost := int(math.Ceil(b.selections(operation.SelectionSet).of(1)))
-	allowed := allowance{weights: b.unsized, most: int64(p.bounds.Cost), estimated: int64(cost)}
+	allowed := allowance{weights: b.unsized, node: b.nodes, most: int64(p.bounds.Cost), estimated: int64(cost)}
 	if b.byGqlgen {
 		allowed.estimated, allowed.field = 0, gqlgenField // its fields are charged as they are run
 	}
@@ -78,7 +78,7 @@ func (p *pricing) check(operation *ast.OperationDefinition, variables map[string
 
 func (p *pricing) bill(operation *ast.OperationDefinition, variables map[string]any) *bill {
 	b := &bill{pricing: p, operation: operation, variables: variables, pages: store.MaxPageLength, factor: 1, value: valueWeight,
-		sizes: map[string]float64{}, fragments: map[string]price{}, unsized: map[string]float64{}}
+		sizes: map[string]float64{}, fragments: map[string]fragmentPrice{}, unsized: map[string]float64{}}
 	if b.byGqlgen = operation.Operation != ast.Query || introspects(operation.SelectionSet, map[string]bool{}); b.byGqlgen {
 		b.factor = gqlgenFactor
 	}
@@ -100,13 +100,21 @@ type bill struct {
 	factor    float64            // of each field
 	value     float64            // what a value of an argument costs
 	sizes     map[string]float64 // of variables
-	fragments map[string]price
+	fragments map[string]fragmentPrice
+	nodes     float64            // what a row of the metered lists costs, in all places where they are selected
 	unsized   map[string]float64 // what a row of a list that tells no length costs, by the field's name
 }
 
 // price is what a selection costs: once, and for each row of the page that it
 // is selected of.
 type price struct{ once, row float64 }
+
+// fragmentPrice is what a fragment costs wherever it is spread, and what it adds
+// to bill.nodes.
+type fragmentPrice struct {
+	price
+	nodes float64
+}
 
 func (p *price) add(o price) {
 	p.once, p.row = min(enormous, p.once+o.once), min(enormous, p.row+o.row)
@@ -131,11 +139,15 @@ func (b *bill) selections(set ast.SelectionSet) (cost price) {
 				continue
 			}
 			known, ok := b.fragments[selection.Name]
-			if !ok {
-				known = b.selections(selection.Definition.SelectionSet)
+			if ok {
+				b.nodes = min(enormous, b.nodes+known.nodes)
+			} else {
+				before := b.nodes
+				known.price = b.selections(selection.Definition.SelectionSet)
+				known.nodes = b.nodes - before
 				b.fragments[selection.Name] = known
 			}
-			cost.add(known)
+			cost.add(known.price)
 		}
 	}
 	return cost
@@ -193,6 +205,9 @@ func (b *bill) field(field *ast.Field) float64 {
 	below := b.selections(field.SelectionSet)
 	below.row += rowWeights[field.ObjectDefinition.Name+"."+field.Name]
 	switch {
+	case slices.Contains(meteredLists, field.ObjectDefinition.Name+"."+field.Name):
+		b.nodes = min(enormous, b.nodes+below.row)
+		return min(enormous, cost+below.once)
 	case b.isUnsized(field):
 		b.unsized[field.Name] = max(b.unsized[field.Name], below.of(1))
 		return min(enormous, cost+below.of(1)*relatedRows)

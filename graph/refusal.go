@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strings"
 
@@ -54,13 +55,17 @@ func (b *bill) costliest(set ast.SelectionSet) string {
 			continue
 		}
 		path = append(path, field.Name)
-		if n := b.rows(field); n > 1 && field.SelectionSet != nil {
+		if times > 1 && len(path) == 1 {
+			path[0] = fmt.Sprintf("%s (%d times)", field.Name, times)
+		}
+		coordinate := field.ObjectDefinition.Name + "." + field.Name
+		if _, listed := b.listed[coordinate]; listed || strings.HasPrefix(field.Name, "__") {
+			break // the schema decides how long its lists are
+		}
+		if n := b.rows(field); n > 1 && field.SelectionSet != nil && !slices.Contains(meteredLists, coordinate) {
 			rows *= n
 			pages = append(pages, thousands(n))
 			longest, requested, most = path, pages, rows
-		}
-		if times > 1 && len(path) == 1 {
-			path[0] = fmt.Sprintf("%s (%d times)", field.Name, times)
 		}
 	}
 	if longest == nil {

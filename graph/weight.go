@@ -78,6 +78,12 @@ var fieldWeights = map[string]float64{
 	"Product.componentProductsConnection": 12,
 }
 
+// meteredLists are lists below a node. Menus ask for generous pages of them, level
+// by level, and a tree has far fewer nodes than that. So their rows are not
+// estimated by page size: an operation pays for those that there are, all of a
+// group of siblings at once and before anything below them is read.
+var meteredLists = []string{"CatalogNode.children", "Hierarchy.children", "Hierarchy.allNodes"}
+
 // rowWeights are what each row of a list costs beside its fields, where that is
 // more than nothing.
 var rowWeights = map[string]float64{
