@@ -92,3 +92,12 @@ func RowWeights() map[string]float64 { return rowWeights }
 
 // MemberWeights are the arguments and members that have one.
 func MemberWeights() map[string]float64 { return memberWeights }
+
+// MeteredLists are the lists that are paid for as they come.
+func MeteredLists() []string { return meteredLists }
+
+// WeightOf is what a field costs by itself.
+func WeightOf(schema *ast.Schema, object, field string) float64 {
+	definition := schema.Types[object]
+	return newPricing(schema, DefaultBounds()).fieldWeight(definition, definition.Fields.ForName(field))
+}

@@ -41,7 +41,7 @@ func (p *pricing) pagesThatFit(operation *ast.OperationDefinition, variables map
 // costliest describes the list that costs most: its path, and how many rows are
 // requested of it.
 func (b *bill) costliest(set ast.SelectionSet) string {
-	var path, longest []string
+	var path, longest, repeated []string
 	var pages, requested []string
 	rows, most := 1., 1.
 	for set != nil {
@@ -55,8 +55,9 @@ func (b *bill) costliest(set ast.SelectionSet) string {
 			continue
 		}
 		path = append(path, field.Name)
-		if times > 1 && len(path) == 1 {
-			path[0] = fmt.Sprintf("%s (%d times)", field.Name, times)
+		if times > 1 && longest == nil {
+			path[len(path)-1] = fmt.Sprintf("%s (%d times)", field.Name, times)
+			repeated = slices.Clone(path)
 		}
 		coordinate := field.ObjectDefinition.Name + "." + field.Name
 		if _, listed := b.listed[coordinate]; listed || strings.HasPrefix(field.Name, "__") {
@@ -69,6 +70,9 @@ func (b *bill) costliest(set ast.SelectionSet) string {
 		}
 	}
 	if longest == nil {
+		if repeated != nil {
+			path = repeated
+		}
 		return strings.Join(path, ".") + " costs most"
 	}
 	return fmt.Sprintf("%s: %s rows requested by first: %s", strings.Join(longest, "."), thousands(most), strings.Join(requested, " x "))
