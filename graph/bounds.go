@@ -27,7 +27,7 @@ type Bounds struct {
 	Variables   int `name:"document-variables" placeholder:"N" default:"250" help:"How many variables a GraphQL document may define. Default: ${default}."`
 	Directives  int `name:"document-directives" placeholder:"N" default:"500" help:"How many directives a GraphQL document may hold. Default: ${default}."`
 	Steps       int `name:"document-steps" placeholder:"N" default:"50000" help:"How many selections and values validation may read of a GraphQL document, a fragment again for whatever reaches it. Default: ${default}."`
-	Cost        int `name:"document-cost" placeholder:"N" default:"60000" help:"What a GraphQL operation may cost, in fields of its answer; each takes about a kilobyte while it is made. Default: ${default}."`
+	Cost        int `name:"document-cost" placeholder:"N" default:"60000" help:"What a GraphQL operation may cost: 1 for a plain field of a row, more for what it makes the server read. Each takes at most a kilobyte while it runs. Default: ${default}."`
 	AnswerBytes int `name:"document-answer-bytes" placeholder:"BYTES" default:"8388608" help:"How many bytes a response may have, over GraphQL and REST; the request fails as soon as its response is larger. Default: ${default}, which is 8 MiB."`
 	Values      int `name:"request-values" placeholder:"N" default:"200000" help:"How many values the JSON of a GraphQL request may hold, at all depths. Default: ${default}."`
 	Nesting     int `name:"request-nesting" placeholder:"N" default:"500" help:"How deep lists and objects may nest in the JSON of a GraphQL request. Default: ${default}."`

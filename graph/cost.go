@@ -14,12 +14,9 @@ import (
 	"portico/store"
 )
 
-// What fields cost. The unit is one plain field of one row of the answer.
 const (
-	edgeCost    = 5       // beside its rows: a field that is asked of the store
-	longText    = 64      // bytes of a name or value that cost one more
-	valueCost   = 1. / 16 // of each value within an argument, read again by each field that takes it
-	relatedRows = 2       // of a list that tells no length; what it brings beyond is spent of the budget
+	longText    = 64 // bytes of a name or value that cost one more
+	relatedRows = 2  // of a list that tells no length; what it brings beyond is spent of the budget
 )
 
 // pricing knows how long the lists of introspection are on average, which
@@ -67,10 +64,28 @@ func newPricing(schema *ast.Schema, bounds Bounds) *pricing {
 // these variables. What it lets pass has a budget for the lists whose length
 // nobody knows beforehand.
 func (p *pricing) check(operation *ast.OperationDefinition, variables map[string]any) (allowance, *Cost, *gqlerror.Error) {
-	bill := &bill{pricing: p, operation: operation, variables: variables,
-		sizes: map[string]float64{}, fragments: map[string]price{}, unsized: map[string]float64{}}
-	cost := int(math.Ceil(bill.selections(operation.SelectionSet).of(1)))
-	return allowance{bill.unsized, int64(p.bounds.Cost)}, &Cost{cost, p.bounds.Cost}, bound{"could cost %d, in fields of the answer", cost, p.bounds.Cost, "ask for smaller pages, or for fewer of them"}.check()
+	b := p.bill(operation, variables)
+	cost := int(math.Ceil(b.selections(operation.SelectionSet).of(1)))
+	allowed := allowance{weights: b.unsized, node: b.nodes, most: int64(p.bounds.Cost), estimated: int64(cost)}
+	if b.byGqlgen {
+		allowed.estimated, allowed.field = 0, gqlgenField // its fields are charged as they are run
+	}
+	if cost > p.bounds.Cost {
+		return allowed, &Cost{cost, p.bounds.Cost}, p.refusal(operation, variables, cost)
+	}
+	return allowed, &Cost{cost, p.bounds.Cost}, nil
+}
+
+func (p *pricing) bill(operation *ast.OperationDefinition, variables map[string]any) *bill {
+	b := &bill{pricing: p, operation: operation, variables: variables, pages: store.MaxPageLength, factor: 1, value: valueWeight,
+		sizes: map[string]float64{}, fragments: map[string]fragmentPrice{}, unsized: map[string]float64{}}
+	if b.byGqlgen = operation.Operation != ast.Query || introspects(operation.SelectionSet, map[string]bool{}); b.byGqlgen {
+		b.factor = gqlgenFactor
+	}
+	if operation.Operation == ast.Mutation {
+		b.value = mutationWeight
+	}
+	return b
 }
 
 // bill adds up what an operation costs: fields by the rows they are read for,
@@ -80,14 +95,26 @@ type bill struct {
 	*pricing
 	operation *ast.OperationDefinition
 	variables map[string]any
+	pages     float64            // rows that a page may have: the longest, or fewer to try whether they fit
+	byGqlgen  bool               // gqlgen's executor runs the operation
+	factor    float64            // of each field
+	value     float64            // what a value of an argument costs
 	sizes     map[string]float64 // of variables
-	fragments map[string]price
+	fragments map[string]fragmentPrice
+	nodes     float64            // what a row of the metered lists costs, in all places where they are selected
 	unsized   map[string]float64 // what a row of a list that tells no length costs, by the field's name
 }
 
 // price is what a selection costs: once, and for each row of the page that it
 // is selected of.
 type price struct{ once, row float64 }
+
+// fragmentPrice is what a fragment costs wherever it is spread, and what it adds
+// to bill.nodes.
+type fragmentPrice struct {
+	price
+	nodes float64
+}
 
 func (p *price) add(o price) {
 	p.once, p.row = min(enormous, p.once+o.once), min(enormous, p.row+o.row)
@@ -112,11 +139,15 @@ func (b *bill) selections(set ast.SelectionSet) (cost price) {
 				continue
 			}
 			known, ok := b.fragments[selection.Name]
-			if !ok {
-				known = b.selections(selection.Definition.SelectionSet)
+			if ok {
+				b.nodes = min(enormous, b.nodes+known.nodes)
+			} else {
+				before := b.nodes
+				known.price = b.selections(selection.Definition.SelectionSet)
+				known.nodes = b.nodes - before
 				b.fragments[selection.Name] = known
 			}
-			cost.add(known)
+			cost.add(known.price)
 		}
 	}
 	return cost
@@ -161,18 +192,22 @@ func (b *bill) truth(value *ast.Value) string {
 }
 
 func (b *bill) field(field *ast.Field) float64 {
-	cost := 1 + float64(len(field.Alias)/longText)
+	cost := b.fieldWeight(field.ObjectDefinition, field.Definition) + float64(len(field.Alias)/longText)
 	for _, argument := range field.Arguments {
-		cost += b.value(argument.Value) * valueCost
+		cost += b.argument(argument.Name, argument.Value)
+	}
+	if !strings.HasPrefix(field.ObjectDefinition.Name, "__") {
+		cost *= b.factor
 	}
 	if field.SelectionSet == nil {
 		return cost
 	}
-	if len(field.Definition.Arguments) > 0 || field.ObjectDefinition == b.schema.Query || field.ObjectDefinition == b.schema.Mutation || field.ObjectDefinition == b.schema.Subscription {
-		cost += edgeCost
-	}
 	below := b.selections(field.SelectionSet)
+	below.row += rowWeights[field.ObjectDefinition.Name+"."+field.Name]
 	switch {
+	case slices.Contains(meteredLists, field.ObjectDefinition.Name+"."+field.Name):
+		b.nodes = min(enormous, b.nodes+below.row)
+		return min(enormous, cost+below.once)
 	case b.isUnsized(field):
 		b.unsized[field.Name] = max(b.unsized[field.Name], below.of(1))
 		return min(enormous, cost+below.of(1)*relatedRows)
@@ -200,21 +235,21 @@ func (b *bill) rows(field *ast.Field) float64 {
 	for _, name := range []string{"first", "last"} {
 		if argument := field.Arguments.ForName(name); argument != nil {
 			if n, ok := b.number(argument.Value); ok {
-				return min(store.MaxPageLength, max(1, n))
+				return min(b.pages, max(1, n))
 			}
 		}
 	}
 	if definition := field.Definition.Arguments.ForName("first"); definition != nil {
 		if definition.DefaultValue != nil {
 			if n, err := strconv.ParseFloat(definition.DefaultValue.Raw, 64); err == nil {
-				return n
+				return min(b.pages, n)
 			}
 		}
-		return store.DefaultPageLength
+		return min(b.pages, store.DefaultPageLength)
 	}
 	for _, argument := range field.Arguments { // things by their ids
 		if field.Definition.Type.Elem != nil && argument.Value.ExpectedType.Elem != nil {
-			return min(store.MaxPageLength, max(1, b.length(argument.Value)))
+			return min(b.pages, max(1, b.length(argument.Value)))
 		}
 	}
 	return 1 // one thing, or a page's rows, or what a row holds itself, such as tiers of a price
@@ -274,37 +309,47 @@ func (b *bill) length(value *ast.Value) float64 {
 	return float64(len(value.Children))
 }
 
-// value is how many values an argument holds, long texts being several.
-func (b *bill) value(value *ast.Value) float64 {
+// argument is what an argument costs: its values, long texts being several,
+// and what some members of inputs make the store do.
+func (b *bill) argument(name string, value *ast.Value) float64 {
 	if value.Kind == ast.Variable {
 		known, ok := b.sizes[value.Raw]
 		if !ok {
-			known = weight(b.variables[value.Raw])
+			known = b.weight(b.variables[value.Raw])
 			b.sizes[value.Raw] = known
 		}
-		return known
+		if b.variables[value.Raw] == nil {
+			return 0
+		}
+		return memberWeights[name] + known
 	}
-	cost := float64(len(value.Raw) / longText)
+	if value.Kind == ast.NullValue {
+		return 0
+	}
+	cost := memberWeights[name] + float64(len(value.Raw)/longText)*b.value
 	for _, child := range value.Children {
-		cost += 1 + b.value(child.Value)
+		cost += b.value + b.argument(child.Name, child.Value)
 	}
 	return cost
 }
 
-// weight is how many values the value of a variable holds.
-func weight(value any) (cost float64) {
+// weight is what the value of a variable costs.
+func (b *bill) weight(value any) (cost float64) {
 	switch value := value.(type) {
 	case string:
-		return float64(len(value) / longText)
+		return float64(len(value)/longText) * b.value
 	case json.Number:
-		return float64(len(value) / longText)
+		return float64(len(value)/longText) * b.value
 	case []any:
 		for _, element := range value {
-			cost += 1 + weight(element)
+			cost += b.value + b.weight(element)
 		}
 	case map[string]any:
 		for name, member := range value {
-			cost += 1 + float64(len(name)/longText) + weight(member)
+			cost += b.value*float64(1+len(name)/longText) + b.weight(member)
+			if member != nil {
+				cost += memberWeights[name]
+			}
 		}
 	}
 	return cost

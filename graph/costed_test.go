@@ -55,8 +55,8 @@ func whatCostsIsTold(t *testing.T, e storetest.Engine) {
 				{`{ products(first: 7) { nodes { id stock { available } } } }`, 63},
 				{`{ products(first: 7) { nodes { id } } settings { pageLength } gone: product(id: "nonsense") { id } }`, 28},
 				{`{ __schema { queryType { name } } }`, 35},
-				{`mutation { settingsUpdate(input: {pageLength: 26}) { settings { pageLength } } }`, 9},
-				{`{ catalogNodes(first: 100) { nodes { children(first: 100) { nodes { id } } } } }`, 20_706},
+				{`mutation { settingsUpdate(input: {pageLength: 26}) { settings { pageLength } } }`, 25},
+				{`{ catalogNodes(first: 100) { nodes { products(first: 100) { nodes { id } } } } }`, 21_306},
 			} {
 				methods := []string{http.MethodPost, http.MethodGet}
 				if strings.HasPrefix(test.query, "mutation") {

@@ -46,7 +46,7 @@ func (p *prepared) streams() bool {
 }
 
 // budget is what one run of the operation may spend.
-func (p *prepared) budget() *budget { return &budget{allowance: p.allowed} }
+func (p *prepared) budget() *budget { return newBudget(p.allowed) }
 
 // prepare makes the request ready to run, its document and its variables as
 // the schema has them, or tells why it cannot run.

@@ -49,7 +49,7 @@ func TestIntrospectionsOfToolsPass(t *testing.T) {
 	} {
 		a := serve(nil).send(t, by(newPost(t, query, nil), public()))
 		require.Equal(t, unprocessable, a.codes(), "%s: %.300s", name, a.Body)
-		require.Contains(t, a.Errors[0].Message, "; at most 60000 are allowed: ask for smaller pages", name)
+		require.Contains(t, a.Errors[0].Message, " costs most; the operation may cost 60,000, and could cost ", name)
 	}
 }
 
@@ -80,7 +80,7 @@ func TestEachBoundIsHeldAsItIs(t *testing.T) {
 		{"variables", func(b *graph.Bounds) { b.Variables = 1 }, `query($a: Boolean = true) { __typename @include(if: $a) }`, `query($a: Int, $b: Int) { __typename }`, "defines 2 variables; at most 1"},
 		{"directives", func(b *graph.Bounds) { b.Directives = 1 }, `{ __typename @include(if: true) }`, `query @skip(if: false) { __typename @include(if: true) }`, "holds 2 directives; at most 1"},
 		{"steps", func(b *graph.Bounds) { b.Steps = 6 }, `{ ...a } fragment a on Query { ...b } fragment b on Query { __typename }`, `{ ...a } fragment a on Query { ...b ...b } fragment b on Query { __typename }`, "is read in 8 steps or more"},
-		{"cost", func(b *graph.Bounds) { b.Cost = 7 }, `{ __type(name: "ID") { name } }`, `{ __type(name: "ID") { a: name b: name } }`, "could cost 8, in fields of the answer; at most 7"},
+		{"cost", func(b *graph.Bounds) { b.Cost = 7 }, `{ __type(name: "ID") { name } }`, `{ __type(name: "ID") { a: name b: name } }`, "the operation may cost 7, and could cost 8. Select fewer fields, or send several operations."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bounds := graph.DefaultBounds()

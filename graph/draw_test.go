@@ -18,6 +18,7 @@ type drawing struct {
 	schema *ast.Schema
 	ids    map[string][]string // by type
 	texts  []string
+	pages  []int // numbers to draw from; nil for small ones, of which some are refused
 
 	left       int // fields that may still be drawn
 	booleans   int // variables that conditions may depend on
@@ -236,6 +237,9 @@ func (d *drawing) value(name string, of *ast.Type, depth int) any {
 	case "Int":
 		if name == "offset" {
 			return d.IntN(4)
+		}
+		if len(d.pages) > 0 {
+			return d.pages[d.IntN(len(d.pages))]
 		}
 		return []int{0, 1, 1, 2, 2, 3, 3, 4, 5, 5, 6, 7, 8, 10, 12, 101}[d.IntN(16)]
 	case "Boolean":

@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"context"
+
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/parser"
@@ -87,4 +89,35 @@ func Conflicts(schema *ast.Schema, document *ast.QueryDocument) (faults gqlerror
 		conflicts(schema, operation, func(fault *gqlerror.Error) { faults = append(faults, fault) })
 	}
 	return faults
+}
+
+// CostIn is what the operation of a context has cost so far, estimated and
+// spent, in units of cost; 0 if it has not run.
+func CostIn(ctx context.Context) int {
+	op, _ := operationOf(ctx)
+	if op == nil || op.budget == nil {
+		return 0
+	}
+	return int(op.budget.spent.Load() + op.budget.bytes.Load()/workUnit)
+}
+
+// WorkUnit is how many bytes a unit of cost stands for.
+const WorkUnit = workUnit
+
+// FieldWeights are the coordinates that have a weight of their own.
+func FieldWeights() map[string]float64 { return fieldWeights }
+
+// RowWeights likewise.
+func RowWeights() map[string]float64 { return rowWeights }
+
+// MemberWeights are the arguments and members that have one.
+func MemberWeights() map[string]float64 { return memberWeights }
+
+// MeteredLists are the lists that are paid for as they come.
+func MeteredLists() []string { return meteredLists }
+
+// WeightOf is what a field costs by itself.
+func WeightOf(schema *ast.Schema, object, field string) float64 {
+	definition := schema.Types[object]
+	return newPricing(schema, DefaultBounds()).fieldWeight(definition, definition.Fields.ForName(field))
 }

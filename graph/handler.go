@@ -115,6 +115,7 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 	exec, present := executor.New(executable), presenter(log)
 	exec.SetQueryCache(checkedDocuments{})
 	exec.Use(chosen.introspection)
+	exec.AroundFields(chargeField)
 	exec.AroundRootFields(chosen.limitedFields)
 	exec.AroundResponses(tellReplays)
 	exec.SetErrorPresenter(present)

@@ -31,7 +31,7 @@ func (i introspection) MutateOperationContext(ctx context.Context, operation *gr
 		return nil
 	}
 	if !operation.DisableIntrospection {
-		operation.ResolverMiddleware = untilGone
+		operation.ResolverMiddleware = untilGone // in place of chargeField
 		return nil
 	}
 	refusal := store.AsErrors(failure)[0]
@@ -47,7 +47,7 @@ func untilGone(ctx context.Context, next graphql.Resolver) (any, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return next(ctx)
+	return chargeField(ctx, next)
 }
 
 // introspects tells whether a validated selection at the root asks for the

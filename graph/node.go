@@ -164,12 +164,20 @@ func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, n
 		if err != nil {
 			return nil, err
 		}
-		return nodes(ctx, v, query)
+		page, err := nodes(ctx, v, query)
+		if err == nil {
+			err = spendNodes(ctx, len(page.Nodes))
+		}
+		if err != nil {
+			return nil, err
+		}
+		return page, nil
 	}
 	edge := fmt.Sprintf("nodes %v %s", of("*"), q.key())
 	return model.Load(ctx, place, edge, v, func(v *release.View, ctx context.Context, all []T) ([]*model.CatalogNodeConnection, error) {
 		slices := make([]*store.Slice[*release.CatalogNode], len(all))
 		below := make([][]*release.CatalogNode, len(all))
+		rows := 0
 		for i, node := range all {
 			query, err := q.query(of(node.NodeID()))
 			if err != nil {
@@ -179,6 +187,10 @@ func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, n
 				return nil, err
 			}
 			below[i] = slices[i].Items
+			rows += len(below[i])
+		}
+		if err := spendNodes(ctx, rows); err != nil {
+			return nil, err
 		}
 		connections := make([]*model.CatalogNodeConnection, len(all))
 		for i, rows := range model.SiblingLists[model.CatalogNode](below) {

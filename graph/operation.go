@@ -24,6 +24,7 @@ type operation struct {
 	view        *release.View
 	err         error
 	budget      *budget      // nil outside of GraphQL
+	bytes       atomic.Int64 // charged outside of GraphQL
 	faults      atomic.Int64 // errors of the answer so far
 	expensive   func()       // gives its expensive turn back; nil without one
 }

@@ -163,6 +163,13 @@ func connections(ids []string, lists map[string]*store.Slice[*release.Product], 
 // siblings of each other.
 func (r *Resolver) related(ctx context.Context, obj *model.Product, edge string, ids func(*model.Product) []string) ([]*model.Product, error) {
 	list, err := model.Load(ctx, obj.Sibling, edge, r, func(r *Resolver, ctx context.Context, all []*model.Product) ([][]*model.Product, error) {
+		rows := 0
+		for _, p := range all {
+			rows += len(ids(p))
+		}
+		if err := afford(ctx, edge, rows, len(all)); err != nil {
+			return nil, err
+		}
 		products, err := r.ProductsByID(ctx, idsOf(all, ids))
 		return spread(all, ids, products), err
 	})

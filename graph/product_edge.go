@@ -78,6 +78,13 @@ func (r productResolver) Files(ctx context.Context, obj *model.Product) ([]*mode
 }
 
 func (r *Resolver) attachedFiles(ctx context.Context, all []*model.Product) ([][]*model.ProductFile, error) {
+	rows := 0
+	for _, p := range all {
+		rows += len(p.FileLinks())
+	}
+	if err := afford(ctx, "files", rows, len(all)); err != nil {
+		return nil, err
+	}
 	files, err := r.FilesByID(ctx, idsOf(all, fileIDs))
 	attached := make([][]*model.ProductFile, len(all))
 	for i, p := range all {

@@ -1,0 +1,477 @@
+package graph_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"regexp"
+	"runtime"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"portico/graph"
+	"portico/internal/auth"
+	"portico/internal/incoming"
+	"portico/store"
+	"portico/store/shop"
+	"portico/store/storetest"
+)
+
+// What one request may cause, at most.
+const (
+	maxWork       = 64 << 20 // bytes allocated, those of the response too
+	maxResponse   = 8 << 20  // bytes, --document-answer-bytes
+	maxStatements = 60_000 / 8
+
+	fixedWork    = 512 << 10 // bytes of any request: its view, and the tree of nodes
+	costlier     = 4         // how many times its cost an operation may turn out to be
+	perStatement = 8         // units of cost
+	perByte      = 3         // bytes allocated for each byte of a response, whose own bound is in bytes
+)
+
+// work is what a request caused.
+type work struct {
+	status, response      int // bytes
+	allocated, statements int
+	cpu                   time.Duration
+	cost                  int // estimated and spent
+	failure               string
+}
+
+// share is how much of what a request may cause it has caused.
+func (w work) share() float64 {
+	return max(float64(w.allocated)/maxWork, float64(w.statements)/maxStatements, float64(w.response)/maxResponse)
+}
+
+// times is how many times its cost the work was.
+func (w work) times() float64 {
+	bytes := float64(w.allocated - fixedWork - perByte*w.response)
+	return max(bytes/graph.WorkUnit, float64(w.statements-8)*perStatement) / float64(max(1, w.cost))
+}
+
+func (w work) String() string {
+	return fmt.Sprintf("%d kB allocated, %d statements, %v of CPU, %d kB of response, cost %d: %.1f times that", w.allocated>>10, w.statements, w.cpu, w.response>>10, w.cost, w.times())
+}
+
+// worker measures requests, one after the other.
+type worker struct {
+	*service
+	response responseBuffer
+}
+
+// responseBuffer is a response, in memory that is there already.
+type responseBuffer struct {
+	header http.Header
+	status int
+	body   []byte
+	size   int
+}
+
+func (b *responseBuffer) Header() http.Header    { return b.header }
+func (b *responseBuffer) WriteHeader(status int) { b.status = status }
+func (b *responseBuffer) Write(p []byte) (int, error) {
+	b.size += len(p)
+	if len(p) > cap(b.body)-len(b.body) {
+		b.body = b.body[:0]
+		p = p[max(0, len(p)-cap(b.body)):]
+	}
+	b.body = append(b.body, p...)
+	return len(p), nil
+}
+
+func newWorker(s *service, options ...graph.HandlerOption) *worker {
+	handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.NewTextHandler(s.log, nil)), options...))
+	return &worker{&service{s.store, handler, s.log}, responseBuffer{body: make([]byte, 0, 16<<20)}}
+}
+
+var estimated = regexp.MustCompile(`"cost":\{"requested":(\d+)`)
+
+// ask measures one request. prepared leaves out what parsing and validating it
+// takes.
+func (w *worker) ask(t testing.TB, query string, values variables, reader *auth.Principal, prepared bool) work {
+	send := func(reader *auth.Principal) work {
+		body := operationOf(query, string(must(json.Marshal(values))))
+		r := newRaw(t, strings.TrimSuffix(body, "}")+`,"extensions":{"cost":true}}`)
+		ctx, statements := store.CountStatements(r.Context())
+		r, _ = incoming.Begin(by(r.WithContext(ctx), reader))
+		w.response.header, w.response.status, w.response.body, w.response.size = http.Header{}, http.StatusOK, w.response.body[:0], 0
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		began := cpuTime()
+		w.handler.ServeHTTP(&w.response, r)
+		did := work{cpu: cpuTime() - began, status: w.response.status, response: w.response.size, statements: statements.Count(), cost: graph.CostIn(r.Context())}
+		runtime.ReadMemStats(&after)
+		did.allocated = int(after.TotalAlloc - before.TotalAlloc)
+		if found := estimated.FindSubmatch(w.response.body); found != nil {
+			did.cost = max(did.cost, must(strconv.Atoi(string(found[1]))))
+		}
+		if at := strings.Index(string(w.response.body[:min(len(w.response.body), 2000)]), `"errors":[{`); at >= 0 {
+			did.failure = string(w.response.body[at:min(len(w.response.body), at+400)])
+		}
+		return did
+	}
+	if prepared {
+		send(nil) // parses and validates it, which has bounds of its own
+	}
+	return send(reader)
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// cpuTime is what the process has used of the processors.
+func cpuTime() time.Duration {
+	var used syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// workers serve the large shop: with a cache that holds next to nothing of it, as
+// if it were many times as large, and in the full tests with one that holds all.
+func workers(t *testing.T, e storetest.Engine) []*worker {
+	var list []*worker
+	for _, bytes := range []uint64{2 << 20, 0}[:storetest.Pick(1, 2)] {
+		list = append(list, newWorker(open(t, e, largeShop(), func(c *shop.Config) { c.CacheBytes = bytes })))
+	}
+	return list
+}
+
+// TestNoDocumentCostsMoreThanItSays draws operations, and compares what they
+// cost, estimated and spent, with the work that they caused. Work is counted,
+// in bytes allocated and statements: the test does not run beside others.
+func TestNoDocumentCostsMoreThanItSays(t *testing.T) {
+	seed := storetest.Seed(t, "PORTICO_ORACLE_SEED")
+	storetest.EachAlone(t, func(t *testing.T, e storetest.Engine) {
+		for i, w := range workers(t, e) {
+			d := w.drawing(t, seed+uint64(i))
+			d.pages = []int{1, 2, 5, 10, 25, 50, 100}
+			var worst work
+			var of string
+			ran := 0
+			for range storetest.Pick(250, 3000) {
+				query, values := d.query()
+				did := w.ask(t, query, values, []*auth.Principal{public(), admin()}[d.IntN(2)], true)
+				if did.cost > 0 && did.status == http.StatusOK {
+					ran++
+				}
+				if did.times() > worst.times() {
+					worst, of = did, query+"\n"+string(must(json.Marshal(values)))+"\n"+did.failure
+				}
+			}
+			t.Logf("%d operations ran; the worst: %v\n%s", ran, worst, of)
+			require.Positive(t, ran)
+			require.LessOrEqual(t, worst.times(), float64(costlier), "%v\n%s", worst, of)
+		}
+	})
+}
+
+// level is a field on the way from the root down, and how it is asked.
+type level struct {
+	field   *ast.FieldDefinition
+	of      *ast.Definition
+	aliases int // how often, with other arguments each time
+	page    int
+	way     int // how it is filtered and sorted
+	leaf    int // which scalar it selects
+	leaves  int // and how often
+}
+
+// expensive is an operation made to cause much work.
+type expensive []level
+
+// fields is how many fields it selects, about.
+func (x expensive) fields() int {
+	all, times := 0, 1
+	for _, l := range x {
+		all += times * (l.aliases + l.leaves)
+		times *= l.aliases
+	}
+	return all
+}
+
+// random is a way down of some levels.
+func (d *drawing) random() expensive {
+	x := expensive{d.level(d.schema.Query)}
+	for len(x) < 6 && d.IntN(3) > 0 {
+		if deeper := d.deeper(x); len(deeper) > len(x) {
+			x = deeper
+		}
+	}
+	return x
+}
+
+func (d *drawing) level(of *ast.Definition) level {
+	below := slices.DeleteFunc(fieldsBelow(d.schema, of), func(f *ast.FieldDefinition) bool {
+		return strings.HasPrefix(f.Name, "promotion") || f.Name == "gateway"
+	})
+	if of == d.schema.Query && d.IntN(8) == 0 {
+		below = slices.Clone(of.Fields[len(of.Fields)-2:]) // __schema and __type
+	}
+	if len(below) == 0 {
+		return level{}
+	}
+	return level{below[d.IntN(len(below))], of, []int{1, 1, 2, 10, 50, 200}[d.IntN(6)], []int{1, 10, 100}[d.IntN(3)], d.IntN(ways), d.IntN(100), []int{1, 1, 10, 100}[d.IntN(4)]}
+}
+
+// deeper adds a level.
+func (d *drawing) deeper(x expensive) expensive {
+	last := x[len(x)-1]
+	if next := d.level(d.schema.Types[last.field.Type.Name()]); next.field != nil {
+		return append(slices.Clone(x), next)
+	}
+	return x
+}
+
+// mutate changes one thing.
+func (d *drawing) mutate(x expensive) expensive {
+	x = slices.Clone(x)
+	at := &x[d.IntN(len(x))]
+	grow := func(n, most int) int { return min(most, []int{n * 2, n * 4, n + 1, max(1, n/2), 1}[d.IntN(5)]) }
+	switch d.IntN(8) {
+	case 0, 1:
+		at.aliases = grow(at.aliases, 480)
+	case 2, 3:
+		at.page = grow(at.page, 100)
+	case 4:
+		at.way = d.IntN(ways)
+	case 5:
+		at.leaves, at.leaf = grow(at.leaves, 480), d.IntN(100)
+	case 6:
+		return d.deeper(x)
+	default:
+		return x[:max(1, len(x)-1)]
+	}
+	return x
+}
+
+// ways is how many ways there are to filter and sort.
+const ways = 9
+
+// text is the operation, and its variables.
+func (d *drawing) text(x expensive) (string, variables) {
+	ids := make([]any, 1000)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("thing-%03d", i)
+	}
+	values := variables{}
+	set := "{__typename}"
+	for i := len(x) - 1; i >= 0; i-- {
+		set = d.asked(x[i], set, values, ids)
+	}
+	if len(values) == 0 {
+		return "query " + set, nil
+	}
+	var defined []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		defined = append(defined, "$"+name+": "+map[string]string{"ids": "[ID!]", "few": "[ID!]!"}[name])
+	}
+	return "query(" + strings.Join(defined, ",") + ") " + set, values
+}
+
+// asked is a level with what is selected below it.
+func (d *drawing) asked(l level, below string, values variables, ids []any) string {
+	var b strings.Builder
+	b.WriteString("{")
+	for i := range l.aliases {
+		fmt.Fprintf(&b, " a%d: %s%s %s", i, l.field.Name, d.argumentsOf(l, i, values, ids), below)
+	}
+	var scalars []*ast.FieldDefinition
+	for _, field := range l.of.Fields {
+		if len(d.schema.Types[field.Type.Name()].Fields) == 0 && len(field.Arguments) == 0 && l.of != d.schema.Query {
+			scalars = append(scalars, field)
+		}
+	}
+	for i := range l.leaves {
+		if len(scalars) > 0 {
+			fmt.Fprintf(&b, " l%d: %s", i, scalars[l.leaf%len(scalars)].Name)
+		}
+	}
+	return b.String() + "}"
+}
+
+func (d *drawing) argumentsOf(l level, i int, values variables, ids []any) string {
+	var list []string
+	add := func(format string, arguments ...any) { list = append(list, fmt.Sprintf(format, arguments...)) }
+	for _, argument := range l.field.Arguments {
+		switch kind := argument.Type.Name(); {
+		case argument.Name == "first":
+			add("first: %d", 1+(l.page-1+i)%100)
+		case argument.Name == "offset" && l.way%2 == 0:
+			add("offset: %d", i)
+		case argument.Name == "optionIds":
+			add(`optionIds: ["size-%d"]`, i)
+		case argument.Type.Elem != nil && kind == "ID":
+			values["few"] = ids[:100]
+			add("%s: $few", argument.Name)
+		case argument.Name == "name":
+			add(`name: %q`, []string{"Product", "Query", "Mutation", "ProductFilter"}[i%4])
+		case argument.Name == "sku":
+			add(`sku: "THING-%03d"`, i)
+		case argument.Name == "id" && l.field.Name == "product" || argument.Name == "slug":
+		case kind == "ID" && argument.Type.NonNull:
+			add(`%s: %q`, argument.Name, map[string]string{"catalogNode": "top-1", "hierarchy": "tree", "catalog": "main", "file": "file-01"}[l.field.Name]+map[bool]string{true: fmt.Sprintf("thing-%03d", i)}[!slices.Contains([]string{"catalogNode", "hierarchy", "catalog", "file"}, l.field.Name)])
+		case argument.Name == "filter" && kind == "ProductFilter":
+			if filter := productFilter(l.way, i, values, ids); filter != "" {
+				add("filter: %s", filter)
+			}
+		case argument.Name == "filter" && kind == "CatalogNodeFilter" && l.way == 1:
+			values["ids"] = ids
+			add("filter: {ids: $ids}")
+		case argument.Name == "filter" && kind == "CatalogNodeFilter" && l.way == 2:
+			add(`filter: {name: {in: ["Shelf top-%d", "x"]}}`, i)
+		case argument.Name == "orderBy" && l.way > 4:
+			add("orderBy: {field: %s, direction: DESC}", d.schema.Types[d.schema.Types[kind].Fields.ForName("field").Type.Name()].EnumValues[(l.way-5)%3].Name)
+		case argument.Type.NonNull && argument.DefaultValue == nil:
+			add("%s: %s", argument.Name, literal(d.value(argument.Name, argument.Type, 0)))
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return "(" + strings.Join(list, ", ") + ")"
+}
+
+func productFilter(way, i int, values variables, ids []any) string {
+	switch way {
+	case 1:
+		values["ids"] = ids
+		return `{ids: $ids}`
+	case 2, 8:
+		return fmt.Sprintf(`{search: "th %c%d"}`, 'a'+rune(i%26), i%10)
+	case 3:
+		return fmt.Sprintf(`{tags: {in: ["tag %d", "tag %d"]}}`, i, i+1)
+	case 5:
+		return fmt.Sprintf(`{bounds: {id: {gt: "thing-%03d"}}}`, i)
+	case 6:
+		return fmt.Sprintf(`{bounds: {updatedAt: {ge: "2001-01-01T00:00:00.%03dZ"}, id: {ge: "a%d"}}}`, i, i)
+	}
+	return ""
+}
+
+// shapes are operations known to be expensive, by how often they repeat a part.
+var shapes = map[string]func(n int) (string, variables){
+	"descriptions": func(n int) (string, variables) {
+		return `{products(first: 100) {nodes {` + many(n, ` a#: description`) + `}}}`, nil
+	},
+	"translations": func(n int) (string, variables) {
+		return `{` + many(n, ` a#: products(first: 30, offset: #) {nodes {translations {language}}}`) + `}`, nil
+	},
+	"texts of translations": func(n int) (string, variables) {
+		return `{` + many(n, ` a#: product(id: "thing-00#") {translations {name description}}`) + `}`, nil
+	},
+	"filters of many ids": func(n int) (string, variables) {
+		return `query($i: [ID!]) {` + many(n, ` a#: products(filter: {ids: $i}) {totalCount}`) + `}`, variables{"i": repeated("thing-001", 1000)}
+	},
+	"nodes by many ids": func(n int) (string, variables) {
+		return `query($i: [ID!]) {` + many(n, ` a#: catalogNodes(filter: {ids: $i}) {totalCount}`) + `}`, variables{"i": repeated("top-1", 1000)}
+	},
+	"products deep in the tree": func(n int) (string, variables) {
+		return fmt.Sprintf(`{catalogNodes(first: %d) {nodes {children(first: 100) {nodes {children(first: 7) {nodes {products(first: 5) {nodes {%s}}}}}}}}}`, n%100+1, everyMember), nil
+	},
+	"fields left out": func(n int) (string, variables) {
+		return `query($a: Boolean = true, $b: Boolean = false, $c: Boolean = true, $d: Boolean = false, $e: Boolean = true) {products(first: 100) {nodes {` +
+			many(n, ` a#: name @include(if: $a) @skip(if: $b) b#: sku @include(if: $c) @skip(if: $d) c#: slug @include(if: $e)`) + `}}}`, nil
+	},
+	"products beside introspection": func(n int) (string, variables) {
+		return `{__schema {queryType {name}} products(first: 100) {nodes {` + many(n, ` a#: name`) + `}}}`, nil
+	},
+	"options beside introspection": func(n int) (string, variables) {
+		return `{__schema {queryType {name}} products(filter: {ids: ["parent-00", "parent-01", "parent-02"]}, first: 3) {nodes {` + many(n, ` a#: variations {options {name uuid}}`) + `}}}`, nil
+	},
+	"introspection": func(n int) (string, variables) {
+		return `{` + many(n, ` a#: __schema {types {fields {name type {name}}}}`) + `}`, nil
+	},
+	"types": func(n int) (string, variables) {
+		return `{` + many(n, ` a#: __type(name: "Query") {fields {name args {name type {name ofType {name}}}}}`) + `}`, nil
+	},
+	"facets": func(n int) (string, variables) {
+		return `{` + many(n, ` a#: products(first: 1, filter: {search: "th#"}) {facets {tags(first: 100) {value toggled {tags {in}}} productTypes {value}}}`) + `}`, nil
+	},
+	"facets of nodes": func(n int) (string, variables) {
+		return `{catalogNodes(first: 100) {nodes {` + many(n, ` a#: products(first: 1, filter: {tags: {eq: "tag #"}}) {facets {tags(first: 5) {value}}}`) + `}}}`, nil
+	},
+	"searches by price": func(n int) (string, variables) {
+		return `{` + many(n, ` a#: products(first: 1, filter: {search: "st#"}, orderBy: {field: PRICE}) {totalCount}`) + `}`, nil
+	},
+	"children of children": func(n int) (string, variables) {
+		return fmt.Sprintf(`{products(first: %d) {nodes {children {parent {children {parent {children {name}}}}}}}}`, n%100+1), nil
+	},
+	"things by ids of their own": func(n int) (string, variables) {
+		return `{` + many(n, ` a#: node(id: "thing-#") {id}`) + `}`, nil
+	},
+	"stock": func(n int) (string, variables) {
+		return `{` + many(n, ` a#: stocks(first: 1, offset: #) {totalCount timestamps {createdAt} nodes {id}}`) + `}`, nil
+	},
+	"every edge": func(n int) (string, variables) {
+		return fmt.Sprintf(`{products(first: %d) {nodes {%s}}}`, n%100+1, everyEdge), nil
+	},
+}
+
+// TestTheMostExpensiveRequestIsBounded looks for operations that cause much
+// work for anyone, by climbing: of each that is accepted it keeps the change that
+// makes more work. None may cause more than the bounds.
+func TestTheMostExpensiveRequestIsBounded(t *testing.T) {
+	seed := storetest.Seed(t, "PORTICO_ORACLE_SEED")
+	storetest.EachAlone(t, func(t *testing.T, e storetest.Engine) {
+		var worst, slowest work
+		var of, slow string
+		for i, w := range workers(t, e) {
+			d := w.drawing(t, seed+uint64(i))
+			d.Rand = rand.New(rand.NewPCG(seed, uint64(i)))
+			ran := 0
+			keep := func(did work, query string) bool {
+				if did.status != http.StatusOK || did.cost == 0 || did.response > maxResponse {
+					return false // refused, or longer than a response may be
+				}
+				ran++
+				if did.share() > worst.share() {
+					worst, of = did, query
+				}
+				if did.cpu > slowest.cpu {
+					slowest, slow = did, query
+				}
+				return true
+			}
+			for _, name := range slices.Sorted(maps.Keys(shapes)) { // as many times as is accepted
+				sort.Search(480, func(n int) bool {
+					query, values := shapes[name](n + 1)
+					return !keep(w.ask(t, query, values, public(), false), query)
+				})
+			}
+			for range storetest.Pick(6, 200) {
+				best, most := d.random(), 0.
+				for range 25 {
+					next := d.mutate(best)
+					if next.fields() > graph.DefaultBounds().Fields {
+						continue // refused as it is
+					}
+					query, values := d.text(next)
+					did := w.ask(t, query, values, public(), false)
+					if keep(did, query) && did.share() > most {
+						best, most = next, did.share()
+					}
+				}
+			}
+			t.Logf("%d requests ran", ran)
+			require.Positive(t, ran)
+		}
+		t.Logf("the worst: %v\n%.300s", worst, of)
+		t.Logf("the slowest: %v\n%.300s", slowest, slow)
+		require.LessOrEqual(t, worst.share(), 1., "%v\n%.5000s", worst, of)
+	})
+}

@@ -1,0 +1,168 @@
+package graph_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/graph"
+	"portico/store"
+	"portico/store/shop"
+	"portico/store/storetest"
+)
+
+// TestWeightsAreOfFieldsThatThereAre: a field or an argument that was renamed
+// would fall back to the weight of its kind.
+func TestWeightsAreOfFieldsThatThereAre(t *testing.T) {
+	t.Parallel()
+	members := map[string]bool{}
+	for _, definition := range schema().Types {
+		for _, field := range definition.Fields {
+			members[field.Name] = true
+			for _, argument := range field.Arguments {
+				members[argument.Name] = true
+			}
+		}
+	}
+	coordinates := slices.Concat(slices.Collect(maps.Keys(graph.FieldWeights())), slices.Collect(maps.Keys(graph.RowWeights())), graph.MeteredLists())
+	for _, coordinate := range coordinates {
+		object, field, _ := strings.Cut(coordinate, ".")
+		require.NotNil(t, schema().Types[object], coordinate)
+		require.NotNil(t, schema().Types[object].Fields.ForName(field), coordinate)
+	}
+	for member := range graph.MemberWeights() {
+		require.True(t, members[member], member)
+	}
+}
+
+// TestEveryEdgeHasAWeight: a field that reads from the database weighs more than
+// one that its row holds, and one with a statement of its own has an entry.
+func TestEveryEdgeHasAWeight(t *testing.T) {
+	t.Parallel()
+	for _, definition := range schema().Types {
+		for _, field := range definition.Fields {
+			coordinate := definition.Name + "." + field.Name
+			weight := graph.WeightOf(schema(), definition.Name, field.Name)
+			require.GreaterOrEqual(t, weight, 1., coordinate)
+			if slices.Contains([]string{"Query", "Mutation", "Subscription"}, definition.Name) && !strings.HasPrefix(field.Name, "__") || len(field.Arguments) > 0 && !strings.HasPrefix(definition.Name, "__") && definition.Kind == "OBJECT" {
+				require.GreaterOrEqual(t, weight, 6., coordinate)
+			}
+			if field.Name == "totalCount" && !slices.Contains([]string{"ProductConnection", "CatalogNodeConnection", "HierarchyConnection"}, definition.Name) {
+				require.Greater(t, weight, 1., "%s counts by a statement; give it a weight", coordinate)
+			}
+		}
+	}
+}
+
+// TestARefusalNamesTheListAndAPageThatFits: it names the path of the list that
+// costs most, its rows and pages, and pages of the size it advises do fit.
+func TestARefusalNamesTheListAndAPageThatFits(t *testing.T) {
+	t.Parallel()
+	s := serve(nil)
+	fits := regexp.MustCompile(`It fits with pages of at most (\d+), such as first: (\d+) in every list\.`)
+	for _, c := range []struct{ name, query, says string }{
+		{"products of nodes", `query($n: Int) { catalogNodes(first: $n) { nodes { id products(first: $n) { edges { node { id sku name slug description } } } } } }`,
+			"catalogNodes.products: 10,000 rows requested by first: 100 x 100; the operation may cost 60,000, and could cost 71,"},
+		{"with other lists beside them", `query($n: Int) { files(first: $n) { nodes { id } } catalogNodes(first: $n) { nodes { products(first: $n) { totalCount nodes { id children { id name sku slug } } } } } }`,
+			"catalogNodes.products: 10,000 rows requested by first: 100 x 100"},
+		{"by a fragment", `query($n: Int) { hierarchies(last: $n) { nodes { ...shelf } } } fragment shelf on Hierarchy { products(first: $n) { nodes { componentProductsConnection(first: $n) { nodes { id } } } } }`,
+			"hierarchies.products.componentProductsConnection: 1,000,000 rows requested by first: 100 x 100 x 100"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			refused := s.post(t, c.query, variables{"n": 100})
+			require.Equal(t, unprocessable, refused.codes())
+			message := refused.Errors[0].Message
+			require.Contains(t, message, c.says)
+			found := fits.FindStringSubmatch(message)
+			require.NotNil(t, found, message)
+			n := must(strconv.Atoi(found[1]))
+			require.NotContains(t, s.post(t, c.query, variables{"n": n}).Body.String(), "may cost", "%d fits", n)
+			require.Contains(t, s.post(t, c.query, variables{"n": n + 1}).Body.String(), "may cost", "%d does not", n+1)
+		})
+	}
+	aliases := s.post(t, `query($i: [ID!]) {`+many(300, ` a#: products(first: 1, filter: {ids: $i}) {totalCount}`)+`}`, variables{"i": repeated("x", 1000)})
+	require.Contains(t, aliases.Errors[0].Message, "products (300 times) costs most; the operation may cost 60,000, and could cost 15")
+	require.Contains(t, aliases.Errors[0].Message, "Select fewer fields, or send several operations.")
+}
+
+// treeShop is a tree of some nodes at the top, each with as many children, and
+// each of these too; every node lists a product.
+func treeShop(wide int) string {
+	var lines []string
+	add := func(format string, arguments ...any) { lines = append(lines, fmt.Sprintf(format, arguments...)) }
+	add(`{"type":"product","id":"oak","attributes":{"name":"Oak","sku":"OAK","slug":"oak","status":"live","base_product":false,"created_at":"2024-01-01T00:00:00.000Z","updated_at":"2024-01-01T00:00:00.000Z"},"relationships":{}}`)
+	add(`{"type":"hierarchy","id":"tree","attributes":{"name":"Tree"}}`)
+	node := func(id, parent string) string {
+		if parent != "" {
+			parent = fmt.Sprintf(`"parent":{"data":{"type":"node","id":%q}},`, parent)
+		}
+		add(`{"type":"node","id":%q,"attributes":{"name":%q},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"tree"}},%s"products":{"data":[{"type":"product","id":"oak"}]}}}`, id, id, parent)
+		return id
+	}
+	for i := range wide {
+		top := node(fmt.Sprintf("top-%02d", i), "")
+		for k := range wide {
+			middle := node(fmt.Sprintf("%s-%02d", top, k), top)
+			for l := range wide {
+				node(fmt.Sprintf("%s-%02d", middle, l), middle)
+			}
+		}
+	}
+	add(`{"type":"catalog","id":"main","attributes":{"name":"Main","hierarchies":["tree"],"created_at":"2023-02-01T00:00:00.000Z"}}`)
+	return strings.Join(lines, "\n")
+}
+
+// A menu asks for generous pages, level by level, and pays for the nodes there are.
+func TestMenusPayForTheNodesThereAre(t *testing.T) {
+	t.Parallel()
+	const menu = `{ hierarchies(first: 5) { nodes { name children(first: 100) { nodes { name slug children(first: 100) { nodes { name slug children(first: 100) { nodes { name slug products(first: 12) { nodes { id name slug mainImage { href } displayPrice { withTax { formatted } } } } } } } } } } } } }`
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, treeShop(3))
+		a := s.post(t, menu, nil)
+		require.Empty(t, a.Errors, "a menu of 39 nodes")
+		require.Equal(t, 27, strings.Count(string(a.Data), `"products"`))
+
+		large := open(t, e, treeShop(12), func(c *shop.Config) { c.URL = e.Another(t) })
+		for name, query := range map[string]string{
+			"a menu of 1,884 nodes":    menu,
+			"aliases with other pages": `{ hierarchies { nodes {` + many(20, ` a#: children(first: 5%) { nodes { children(first: 100) { nodes { products(first: 2) { nodes { name } } } } } }`) + `} } }`,
+			"aliases with the same":    `{ hierarchies { nodes {` + many(300, ` a#: allNodes(first: 100) { nodes { name slug } }`) + `} } }`,
+			"fragments that double":    `{ hierarchies { nodes { children(first: 100) { nodes { ...f0 } } } } }` + many(7, ` fragment f# on CatalogNode { a: children(first: 100) { nodes { ...f% } } b: children(first: 99) { nodes { ...f% } } }`) + ` fragment f7 on CatalogNode { name }`,
+		} {
+			r := newPost(t, query, nil)
+			ctx, statements := store.CountStatements(r.Context())
+			answer := large.send(t, by(r.WithContext(ctx), public()))
+			require.NotEmpty(t, answer.Errors, name)
+			require.Equal(t, store.Unprocessable, answer.Errors[0].Extensions.Code, name)
+			require.Contains(t, answer.Errors[0].Message, "; the operation may cost 60,000", name)
+			require.LessOrEqual(t, statements.Count(), 20, name)
+		}
+	})
+}
+
+// TestAnOperationPaysForWhatItReads: documents are charged for as they are read
+// from the database, and what is in memory is free.
+func TestAnOperationPaysForWhatItReads(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		s := open(t, e, largeShop(), func(c *shop.Config) { c.NoCache = true })
+		bounds := graph.DefaultBounds()
+		bounds.Cost = 4000
+		tight := bounded(s, bounds)
+		few := tight.post(t, `{ products(first: 20, filter: {search: "thing"}) { nodes { description } } }`, nil)
+		require.Empty(t, few.Errors, "%.300s", few.Body)
+		many := tight.post(t, `{ products(first: 100) { nodes { name } } }`, nil)
+		require.Equal(t, unprocessable, many.codes())
+		require.Equal(t, http.StatusOK, many.Code)
+		require.Contains(t, many.Errors[0].Message, "The operation reads too much: it may cost 4,000, of which it was estimated at 2")
+		texts := tight.post(t, `{ products(first: 10, filter: {bounds: {id: {ge: "thing-"}}}, orderBy: {field: ID}) { nodes { translations { language } } } }`, nil)
+		require.Equal(t, unprocessable, texts.codes()[:1], "translations are read, whatever is selected of them")
+	})
+}
