@@ -76,6 +76,7 @@ func takeLane(ctx context.Context, t *db.Tx, lane db.Topic) (taken laneVersion, 
 		INSERT INTO change (topic, version, follows) VALUES ($1, `+t.LaterSQL("1")+`, 0)
 		ON CONFLICT (topic) DO UPDATE SET version = `+t.LaterSQL("change.version + 1")+`, follows = change.version
 		RETURNING version, follows`, string(lane))
+	t.Leaves(lane, taken.version)
 	return taken, err
 }
 
