@@ -9,7 +9,7 @@ package main
 //	                                   |      cli.Sealing     the key that seals secrets
 //	                                   |      auth.New        tokens, signed by keys in the store, or by an outside issuer
 //	                                   v
-//	request --> NoSniff > RequestID > Slow > Traces > Address > Recover > auth > AccessLog > Metrics > CORS > Compress > Crowd > LimitBody > Turns > Shopper > Entrance --> mux (app.handler)
+//	request --> NoSniff > RequestID > Slow > Traces > Address > Recover > auth > AccessLog > Metrics > CORS > Compress > Crowd > LimitBody > Turns > Consistent > Shopper > Entrance --> mux (app.handler)
 //	                                                                                     |
 //	     /oauth/access_token  /.well-known/jwks.json  /healthz  /readyz  <---------------+
 //	     /  /playground/...  /graphiql/...  /graphql  /schema.graphql  graph  <----------+
@@ -317,6 +317,7 @@ func (a *app) handler() http.Handler {
 		web.Crowd(api.WriteError),
 		web.LimitBody(a.BodyBytes),
 		a.turns.Middleware(api.WriteError),
+		web.Consistent(a.store.Await, api.WriteError),
 		graph.Shopper,
 	)
 }

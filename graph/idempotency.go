@@ -29,7 +29,8 @@ type idempotency struct {
 	answer http.Header
 
 	mu       sync.Mutex
-	uses     map[string]int // of the header's key, by coordinate
+	wrote    store.ConsistencyToken // what the writes of this request left
+	uses     map[string]int         // of the header's key, by coordinate
 	replays  int
 	replayed []string // fields of a GraphQL answer
 }
@@ -54,6 +55,19 @@ func (i *idempotency) use(coordinate string) (operation string) {
 		return coordinate + " " + strconv.Itoa(n)
 	}
 	return coordinate
+}
+
+// written notes what a write left, and tells it in the answer's header.
+func (i *idempotency) written(left store.ConsistencyToken) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.wrote == nil {
+		i.wrote = store.ConsistencyToken{}
+	}
+	i.wrote.Merge(left)
+	if i.answer != nil {
+		i.answer.Set(store.ConsistencyHeader, i.wrote.String())
+	}
 }
 
 func (i *idempotency) replay() {
@@ -82,11 +96,12 @@ func begin(ctx context.Context, coordinate string, key *string, input any) (cont
 }
 
 // withKey has the write that follows heed the idempotency key, if there is
-// one.
+// one, and its answer carry a consistency token.
 func withKey(ctx context.Context, coordinate string, key *string, input any) context.Context {
 	from := &idempotency{}
 	if op, ok := operationOf(ctx); ok && op.idempotency != nil {
 		from = op.idempotency
+		ctx = store.WithWrites(ctx, from.written)
 	}
 	once := &store.IdempotencyKey{Operation: coordinate, Input: input, Replayed: from.replay}
 	switch {

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/rs/cors"
+
+	"portico/store"
 )
 
 // preflightAge is how long a browser may remember an answer, in seconds.
@@ -45,12 +47,12 @@ func rules(origins []string) *cors.Cors {
 			"EP-Context-Tag", "Store-Catalog-Release", "X-Moltin-Currency", "X-Moltin-Language", "X-Moltin-Sdk-Language", "X-Moltin-Sdk-Version",
 			"X-Moltin-Application", "X-Moltin-Customer-Token", "X-Moltin-Auth-Store", "EP-Beta-Features", "EP-Account-Management-Authentication-Token", "EP-Inventories-Multi-Location",
 			"Traceparent", "Tracestate", "Baggage", "Sentry-Trace", // what pages are traced with
-			"Idempotency-Key", RequestIDHeader, "Prefer", "Accept", "Cache-Control", "If-None-Match",
+			"Idempotency-Key", store.ConsistencyHeader, RequestIDHeader, "Prefer", "Accept", "Cache-Control", "If-None-Match",
 			"Apollo-Require-Preflight", "Apollographql-Client-Name", "Apollographql-Client-Version", "X-Apollo-Operation-Name",
 		},
 		ExposedHeaders: append([]string{
 			RequestIDHeader, "Allow", "Content-Language", "ETag", "Link", "WWW-Authenticate",
-			"Preference-Applied", "Store-Catalog-Resolution", "Graphql-Request", "Idempotent-Replay",
+			"Preference-Applied", "Store-Catalog-Resolution", "Graphql-Request", "Idempotent-Replay", store.ConsistencyHeader,
 		}, rateHeaders...),
 		AllowCredentials: !wildcard,
 		MaxAge:           preflightAge,

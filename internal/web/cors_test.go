@@ -54,7 +54,7 @@ func TestCORSOfOrigins(t *testing.T) {
 			require.Equal(t, test.answer, w.Header().Get("Access-Control-Allow-Origin"))
 			require.Equal(t, test.credentials, w.Header().Get("Access-Control-Allow-Credentials") == "true")
 			if test.answer != "" {
-				require.Equal(t, "X-Request-Id, Allow, Content-Language, Etag, Link, Www-Authenticate, Preference-Applied, Store-Catalog-Resolution, Graphql-Request, Idempotent-Replay, X-Ratelimit-Limit, X-Ratelimit-Remaining, X-Ratelimit-Reset, Retry-After", w.Header().Get("Access-Control-Expose-Headers"))
+				require.Equal(t, "X-Request-Id, Allow, Content-Language, Etag, Link, Www-Authenticate, Preference-Applied, Store-Catalog-Resolution, Graphql-Request, Idempotent-Replay, Consistency-Token, X-Ratelimit-Limit, X-Ratelimit-Remaining, X-Ratelimit-Reset, Retry-After", w.Header().Get("Access-Control-Expose-Headers"))
 			}
 		})
 	}

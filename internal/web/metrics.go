@@ -126,19 +126,21 @@ func (m *Metrics) found(name, reads string, read func() (found, made uint64)) {
 // Stock has the metrics tell of the stock that is in memory: how many records
 // that is, how many bytes they take, for how long the database was not asked
 // what others wrote, in seconds, and how often all of it was read.
-func (m *Metrics) Stock(read func() (held, bytes, age, loads float64)) {
+func (m *Metrics) Stock(read func() (held, bytes, age, loads, full float64)) {
 	gauge := func(name, help string, value func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
 	}
 	m.registry.MustRegister(
 		gauge("portico_live_stock_records", "Stock records held in memory; 0 while the database is asked for them.",
-			func() float64 { held, _, _, _ := read(); return held }),
+			func() float64 { held, _, _, _, _ := read(); return held }),
 		gauge("portico_live_stock_bytes", "Memory that stock records take.",
-			func() float64 { _, bytes, _, _ := read(); return bytes }),
+			func() float64 { _, bytes, _, _, _ := read(); return bytes }),
 		gauge("portico_live_stock_age_seconds", "Time since the database was last asked what other servers wrote of stock; beyond a second nothing is answered from memory.",
-			func() float64 { _, _, age, _ := read(); return age }),
+			func() float64 { _, _, age, _, _ := read(); return age }),
+		gauge("portico_live_stock_full", "1 while stock is not held in memory because it takes more than --stock-cache-bytes, else 0.",
+			func() float64 { _, _, _, _, full := read(); return full }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "portico_live_stock_loads_total", Help: "How often all stock was read into memory."},
-			func() float64 { _, _, _, loads := read(); return loads }))
+			func() float64 { _, _, _, loads, _ := read(); return loads }))
 }
 
 // Turns has the metrics tell how many requests are worked on, how many wait for

@@ -125,7 +125,7 @@ func TestMetricsTellOfKeptAnswers(t *testing.T) {
 	m := web.NewMetrics(func(context.Context) string { return "" })
 	m.Answers(func() (found, made, bytes uint64) { return 5, 3, 4096 })
 	m.Fragments(func() (found, made uint64) { return 50, 30 })
-	m.Stock(func() (held, bytes, age, loads float64) { return 22, 1144, .25, 2 })
+	m.Stock(func() (held, bytes, age, loads, full float64) { return 22, 1144, .25, 2, 1 })
 	w := httptest.NewRecorder()
 	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, web.MetricsPath, nil))
 	for _, line := range []string{`portico_kept_answers_total{outcome="found"} 5`, `portico_kept_answers_total{outcome="made"} 3`, `portico_kept_answers_bytes 4096`,

@@ -12,9 +12,12 @@ import (
 func (m *Metrics) Store(log *slog.Logger, s *shop.Store) {
 	m.Database(log, func(ctx context.Context) (Database, error) { return measure(ctx, s) })
 	m.Parts(s.CacheStats)
-	m.Stock(func() (held, bytes, age, loads float64) {
+	m.Stock(func() (held, bytes, age, loads, full float64) {
 		stats := s.LiveStockStats()
-		return float64(stats.Held), float64(stats.Bytes), stats.Age.Seconds(), float64(stats.Loads)
+		if stats.Full {
+			full = 1
+		}
+		return float64(stats.Held), float64(stats.Bytes), stats.Age.Seconds(), float64(stats.Loads), full
 	})
 }
 

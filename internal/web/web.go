@@ -4,7 +4,7 @@
 //
 // The order that works, outermost first:
 //
-//	NoSniff > RequestID > Slow > Traces > Address > Recover > (who is asking) > AccessLog > Metrics > CORS > Compress > Crowd > LimitBody > Turns > Entrance > Route > routes
+//	NoSniff > RequestID > Slow > Traces > Address > Recover > (who is asking) > AccessLog > Metrics > CORS > Compress > Crowd > LimitBody > Turns > Consistent > Entrance > Route > routes
 //
 // Recover stands outside of AccessLog, which logs a panicking request as 500
 // on its way out; AccessLog stands inside of what finds out who is asking, or

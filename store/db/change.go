@@ -94,16 +94,21 @@ func (s *DB) poll() {
 			s.leave()
 			return
 		case <-ticker.C:
+		case <-s.polls.asked:
 		}
 		if s.home.check() != nil {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		if err := errors.Join(s.refresh(ctx), s.lookReadOnly(ctx)); err != nil && store.AsErrors(err)[0].Code != store.Unavailable { // which is told already
+		end := s.polls.begin()
+		err := errors.Join(s.refresh(ctx), s.lookReadOnly(ctx))
+		end(err)
+		if err != nil && store.AsErrors(err)[0].Code != store.Unavailable { // which is told already
 			s.Log.Warn("could not look for changes by other processes", "error", err)
 		}
 		cancel()
 		s.troubles.tellRest()
+		time.Sleep(pollGap)
 	}
 }
 
@@ -154,10 +159,13 @@ func (s *DB) refresh(ctx context.Context) error {
 	if due {
 		s.reload()
 	}
-	if s.hooks.Polled == nil {
-		return nil
+	if s.hooks.Polled != nil {
+		if err := s.hooks.Polled(ctx, maps.Clone(versions), asked); err != nil { // which the hook may take from
+			return err
+		}
 	}
-	return s.hooks.Polled(ctx, maps.Clone(versions), asked) // which the hook may take from
+	s.polls.took(versions)
+	return nil
 }
 
 // reload has every Watched value be read anew, where the database answers.

@@ -65,6 +65,7 @@ type DB struct {
 	loads           sync.WaitGroup
 
 	topics   topics
+	polls    polls
 	settings Watched[*store.Settings]
 	asked    atomic.Uint64 // requests that jobs give way to
 	keys     *keyRoom
@@ -99,6 +100,7 @@ func Open(ctx context.Context, config Config) (*DB, error) {
 	if s.clock == nil {
 		s.clock = time.Now
 	}
+	s.polls.asked = make(chan struct{}, 1)
 	s.troubles = troubles{log: s.Log, seen: map[error]*trouble{}}
 	s.continuity = &continuity{log: s.Log.Warn}
 	config.identified = s.continuity.identify

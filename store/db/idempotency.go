@@ -144,6 +144,16 @@ func (t *Tx) replay(ctx context.Context, key *store.IdempotencyKey, hash string,
 	if err := replay(was.outcome); err != nil {
 		return err
 	}
+	// Whatever the first use left is no later than what there is now.
+	if _, err := Collect(ctx, t.Session, func(rows *sql.Rows) (none struct{}, err error) {
+		var topic Topic
+		var version int64
+		err = rows.Scan(&topic, &version)
+		t.Leaves(topic, version)
+		return none, err
+	}, `SELECT topic, version FROM change`); err != nil {
+		return err
+	}
 	if key.Replayed != nil {
 		t.AfterCommit(key.Replayed)
 	}

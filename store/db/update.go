@@ -20,6 +20,9 @@ type Tx struct {
 	safe  time.Time // SafeNow's, once it was asked for
 	Actor store.Actor
 	after []func()
+
+	caller context.Context        // of whoever asked for the write
+	left   store.ConsistencyToken // versions that it leaves; nil for none
 }
 
 // ForUpdate ends a query whose rows of a table nobody else may change before
@@ -38,11 +41,21 @@ func (t *Tx) AfterCommit(f func()) { t.after = append(t.after, f) }
 
 // bump tells every server on this database that a topic changed.
 func (t *Tx) bump(ctx context.Context, topic Topic) error {
-	_, err := t.Exec(ctx, `
+	version, _, err := One(ctx, t.Session, Scalar[int64], `
 		INSERT INTO change (topic, version) VALUES ($1, $2)
-		ON CONFLICT (topic) DO UPDATE SET version = CASE WHEN change.version < $2 THEN $2 ELSE change.version + 1 END`,
-		string(topic), store.Micros(t.Now))
+		ON CONFLICT (topic) DO UPDATE SET version = CASE WHEN change.version < $2 THEN $2 ELSE change.version + 1 END
+		RETURNING version`, string(topic), store.Micros(t.Now))
+	t.Leaves(topic, version)
 	return err
+}
+
+// Leaves notes the version of a topic that this write leaves, for the
+// consistency token of its caller.
+func (t *Tx) Leaves(topic Topic, version int64) {
+	if t.left == nil {
+		t.left = store.ConsistencyToken{}
+	}
+	t.left[string(topic)] = version
 }
 
 const (
@@ -142,7 +155,7 @@ func (s *DB) tryAlone(ctx, caller context.Context, actor store.Actor, fn func(co
 	if err := caller.Err(); err != nil { // it went while the write waited for a connection
 		return true, err
 	}
-	t := &Tx{Session: Session{on: transaction}, db: s, Now: s.Now(), Actor: actor}
+	t := &Tx{Session: Session{on: transaction}, db: s, Now: s.Now(), Actor: actor, caller: caller}
 	if err := Guard(func() error { return fn(ctx, t) }); err != nil {
 		return true, err
 	}
@@ -164,6 +177,8 @@ func (s *DB) cutOff(err error) bool {
 }
 
 func (t *Tx) committed() {
+	t.db.polls.wrote(t.left)
+	store.TellWrite(t.caller, t.left)
 	for _, f := range t.after {
 		f()
 	}

@@ -160,7 +160,9 @@ func (q *WriteQueue[In, Out]) pass(made int, since time.Time) {
 func (q *WriteQueue[In, Out]) makeTogether(ctx context.Context, s *DB) {
 	var group []*QueuedRequest[In, Out]
 	var begun time.Time
+	var tx *Tx
 	err := s.Update(context.WithoutCancel(ctx), "", func(ctx context.Context, t *Tx) error {
+		tx = t
 		if group == nil { // else it runs again
 			group, begun = q.take(), time.Now()
 		}
@@ -174,7 +176,8 @@ func (q *WriteQueue[In, Out]) makeTogether(ctx context.Context, s *DB) {
 		group, begun = q.take(), time.Now()
 	}
 	q.pass(len(group), begun)
-	if errors.Is(err, ErrUnchanged) {
+	unchanged := errors.Is(err, ErrUnchanged)
+	if unchanged {
 		err = nil
 	}
 	var apart errgroup.Group
@@ -183,6 +186,9 @@ func (q *WriteQueue[In, Out]) makeTogether(ctx context.Context, s *DB) {
 	for _, r := range group {
 		switch {
 		case err == nil && !errors.Is(r.Err, ErrAlone):
+			if r.Err == nil && !unchanged {
+				store.TellWrite(r.Ctx, tx.left)
+			}
 		case errors.Is(err, store.ErrHeld) && len(group) > 1: // one of them waits for somebody, the others need not
 			apart.Go(func() error {
 				q.makeAlone(s, r)

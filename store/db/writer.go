@@ -231,7 +231,7 @@ func (w *connection) savepoint(j *queuedWrite) error {
 func (w *connection) try(j *queuedWrite) {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(j.ctx), w.store.patience.Write, store.ErrSlow)
 	defer cancel()
-	j.tx = &Tx{Session: w.Session, db: w.store, Now: w.store.Now(), Actor: j.actor}
+	j.tx = &Tx{Session: w.Session, db: w.store, Now: w.store.Now(), Actor: j.actor, caller: j.ctx}
 	if j.err = Guard(func() error { return j.fn(ctx, j.tx) }); j.err != nil {
 		j.tx = nil
 	}

@@ -129,6 +129,12 @@ func (s *Store) Close() error {
 // opened.
 func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
 
+// Await returns once this process knows what the writes left that a consistency
+// token names; UNAVAILABLE where that takes longer than 2 s, or cannot be.
+func (s *Store) Await(ctx context.Context, token store.ConsistencyToken) error {
+	return s.db.Await(ctx, token)
+}
+
 // ReadOnly tells whether the database takes no writes, as a standby does. It is
 // found out at the start, by a write that is refused, and then again with each
 // poll.

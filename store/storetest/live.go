@@ -3,7 +3,10 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -33,7 +36,9 @@ func LiveStock(t *testing.T, e Engine) {
 	t.Run("a server shows another's write soon", liveOthers(e.Live()))
 	t.Run("an import is shown soon", liveImport(e.Live()))
 	t.Run("what another wrote by a lane that is swept or restored is found again", liveGaps(e.Live()))
+	t.Run("nothing is read from a database that is being restored", liveRestored(e.Live()))
 	t.Run("more than there is room for is read from the database", liveBudget(e))
+	t.Run("stock that no longer fits is told of once, and comes back when it fits", liveRoom(e))
 }
 
 // fresh has a store see what a test wrote behind its back.
@@ -171,5 +176,90 @@ func liveBudget(e Engine) func(*testing.T) {
 		require.Equal(t, 1, statements(t, one))
 		require.NoError(t, increment(t.Context(), s, "b"))
 		require.Equal(t, 4, available(t, s, "b"))
+	}
+}
+
+// liveRoom takes the stock past its budget, and back.
+func liveRoom(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		var log Log
+		s := e.Open(t, func(config *shop.Config) {
+			config.StockBytes = 66_000 // a block of ids, and eight records
+			config.Log = slog.New(slog.NewTextHandler(&log, nil))
+		})
+		told := func(text string) int { return strings.Count(log.String(), text) }
+		for i := range 20 {
+			_, err := s.CreateStock(t.Context(), actor, fmt.Sprint("p", i), 1)
+			require.NoError(t, err)
+		}
+		Soon(t, true, func() bool { return s.LiveStockStats().Full })
+		fresh(t, s)
+		fresh(t, s)
+		require.Equal(t, 1, told("more memory than --stock-cache-bytes"), "once: %s", log.String())
+		require.Zero(t, s.LiveStockStats().Held)
+		ClearStock(t, e.SQL(t))
+		fresh(t, s)
+		require.False(t, s.LiveStockStats().Full)
+		require.Equal(t, 1, told("fits into --stock-cache-bytes again"))
+		_, err := s.CreateStock(t.Context(), actor, "q", 1)
+		require.NoError(t, err)
+		require.Equal(t, 1, s.LiveStockStats().Held, "it is held again")
+	}
+}
+
+// liveRestored empties the tables and fills them again, one after the other, as
+// a restore does.
+func liveRestored(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		s, db := stocked(t, e, 5, "a"), e.SQL(t)
+		require.NoError(t, increment(t.Context(), s, "a"))
+		run := func(query string) {
+			t.Helper()
+			_, err := db.Exec(query)
+			require.NoError(t, err)
+		}
+		watcher, err := s.WatchStock(t.Context(), []string{"a"})
+		require.NoError(t, err)
+		t.Cleanup(watcher.Close)
+		_, took := watcher.Newest()
+		took()
+		for _, query := range []string{`CREATE TABLE kept AS SELECT * FROM stock`, `CREATE TABLE kept_change AS SELECT * FROM change`,
+			`UPDATE kept SET available = 5, revision = 0`, `UPDATE kept_change SET version = 1`, `DELETE FROM change`, `DELETE FROM stock_change`, `DELETE FROM stock`} {
+			run(query)
+		}
+		in503 := func() bool {
+			_, err := s.Stock(t.Context(), "a")
+			return store.HasCode(err, store.Unavailable)
+		}
+		Soon(t, true, in503)
+		requireFault(t, s.Ping(t.Context()), store.Unavailable, "", "being replaced or restored")
+		requireFault(t, increment(t.Context(), s, "a"), store.Unavailable, "", "being replaced or restored")
+		_, err = s.Settings(t.Context())
+		requireFault(t, err, store.Unavailable, "", "being replaced or restored")
+		run(`INSERT INTO change SELECT * FROM kept_change`)
+		for range 20 { // longer than two reads are apart
+			require.True(t, in503(), "the stock is not there yet")
+			time.Sleep(100 * time.Millisecond)
+		}
+		run(`INSERT INTO stock SELECT * FROM kept`)
+		Soon(t, 5, func() int {
+			stock, err := s.Stock(t.Context(), "a")
+			if err != nil {
+				requireFault(t, err, store.Unavailable, "")
+				return -1
+			}
+			return stock.Available
+		})
+		require.NoError(t, s.Ping(t.Context()))
+		Soon(t, 5, func() int {
+			if stock, _ := watcher.Newest(); stock != nil {
+				return stock.Available
+			}
+			return -1
+		}, "who watches is told, though the revision is lower")
+		require.NoError(t, increment(t.Context(), s, "a"))
+		require.Equal(t, 6, available(t, s, "a"))
+		run(`DROP TABLE kept`)
+		run(`DROP TABLE kept_change`)
 	}
 }
