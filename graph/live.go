@@ -295,7 +295,7 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 			return &graphql.Response{Errors: faults}
 		}
 		defer end()
-		response := responses(anew(within))
+		response := responses(store.WithLockWaiter(anew(within), store.LockWaiterFunc(end)))
 		if response != nil {
 			lasts.had(response.Errors)
 			if first {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/pressly/goose/v3"
 )
@@ -53,6 +54,14 @@ type dialect interface {
 	// passes over those that another transaction holds, and waits for none.
 	skipLocked(table string) string
 
+	// lockTimeout is the statement by which a transaction waits so long for a row
+	// that another holds; empty where that is not for it to say.
+	lockTimeout(d time.Duration) string
+
+	// oldestTransaction is a query that describes the transaction of another
+	// session that has been open for longest.
+	oldestTransaction() string
+
 	// explain makes a query tell its plan.
 	explain(query string) string
 
@@ -94,7 +103,10 @@ type pools struct {
 	upkeep *sql.DB // migrations and what else writes for long
 	closer io.Closer
 	home   *home // nil on PostgreSQL
-	stats  []func() PoolStats
+
+	lockWaits *lockWaits // nil on SQLite
+	lockGiven bool       // the address says how long to wait for a lock
+	stats     []func() PoolStats
 }
 
 // fault is what an engine's error means.
