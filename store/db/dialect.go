@@ -62,6 +62,9 @@ type dialect interface {
 	// session that has been open for longest.
 	oldestTransaction() string
 
+	// batch bounds the batches of long work.
+	batch() batchBounds
+
 	// explain makes a query tell its plan.
 	explain(query string) string
 

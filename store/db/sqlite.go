@@ -174,11 +174,14 @@ func (sqliteDialect) classify(err error) fault {
 	return faultOther
 }
 
-func (sqliteDialect) unreachable(error) bool           { return true } // it has no network
-func (sqliteDialect) oneWriter() bool                  { return true }
-func (sqliteDialect) snapshot() *sql.TxOptions         { return nil }
-func (sqliteDialect) analyze(string) string            { return "" }
-func (sqliteDialect) forUpdate(string) string          { return "" } // it has the whole database
+func (sqliteDialect) unreachable(error) bool   { return true } // it has no network
+func (sqliteDialect) oneWriter() bool          { return true }
+func (sqliteDialect) snapshot() *sql.TxOptions { return nil }
+func (sqliteDialect) analyze(string) string    { return "" }
+func (sqliteDialect) forUpdate(string) string  { return "" } // it has the whole database
+// batch is short, for every other write waits for it.
+func (sqliteDialect) batch() batchBounds { return batchBounds{5 * time.Millisecond, 16} }
+
 func (sqliteDialect) lockTimeout(time.Duration) string { return "" }
 func (sqliteDialect) oldestTransaction() string        { return "" }
 func (sqliteDialect) skipLocked(string) string         { return "" }
