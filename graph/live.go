@@ -325,7 +325,7 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 			return &graphql.Response{Errors: faults}
 		}
 		defer end()
-		event = anew(within)
+		event = store.WithLockWaiter(anew(within), store.LockWaiterFunc(end))
 		response := l.respond(event, asked.prepared, responses)
 		if response != nil {
 			lasts.had(response.Errors)

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -13,7 +14,8 @@ import (
 )
 
 // A server that is stopped in the middle of its writes holds nobody: the other
-// one answers every request, and all that either acknowledged is there.
+// one answers every request, whether it sells the same products or others, and
+// all that either acknowledged is there.
 //
 //	PORTICO_STOPPED=60s go test ./internal/e2e -run StoppedServer -v
 //
@@ -35,7 +37,15 @@ func TestAStoppedServerHoldsNoOther(t *testing.T) {
 		stopped, other := o.serve(t, flags...), o.serve(t, flags...)
 		var mu sync.Mutex
 		var made, unknown int
-		sell := graphQL(`mutation { stockTransact(input: {changes: [{productId: "prod-americano", action: INCREMENT, quantity: 1}, {productId: "prod-espresso", action: INCREMENT, quantity: 1}]}) { userErrors { message } } }`)
+		held, free := []string{"prod-americano", "prod-espresso"}, []string{"prod-cappuccino", "prod-cold-brew", "prod-earl-grey", "prod-flat-white", "prod-latte-large", "prod-latte-small", "prod-masala-chai", "prod-mint-tea"}
+		selling := func(products ...string) string {
+			changes := make([]string, len(products))
+			for i, product := range products {
+				changes[i] = `{productId: "` + product + `", action: INCREMENT, quantity: 1}`
+			}
+			return graphQL(`mutation { stockTransact(input: {changes: [` + strings.Join(changes, ", ") + `]}) { userErrors { message } } }`)
+		}
+		sell := selling(held...)
 		write := func(s *served) error {
 			sure, err := s.write(token, "POST", "/graphql", sell)
 			mu.Lock()
@@ -90,6 +100,22 @@ func TestAStoppedServerHoldsNoOther(t *testing.T) {
 				}
 			})
 		}
+		sold := map[string]int{}
+		for _, product := range free {
+			asking.Go(func() {
+				sell, made := selling(product), 0
+				for ; made < storetest.Pick(20, 200) || time.Now().Before(ends); made++ {
+					began := time.Now()
+					if sure, err := other.write(token, "POST", "/graphql", sell); !sure || err != nil {
+						t.Errorf("a write of %s, which nobody holds, beside a stopped server: answered %t, %v", product, sure, err)
+					}
+					took.note("writes of other products", began)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				sold[product] = made
+			})
+		}
 		for n := 0; n < 200 || time.Now().Before(ends); n++ {
 			began := time.Now()
 			require.Equal(t, 200, other.reads(t, token))
@@ -104,9 +130,15 @@ func TestAStoppedServerHoldsNoOther(t *testing.T) {
 		storetest.Soon(t, true, func() bool { mu.Lock(); defer mu.Unlock(); return made > until }, "it goes on")
 		end()
 		writers.Wait()
-		for _, product := range []string{"prod-americano", "prod-espresso"} {
-			var moves int
+		moved := func(product string) (moves int) {
 			require.NoError(t, e.SQL(t).QueryRow(`SELECT COUNT(*) FROM stock_transaction WHERE quantity = 1 AND product_id = '`+product+`'`).Scan(&moves))
+			return moves
+		}
+		for product, made := range sold {
+			require.Equal(t, made, moved(product), product)
+		}
+		for _, product := range held {
+			moves := moved(product)
 			require.True(t, made <= moves && moves <= made+unknown, fmt.Sprint(product, ": ", made, " acknowledged, ", unknown, " in doubt, ", moves, " there"))
 		}
 	})

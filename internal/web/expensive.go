@@ -44,7 +44,7 @@ func (t *Turns) Expensive(ctx context.Context, running bool) (end func(), err er
 		among = &t.events
 	case answer.expensive != nil:
 		return func() {}, nil
-	case answer.turn.has == &t.reads:
+	case answer.turn.has.Load() == &t.reads:
 		answer.turn.end()
 	}
 	room := among.room

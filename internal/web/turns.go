@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"portico/internal/incoming"
@@ -134,29 +135,32 @@ func errNoTurn() error {
 	return &store.Error{Code: store.Unavailable, Detail: "The server has more to do than it can; nothing was done for this request. Try again in a moment, and ask for less at once."}
 }
 
-// turn is what a request has of them. Only the request's own goroutine changes
-// it.
+// turn is what a request has of them. Only the request's own goroutine begins
+// one.
 type turn struct {
-	has *turns // nil for none
+	has atomic.Pointer[turns] // nil for none
 }
 
 func (t *turn) end() {
-	if t.has != nil {
-		t.has.give()
-		t.has = nil
+	if had := t.has.Swap(nil); had != nil {
+		had.give()
 	}
 }
 
+// WaitsForLock implements store.LockWaiter: a write that waits for rows which
+// another transaction holds has no turn, so that others write meanwhile.
+func (t *turn) WaitsForLock() { t.end() }
+
 // begin takes a turn in place of the one that there is.
 func (t *turn) begin(ctx context.Context, among *turns) error {
-	if t.has == among {
+	if t.has.Load() == among {
 		return nil
 	}
 	t.end()
 	if err := among.take(ctx, among.room); err != nil {
 		return err
 	}
-	t.has = among
+	t.has.Store(among)
 	return nil
 }
 
@@ -177,6 +181,7 @@ func (t *Turns) Middleware(writeError func(http.ResponseWriter, *http.Request, e
 			defer answer.turn.end()
 			r, known := incoming.Begin(r)
 			known.Writer = answer
+			known.LockWaiter = &answer.turn
 			if r.Body != nil && r.Body != http.NoBody && r.Method != http.MethodGet && r.Method != http.MethodHead {
 				answer.waits = waitingBody{ReadCloser: r.Body, ctx: r.Context(), turn: &answer.turn, among: among}
 				r.Body = &answer.waits

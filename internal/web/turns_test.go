@@ -50,6 +50,10 @@ func takeTurns(t *testing.T, bounds web.Bounds) *turned {
 				return
 			}
 		}
+		if r.URL.Path == "/v2/locked" {
+			store.WaitsForLock(r.Context())
+			store.WaitsForLock(r.Context()) // as a second write of the request
+		}
 		s.begun <- r.URL.Path
 		if r.URL.Path == "/stream" {
 			_, _ = io.WriteString(w, "begun\n")
@@ -232,4 +236,22 @@ func (s *turned) worked() (paths []string) {
 			return paths
 		}
 	}
+}
+
+// A write that waits for a lock gives its turn to the next one, and ends as
+// any other.
+func TestAWriteThatWaitsForALockHasNoTurn(t *testing.T) {
+	t.Parallel()
+	s := takeTurns(t, web.Bounds{Requests: 1, RequestsWaiting: 0})
+	first := s.asks(t, t.Context(), "/v2/locked")
+	require.Equal(t, "/v2/locked", <-s.begun)
+	s.idle(t)
+	second := s.asks(t, t.Context(), "/v2/x")
+	require.Equal(t, "/v2/x", <-s.begun)
+	require.Equal(t, http.StatusServiceUnavailable, <-s.asks(t, t.Context(), "/v2/y"), "the second has the only turn")
+	s.leave <- struct{}{}
+	s.leave <- struct{}{}
+	require.Equal(t, http.StatusOK, <-first)
+	require.Equal(t, http.StatusOK, <-second)
+	s.idle(t)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/pressly/goose/v3"
 )
@@ -52,6 +53,17 @@ type dialect interface {
 	// skipLocked ends a query that locks rows of a table as forUpdate does, but
 	// passes over those that another transaction holds, and waits for none.
 	skipLocked(table string) string
+
+	// lockTimeout is the statement by which a transaction waits so long for a row
+	// that another holds; empty where that is not for it to say.
+	lockTimeout(d time.Duration) string
+
+	// oldestTransaction is a query that describes the transaction of another
+	// session that has been open for longest.
+	oldestTransaction() string
+
+	// batch bounds the batches of long work.
+	batch() batchBounds
 
 	// explain makes a query tell its plan.
 	explain(query string) string
@@ -99,6 +111,9 @@ type pools struct {
 	closer io.Closer
 	home   *home // nil on PostgreSQL
 	stats  []func() PoolStats
+
+	lockWaits *lockWaits // nil on SQLite
+	lockGiven bool       // the address says how long to wait for a lock
 
 	identity func() string // an expression that differs between databases, and stays while one lives
 	reset    func()        // has each connection made anew once it is free

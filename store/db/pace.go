@@ -10,17 +10,26 @@ import (
 // Pace sizes the batches of long work, so that the writes of others, which
 // wait for a batch at most, wait for milliseconds: by how long the batches
 // before took, on this machine and beside what else it does.
-type Pace struct{ rows int } // of the next batch
+type Pace struct {
+	batchBounds
+	rows int // of the next batch
+}
+
+// batchBounds are the bounds of a batch, by what a batch costs others.
+type batchBounds struct {
+	time  time.Duration // that a batch is to take, before it is committed
+	least int           // rows, however long they take
+}
 
 const (
-	batchTime  = 5 * time.Millisecond // that a batch is to take, before it is committed
 	firstBatch = 64
-	leastBatch = 16
 	mostBatch  = 5000
 )
 
-// NewPace begins with a batch of 64 rows.
-func NewPace() *Pace { return &Pace{firstBatch} }
+// NewPace begins with a batch of 64 rows, or of the least that there may be.
+func (s *DB) NewPace() *Pace { return newPace(s.dialect.batch()) }
+
+func newPace(bounds batchBounds) *Pace { return &Pace{bounds, max(firstBatch, bounds.least)} }
 
 // took says how long a batch of so many rows took. A batch is at most twice as
 // large as the one before, which a lucky one was, and may be any smaller.
@@ -30,9 +39,9 @@ func (p *Pace) took(rows int, d time.Duration) {
 	}
 	fit := mostBatch
 	if d > 0 {
-		fit = int(min(int64(rows)*int64(batchTime)/int64(d), mostBatch))
+		fit = int(min(int64(rows)*int64(p.time)/int64(d), mostBatch))
 	}
-	p.rows = max(leastBatch, min(fit, 2*p.rows))
+	p.rows = max(p.least, min(fit, 2*p.rows))
 }
 
 // Timed runs a batch within its write, and paces the next by it.
@@ -49,7 +58,7 @@ func (p *Pace) Timed(batch func(rows int) (done int, err error)) error {
 // own, until a batch leaves some of its rows undone: there are no more. Between
 // batches it gives way.
 func (s *DB) InBatches(ctx context.Context, actor store.Actor, batch func(ctx context.Context, t *Tx, rows int) (done int64, err error)) error {
-	p := NewPace()
+	p := s.NewPace()
 	for more := true; more; {
 		var done int64
 		if err := s.Update(ctx, actor, func(ctx context.Context, t *Tx) error {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"strings"
 	"sync/atomic"
@@ -48,6 +49,9 @@ func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 	writing := map[string]time.Duration{
 		"statement_timeout": patience.Write, "lock_timeout": patience.Lock, "idle_in_transaction_session_timeout": patience.Idle,
 	}
+	trying := maps.Clone(writing) // of requests, which wait no longer at a time (updateHeld)
+	trying["lock_timeout"] = min(patience.Lock, lockTry)
+	_, p.lockGiven = base.ConnConfig.RuntimeParams["lock_timeout"]
 	for _, pool := range []struct {
 		name     string
 		db       **sql.DB
@@ -56,7 +60,7 @@ func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 		settings map[string]time.Duration
 	}{
 		{"read", &p.read, base.MaxConns, patience.Connection, map[string]time.Duration{"statement_timeout": patience.Read}},
-		{"write", &p.write, base.MaxConns, patience.Connection, writing},
+		{"write", &p.write, base.MaxConns, patience.Connection, trying},
 		{"long", &p.long, min(base.MaxConns, longReaders), 0, nil},
 		{"house", &p.house, 1, patience.Connection, writing},
 	} {
@@ -92,7 +96,7 @@ func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 	if err := p.read.PingContext(ctx); err != nil {
 		return pools{}, errors.Join(fmt.Errorf("connect to PostgreSQL at %s: %w", base.ConnConfig.Host, err), all.Close())
 	}
-	p.upkeep, p.closer, p.identity = p.long, all, known.expression
+	p.upkeep, p.closer, p.identity, p.lockWaits = p.long, all, known.expression, newLockWaits(int(base.MaxConns))
 	p.reset = func() {
 		for _, reset := range resets {
 			reset()
@@ -243,6 +247,24 @@ func (postgresDialect) skipLocked(table string) string {
 // bulk has keys looked up in their index: a plan that was made while a table
 // was small reads all of it, and is kept while it grows.
 func (postgresDialect) bulk() string { return "SET LOCAL enable_seqscan = off" }
+
+// batch has more rows than SQLite's: others wait for a batch only where they want
+// its rows, and each costs eight round trips, which take as long for few rows as
+// for many. By the time alone, batches on a busy server were all of 16 rows.
+func (postgresDialect) batch() batchBounds { return batchBounds{25 * time.Millisecond, 256} }
+
+func (postgresDialect) lockTimeout(d time.Duration) string {
+	return "SET LOCAL lock_timeout = " + milliseconds(d)
+}
+
+func (postgresDialect) oldestTransaction() string {
+	return `
+		SELECT 'of process ' || pid || COALESCE(' at ' || host(client_addr), '') || COALESCE(' (' || NULLIF(application_name, '') || ')', '')
+		       || COALESCE(', ' || state || ' for ' || ROUND(EXTRACT(EPOCH FROM clock_timestamp() - state_change)) || ' s', '')
+		FROM pg_stat_activity
+		WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL
+		ORDER BY xact_start LIMIT 1`
+}
 
 func (postgresDialect) explain(query string) string { return "EXPLAIN " + query }
 func (postgresDialect) clock() string {

@@ -175,19 +175,25 @@ func (sqliteDialect) classify(err error) fault {
 	return faultOther
 }
 
-func (sqliteDialect) unreachable(error) bool      { return true } // it has no network
-func (sqliteDialect) oneWriter() bool             { return true }
-func (sqliteDialect) snapshot() *sql.TxOptions    { return nil }
-func (sqliteDialect) analyze(string) string       { return "" }
-func (sqliteDialect) forUpdate(string) string     { return "" } // it has the whole database
-func (sqliteDialect) skipLocked(string) string    { return "" }
-func (sqliteDialect) bulk() string                { return "" }
-func (sqliteDialect) primaryKeys() string         { return "" }
-func (sqliteDialect) readOnly() string            { return "SELECT 0" }
-func (sqliteDialect) clock() string               { return "CAST(unixepoch('subsec') * 1000000 AS INTEGER)" }
-func (sqliteDialect) least() string               { return "MIN" }
-func (sqliteDialect) greatest() string            { return "MAX" }
-func (sqliteDialect) explain(query string) string { return "EXPLAIN QUERY PLAN " + query }
+func (sqliteDialect) unreachable(error) bool   { return true } // it has no network
+func (sqliteDialect) oneWriter() bool          { return true }
+func (sqliteDialect) snapshot() *sql.TxOptions { return nil }
+func (sqliteDialect) analyze(string) string    { return "" }
+func (sqliteDialect) forUpdate(string) string  { return "" } // it has the whole database
+
+// batch is short, for every other write waits for it.
+func (sqliteDialect) batch() batchBounds { return batchBounds{5 * time.Millisecond, 16} }
+
+func (sqliteDialect) lockTimeout(time.Duration) string { return "" }
+func (sqliteDialect) oldestTransaction() string        { return "" }
+func (sqliteDialect) skipLocked(string) string         { return "" }
+func (sqliteDialect) bulk() string                     { return "" }
+func (sqliteDialect) primaryKeys() string              { return "" }
+func (sqliteDialect) readOnly() string                 { return "SELECT 0" }
+func (sqliteDialect) clock() string                    { return "CAST(unixepoch('subsec') * 1000000 AS INTEGER)" }
+func (sqliteDialect) least() string                    { return "MIN" }
+func (sqliteDialect) greatest() string                 { return "MAX" }
+func (sqliteDialect) explain(query string) string      { return "EXPLAIN QUERY PLAN " + query }
 
 // backup needs a connection that may write: on one that may not, VACUUM INTO
 // leaves an empty file and no error.

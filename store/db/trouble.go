@@ -73,6 +73,14 @@ func (t *troubles) note(kind, cause error) {
 	}
 }
 
+// due tells whether the next trouble of a kind is logged at once.
+func (t *troubles) due(kind error) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	known := t.seen[kind]
+	return known == nil || time.Since(known.told) >= troubleEvery
+}
+
 // tellRest logs what was only counted, when it is time to.
 func (t *troubles) tellRest() {
 	t.mu.Lock()

@@ -111,8 +111,20 @@ func (s *DB) Update(ctx context.Context, actor store.Actor, fn func(context.Cont
 func (s *DB) updateAlone(caller context.Context, actor store.Actor, fn func(context.Context, *Tx) error) error {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(caller), s.patience.Write, store.ErrSlow)
 	defer cancel()
+	began := time.Now()
 	for attempt := 0; ; attempt++ {
-		open, err := s.tryAlone(ctx, caller, actor, fn)
+		var open bool
+		try := func(ctx context.Context) (err error) {
+			open, err = s.tryAlone(ctx, caller, actor, fn)
+			return err
+		}
+		err := try(ctx)
+		if s.dialect.classify(err) == faultHeld && !isAside(ctx) {
+			if lockModeOf(ctx).once { // which is no trouble yet
+				return fmt.Errorf("%w: %w", store.ErrHeld, err)
+			}
+			err = s.updateHeld(ctx, caller, began, try, err)
+		}
 		if err != nil && ctx.Err() != nil {
 			err = fmt.Errorf("%w: %w", store.ErrSlow, err)
 		}
@@ -154,6 +166,11 @@ func (s *DB) tryAlone(ctx, caller context.Context, actor store.Actor, fn func(co
 	}
 	if err := caller.Err(); err != nil { // it went while the write waited for a connection
 		return true, err
+	}
+	if !s.lockGiven && !isAside(ctx) && (lockModeOf(ctx).glance || s.lockWaits.waiting.Load() > 0) {
+		if _, err := transaction.ExecContext(ctx, s.dialect.lockTimeout(min(lockGlance, s.patience.Lock))); err != nil {
+			return true, err
+		}
 	}
 	t := &Tx{Session: Session{on: transaction}, db: s, Now: s.Now(), Actor: actor, caller: caller}
 	if err := Guard(func() error { return fn(ctx, t) }); err != nil {

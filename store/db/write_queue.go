@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"portico/store"
 )
 
@@ -49,7 +47,8 @@ type QueuedRequest[In, Out any] struct {
 
 	Out  Out
 	Err  error
-	done chan struct{} // closed when out or err is there
+	held bool          // to be made alone, by the one who asks
+	done chan struct{} // closed when out or err is there, or it is held
 	lead chan struct{} // closed when it is to lead
 }
 
@@ -83,7 +82,21 @@ func (q *WriteQueue[In, Out]) Ask(ctx context.Context, s *DB, actor store.Actor,
 		<-r.done
 	case <-r.done:
 	}
+	if r.held {
+		q.makeHeld(s, r)
+	}
 	return r.Out, r.Err
+}
+
+// makeHeld makes a request alone whose group met rows that another transaction
+// holds, which need not be its own. It waits for them, and keeps no other request
+// waiting.
+func (q *WriteQueue[In, Out]) makeHeld(s *DB, r *QueuedRequest[In, Out]) {
+	r.Ctx = withLockMode(r.Ctx, lockMode{glance: true})
+	if q.makeAlone(s, r); r.Err != nil {
+		var none Out
+		r.Out = none
+	}
 }
 
 func (q *WriteQueue[In, Out]) join(r *QueuedRequest[In, Out]) {
@@ -161,7 +174,7 @@ func (q *WriteQueue[In, Out]) makeTogether(ctx context.Context, s *DB) {
 	var group []*QueuedRequest[In, Out]
 	var begun time.Time
 	var tx *Tx
-	err := s.Update(context.WithoutCancel(ctx), "", func(ctx context.Context, t *Tx) error {
+	err := s.Update(withLockMode(context.WithoutCancel(ctx), lockMode{once: true}), "", func(ctx context.Context, t *Tx) error {
 		tx = t
 		if group == nil { // else it runs again
 			group, begun = q.take(), time.Now()
@@ -180,22 +193,14 @@ func (q *WriteQueue[In, Out]) makeTogether(ctx context.Context, s *DB) {
 	if unchanged {
 		err = nil
 	}
-	var apart errgroup.Group
-	apart.SetLimit(heldAtOnce)
-	defer apart.Wait()
 	for _, r := range group {
 		switch {
 		case err == nil && !errors.Is(r.Err, ErrAlone):
 			if r.Err == nil && !unchanged {
 				store.TellWrite(r.Ctx, tx.left)
 			}
-		case errors.Is(err, store.ErrHeld) && len(group) > 1: // one of them waits for somebody, the others need not
-			apart.Go(func() error {
-				q.makeAlone(s, r)
-				r.answer()
-				return nil
-			})
-			continue
+		case errors.Is(err, store.ErrHeld): // one of them waits for somebody, the others need not
+			r.held = true
 		case errors.Is(r.Err, ErrAlone), len(group) > 1 && !isTrouble(err):
 			q.makeAlone(s, r)
 		default:
@@ -204,10 +209,6 @@ func (q *WriteQueue[In, Out]) makeTogether(ctx context.Context, s *DB) {
 		r.answer()
 	}
 }
-
-// heldAtOnce is how many requests wait for rows that somebody holds, each in a
-// transaction of its own, after they failed together.
-const heldAtOnce = 4
 
 // answer ends the wait for a request.
 func (r *QueuedRequest[In, Out]) answer() {

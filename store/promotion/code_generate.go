@@ -102,7 +102,7 @@ func GenerateJob(ctx context.Context, s *PromotionService, task *job.Job, progre
 	if err != nil {
 		return nil, err
 	}
-	p, likely, begun := db.NewPace(), true, time.Now()
+	p, likely, begun := s.db.NewPace(), true, time.Now()
 	for progress(state.Made, input.Count); state.Made < input.Count; progress(state.Made, input.Count) {
 		if err := ctx.Err(); err != nil {
 			return nil, err

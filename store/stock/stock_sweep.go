@@ -45,7 +45,7 @@ func (s *StockService) carryOver(ctx context.Context, before int64) error {
 
 // carryOverEach carries over as many lines a transaction as its time allows.
 func (s *StockService) carryOverEach(ctx context.Context, products []string, before int64) error {
-	pace := db.NewPace()
+	pace := s.db.NewPace()
 	for len(products) > 0 {
 		rest, lines := products, 0
 		if err := s.db.Update(ctx, carrier, func(ctx context.Context, t *db.Tx) error {

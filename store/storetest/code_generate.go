@@ -19,6 +19,7 @@ import (
 // as were asked for, each once, whatever ends a worker.
 func CodeGeneration(t *testing.T, e Engine) {
 	t.Run("codes are made by the pattern", generateByPattern(e))
+	t.Run("a database that is slow to answer is asked for large batches", generateSlowly(e))
 	t.Run("a pattern that is too small is refused, with the odds", generateRefusals(e))
 	t.Run("two requests are two jobs", generateTwice(e))
 	t.Run("what waits is bounded, for a client and for all", generateBounded(e))
@@ -88,6 +89,31 @@ func generateByPattern(e Engine) func(*testing.T) {
 		require.NoError(t, err)
 		require.True(t, c.Valid())
 		require.Equal(t, []any{3, promotion.PerItem, "p"}, []any{*c.MaxUses, c.ConsumeUnit, c.PromotionID})
+	}
+}
+
+// generateSlowly has each message to and from the database take its time, as on a
+// server that is asked for much. The work is then done in few transactions.
+func generateSlowly(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		onlyPostgres(t, e)
+		promoted(t, e, promotionLine("p", ``))
+		network, address := Between(t, e)
+		s := e.Open(t, func(config *shop.Config) { config.URL = address })
+		task := generate(t, s, promotion.CodeGeneration{PromotionID: "p", Count: 6000})
+		network.Slow(3 * time.Millisecond)
+		ctx, counter := store.CountStatements(t.Context())
+		ctx, stop := context.WithCancel(ctx)
+		worked := make(chan struct{})
+		go func() { defer close(worked); s.Work(ctx) }()
+		task = ended(t, s, task.ID)
+		stop()
+		<-worked
+		require.Equal(t, job.JobSucceeded, task.State, task.Error)
+		batches := times(counter.Queries(), "UPDATE job SET result")
+		require.LessOrEqual(t, batches, 24, "of 256 codes at least")
+		network.Slow(0)
+		require.Len(t, exportedCodes(t, s, "p"), 6000)
 	}
 }
 

@@ -2,15 +2,18 @@ package storetest
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/exchange"
 	"portico/store/job"
 	"portico/store/promotion"
 	"portico/store/shop"
@@ -23,6 +26,7 @@ import (
 func Patience(t *testing.T, e Engine) {
 	t.Run("rows that somebody holds keep no reader, and a writer for its time", rowsHeld(e))
 	t.Run("a write that stands still loses its rows to those who wait, and is made once it goes on", writeStandsStill(e))
+	t.Run("a server that stands still in a write delays no write of other products", stoodStill(e))
 	t.Run("one connection is enough for everything", oneConnection(e))
 	t.Run("a query that takes too long is given up", querySlow(e))
 	t.Run("a network that swallows everything is given up, and found again", networkSwallows(e))
@@ -92,6 +96,96 @@ func writeStandsStill(e Engine) func(*testing.T) {
 			require.Equal(t, 1, made, "what was ended is not written")
 		}
 		requireLedger(t, e.SQL(t))
+	}
+}
+
+// stoodStill has a transaction hold a product, and every lane there is, for the
+// whole test. Writers of that product wait, more than there are connections and
+// longer than a write waits for a connection. Nobody else is refused.
+func stoodStill(e Engine) func(*testing.T) {
+	return func(t *testing.T) {
+		onlyPostgres(t, e)
+		free := []string{"b", "c", "d", "e", "f", "g", "h", "i"}
+		s := stocked(t, e, 0, append(free, "a")...)
+		var log Log
+		hurried := func(config *shop.Config) {
+			config.Patience = store.Patience{Connection: 2 * time.Second, Read: time.Minute, Write: time.Hour, Lock: time.Hour, Idle: time.Hour}
+			config.Log = slog.New(slog.NewTextHandler(&log, nil))
+		}
+		servers := []*shop.Store{e.Open(t, hurried), e.Open(t, hurried)}
+		for _, server := range servers {
+			require.NoError(t, increment(t.Context(), server, "b"))
+		}
+		sell := func(ctx context.Context) error { return increment(ctx, servers[0], "b") }
+		usual := statements(t, sell)
+		still, err := e.SQL(t).Begin()
+		require.NoError(t, err)
+		for _, statement := range []string{`UPDATE stock SET available = available WHERE product_id = 'a'`, `UPDATE change SET version = version WHERE topic LIKE 'stock/%'`} {
+			result, err := still.Exec(statement)
+			require.NoError(t, err)
+			held, err := result.RowsAffected()
+			require.NoError(t, err)
+			require.NotZero(t, held, statement)
+		}
+		require.Equal(t, usual+1, statements(t, sell), "it adds a lane")
+		require.Equal(t, usual, statements(t, sell), "and stays with it")
+		var waiting, writing sync.WaitGroup
+		var told atomic.Int64
+		for range 40 {
+			for n, server := range servers {
+				ctx := store.WithLockWaiter(t.Context(), store.LockWaiterFunc(func() { told.Add(1) }))
+				if n == 0 { // not in a group with others
+					ctx = store.WithIdempotencyKey(ctx, &store.IdempotencyKey{Key: store.NewID(), Operation: "sell", Input: "a"})
+				}
+				waiting.Go(func() {
+					if err := increment(ctx, server, "a"); err != nil {
+						t.Errorf("a write of the product that is held: %v", err)
+					}
+				})
+			}
+		}
+		Soon(t, true, func() bool { return told.Load() == 80 }, "they give up their place among writes")
+		for n, product := range free {
+			for _, server := range servers {
+				writing.Go(func() {
+					for range 20 {
+						if err := increment(t.Context(), server, product); err != nil {
+							t.Errorf("a write of %s, which nobody holds: %v", product, err)
+						}
+					}
+					if _, err := server.CreateStock(t.Context(), actor, fmt.Sprint("new-", n, "-", store.NewID()), 1); err != nil {
+						t.Errorf("a new record: %v", err)
+					}
+				})
+			}
+		}
+		for range 40 { // in groups with those that wait
+			waiting.Go(func() {
+				if err := increment(t.Context(), servers[1], "a"); err != nil {
+					t.Errorf("a write of the product that is held: %v", err)
+				}
+			})
+		}
+		_, err = s.Import(t.Context(), actor, file(`{"type":"stock","id":"imported","available":1,"allocated":0,"total":1}`), exchange.ImportOptions{})
+		require.NoError(t, err)
+		writing.Wait()
+		require.Equal(t, 0, settled(t, s, "a"))
+		require.NoError(t, still.Rollback())
+		waiting.Wait()
+		require.Equal(t, 120, settled(t, s, "a"))
+		for _, product := range free {
+			want := 40
+			if product == "b" {
+				want += 2 + 3
+			}
+			require.Equal(t, want, settled(t, s, product))
+			for _, server := range servers {
+				Soon(t, want, func() int { return available(t, server, product) })
+			}
+		}
+		requireLedger(t, e.SQL(t))
+		require.LessOrEqual(t, count(t, e.SQL(t), `change WHERE topic LIKE 'stock/%'`), 3*4+2, "no more lanes than connections that write")
+		require.NotContains(t, log.String(), "level=ERROR")
 	}
 }
 
@@ -246,5 +340,6 @@ func troubleLogged(e Engine) func(*testing.T) {
 		release()
 		require.Equal(t, 1, strings.Count(log.String(), "another transaction holds the rows"), log.String())
 		require.Contains(t, log.String(), "lock timeout", "the cause")
+		require.Regexp(t, `the oldest open transaction is of process \d+.*, idle in transaction for \d+ s`, log.String())
 	}
 }

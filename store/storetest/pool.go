@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"net/url"
 	"sync"
 	"testing"
 	"time"
@@ -90,6 +91,7 @@ func poolHeld(e Engine, size int) func(*testing.T) {
 	return func(t *testing.T) {
 		s := pooled(t, e, func(config *shop.Config) {
 			config.Readers = size
+			config.URL = withParameter(t, config.URL, "lock_timeout", "0") // so who waits for a lock keeps the connection
 			config.Patience = store.Patience{Connection: time.Second, Read: time.Hour, Write: time.Hour, Lock: time.Hour, Idle: time.Minute}
 		})
 		for range 2 { // and again, once they were given back
@@ -123,6 +125,17 @@ func poolHeld(e Engine, size int) func(*testing.T) {
 		}
 		require.Equal(t, 2*size, count(t, e.SQL(t), `api_client WHERE name = 'held'`))
 	}
+}
+
+// withParameter is an address with one more parameter.
+func withParameter(t *testing.T, address, name, value string) string {
+	t.Helper()
+	at, err := url.Parse(address)
+	require.NoError(t, err)
+	query := at.Query()
+	query.Set(name, value)
+	at.RawQuery = query.Encode()
+	return at.String()
 }
 
 func poolRefused(e Engine) func(*testing.T) {
