@@ -35,7 +35,8 @@ func AnswerTooLarge(most int) *store.Error {
 
 // limit is what every run of a plan obeys.
 func (h *handling) limit() plan.Limit {
-	return plan.Limit{Bytes: h.bounds.AnswerBytes, Large: LargeAnswer, Reserve: h.reserve}
+	return plan.Limit{Bytes: h.bounds.AnswerBytes, Large: LargeAnswer, Reserve: h.reserve,
+		Buffer: func() []byte { return (*largeBuffers.Get().(*[]byte))[:0] }}
 }
 
 // reserve takes an expensive turn for an operation that is running, unless it

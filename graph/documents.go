@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime"
 	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -25,12 +26,13 @@ type documents struct {
 	pricing *pricing
 	kept    *keptDocuments
 	trust   *Manifest            // nil for none
+	reading chan struct{}        // holds a place for each document that is read at once
 	count   func(outcome string) // of what is named, or held against the manifest
 	log     *slog.Logger
 }
 
 func newDocuments(schema *ast.Schema, bounds Bounds) *documents {
-	return &documents{bounds: bounds, schema: schema, pricing: newPricing(schema, bounds), kept: newKeptDocuments(maxKeptBytes),
+	return &documents{bounds: bounds, schema: schema, pricing: newPricing(schema, bounds), kept: newKeptDocuments(maxKeptBytes), reading: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		count: func(string) {}, log: slog.New(slog.DiscardHandler)}
 }
 
@@ -92,8 +94,12 @@ func (d *documents) counted(outcome string) {
 	}
 }
 
-// read parses, measures and validates a document.
+// read parses, measures and validates a document. As many documents are read at
+// once as there are processors: each takes one for some milliseconds, and more at
+// a time would only delay all other requests.
 func (d *documents) read(query string) (*ast.QueryDocument, gqlerror.List) {
+	d.reading <- struct{}{}
+	defer func() { <-d.reading }()
 	if fault := (bound{"is %d bytes long", len(query), d.bounds.Bytes, "send values as variables"}).check(); fault != nil {
 		return nil, listed(fault)
 	}

@@ -89,10 +89,15 @@ func (p *planned) run(w http.ResponseWriter, r *http.Request, q *ready) bool {
 	ctx = graphql.WithResponseContext(ctx, p.present, recovered)
 	buffer := buffers.Get().(*[]byte)
 	body, found, err := p.answer(ctx, q, cacheable(r), (*buffer)[:0])
-	if cap(body) > cap(*buffer) && cap(body) <= maxBuffer {
-		*buffer = body
-	}
-	defer buffers.Put(buffer)
+	defer func() {
+		switch {
+		case cap(body) > maxBuffer && cap(body) <= largeBuffer:
+			largeBuffers.Put(&body)
+		case cap(body) > cap(*buffer) && cap(body) <= maxBuffer:
+			*buffer = body
+		}
+		buffers.Put(buffer)
+	}()
 	if fault := p.stopped(err); fault != nil {
 		ran(err)
 		p.executed(byPlan)
@@ -151,6 +156,15 @@ const (
 
 // buffers are for answers while they are written.
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 64<<10); return &b }}
+
+// largeBuffers are for answers of more than maxBuffer bytes, so that each takes one
+// buffer, and not several as it grows. Few are in use at once: expensive turns
+// see to it.
+var largeBuffers = sync.Pool{New: func() any { b := make([]byte, 0, largeBuffer); return &b }}
+
+// largeBuffer is the size of such a buffer in bytes: the default of
+// Bounds.AnswerBytes, and some for the last leaf.
+const largeBuffer = 8<<20 + 64<<10
 
 // maxBuffer is what an answer may have grown to for its buffer to be used
 // again, in bytes.
