@@ -35,7 +35,8 @@ func AnswerTooLarge(most int) *store.Error {
 
 // limit is what every run of a plan obeys.
 func (h *handling) limit() plan.Limit {
-	return plan.Limit{Bytes: h.bounds.AnswerBytes, Large: LargeAnswer, Reserve: h.reserve}
+	return plan.Limit{Bytes: h.bounds.AnswerBytes, Large: LargeAnswer, Reserve: h.reserve,
+		Buffer: func() []byte { return (*largeBuffers.Get().(*[]byte))[:0] }}
 }
 
 // reserve takes an expensive turn for an operation that is running, unless it
@@ -105,7 +106,7 @@ func (h *handling) respond(ctx context.Context, responses graphql.ResponseHandle
 		}
 	}()
 	response = responses(ctx)
-	if response != nil && len(response.Data) > h.bounds.AnswerBytes { // by what is no root field: __typename, and names
+	if most := h.bounds.AnswerBytes; most > 0 && response != nil && len(response.Data) > most { // by what is no root field: __typename, and names
 		plan.Stop(plan.ErrTooLarge)
 	}
 	return response, nil
@@ -143,7 +144,7 @@ type limitedBuffer struct {
 
 func (b *limitedBuffer) grow(more int) {
 	bytes := b.Len() + more
-	if bytes > b.handling.bounds.AnswerBytes {
+	if most := b.handling.bounds.AnswerBytes; most > 0 && bytes > most {
 		plan.Stop(plan.ErrTooLarge)
 	}
 	if bytes > LargeAnswer {

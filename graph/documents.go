@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -22,12 +23,13 @@ type documents struct {
 	pricing *pricing
 	cache   *documentCache
 	trust   *Manifest            // nil for none
+	reading chan struct{}        // holds a place for each document that is read at once
 	count   func(outcome string) // of what is named, or held against the manifest
 	log     *slog.Logger
 }
 
 func newDocuments(schema *ast.Schema, bounds Bounds) *documents {
-	return &documents{bounds: bounds, schema: schema, pricing: newPricing(schema, bounds), cache: newDocumentCache(0),
+	return &documents{bounds: bounds, schema: schema, pricing: newPricing(schema, bounds), cache: newDocumentCache(0), reading: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		count: func(string) {}, log: slog.New(slog.DiscardHandler)}
 }
 
@@ -89,8 +91,12 @@ func (d *documents) counted(outcome string) {
 	}
 }
 
-// read parses, measures and validates a document.
+// read parses, measures and validates a document. As many documents are read at
+// once as there are processors: each takes one for some milliseconds, and more at
+// a time would only delay all other requests.
 func (d *documents) read(query string) (*ast.QueryDocument, gqlerror.List) {
+	d.reading <- struct{}{}
+	defer func() { <-d.reading }()
 	if fault := (bound{"is %d bytes long", len(query), d.bounds.Bytes, "send values as variables"}).check(); fault != nil {
 		return nil, listed(fault)
 	}

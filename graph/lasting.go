@@ -73,16 +73,20 @@ func (p *planned) lastingAnswer(ctx context.Context, q *ready, dst []byte) (body
 		return made.keep(ctx, view)
 	})
 	switch {
-	case made != nil && (err != nil || made.holes.Len() > 0): // by this request, which may tell errors
-		body, err = p.fill(ctx, q, made.body, &made.livePart, dst)
+	case made != nil && made.body != nil && (err != nil || made.holes.Len() > 0): // by this request, which may tell errors
+		body, err = p.fill(ctx, q, made.body, &made.livePart, made.buffer)
 		return body, nil, true, err
 	case errors.Is(err, errBroken), err != nil && ctx.Err() != nil:
 		return dst, nil, false, nil // another's errors
+	case err != nil && made != nil:
+		return made.buffer, nil, false, err
 	case err != nil:
 		return dst, nil, false, err
 	}
 	if made == nil {
 		p.countFields(ctx, q.lasting)
+	} else {
+		dst = made.buffer
 	}
 	if live, ok := kept.Beside().(*livePart); ok {
 		body, err = p.fill(ctx, q, kept.Body, live, dst)
@@ -93,7 +97,7 @@ func (p *planned) lastingAnswer(ctx context.Context, q *ready, dst []byte) (body
 
 // draftAnswer is an answer as it is made, without its live parts.
 type draftAnswer struct {
-	body []byte
+	body, buffer []byte // what stays, and where it was written
 	livePart
 }
 
@@ -103,9 +107,9 @@ func (p *planned) draft(ctx context.Context, q *ready, dst []byte) (*draftAnswer
 	}
 	body, holes, err := p.runner.RunWithHoles(ctx, q.plan.Plan, append(dst, answerBegins...))
 	if err != nil {
-		return nil, err
+		return &draftAnswer{buffer: body[:0]}, err
 	}
-	made := &draftAnswer{slices.Concat(body, []byte(q.ends)), livePart{holes: holes}}
+	made := &draftAnswer{slices.Concat(body, []byte(q.ends)), body[:0], livePart{holes: holes}}
 	holes.Rows(func(row any) {
 		made.products = append(made.products, release.NamedProduct(row.(*model.Product).ID()))
 	})

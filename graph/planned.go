@@ -113,8 +113,8 @@ func (p *planned) run(w http.ResponseWriter, r *http.Request, q *ready) bool {
 		op.budget = q.budget()
 	}
 	buffer := buffers.Get().(*[]byte)
-	defer buffers.Put(buffer)
 	body, found, faults, err := p.execute(r.Context(), q, r.Header, cacheable(r), buffer)
+	defer func() { keepBuffer(buffer, body) }()
 	if fault := p.stopped(err); fault != nil {
 		p.refuse(w, r, q.prepared, &q.params, fault)
 		return true
@@ -144,8 +144,8 @@ func (p *planned) run(w http.ResponseWriter, r *http.Request, q *ready) bool {
 // answer.
 func (p *planned) respond(ctx context.Context, q *ready, header http.Header) (*graphql.Response, bool) {
 	buffer := buffers.Get().(*[]byte)
-	defer buffers.Put(buffer)
 	body, found, faults, err := p.execute(ctx, q, header, false, buffer)
+	defer func() { keepBuffer(buffer, body) }()
 	if fault := p.stopped(err); fault != nil {
 		return &graphql.Response{Errors: asFaults(fault)}, true
 	}
@@ -186,15 +186,12 @@ func (p *planned) execute(ctx context.Context, q *ready, header http.Header, tag
 	ctx = graphql.WithResponseContext(ctx, p.present, recovered)
 	body, found, err = p.answer(ctx, q, tagged, (*buffer)[:0])
 	p.documents.cache.charge(q.plan)
-	if cap(body) > cap(*buffer) && cap(body) <= maxBuffer {
-		*buffer = body
-	}
 	if err != nil {
 		ran(err)
 		if p.stopped(err) != nil {
 			p.executed(byPlan)
 		}
-		return nil, nil, nil, err
+		return body, nil, nil, err
 	}
 	p.executed(byPlan)
 	faults = graphql.GetErrors(ctx)
@@ -227,6 +224,26 @@ const (
 
 // buffers are for answers while they are written.
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 64<<10); return &b }}
+
+// largeBuffers are for answers of more than maxBuffer bytes, so that each takes one
+// buffer, and not several as it grows. Few are in use at once: expensive turns
+// see to it.
+var largeBuffers = sync.Pool{New: func() any { b := make([]byte, 0, largeBuffer); return &b }}
+
+// largeBuffer is the size of such a buffer in bytes: the default of
+// Bounds.AnswerBytes, and some for the last leaf.
+const largeBuffer = 8<<20 + 64<<10
+
+// keepBuffer lets others use the buffer of an answer, and what it grew to.
+func keepBuffer(buffer *[]byte, body []byte) {
+	switch {
+	case cap(body) > maxBuffer && cap(body) <= largeBuffer:
+		largeBuffers.Put(&body)
+	case cap(body) > cap(*buffer) && cap(body) <= maxBuffer:
+		*buffer = body
+	}
+	buffers.Put(buffer)
+}
 
 // maxBuffer is what an answer may have grown to for its buffer to be used
 // again, in bytes.

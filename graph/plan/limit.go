@@ -17,6 +17,10 @@ type Limit struct {
 	// error of it stops the run. Reserve may be nil.
 	Large   int
 	Reserve func(context.Context) error
+
+	// Buffer returns an empty buffer for an answer of more than Large bytes; the
+	// answer has it as long as it is enough. It may be nil.
+	Buffer func() []byte
 }
 
 // Stopped is the error of a run that was stopped on purpose: its answer is too
@@ -58,6 +62,11 @@ func (r *Run) extend(bytes int) {
 			Stop(err)
 		}
 		r.reserved = true
+	}
+	if bytes > cap(r.answer) && bytes > limit.Large && limit.Buffer != nil {
+		if buffer := limit.Buffer(); cap(buffer) > cap(r.answer) {
+			r.answer = append(buffer, r.answer...)
+		}
 	}
 	if size := max(bytes, min(2*cap(r.answer), limit.most())); bytes > cap(r.answer) {
 		r.answer = slices.Grow(r.answer, size-len(r.answer))

@@ -22,10 +22,14 @@ const (
 	// little lives: a small heap would else be gone through all the time.
 	leastGarbage = 48 << 20
 
+	// mostGarbage is how far garbage may take half of what lives, in bytes; beyond
+	// it may take a quarter.
+	mostGarbage = 64 << 20
+
 	// The memory for what is read of releases, and for finished answers: a part
 	// of the memory there is, up to a bound each.
 	defaultCachePart                   = 8
-	maxDefaultCache, maxDefaultAnswers = 128 << 20, 384 << 20
+	maxDefaultCache, maxDefaultAnswers = 128 << 20, 96 << 20
 )
 
 // FitMemory fits the garbage collector to the memory that this process can
@@ -33,8 +37,9 @@ const (
 // environment win.
 //
 // By itself Go collects whenever the heap has doubled. Here garbage may take
-// half of what lives, but never less than 48 MiB: a busy server with a small
-// heap collects a tenth as often, and one with a large heap needs less memory.
+// half of what lives, up to 64 MiB, and beyond that a quarter, but never less
+// than 48 MiB: a busy server with a small heap collects a tenth as often, and one
+// with a large heap needs less memory.
 func FitMemory() {
 	there := memoryThere(os.DirFS("/"))
 	if there > 0 && os.Getenv("GOMEMLIMIT") == "" {
@@ -80,7 +85,7 @@ func setGarbage(least uint64) {
 // garbagePercent is GOGC where a collection goes through so much, of which so
 // much is the heap that lives.
 func garbagePercent(through, live, least uint64) int {
-	return int(max(live/2, least) * 100 / max(through, 1<<20))
+	return int(max(min(live/2, mostGarbage), live/4, least) * 100 / max(through, 1<<20))
 }
 
 // DefaultCacheBytes is --cache-bytes where it is not given.

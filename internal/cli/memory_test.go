@@ -36,13 +36,14 @@ func TestMemoryThere(t *testing.T) {
 	}
 }
 
-// Half of what lives may be garbage, and 48 MiB in any case.
+// Half of what lives may be garbage, up to 64 MiB, beyond that a quarter, and
+// 48 MiB in any case.
 func TestGarbagePercent(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		through, live uint64 // MiB
 		want          int
-	}{{0, 0, 4800}, {2, 1, 2400}, {12, 12, 400}, {48, 48, 100}, {97, 96, 49}, {1000, 1000, 50}} {
+	}{{0, 0, 4800}, {2, 1, 2400}, {12, 12, 400}, {48, 48, 100}, {97, 96, 49}, {128, 128, 50}, {200, 200, 32}, {256, 256, 25}, {1000, 1000, 25}} {
 		require.Equal(t, c.want, garbagePercent(c.through<<20, c.live<<20, 48<<20), "%d MiB", c.live)
 	}
 }

@@ -37,7 +37,7 @@ type Serve struct {
 	TrustedDocumentsMode string `enum:"off,log,enforce" placeholder:"MODE" default:"enforce" help:"What becomes of documents that --trusted-documents does not have: off runs them; log runs them, and tells each in the log; enforce refuses them. Default: ${default}."`
 
 	Executor         string `enum:"plan,gqlgen" placeholder:"NAME" default:"plan" help:"What runs GraphQL queries: plan, which compiles each document once; or gqlgen, whose executor is slower and answers the same. Default: ${default}."`
-	AnswerCacheBytes int64  `placeholder:"BYTES" default:"-1" help:"Memory for finished answers about what is published, and for fragments of them, in bytes; 0 keeps none, so that each is made anew; -1 is an eighth of the memory that the process can have, at most 384 MiB. Default: ${default}."`
+	AnswerCacheBytes int64  `placeholder:"BYTES" default:"-1" help:"Memory for finished answers about what is published, and for fragments of them, in bytes; 0 keeps none, so that each is made anew; -1 is an eighth of the memory that the process can have, at most 96 MiB. Default: ${default}."`
 	StockCacheBytes  uint64 `placeholder:"BYTES" default:"100663296" help:"Memory for the stock of all products, in bytes, some 90 a product, so that it is read without the database; 0 is none, and too little is as good as none. Default: ${default}, which is 96 MiB."`
 
 	SubscriptionsConnection int `group:"Bounds" placeholder:"N" default:"50" help:"How many GraphQL subscriptions a connection may have at once; 0 is any number. Default: ${default}."`

@@ -89,7 +89,7 @@ func TestMoreThanTheServerCanDoIsRefused(t *testing.T) {
 
 func TestTurnsThatNoneCanBe(t *testing.T) {
 	t.Parallel()
-	for _, flag := range []string{"--requests=-1", "--requests-waiting=-1", "--request-wait=-1s"} {
+	for _, flag := range []string{"--requests=-1", "--requests-waiting=-1", "--requests-expensive=-1", "--request-wait=-1s", "--subscriptions-address=-1"} {
 		code, _, stderr := portico(t, "serve", flag)
 		require.Equal(t, 2, code)
 		require.Contains(t, stderr, "must be 0 or more")

@@ -255,3 +255,94 @@ func TestAWriteThatWaitsForALockHasNoTurn(t *testing.T) {
 	require.Equal(t, http.StatusOK, <-second)
 	s.idle(t)
 }
+
+// Expensive requests have few turns, which they hold until their answer is
+// written, and no turn among reads; a slow reader loses its own once others wait.
+func TestExpensiveTurns(t *testing.T) {
+	t.Parallel()
+	turns := web.NewTurns(web.Bounds{Requests: 1, RequestsExpensive: 1, RequestsWaiting: 10, RequestWait: ever})
+	refused := func(w http.ResponseWriter, _ *http.Request, err error) {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+	}
+	begun, leave := make(chan string, 10), make(chan struct{})
+	work := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/expensive") {
+			for range 2 { // once is enough
+				if _, err := turns.Expensive(r.Context(), r.URL.Path == "/expensive/running"); err != nil {
+					refused(w, r, err)
+					return
+				}
+			}
+		}
+		begun <- r.URL.Path
+		if r.URL.Path == "/expensive/long" {
+			_, _ = w.Write(make([]byte, 64<<20)) // more than any system holds on its way
+			return
+		}
+		<-leave
+	})
+	s := start(t, turns.Middleware(refused)(work), web.Within(web.Bounds{}))
+	ask := func(path string) chan int {
+		status := make(chan int, 1)
+		go func() {
+			response, err := http.Get(s.url + path)
+			if err != nil {
+				status <- 0
+				return
+			}
+			response.Body.Close()
+			status <- response.StatusCode
+		}()
+		return status
+	}
+	busy := func(kind string, busy, waiting int) {
+		t.Helper()
+		require.Eventually(t, func() bool { b, w, _ := turns.Busy(kind); return b == busy && w == waiting }, time.Minute, time.Millisecond, kind)
+	}
+	first := ask("/expensive")
+	require.Equal(t, "/expensive", <-begun)
+	busy(web.ExpensiveTurns, 1, 0)
+	busy(web.ReadTurns, 0, 0)
+	cheap := ask("/cheap")
+	require.Equal(t, "/cheap", <-begun, "others are answered beside it")
+	leave <- struct{}{}
+	leave <- struct{}{}
+	require.Equal(t, []int{200, 200}, []int{<-first, <-cheap})
+	busy(web.ExpensiveTurns, 0, 0)
+
+	held := ask("/expensive")
+	<-begun
+	var waiting []chan int
+	for i := range 4 { // for each turn, of those with a part of their answer in memory
+		waiting = append(waiting, ask("/expensive/running"))
+		busy(web.ExpensiveTurns, 1, i+1)
+	}
+	require.Equal(t, 503, <-ask("/expensive/running"))
+	for range 5 {
+		leave <- struct{}{}
+	}
+	for _, answer := range append(waiting, held) {
+		require.Equal(t, 200, <-answer)
+	}
+	busy(web.ExpensiveTurns, 0, 0)
+	for len(begun) > 0 {
+		<-begun
+	}
+
+	dial(t, s, "GET /expensive/long HTTP/1.1\r\nHost: x\r\n\r\n") // and reads nothing
+	require.Equal(t, "/expensive/long", <-begun)
+	busy(web.ExpensiveTurns, 1, 0)
+	next := ask("/expensive")
+	require.Equal(t, "/expensive", <-begun, "the slow reader was cut off")
+	leave <- struct{}{}
+	require.Equal(t, 200, <-next)
+
+	for range 2 { // streams have turns of their own, given back by hand
+		end, err := turns.Expensive(t.Context(), false)
+		require.NoError(t, err)
+		busy(web.ExpensiveTurns, 1, 0)
+		end()
+		end()
+		busy(web.ExpensiveTurns, 0, 0)
+	}
+}
