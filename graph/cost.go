@@ -196,7 +196,7 @@ func (b *bill) field(field *ast.Field) float64 {
 	for _, argument := range field.Arguments {
 		cost += b.argument(argument.Name, argument.Value)
 	}
-	if !strings.HasPrefix(field.ObjectDefinition.Name, "__") {
+	if !strings.HasPrefix(field.Name, "__") && !strings.HasPrefix(field.ObjectDefinition.Name, "__") {
 		cost *= b.factor
 	}
 	if field.SelectionSet == nil {

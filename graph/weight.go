@@ -112,6 +112,9 @@ func (p *pricing) fieldWeight(object *ast.Definition, field *ast.FieldDefinition
 	if weight, ok := fieldWeights[object.Name+"."+field.Name]; ok {
 		return weight
 	}
+	if field.Name == "__typename" {
+		return plainWeight
+	}
 	if object == p.schema.Query || object == p.schema.Mutation || object == p.schema.Subscription || len(field.Arguments) > 0 {
 		return edgeWeight
 	}

@@ -14,6 +14,7 @@ import (
 
 	"portico/graph"
 	"portico/store"
+	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -165,4 +166,17 @@ func TestAnOperationPaysForWhatItReads(t *testing.T) {
 		texts := tight.post(t, `{ products(first: 10, filter: {bounds: {id: {ge: "thing-"}}}, orderBy: {field: ID}) { nodes { translations { language } } } }`, nil)
 		require.Equal(t, unprocessable, texts.codes()[:1], "translations are read, whatever is selected of them")
 	})
+}
+
+// TestARequestOutsideOfGraphQLHasAnAllowanceToo: REST reads as much as an
+// operation of GraphQL may by default, and what is no request as much as it likes.
+func TestARequestOutsideOfGraphQLHasAnAllowanceToo(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, store.Charge(t.Context(), 1<<40))
+	ctx := graph.WithShopper(t.Context(), release.ShopperContext{})
+	require.NoError(t, store.Charge(ctx, 15_000_000))
+	err := store.Charge(ctx, 1_000_000)
+	require.True(t, store.HasCode(err, store.Unprocessable), err)
+	require.ErrorContains(t, err, "more than 15,360,000 bytes")
+	require.NoError(t, store.Charge(graph.WithShopper(ctx, release.ShopperContext{}), 1), "another operation has its own")
 }
