@@ -101,6 +101,14 @@ func (c *Cache) Keep(key CacheKey, value Sized) {
 	}
 }
 
+// forget empties the store's cache: in a restored database a release may have the
+// number and the time of another one.
+func (c *Cache) forget() {
+	if c != nil && c.shared != nil {
+		c.shared.InvalidateAll()
+	}
+}
+
 // Fetch finds things by name: kept ones, and the others by read, which gets
 // at most 512 names at a time and leaves out what there is not.
 func Fetch[T Sized](c *Cache, key CacheKey, names []string, read func(names []string) (map[string]T, error)) (map[string]T, error) {

@@ -133,6 +133,10 @@ func (c *continuity) end(identity string) {
 	c.phase.Add(1)
 }
 
+// Epoch is another number once the database was replaced under this process, so
+// that keys of what is kept in memory do not repeat.
+func (s *DB) Epoch() int64 { return s.continuity.phase.Load() }
+
 // settle looks at the database in doubt. It ends the doubt where the database
 // is complete and two reads agree: then everything that this process keeps of
 // it is read anew.
@@ -157,6 +161,7 @@ func (s *DB) settle(ctx context.Context, identity string, versions map[Topic]int
 		s.hooks.Replaced()
 	}
 	s.continuity.end(identity)
+	s.Cache.forget()
 	for _, name := range []Topic{TopicSettings, TopicCatalog, TopicKeys, TopicClients} {
 		s.noticed(name)
 	}

@@ -51,6 +51,7 @@ func (v *View) AppendKey(dst []byte) []byte {
 	id := v.Release.identity()
 	dst = strconv.AppendInt(dst, id.Number, 36)
 	dst = strconv.AppendInt(append(dst, '@'), id.Published, 36)
+	dst = strconv.AppendInt(append(dst, '@'), v.epoch, 36)
 	dst = append(append(dst, ';'), v.name...)
 	dst = strconv.AppendInt(append(dst, ';'), int64(v.pageLength), 10)
 	return append(dst, ';')

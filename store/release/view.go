@@ -43,10 +43,12 @@ type View struct {
 	name       string   // of language and currency, for the cache
 	now        time.Time
 	pageLength int
+	epoch      int64 // of the database that it is read from
 }
 
 // View chooses the catalog for a shopper. NOT_FOUND when none is published.
 func (s *ReleaseService) View(ctx context.Context, shopper ShopperContext) (*View, error) {
+	epoch := s.db.Epoch() // before anything is read
 	settings, err := s.db.Settings(ctx)
 	if err != nil {
 		return nil, err
@@ -71,7 +73,7 @@ func (s *ReleaseService) View(ctx context.Context, shopper ShopperContext) (*Vie
 		validity
 	}{}
 	v := &made.View
-	*v = View{memo: &made.treeMemo, valid: &made.validity, Release: release, Currency: shopper.Currency, service: s, Cache: s.db.Cache, routing: routing, shopper: shopper, now: now, pageLength: settings.PageLength}
+	*v = View{memo: &made.treeMemo, valid: &made.validity, Release: release, Currency: shopper.Currency, service: s, Cache: s.db.Cache, routing: routing, shopper: shopper, now: now, pageLength: settings.PageLength, epoch: epoch}
 	if v.Currency == "" {
 		v.Currency = routing.currency(release.CatalogID, settings)
 	}
