@@ -9,6 +9,9 @@ import (
 	"portico/store"
 )
 
+// entryBytes is what an entry takes in memory beside its name and its value.
+const entryBytes = 144
+
 // defaultCacheBytes is the memory for what is read of releases.
 const defaultCacheBytes = 256 << 20
 
@@ -46,7 +49,7 @@ func newCache(config Config) *Cache {
 		MaximumWeight: budget,
 		StatsRecorder: stats.NewCounter(),
 		Weigher: func(key CacheKey, value Sized) uint32 {
-			return uint32(min(len(key.Name)+96+value.Size(), 1<<31))
+			return uint32(min(len(key.Name)+entryBytes+value.Size(), 1<<31))
 		},
 	})}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unsafe"
 
 	"portico/store"
 	"portico/store/catalog"
@@ -53,6 +54,9 @@ func (r *released) Size() int { return 3*len(r.body) + 600 }
 // NamedProduct is a product of which nothing is known but its id, for what is
 // live and found by that, such as its stock.
 func NamedProduct(id string) *Product { return &Product{released: &released{id: id}} }
+
+// NamedProductBytes is what such a product takes in memory, beside its id.
+const NamedProductBytes = int(unsafe.Sizeof(Product{}) + unsafe.Sizeof(released{}))
 
 const curatedMember = `,"curated_product":true`
 
