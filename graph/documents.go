@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -12,31 +11,29 @@ import (
 	"github.com/vektah/gqlparser/v2/parser"
 	"github.com/vektah/gqlparser/v2/validator/core"
 	"github.com/vektah/gqlparser/v2/validator/rules"
-
-	"portico/graph/plan"
 )
 
-// documents makes an operation's document ready before the executor sees it:
-// a known one is looked up, another is parsed once, measured, validated and
-// kept where the executor finds it.
+// documents makes an operation's document ready before an executor sees it:
+// a cached one is looked up, another is parsed once, measured, validated and
+// cached.
 type documents struct {
 	bounds  Bounds
 	schema  *ast.Schema
 	pricing *pricing
-	kept    *keptDocuments
+	cache   *documentCache
 	trust   *Manifest            // nil for none
 	count   func(outcome string) // of what is named, or held against the manifest
 	log     *slog.Logger
 }
 
 func newDocuments(schema *ast.Schema, bounds Bounds) *documents {
-	return &documents{bounds: bounds, schema: schema, pricing: newPricing(schema, bounds), kept: newKeptDocuments(maxKeptBytes),
+	return &documents{bounds: bounds, schema: schema, pricing: newPricing(schema, bounds), cache: newDocumentCache(0),
 		count: func(string) {}, log: slog.New(slog.DiscardHandler)}
 }
 
 // prepared is an operation that is ready to run.
 type prepared struct {
-	*keptDocument
+	*cachedDocument
 	operation *ast.OperationDefinition // nil where the document has none of that name
 	allowed   allowance
 	cost      *Cost  // what it could cost; nil until that is known
@@ -59,20 +56,20 @@ func (d *documents) prepare(params *graphql.RawParams) (*prepared, gqlerror.List
 	if fault != nil {
 		return nil, listed(fault)
 	}
-	kept := d.kept.find(params.Query)
-	if kept == nil {
+	cached := d.cache.document(params.Query)
+	if cached == nil {
 		document, faults := d.read(params.Query)
 		if len(faults) > 0 {
 			return nil, faults
 		}
-		if kept = d.kept.add(params.Query, document); outcome == documentUnknown {
+		if cached = d.cache.addDocument(params.Query, document); outcome == documentUnknown {
 			d.log.Warn("a document is not in the manifest", "sha256", hashOf(params.Query), "operation", document.Operations[0].Name)
 		}
 	}
 	if hash != "" {
-		d.kept.name(kept, hash, params.Query)
+		d.cache.name(cached, hash)
 	}
-	asked := &prepared{keptDocument: kept, operation: kept.document.Operations.ForName(params.OperationName), outcome: outcome}
+	asked := &prepared{cachedDocument: cached, operation: cached.document.Operations.ForName(params.OperationName), outcome: outcome}
 	if asked.operation == nil {
 		return asked, nil // the executor says so
 	}
@@ -198,119 +195,25 @@ func validationRules() []core.Rule {
 	}
 }
 
-// executorRules are what the executor holds a document against that was
-// prepared and left the kept ones before it came there: it is valid, and is
-// read again for its types alone.
-func executorRules() *rules.Rules { return rules.NewRules(validationRules()...) }
+// checkedDocuments hands gqlgen's executor the document that was prepared for
+// the operation. It implements graphql.Cache.
+type checkedDocuments struct{}
 
-const (
-	maxKeptBytes = 16 << 20 // of all documents that are kept, about
-	parsedBytes  = 48       // of memory for a byte of a document, and of its plans, about
-	keptOverhead = 1 << 10
-)
+type checkedKey struct{}
 
-// keptDocuments are those that were asked last, with their plans and with the
-// requests that ask them. It implements graphql.Cache.
-type keptDocuments struct {
-	mu        sync.Mutex // of both
-	documents *lru[*keptDocument]
-	names     map[string]string // the documents that were sent with their hashes, by those
-	requests  *lru[*ready]      // by the bytes of the body, or of the query string behind a question mark
-}
-
-type keptDocument struct {
-	document *ast.QueryDocument
-	plans    plan.Document
-	hash     string              // that it was sent with; empty for none
-	gone     bool                // it has made room for others
-	requests map[string]struct{} // those that ask it, by their keys
-}
-
-// Bounds of the requests that are kept.
-const (
-	maxRequestBytes = 16 << 20 // of memory for all
-	maxRequest      = 16 << 10 // bytes of one
-	readyBytes      = 4        // of memory for a byte of one, about
-)
-
-func newKeptDocuments(budget int) *keptDocuments {
-	k := &keptDocuments{names: map[string]string{}}
-	k.requests = newLRU(maxRequestBytes, func(key string, request *ready) { delete(request.keptDocument.requests, key) })
-	k.documents = newLRU(budget, func(_ string, document *keptDocument) {
-		document.gone = true
-		delete(k.names, document.hash)
-		for key := range document.requests { // they hold it in memory
-			k.requests.remove(key)
-		}
-	})
-	return k
-}
-
-// find returns what is kept; nil for nothing.
-func (k *keptDocuments) find(query string) *keptDocument {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	kept, _ := k.documents.find([]byte(query))
-	return kept
-}
-
-// add keeps a document, and returns the one that is kept: another request may
-// have been as quick.
-func (k *keptDocuments) add(query string, document *ast.QueryDocument) *keptDocument {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.documents.add(query, &keptDocument{document: document, requests: map[string]struct{}{}}, keptOverhead+len(query)*parsedBytes)
-}
-
-// name keeps a document by its hash too, for as long as it is kept.
-func (k *keptDocuments) name(document *keptDocument, hash, query string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if !document.gone {
-		document.hash, k.names[hash] = hash, query
-	}
-}
-
-// named returns the document that is kept by a hash; an empty one for none.
-func (k *keptDocuments) named(hash string) (query string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.names[hash]
-}
-
-// ready returns the request that is kept under these bytes; nil for none.
-func (k *keptDocuments) ready(sent []byte) *ready {
-	if len(sent) > maxRequest {
-		return nil
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	kept, _ := k.requests.find(sent)
-	return kept
-}
-
-// keep keeps a request for as long as its document is kept.
-func (k *keptDocuments) keep(sent []byte, request *ready) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if request.gone || len(sent) > maxRequest {
-		return
-	}
-	key := string(sent)
-	if k.requests.add(key, request, keptOverhead+len(key)*readyBytes) == request {
-		request.keptDocument.requests[key] = struct{}{}
-	}
+// withChecked is the context of an operation whose document was prepared.
+func withChecked(ctx context.Context, asked *prepared) context.Context {
+	return context.WithValue(ctx, checkedKey{}, asked)
 }
 
 // Get implements graphql.Cache.
-func (k *keptDocuments) Get(_ context.Context, query string) (*ast.QueryDocument, bool) {
-	if kept := k.find(query); kept != nil {
-		return kept.document, true
+func (checkedDocuments) Get(ctx context.Context, _ string) (*ast.QueryDocument, bool) {
+	asked, ok := ctx.Value(checkedKey{}).(*prepared)
+	if !ok {
+		return nil, false
 	}
-	return nil, false
+	return asked.document, true
 }
 
 // Add implements graphql.Cache.
-func (k *keptDocuments) Add(_ context.Context, query string, document *ast.QueryDocument) {
-	k.add(query, document)
-}
+func (checkedDocuments) Add(context.Context, string, *ast.QueryDocument) {}

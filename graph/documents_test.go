@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vektah/gqlparser/v2/ast"
 
 	"portico/graph"
 	"portico/internal/auth"
@@ -156,26 +155,6 @@ func TestABodyBringsNoHeaders(t *testing.T) {
 	require.Equal(t, "application/json", a.Header().Get("Content-Type"))
 	require.Empty(t, r.Header.Get("X-Own"))
 	require.Empty(t, r.Header.Get("Accept"))
-}
-
-func TestDocumentsAreKeptByBytes(t *testing.T) {
-	t.Parallel()
-	kept := graph.KeptDocuments(1 << 20)
-	for i := range 1_000 {
-		kept.Add(t.Context(), fmt.Sprintf("%01000d", i), &ast.QueryDocument{})
-		n, bytes := kept.Kept()
-		require.LessOrEqual(t, bytes, 1<<20)
-		require.LessOrEqual(t, n, 45)
-		_, ok := kept.Get(t.Context(), fmt.Sprintf("%01000d", 0))
-		require.True(t, ok, "what is asked again and again stays")
-	}
-	kept.Add(t.Context(), fmt.Sprintf("%01000d", 999), &ast.QueryDocument{}) // again
-	n, bytes := kept.Kept()
-	require.Greater(t, n, 20)
-	kept.Add(t.Context(), strings.Repeat("x", 1<<20), &ast.QueryDocument{})
-	alone, _ := kept.Kept()
-	require.Equal(t, 1, alone, "the latest is kept however long it is: its request is about to run")
-	require.Greater(t, bytes, n*1_000)
 }
 
 // A document that is known is not refused, or let pass, for what another

@@ -19,17 +19,27 @@ type drawing struct {
 	ids    map[string][]string // by type
 	texts  []string
 
-	left      int // fields that may still be drawn
-	fragments []string
-	named     map[string]string // fragments by the type they are on
-	defined   []string          // variables
-	values    variables
+	left       int // fields that may still be drawn
+	booleans   int // variables that conditions may depend on
+	conditions int // how rare they are
+	fragments  []string
+	named      map[string]string // fragments by the type they are on
+	defined    []string          // variables
+	values     variables
 }
 
 // query draws an operation and the values of its variables.
 func (d *drawing) query() (string, variables) {
 	d.left, d.fragments, d.named, d.defined, d.values = 3+d.IntN(60), nil, map[string]string{}, nil, variables{}
+	d.booleans, d.conditions = 2, 24
+	if d.IntN(4) == 0 {
+		d.booleans, d.conditions = 20, 5
+	}
 	set := d.selection(d.schema.Query, 0)
+	if d.IntN(12) == 0 { // the schema too
+		set = strings.TrimSuffix(set, "}") + `schema: __type(name: "Product") { name ...Kind } settings { currency } }`
+		d.fragments = append(d.fragments, "fragment Kind on __Type { kind fields { name } }")
+	}
 	head := "query"
 	if len(d.defined) > 0 {
 		head += " Drawn(" + strings.Join(d.defined, ", ") + ")"
@@ -128,7 +138,7 @@ func fieldsBelow(schema *ast.Schema, of *ast.Definition) (list []*ast.FieldDefin
 
 // condition is a @skip or @include, now and then.
 func (d *drawing) condition() string {
-	switch d.IntN(24) {
+	switch d.IntN(d.conditions) {
 	case 0:
 		return "@skip(if: false) "
 	case 1:
@@ -141,9 +151,9 @@ func (d *drawing) condition() string {
 	return ""
 }
 
-// boolean is a variable of the operation's few.
+// boolean is one of the variables that the operation's conditions depend on.
 func (d *drawing) boolean() string {
-	name := "if" + strconv.Itoa(d.IntN(2))
+	name := "if" + strconv.Itoa(d.IntN(d.booleans))
 	if _, ok := d.values[name]; !ok {
 		d.defined = append(d.defined, "$"+name+": Boolean!")
 		d.values[name] = d.IntN(2) == 0

@@ -6,6 +6,7 @@ import (
 	"github.com/vektah/gqlparser/v2/parser"
 	"github.com/vektah/gqlparser/v2/validator/core"
 
+	"portico/graph/plan"
 	"portico/internal/answers"
 )
 
@@ -31,34 +32,53 @@ func StepsOf(schema *ast.Schema, query string, bounds Bounds) (steps int) {
 	return steps
 }
 
-// KeptDocuments is a store of documents with a budget of bytes.
-func KeptDocuments(budget int) *keptDocuments { return newKeptDocuments(budget) }
+// HashOf is what a document is named by.
+func HashOf(query string) string { return hashOf(query) }
 
-// Kept is how many documents are kept, and their bytes as they are counted.
-func (k *keptDocuments) Kept() (n, bytes int) { return k.documents.order.Len(), k.documents.bytes }
-
-// KeepRequest keeps a request that asks a document, which is kept too.
-func (k *keptDocuments) KeepRequest(query, sent string) {
-	document := k.find(query)
-	if document == nil {
-		document = k.add(query, &ast.QueryDocument{})
-	}
-	k.keep([]byte(sent), &ready{prepared: &prepared{keptDocument: document}})
+// WithDocumentCache has documents cached here.
+func WithDocumentCache(cache *documentCache) HandlerOption {
+	return func(h *handling) { h.cache = cache }
 }
 
-// KeepNamed keeps a document by its hash too.
-func (k *keptDocuments) KeepNamed(query string) {
-	k.name(k.add(query, &ast.QueryDocument{}), hashOf(query), query)
+// NewDocumentCache is a cache of documents with a budget of bytes.
+func NewDocumentCache(budget int) *documentCache { return newDocumentCache(budget) }
+
+// AddDocument adds a document that has nothing but its text.
+func (c *documentCache) AddDocument(query string) *cachedDocument {
+	return c.addDocument(query, &ast.QueryDocument{})
 }
 
-// Names is how many documents are kept by their hashes.
-func (k *keptDocuments) Names() int { return len(k.names) }
+// AddNamed adds a document with its hash.
+func (c *documentCache) AddNamed(query string) { c.name(c.AddDocument(query), hashOf(query)) }
 
-// HasRequest tells whether a request is kept.
-func (k *keptDocuments) HasRequest(sent string) bool { return k.ready([]byte(sent)) != nil }
+// AddPlan adds the plan of a document without operations.
+func (c *documentCache) AddPlan(document *cachedDocument, values string) *cachedPlan {
+	return c.plan(document, nil, document.query+values, func() *plan.Plan { return &plan.Plan{} })
+}
 
-// Requests is how many requests are kept, and their bytes as they are counted.
-func (k *keptDocuments) Requests() (n, bytes int) { return k.requests.order.Len(), k.requests.bytes }
+// AddRequest adds a request that runs a plan.
+func (c *documentCache) AddRequest(of *cachedPlan, sent string) {
+	c.addRequest([]byte(sent), &ready{prepared: &prepared{}, plan: of})
+}
+
+// HasDocument, HasPlan and HasRequest tell whether an entry is cached, and use it.
+func (c *documentCache) HasDocument(query string) bool { return c.document(query) != nil }
+
+func (c *documentCache) HasPlan(query, values string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.find(cacheKey{planEntry, nil, query + values}) != nil
+}
+
+func (c *documentCache) HasRequest(sent string) bool { return c.request([]byte(sent)) != nil }
+
+// Cached is how many entries there are, how many names, and the bytes that
+// they are charged.
+func (c *documentCache) Cached() (entries, names, bytes int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.entries), len(c.hashes), c.bytes
+}
 
 // Conflicts are the fields that cannot be merged in a document, which was
 // validated.

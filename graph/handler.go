@@ -37,6 +37,7 @@ type handling struct {
 	ran      func(ctx context.Context, ran Ran)
 	began    func(ctx context.Context, of Ran)
 	turns    Turns // nil for none
+	cache    *documentCache
 }
 
 // OpenIntrospection lets anyone ask for the schema by introspection, with a
@@ -53,7 +54,8 @@ func CountFields(count func(ctx context.Context, field string)) HandlerOption {
 }
 
 // CountExecutors calls executed for each query that is run, with what runs it:
-// plan, or gqlgen for what plans leave to it.
+// plan, or gqlgen for what plans leave to it: queries of the schema alone, and
+// those that a resolver's panic stopped.
 func CountExecutors(executed func(executor string)) HandlerOption {
 	return func(h *handling) { h.executed = executed }
 }
@@ -95,18 +97,16 @@ func WithoutPlans() HandlerOption { return func(h *handling) { h.unplan = true }
 // NewHandler serves GraphQL over HTTP: POST with a JSON body, and GET for
 // queries; subscriptions as events to either, or over a WebSocket. Introspection needs a good token, of whatever scopes.
 func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Handler {
-	chosen := handling{bounds: DefaultBounds(), executed: func(string) {}, named: func(string) {}, live: DefaultLive()}
+	chosen := handling{bounds: DefaultBounds(), executed: func(string) {}, named: func(string) {}, live: DefaultLive(), cache: newDocumentCache(maxCachedBytes)}
 	for _, option := range options {
 		option(&chosen)
 	}
 	config := generated.Config{Resolvers: r, Schema: servedSchema()}
 	executable := generated.NewExecutableSchema(config)
 	desk := &desk{handling: &chosen, names: newSchemaNames(executable.Schema()), documents: newDocuments(executable.Schema(), chosen.bounds)}
-	desk.documents.trust, desk.documents.count, desk.documents.log = chosen.trust, chosen.named, log
+	desk.documents.cache, desk.documents.trust, desk.documents.count, desk.documents.log = chosen.cache, chosen.trust, chosen.named, log
 	exec, present := executor.New(executable), presenter(log)
-	exec.SetQueryCache(desk.documents.kept)
-	exec.SetParserTokenLimit(chosen.bounds.Tokens)
-	exec.SetDefaultRulesFn(executorRules)
+	exec.SetQueryCache(checkedDocuments{})
 	exec.Use(chosen.introspection)
 	exec.AroundRootFields(chosen.aroundRootFields)
 	exec.AroundResponses(tellReplays)
@@ -162,6 +162,14 @@ func (h *handling) countFields(ctx context.Context, coordinates []string) {
 	}
 	for _, coordinate := range coordinates {
 		h.count(ctx, coordinate)
+	}
+}
+
+// countExecutor counts a query that gqlgen's executor runs, for a client that
+// has not gone.
+func (h *handling) countExecutor(ctx context.Context, operation *graphql.OperationContext) {
+	if operation.Operation.Operation == ast.Query && ctx.Err() == nil {
+		h.executed(byGqlgen)
 	}
 }
 

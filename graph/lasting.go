@@ -13,6 +13,7 @@ import (
 	"portico/graph/plan"
 	"portico/internal/answers"
 	"portico/internal/auth"
+	"portico/internal/heapsize"
 	"portico/store/release"
 )
 
@@ -73,7 +74,7 @@ func (p *planned) lastingAnswer(ctx context.Context, q *ready, dst []byte) (body
 	})
 	switch {
 	case made != nil && (err != nil || made.holes.Len() > 0): // by this request, which may tell errors
-		body, err = p.fill(ctx, made.body, &made.livePart, dst)
+		body, err = p.fill(ctx, q, made.body, &made.livePart, dst)
 		return body, nil, true, err
 	case errors.Is(err, errBroken), err != nil && ctx.Err() != nil:
 		return dst, nil, false, nil // another's errors
@@ -84,7 +85,7 @@ func (p *planned) lastingAnswer(ctx context.Context, q *ready, dst []byte) (body
 		p.countFields(ctx, q.lasting)
 	}
 	if live, ok := kept.Beside().(*livePart); ok {
-		body, err = p.fill(ctx, kept.Body, live, dst)
+		body, err = p.fill(ctx, q, kept.Body, live, dst)
 		return body, nil, true, err
 	}
 	return dst, kept, true, nil
@@ -97,11 +98,11 @@ type draftAnswer struct {
 }
 
 func (p *planned) draft(ctx context.Context, q *ready, dst []byte) (*draftAnswer, error) {
-	body, holes, err := p.runner.RunWithHoles(ctx, q.plan, append(dst, answerBegins...))
+	body, holes, err := p.runner.RunWithHoles(ctx, q.plan.Plan, append(dst, answerBegins...))
 	if err != nil {
 		return nil, err
 	}
-	made := &draftAnswer{append(slices.Clip(slices.Clone(body)), q.ends...), livePart{holes: holes}}
+	made := &draftAnswer{slices.Concat(body, []byte(q.ends)), livePart{holes: holes}}
 	holes.Rows(func(row any) {
 		made.products = append(made.products, release.NamedProduct(row.(*model.Product).ID()))
 	})
@@ -115,7 +116,7 @@ func (d *draftAnswer) keep(ctx context.Context, view *release.View) (*answers.An
 	}
 	answer := answers.New(d.body, nil)
 	if d.holes.Len() > 0 {
-		answer.With(&d.livePart, d.holes.Size()+len(d.products)*namedProductBytes)
+		answer.With(&d.livePart, d.holes.Size()+d.productBytes())
 	}
 	return Lasting(answer, view), nil
 }
@@ -130,11 +131,17 @@ func Lasting(answer *answers.Answer, view *release.View) *answers.Answer {
 	return answer.Holding(from, until)
 }
 
-// namedProductBytes is what a product of which nothing is known takes.
-const namedProductBytes = 400
+// productBytes is what the products take in memory.
+func (l *livePart) productBytes() int {
+	size := heapsize.Slice(cap(l.products), 8)
+	for _, product := range l.products {
+		size += release.NamedProductBytes + heapsize.Round(len(product.ID()))
+	}
+	return size
+}
 
 // fill appends an answer with its live parts to dst.
-func (p *planned) fill(ctx context.Context, body []byte, live *livePart, dst []byte) ([]byte, error) {
+func (p *planned) fill(ctx context.Context, q *ready, body []byte, live *livePart, dst []byte) ([]byte, error) {
 	rows := model.Siblings[model.Product](live.products)
-	return p.runner.Fill(ctx, body, live.holes, func(i int) any { return rows[i] }, dst)
+	return p.runner.Fill(ctx, q.plan.Plan, body, live.holes, func(i int) any { return rows[i] }, dst)
 }

@@ -118,30 +118,6 @@ func TestQueriesByGETHaveEntityTags(t *testing.T) {
 	})
 }
 
-// Requests leave with the document that they ask, and for want of room.
-func TestRequestsLeaveWithTheirDocuments(t *testing.T) {
-	t.Parallel()
-	kept := graph.KeptDocuments(2 * (1<<10 + 100*48))
-	long := func(name string) string { return name + strings.Repeat(" ", 100-len(name)) }
-	for i := range 10 {
-		kept.KeepRequest(long("a"), fmt.Sprint("a", i))
-	}
-	kept.KeepRequest(long("b"), "b")
-	require.True(t, kept.HasRequest("a9") && kept.HasRequest("b"))
-	kept.KeepRequest(long("c"), "c") // for which there is no room beside both
-	require.False(t, kept.HasRequest("a0") || kept.HasRequest("a9"), "the document they ask has left")
-	require.True(t, kept.HasRequest("b") && kept.HasRequest("c"))
-
-	for i := range 20_000 {
-		kept.KeepRequest(long("c"), fmt.Sprint("c", i, strings.Repeat("x", 1000)))
-	}
-	n, bytes := kept.Requests()
-	require.LessOrEqual(t, bytes, 16<<20)
-	require.Greater(t, n, 1000)
-	kept.KeepRequest(long("c"), strings.Repeat("x", 17<<10))
-	require.False(t, kept.HasRequest(strings.Repeat("x", 17<<10)), "a request that is too long is kept by nobody")
-}
-
 // Requests share a plan, its arguments and its kept answer, and their rows with
 // nobody.
 func TestManyAskTheSameAtOnce(t *testing.T) {

@@ -45,8 +45,9 @@ func WithLive(live Live) HandlerOption { return func(h *handling) { h.live = liv
 const lookEvery = 500 * time.Millisecond
 
 // live runs what comes over streams. It implements graphql.GraphExecutor, by
-// the executor: documents are measured as everywhere, and each event is an
-// operation of its own, so that it sees the view of its moment.
+// plans and gqlgen's executor as for POST: documents are measured as everywhere,
+// and each event is an operation of its own, so that it sees the view of its
+// moment.
 type live struct {
 	Live
 	*desk
@@ -184,6 +185,7 @@ func endingOf(err error, renewable bool) *ending {
 type begun struct {
 	*prepared
 	params graphql.RawParams
+	query  *ready // nil for what gqlgen's executor runs
 }
 
 const begunKey = "begun"
@@ -192,9 +194,15 @@ const begunKey = "begun"
 // are to be shown.
 func (l *live) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
 	operation, sent := &graphql.OperationContext{}, *params
+	_, prepared := store.Begin(ctx, stepPrepare)
 	asked, faults := l.documents.prepare(params)
+	var query *ready
 	if faults == nil {
-		operation, faults = l.exec.CreateOperationContext(graphql.StartOperationTrace(ctx), params)
+		query = l.planned.ready(asked, params)
+	}
+	prepared(failed(faults))
+	if faults == nil {
+		operation, faults = l.exec.CreateOperationContext(graphql.StartOperationTrace(withChecked(ctx, asked)), params)
 	}
 	if line, _ := ctx.Value(lineKey{}).(*line); faults == nil {
 		if line.reads && operation.Operation.Operation == ast.Mutation {
@@ -207,12 +215,10 @@ func (l *live) CreateOperationContext(ctx context.Context, params *graphql.RawPa
 	if faults != nil {
 		response := l.exec.DispatchError(graphql.WithOperationContext(ctx, operation), faults)
 		l.handling.refused(ctx, asked, response.Errors)
-		if operation != nil {
-			operation.Stats.SetExtension(begunKey, &begun{asked, sent})
-		}
+		operation.Stats.SetExtension(begunKey, &begun{asked, sent, nil})
 		return operation, l.shown(&sent, response).Errors
 	}
-	operation.Stats.SetExtension(begunKey, &begun{asked, sent})
+	operation.Stats.SetExtension(begunKey, &begun{asked, sent, query})
 	return operation, nil
 }
 
@@ -277,10 +283,8 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 		anew = func(ctx context.Context) context.Context { // with the field, which the library leaves out of paths within events
 			return graphql.WithFieldContext(anewOperation(ctx, asked.budget()), &graphql.FieldContext{Object: "Subscription", Field: field})
 		}
-	} else if operation.Operation.Operation == ast.Query {
-		l.handling.executed(byGqlgen)
 	}
-	responses, within := l.exec.DispatchOperation(withBudget(ctx, asked.budget()), operation)
+	responses, within := l.dispatch(withBudget(ctx, asked.budget()), operation, asked)
 	told, refused, first := false, false, true
 	return func(ctx context.Context) *graphql.Response {
 		if refused {
@@ -310,6 +314,37 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 			return &graphql.Response{Errors: gqlerror.List{{Message: model.Sentence(fault), Extensions: map[string]any{"code": fault.Code}}}}
 		}
 		return nil
+	}, ctx
+}
+
+// dispatch has an operation run when its first response is asked for: a query by
+// its plan, all else by gqlgen's executor.
+func (l *live) dispatch(ctx context.Context, operation *graphql.OperationContext, asked *begun) (graphql.ResponseHandler, context.Context) {
+	if operation.Operation.Operation == ast.Subscription {
+		return l.exec.DispatchOperation(ctx, operation)
+	}
+	answered := false
+	return func(ctx context.Context) *graphql.Response {
+		if answered || ctx.Err() != nil {
+			return nil
+		}
+		answered = true
+		if asked.query != nil {
+			if response, ok := l.planned.respond(ctx, asked.query, operation.Headers); ok {
+				return response
+			}
+			ctx = withBudget(ctx, asked.budget()) // anew: the plan that failed has spent of it
+		}
+		l.handling.countExecutor(ctx, operation)
+		ctx, ran := store.Begin(ctx, stepRun)
+		responses, ctx := l.exec.DispatchOperation(ctx, operation)
+		response := responses(ctx)
+		if response == nil {
+			ran(context.Canceled)
+			return nil
+		}
+		ran(failed(response.Errors))
+		return response
 	}, ctx
 }
 

@@ -64,6 +64,9 @@ type eventsExecutor struct {
 // CreateOperationContext implements graphql.GraphExecutor.
 func (e eventsExecutor) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
 	operation, faults := e.live.CreateOperationContext(ctx, params)
+	if asked, is := operation.Stats.GetExtension(begunKey).(*begun); is {
+		named(ctx, asked.prepared)
+	}
 	switch {
 	case faults == nil:
 	case faults[0].Message == mustPost().message:

@@ -80,7 +80,7 @@ type streams struct {
 
 const pipeURL = "http://pipe/graphql"
 
-func newStreams(t *testing.T, change func(*graph.Live)) *streams {
+func newStreams(t *testing.T, change func(*graph.Live), options ...graph.HandlerOption) *streams {
 	t.Helper()
 	s, err := shop.Open(t.Context(), shop.Config{URL: "file:" + t.TempDir() + "/live.db", Synchronous: "OFF"})
 	require.NoError(t, err)
@@ -96,7 +96,7 @@ func newStreams(t *testing.T, change func(*graph.Live)) *streams {
 
 	live.Count = func(change int) { l.open.Add(int64(change)) }
 	change(&live)
-	handler := graph.NewHandler(graph.NewResolver(s, graph.WithTokens(tokens)), slog.New(slog.DiscardHandler), graph.WithLive(live))
+	handler := graph.NewHandler(graph.NewResolver(s, graph.WithTokens(tokens)), slog.New(slog.DiscardHandler), append(options, graph.WithLive(live))...)
 	listener, server := newPipes(), &http.Server{Handler: tokens.Middleware(graph.Shopper(handler))}
 	served := make(chan struct{})
 	go func() { defer close(served); _ = server.Serve(listener) }()

@@ -84,7 +84,7 @@ func (d *documents) name(params *graphql.RawParams) (outcome, hash string, fault
 		if d.trust.enforced() {
 			return documentRefused, "", untrusted()
 		}
-		if params.Query = d.kept.named(id); params.Query == "" {
+		if params.Query = d.cache.named(id); params.Query == "" {
 			return hashMissing, "", &gqlerror.Error{Message: notPersisted, Extensions: map[string]any{"code": store.NotFound}}
 		}
 		outcome = hashFound

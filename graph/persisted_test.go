@@ -103,18 +103,6 @@ func TestAMutationByItsHashIsOnlyPosted(t *testing.T) {
 	})
 }
 
-// Names are kept within the budget of the documents, and go with them.
-func TestAHashGoesWithItsDocument(t *testing.T) {
-	t.Parallel()
-	kept := graph.KeptDocuments(1 << 20)
-	for i := range 1_000 {
-		kept.KeepNamed(fmt.Sprintf("%01000d", i))
-		n, _ := kept.Kept()
-		require.Equal(t, n, kept.Names())
-	}
-	require.Less(t, kept.Names(), 46)
-}
-
 // The formats that build tools write.
 var manifests = map[string]string{
 	"Relay":  `{"by-id": "{ settings { pageLength } }", "another": "mutation { settingsUpdate(input: {pageLength: 3}) { settings { pageLength } } }"}`,

@@ -1,18 +1,23 @@
 package graph
 
 import (
+	"bytes"
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/validator"
 
 	"portico/graph/plan"
 	"portico/internal/answers"
+	"portico/internal/heapsize"
 	"portico/store"
 )
 
@@ -39,12 +44,13 @@ const (
 // bytes, sent again, run at once; so nothing of it changes.
 type ready struct {
 	*prepared
-	number    uint64            // no other request ever has
-	params    graphql.RawParams // as the caller wrote them
-	variables map[string]any    // as the library has them
-	plan      *plan.Plan        // never nil
-	ends      string            // what stands behind the data
-	lasting   []string          // what must be allowed before a kept answer is given; nil where none may be kept
+	number      uint64            // no other request ever has
+	params      graphql.RawParams // as the caller wrote them, but for what nothing here reads
+	variables   map[string]any    // as the library has them
+	plan        *cachedPlan
+	introspects bool     // it asks for the schema too
+	ends        string   // what stands behind the data
+	lasting     []string // what must be allowed before a kept answer is given; nil where none may be kept
 }
 
 // ready is a request as a plan runs it; nil for what is left to gqlgen's
@@ -53,59 +59,69 @@ func (p *planned) ready(asked *prepared, params *graphql.RawParams) *ready {
 	if p == nil || asked.operation == nil || asked.operation.Operation != ast.Query {
 		return nil
 	}
-	q := &ready{prepared: asked, number: p.made.Add(1), params: *params, variables: map[string]any{}}
-	q.params.Headers = nil
+	variables := map[string]any{}
 	if len(asked.operation.VariableDefinitions) > 0 {
 		var err error
-		if q.variables, err = validator.VariableValues(p.schema, asked.operation, params.Variables); err != nil {
+		if variables, err = validator.VariableValues(p.schema, asked.operation, params.Variables); err != nil {
 			return nil // that executor says so
 		}
 	}
-	if q.plan = p.runner.Plan(&asked.plans, asked.document, asked.operation, q.variables); q.plan == nil {
-		p.executed(byGqlgen)
+	cached := p.documents.cache.plan(asked.cachedDocument, asked.operation, conditionValues(asked.operation, variables), func() *plan.Plan {
+		return p.runner.Compile(asked.operation, variables)
+	})
+	if cached == nil {
 		return nil
 	}
-	q.ends, q.lasting = asked.answerEnd(params), lasting(q.plan)
+	q := &ready{prepared: asked, number: p.made.Add(1), variables: variables, plan: cached,
+		ends: asked.answerEnd(params), lasting: lasting(cached.Plan)}
+	q.introspects = slices.Contains(cached.Roots(), "__schema") || slices.Contains(cached.Roots(), "__type")
+	q.params = graphql.RawParams{Query: asked.query, Variables: variables}
+	if params.OperationName != "" {
+		q.params.OperationName = asked.operation.Name
+	}
+	if costAsked(params) {
+		q.params.Extensions = map[string]any{costExtension: true}
+	}
 	return q
 }
 
-// run answers a query by its plan. False, without anything written, for a
-// client that has gone, and where a resolver panics: gqlgen's executor makes
-// that the error of its field.
-func (p *planned) run(w http.ResponseWriter, r *http.Request, q *ready) bool {
-	ctx, ran := store.Begin(r.Context(), stepRun)
-	if ctx.Err() != nil {
-		ran(ctx.Err())
-		return false
+// conditionValues are the values of the variables that decide what an
+// operation selects: a digit for each.
+func conditionValues(operation *ast.OperationDefinition, variables map[string]any) string {
+	names := plan.Conditions(operation)
+	values := make([]byte, len(names))
+	for i, name := range names {
+		values[i] = '0'
+		if variables[name] == true {
+			values[i] = '1'
+		}
 	}
-	if op, ok := operationOf(ctx); ok {
+	return string(values)
+}
+
+// bytes is the memory that a prepared request takes, without its plan and its
+// document.
+func (q *ready) bytes() int {
+	return int(unsafe.Sizeof(*q)+unsafe.Sizeof(*q.prepared)+unsafe.Sizeof(*q.cost)) + heapsize.Round(len(q.ends)) +
+		heapsize.Of(q.variables, q.params.Extensions, q.lasting, q.allowed.weights)
+}
+
+// run answers a query by its plan. False, without anything written, for a
+// client that has gone, and for what gqlgen's executor has to answer.
+func (p *planned) run(w http.ResponseWriter, r *http.Request, q *ready) bool {
+	if op, ok := operationOf(r.Context()); ok {
 		op.budget = q.budget()
 	}
-	ctx = graphql.WithOperationContext(ctx, &graphql.OperationContext{
-		RawQuery: q.params.Query, OperationName: q.params.OperationName, Variables: q.variables, Headers: r.Header,
-		Doc: q.document, Operation: q.operation,
-		RecoverFunc: recovered, ResolverMiddleware: untouched, RootResolverMiddleware: p.aroundRootFields,
-	})
-	ctx = graphql.WithResponseContext(ctx, p.present, recovered)
 	buffer := buffers.Get().(*[]byte)
-	body, found, err := p.answer(ctx, q, cacheable(r), (*buffer)[:0])
-	if cap(body) > cap(*buffer) && cap(body) <= maxBuffer {
-		*buffer = body
-	}
 	defer buffers.Put(buffer)
-	if err != nil {
-		ran(err)
-		p.executed(byGqlgen)
+	body, found, faults, ok := p.execute(r.Context(), q, r.Header, cacheable(r), buffer)
+	if !ok {
 		return false
 	}
-	p.executed(byPlan)
-	faults := graphql.GetErrors(ctx)
-	ran(failed(faults))
 	p.tell(r.Context(), q.prepared, faults)
 	switch {
 	case len(faults) > 0:
-		data := body[len(answerBegins) : len(body)-len(q.ends)]
-		response := &graphql.Response{Data: data, Errors: faults, Extensions: q.costed(&q.params)}
+		response := &graphql.Response{Data: q.data(body), Errors: faults, Extensions: q.costed(&q.params)}
 		comeAgain(w, response)
 		p.write(w, &q.params, response)
 	case found != nil && cacheable(r):
@@ -120,6 +136,63 @@ func (p *planned) run(w http.ResponseWriter, r *http.Request, q *ready) bool {
 	return true
 }
 
+// respond is run for a stream. It is false for what gqlgen's executor has to
+// answer.
+func (p *planned) respond(ctx context.Context, q *ready, header http.Header) (*graphql.Response, bool) {
+	buffer := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
+	body, found, faults, ok := p.execute(ctx, q, header, false, buffer)
+	if !ok {
+		return nil, false
+	}
+	if found != nil {
+		return &graphql.Response{Data: q.data(found.Body)}, true
+	}
+	return &graphql.Response{Data: bytes.Clone(q.data(body)), Errors: faults}, true
+}
+
+// data is the data of an answer.
+func (q *ready) data(body []byte) []byte { return body[len(answerBegins) : len(body)-len(q.ends)] }
+
+// execute runs a query by its plan within its operation, and writes its answer
+// into a buffer, or finds one that is kept whole. It is false, with nothing
+// counted but the executor, for a client that has gone, where a resolver
+// panics, which gqlgen's executor makes the error of its field, and for who may
+// not ask for the schema, which that executor says.
+func (p *planned) execute(ctx context.Context, q *ready, header http.Header, tagged bool, buffer *[]byte) (body []byte, found *answers.Answer, faults gqlerror.List, ok bool) {
+	ctx, ran := store.Begin(ctx, stepRun)
+	operation := &graphql.OperationContext{
+		RawQuery: q.params.Query, OperationName: q.params.OperationName, Variables: q.variables, Headers: header,
+		Doc: q.document, Operation: q.operation,
+		RecoverFunc: recovered, ResolverMiddleware: untouched, RootResolverMiddleware: p.aroundRootFields,
+	}
+	err := ctx.Err()
+	if err == nil && q.introspects {
+		if refusal := p.introspection.MutateOperationContext(ctx, operation); refusal != nil {
+			err = refusal
+		}
+	}
+	if err != nil {
+		ran(err)
+		return nil, nil, nil, false
+	}
+	ctx = graphql.WithOperationContext(ctx, operation)
+	ctx = graphql.WithResponseContext(ctx, p.present, recovered)
+	body, found, err = p.answer(ctx, q, tagged, (*buffer)[:0])
+	p.documents.cache.charge(q.plan)
+	if cap(body) > cap(*buffer) && cap(body) <= maxBuffer {
+		*buffer = body
+	}
+	if err != nil {
+		ran(err)
+		return nil, nil, nil, false
+	}
+	p.executed(byPlan)
+	faults = graphql.GetErrors(ctx)
+	ran(failed(faults))
+	return body, found, faults, true
+}
+
 // answer makes an answer in dst, or finds one that is kept whole. Where it is
 // tagged, it is one that could be kept, whether or not there is room for any.
 func (p *planned) answer(ctx context.Context, q *ready, tagged bool, dst []byte) (body []byte, found *answers.Answer, err error) {
@@ -129,7 +202,7 @@ func (p *planned) answer(ctx context.Context, q *ready, tagged bool, dst []byte)
 			return body, found, err
 		}
 	}
-	body, err = p.runner.Run(ctx, q.plan, append(dst, answerBegins...))
+	body, err = p.runner.Run(ctx, q.plan.Plan, append(dst, answerBegins...))
 	return append(body, q.ends...), nil, err
 }
 

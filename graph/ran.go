@@ -52,7 +52,7 @@ func coded(code store.Code) gqlerror.List {
 
 // of is what is told of an operation before it runs.
 func (p *prepared) of() (of Ran) {
-	if p == nil || p.keptDocument == nil || p.operation == nil {
+	if p == nil || p.cachedDocument == nil || p.operation == nil {
 		return Ran{}
 	}
 	return Ran{Name: p.operation.Name, Kind: string(p.operation.Operation), Trusted: p.outcome == documentTrusted}

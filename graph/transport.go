@@ -222,7 +222,7 @@ var (
 // again runs a request that was sent before, byte by byte; false for one that
 // is to be read.
 func (d *desk) again(w http.ResponseWriter, r *http.Request, sent []byte) bool {
-	known := d.documents.kept.ready(sent)
+	known := d.documents.cache.request(sent)
 	if known == nil {
 		return false
 	}
@@ -256,7 +256,7 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 	prepared(failed(faults))
 	if faults == nil {
 		if q != nil && d.planned.run(w, r, q) {
-			d.documents.kept.keep(sent, q)
+			d.documents.cache.addRequest(sent, q)
 			return
 		}
 		if op, ok := operationOf(r.Context()); ok {
@@ -267,7 +267,7 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 	ctx = graphql.StartOperationTrace(ctx)
 	operation := &graphql.OperationContext{}
 	if faults == nil {
-		operation, faults = d.exec.CreateOperationContext(ctx, params)
+		operation, faults = d.exec.CreateOperationContext(withChecked(ctx, asked), params)
 	}
 	if faults != nil {
 		ran(failed(faults))
@@ -293,6 +293,7 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 			return
 		}
 	}
+	d.handling.countExecutor(ctx, operation)
 	responses, ctx := d.exec.DispatchOperation(ctx, operation)
 	response := responses(ctx)
 	if response == nil { // the work was ended: it took too long, or the caller went away

@@ -12,6 +12,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"portico/graph/plan"
 	"portico/store"
 )
 
@@ -27,6 +28,8 @@ func (d *documents) variables(operation *ast.OperationDefinition, given map[stri
 		at := step{name: definition.Variable}
 		value, ok := given[definition.Variable]
 		switch {
+		case ok && value == nil && definition.Type.NamedType == "Boolean" && slices.Contains(plan.Conditions(operation), definition.Variable):
+			c.fault(&at, "must not be null: @skip or @include depends on it; send true or false, or leave it out")
 		case ok:
 			taken[definition.Variable] = c.value(&at, definition.Type, value)
 		case definition.Type.NonNull && definition.DefaultValue == nil:

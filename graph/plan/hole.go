@@ -2,9 +2,11 @@ package plan
 
 import (
 	"context"
-	"slices"
+	"unsafe"
 
 	"github.com/99designs/gqlgen/graphql"
+
+	"portico/internal/heapsize"
 )
 
 // Holes are the live fields that an answer is to be filled with, each time it
@@ -12,13 +14,17 @@ import (
 // are run once more for their own errors. An answer that has such is not kept.
 type Holes struct{ list, taken []hole }
 
-// hole is where a live field is left out.
+// hole is where a live field is left out. It refers to no plan: an answer may
+// be kept for longer than the plan, and is charged without it.
 type hole struct {
-	at     int // in the answer
-	field  *Field
-	places []place
-	row    any
+	at    int // in the answer
+	steps []holeStep
+	row   any
 }
+
+// holeStep is a place, whose field is named by its ordinal in the plan; -1 is
+// an element of a list.
+type holeStep struct{ field, index int32 }
 
 // Hole leaves a live field of a row to be written at each answer, where the
 // answer is to be kept.
@@ -26,7 +32,14 @@ func (r *Run) Hole(f *Field, row any) bool {
 	if r.holes == nil {
 		return false
 	}
-	r.holes.list = append(r.holes.list, hole{len(r.answer), f, slices.Clone(r.places), row})
+	steps := make([]holeStep, len(r.places))
+	for i, place := range r.places {
+		steps[i] = holeStep{-1, int32(place.index)}
+		if place.field != nil {
+			steps[i].field = place.field.ordinal
+		}
+	}
+	r.holes.list = append(r.holes.list, hole{len(r.answer), steps, row})
 	return true
 }
 
@@ -54,13 +67,15 @@ func (h *Holes) cut(mark int) {
 	h.list = h.list[:left]
 }
 
-// Size is what the holes take in memory, in bytes, about.
+// Size is what the holes take in memory, in bytes, without their rows.
 func (h *Holes) Size() int {
-	size := 64
-	for _, hole := range h.list {
-		size += 96 + 24*len(hole.places)
+	size := heapsize.Slice(cap(h.list), int(unsafe.Sizeof(hole{}))) + heapsize.Slice(cap(h.taken), int(unsafe.Sizeof(hole{})))
+	for _, holes := range [][]hole{h.list, h.taken} {
+		for i := range holes {
+			size += heapsize.Slice(len(holes[i].steps), int(unsafe.Sizeof(holeStep{})))
+		}
 	}
-	return size
+	return size + int(unsafe.Sizeof(Holes{}))
 }
 
 // RunWithHoles is Run, but for the live fields, which are left out.
@@ -70,32 +85,48 @@ func (n *Runner) RunWithHoles(ctx context.Context, p *Plan, dst []byte) (answer 
 	return answer, holes, err
 }
 
-// Fill appends an answer to dst with its holes filled, for one operation: row
-// gives the row of each hole, side by side with the others.
-func (n *Runner) Fill(ctx context.Context, answer []byte, holes *Holes, row func(i int) any, dst []byte) (filled []byte, err error) {
+// Fill appends an answer of a plan to dst with its holes filled, for one
+// operation: row gives the row of each hole, side by side with the others.
+func (n *Runner) Fill(ctx context.Context, p *Plan, answer []byte, holes *Holes, row func(i int) any, dst []byte) (filled []byte, err error) {
 	r := &Run{answer: dst, variables: graphql.GetOperationContext(ctx).Variables, runner: n}
 	defer r.recoverInto(&filled, &err, len(dst))
 	ctx = Serial(ctx)
+	fields := p.compiledFields()
 	from := 0
 	for i := range holes.list {
 		hole := &holes.list[i]
 		r.answer = append(r.answer, answer[from:hole.at]...)
 		from = hole.at
-		n.fill(ctx, r, hole, row(i))
+		n.fill(ctx, r, fields, hole, row(i))
 	}
 	r.answer = append(r.answer, answer[from:]...)
 	end := r.Mark()
 	for i := range holes.taken {
-		n.fill(ctx, r, &holes.taken[i], row(len(holes.list)+i))
+		n.fill(ctx, r, fields, &holes.taken[i], row(len(holes.list)+i))
 		r.answer = r.answer[:end]
 	}
 	return r.answer, nil
 }
 
-// fill writes the field of a hole.
-func (n *Runner) fill(ctx context.Context, r *Run, hole *hole, row any) {
-	r.places = append(r.steps[:0], hole.places...)
-	if !n.field(ctx, r, hole.field, row) {
-		r.Null(hole.field)
+// fill writes the field of a hole, the last of its places.
+func (n *Runner) fill(ctx context.Context, r *Run, fields []*Field, hole *hole, row any) {
+	r.places = r.steps[:0]
+	for _, step := range hole.steps {
+		at := place{nil, int(step.index)}
+		if step.field >= 0 {
+			at.field = fields[step.field]
+		}
+		r.places = append(r.places, at)
 	}
+	f := r.places[len(r.places)-1].field
+	if !n.field(ctx, r, f, row) {
+		r.Null(f)
+	}
+}
+
+// compiledFields are those that are compiled so far, by their ordinals.
+func (p *Plan) compiledFields() []*Field {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.fields
 }

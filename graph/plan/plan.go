@@ -12,13 +12,16 @@ package plan
 
 import (
 	"fmt"
+	"hash/maphash"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"portico/internal/heapsize"
 )
 
 // Object is an object type of the schema.
@@ -36,72 +39,188 @@ type Description struct {
 	Edge    bool // it is more than what its row holds: resolving it may fail, or cost
 	Apart   bool // it does not follow from what its row shows of itself
 	Kept    bool // though apart, it is kept in fragments of its row, with what they show below it
+	Schema  bool // it is __schema or __type, which gqlgen's own code answers
 }
 
 var typename = &Description{NonNull: true}
 
 // Plan is how one operation of a document runs, for one choice of its
-// conditions: the Booleans of its @skip and @include. It is safe for
-// concurrent use, and lives as long as its document is kept.
+// conditions: the Booleans of its @skip and @include. It refers to the document.
+// It is safe for concurrent use, and grows while it runs: what is selected of
+// an object type is compiled when the first object of that type comes.
 type Plan struct {
-	root       *Selection
+	root       Selection
 	roots      []string
-	document   *ast.QueryDocument
-	conditions map[string]any
+	conditions map[string]bool
 	runner     *Runner
+	size       atomic.Int64
+
+	mu       sync.Mutex
+	seed     maphash.Seed
+	compiled map[uint64]*Fields // by the object type and the fields of the document that they merge; linked
+	fields   []*Field           // by their ordinals
+}
+
+// Compile makes the plan of a query of a validated document, for these
+// variables, which are coerced. It is nil for a query that asks for nothing
+// but the schema itself.
+func (n *Runner) Compile(operation *ast.OperationDefinition, variables map[string]any) *Plan {
+	conditions := Conditions(operation)
+	p := &Plan{runner: n, conditions: make(map[string]bool, len(conditions)), seed: maphash.MakeSeed(), compiled: map[uint64]*Fields{}}
+	for _, name := range conditions {
+		p.conditions[name] = variables[name] == true
+	}
+	p.grow(planBytes + heapsize.Map(len(conditions), 17))
+	p.root = Selection{plan: p, set: operation.SelectionSet}
+	ofSchema, ofData := false, false
+	fields := p.root.Of(n.query).List
+	for i := range fields {
+		p.roots = append(p.roots, fields[i].collected.Name)
+		ofSchema = ofSchema || fields[i].description.Schema
+		ofData = ofData || !fields[i].description.Schema && fields[i].Number != 0
+	}
+	p.grow(heapsize.Slice(cap(p.roots), 16))
+	if ofSchema && !ofData {
+		return nil
+	}
+	return p
 }
 
 // Roots are the names of the fields that are asked of the query, each once for
 // each time it is asked.
 func (p *Plan) Roots() []string { return p.roots }
 
-// compile makes the plan of a query for the values of its conditions; nil for
-// one that asks for the schema itself.
-func (n *Runner) compile(document *ast.QueryDocument, operation *ast.OperationDefinition, conditions map[string]any) *Plan {
-	p := &Plan{document: document, conditions: conditions, runner: n}
-	p.root = &Selection{plan: p, set: operation.SelectionSet}
-	fields := p.root.Of(n.query).List
-	for i := range fields {
-		if fields[i].description == nil {
-			return nil // __schema or __type
-		}
-		p.roots = append(p.roots, fields[i].collected.Name)
-	}
-	return p
-}
+// Size returns the memory that the plan takes, in bytes, without the document.
+func (p *Plan) Size() int { return int(p.size.Load()) }
+
+// grow adds to the size.
+func (p *Plan) grow(bytes int) { p.size.Add(int64(bytes)) }
+
+// What parts of a plan take in memory, in bytes.
+const (
+	planBytes   = int(unsafe.Sizeof(Plan{})) + 64
+	fieldsBytes = int(unsafe.Sizeof(Fields{})) + 48 // with its place among those that were compiled
+	fieldBytes  = int(unsafe.Sizeof(Field{}))
+	knownBytes  = int(unsafe.Sizeof(known{}))
+)
 
 // Selection is what a field selects of what it answers, whatever that is.
 type Selection struct {
 	plan  *Plan
 	set   ast.SelectionSet
-	known atomic.Pointer[Fields] // by object type, linked
-	mu    sync.Mutex
+	known atomic.Pointer[known]
 }
 
-// Of is what is selected of an object type. It is worked out when the first
+// known are the fields that are selected of an object type.
+type known struct {
+	object *Object
+	fields *Fields
+	next   *known
+}
+
+// Of is what is selected of an object type. It is compiled when the first
 // object of that type comes.
 func (s *Selection) Of(object *Object) *Fields {
-	for fields := s.known.Load(); fields != nil; fields = fields.next {
-		if fields.object == object {
+	for known := s.known.Load(); known != nil; known = known.next {
+		if known.object == object {
+			return known.fields
+		}
+	}
+	s.plan.mu.Lock()
+	defer s.plan.mu.Unlock()
+	first := s.known.Load()
+	for known := first; known != nil; known = known.next {
+		if known.object == object {
+			return known.fields // another was as quick
+		}
+	}
+	fields := s.plan.compile(object, s.set)
+	s.known.Store(&known{object, fields, first})
+	s.plan.grow(knownBytes)
+	return fields
+}
+
+// compile returns the fields that a set selects of an object type. Sets that
+// come to the same fields of the document, as those of a fragment that is
+// spread again, share what was compiled for the first of them.
+func (p *Plan) compile(object *Object, set ast.SelectionSet) *Fields {
+	selected := p.selected(nil, set, object, map[*ast.FragmentDefinition]bool{})
+	var hash maphash.Hash
+	hash.SetSeed(p.seed)
+	maphash.WriteComparable(&hash, object)
+	for _, field := range selected {
+		maphash.WriteComparable(&hash, field)
+	}
+	key := hash.Sum64()
+	for fields := p.compiled[key]; fields != nil; fields = fields.next {
+		if fields.object == object && slices.Equal(fields.selected, selected) {
 			return fields
 		}
 	}
-	return s.collect(object)
+	fields := p.merge(object, slices.Clip(slices.Clone(selected)))
+	fields.next = p.compiled[key]
+	p.compiled[key] = fields
+	return fields
 }
 
-func (s *Selection) collect(object *Object) *Fields {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for fields := s.known.Load(); fields != nil; fields = fields.next {
-		if fields.object == object {
-			return fields // another was as quick
+// selected appends the fields of the document that a set selects of an object
+// type, in their order.
+func (p *Plan) selected(fields []*ast.Field, set ast.SelectionSet, object *Object, spread map[*ast.FragmentDefinition]bool) []*ast.Field {
+	for _, selection := range set {
+		switch selection := selection.(type) {
+		case *ast.Field:
+			if p.includes(selection.Directives) {
+				fields = append(fields, selection)
+			}
+		case *ast.InlineFragment:
+			if p.includes(selection.Directives) && object.is(selection.TypeCondition) {
+				fields = p.selected(fields, selection.SelectionSet, object, spread)
+			}
+		case *ast.FragmentSpread:
+			if fragment := selection.Definition; !spread[fragment] && p.includes(selection.Directives) {
+				spread[fragment] = true
+				if object.is(fragment.TypeCondition) {
+					fields = p.selected(fields, fragment.SelectionSet, object, spread)
+				}
+			}
 		}
 	}
-	collected := graphql.CollectFields(&graphql.OperationContext{Doc: s.plan.document, Variables: s.plan.conditions}, s.set, object.Satisfies)
-	fields := &Fields{object: object, List: make([]Field, len(collected)), next: s.known.Load(), step: s.plan.runner.steps.Add(1)}
-	for i := range collected {
-		fields.List[i].describe(s.plan, object, collected[i], i == 0)
-		switch f := &fields.List[i]; {
+	return fields
+}
+
+// is tells whether an object type meets a fragment's condition, or there is none.
+func (o *Object) is(condition string) bool {
+	return condition == "" || slices.Contains(o.Satisfies, condition)
+}
+
+// merge makes the fields of an answer of the document's: those of one alias
+// are one field, which selects all that they do.
+func (p *Plan) merge(object *Object, selected []*ast.Field) *Fields {
+	fields := &Fields{object: object, selected: selected, step: p.runner.steps.Add(1)}
+	places := make(map[string]int, len(selected))
+	for _, field := range selected {
+		if _, merged := places[field.Alias]; !merged {
+			places[field.Alias] = len(places)
+		}
+	}
+	fields.List = make([]Field, len(places))
+	for _, field := range selected {
+		f := &fields.List[places[field.Alias]]
+		if f.collected.Field == nil {
+			f.collected = graphql.CollectedField{Field: field, Selections: field.SelectionSet}
+		} else {
+			f.collected.Selections = slices.Concat(f.collected.Selections, field.SelectionSet)
+		}
+	}
+	size := fieldsBytes + heapsize.Slice(len(selected), 8) + heapsize.Slice(len(fields.List), fieldBytes)
+	for i := range fields.List {
+		f := &fields.List[i]
+		f.describe(p, object, i == 0)
+		if set := f.collected.Selections; len(set) > len(f.collected.SelectionSet) {
+			size += heapsize.Slice(cap(set), 16)
+		}
+		size += heapsize.Round(cap(f.key))
+		switch {
 		case !f.kept:
 		case f.description.Kept:
 			fields.edges = append(fields.edges, f.collected.Name)
@@ -110,19 +229,25 @@ func (s *Selection) collect(object *Object) *Fields {
 			fields.own++
 		}
 	}
-	s.known.Store(fields)
+	before := cap(p.fields)
+	for i := range fields.List {
+		fields.List[i].ordinal = int32(len(p.fields))
+		p.fields = append(p.fields, &fields.List[i])
+	}
+	p.grow(size + 16*cap(fields.edges) + 8*(cap(p.fields)-before))
 	return fields
 }
 
 // Fields are those that are selected of an object type, in the order of the
 // answer.
 type Fields struct {
-	List   []Field
-	object *Object
-	next   *Fields
-	step   uint64   // which no others have, in any plan of the runner
-	own    int      // how much of it fragments hold
-	edges  []string // that they hold
+	List     []Field
+	object   *Object
+	selected []*ast.Field // of the document, in its order
+	next     *Fields      // with the same hash
+	step     uint64       // which no others have, in any plan of the runner
+	own      int          // how much of it fragments hold
+	edges    []string     // that they hold
 }
 
 // Field is a field that is selected.
@@ -133,28 +258,26 @@ type Field struct {
 	description *Description
 	key         []byte // what stands before its value: `{"name":` or `,"name":`
 	collected   graphql.CollectedField
+	ordinal     int32                          // in the plan
 	kept        bool                           // fragments of its row hold it
 	constant    bool                           // its arguments hold no variables
 	arguments   atomic.Pointer[map[string]any] // read already, where they are constant
 }
 
-func (f *Field) describe(p *Plan, object *Object, collected graphql.CollectedField, first bool) {
-	f.plan, f.set, f.collected = p, collected.Selections, collected
-	f.description = object.Fields[collected.Name]
-	if collected.Name == "__typename" {
+func (f *Field) describe(p *Plan, object *Object, first bool) {
+	f.plan, f.set = p, f.collected.Selections
+	f.description = object.Fields[f.collected.Name]
+	if f.collected.Name == "__typename" {
 		f.description = typename
 	}
-	if f.description == nil {
-		return
-	}
 	f.Number = f.description.Number
-	f.kept = (!f.description.Apart || f.description.Kept) && p.runner.shown(collected.Selections)
+	f.kept = (!f.description.Apart || f.description.Kept) && p.runner.shown(f.set)
 	separator := byte(',')
 	if first {
 		separator = '{'
 	}
-	f.key = fmt.Appendf(make([]byte, 0, len(collected.Alias)+4), `%c"%s":`, separator, strings.Clone(collected.Alias))
-	f.constant = !slices.ContainsFunc(collected.Arguments, func(a *ast.Argument) bool { return variable(a.Value) })
+	f.key = fmt.Appendf(make([]byte, 0, len(f.collected.Alias)+4), `%c"%s":`, separator, f.collected.Alias)
+	f.constant = !slices.ContainsFunc(f.collected.Arguments, func(a *ast.Argument) bool { return variable(a.Value) })
 }
 
 // variable tells whether a value is a variable, or holds one.

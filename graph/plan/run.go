@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"github.com/99designs/gqlgen/graphql"
+
+	"portico/internal/heapsize"
 )
 
 // Run is one run of a plan: the answer as far as it is written, and where in
@@ -170,8 +172,26 @@ var _ io.StringWriter = (*tail)(nil)
 func (r *Run) Fail(ctx context.Context, err error) bool {
 	r.faults++
 	ctx = r.at(ctx)
-	graphql.GetOperationContext(ctx).Error(ctx, graphql.AddFieldLocationToError(ctx, err))
+	if panicked, is := err.(*panicError); is { // which has no location, as with gqlgen's executor
+		err = graphql.ErrorOnPath(ctx, panicked.error)
+	} else {
+		err = graphql.AddFieldLocationToError(ctx, err)
+	}
+	graphql.GetOperationContext(ctx).Error(ctx, err)
 	return false
+}
+
+// panicError is what the operation makes of a panic.
+type panicError struct{ error }
+
+// Call calls a resolver. A panic of it is the error of its field.
+func Call[T any](ctx context.Context, resolve func() (T, error)) (value T, err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = &panicError{graphql.GetOperationContext(ctx).RecoverFunc(ctx, reason)}
+		}
+	}()
+	return resolve()
 }
 
 // Missing is false, for null, with an error that says that there can be none.
@@ -219,13 +239,20 @@ func (r *Run) Arguments(ctx context.Context, f *Field, read ReadArguments) (map[
 	}
 	switch {
 	case f.constant:
-		f.arguments.Store(&arguments)
+		if f.arguments.CompareAndSwap(nil, &arguments) {
+			f.plan.grow(heapsize.Of(arguments) + 8)
+		}
 	case r.arguments == nil:
 		r.arguments = map[*Field]map[string]any{f: arguments}
 	default:
 		r.arguments[f] = arguments
 	}
 	return arguments, true
+}
+
+// Schema writes a field of the schema itself, by gqlgen's code for it.
+func (r *Run) Schema(ctx context.Context, f *Field, resolve func(context.Context, graphql.CollectedField) graphql.Marshaler) bool {
+	return r.Marshal(resolve(ctx, f.collected))
 }
 
 // Root runs a field of the query's root within the middleware of root fields.

@@ -113,6 +113,11 @@ func (b *build) gather() {
 
 func coordinate(f *codegen.Field) string { return f.Object.Name + "." + f.Name }
 
+// OfSchema tells whether a field is one of introspection, __typename aside.
+func (b *build) OfSchema(f *codegen.Field) bool {
+	return f.IsReserved() && f.Name != "__typename"
+}
+
 // Live tells whether a field is one of those that change by themselves.
 func (b *build) Live(f *codegen.Field) bool {
 	return slices.Contains(liveFields, coordinate(f))
