@@ -15,6 +15,8 @@ import (
 	"portico/store/release"
 	"portico/store/stock"
 	"time"
+
+	"github.com/99designs/gqlgen/graphql"
 )
 
 // NewPlanRunner makes what runs plans with the resolvers of a schema.
@@ -22,10 +24,10 @@ func NewPlanRunner(cfg Config) *plan.Runner {
 	schema := &executableSchema{SchemaData: cfg.Schema, Resolvers: cfg.Resolvers, Directives: cfg.Directives, ComplexityRoot: cfg.Complexity}
 	ec := newExecutionContext(nil, schema, nil)
 	return plan.NewRunner(planQuery, planObjects, func(ctx context.Context, r *plan.Run, fields *plan.Fields) bool {
-		x := planRun{r, cfg.Resolvers, ec}
+		x := planRun{r, cfg.Resolvers, ec, schema}
 		return x.writeQuery(ctx, fields)
 	}, func(ctx context.Context, r *plan.Run, f *plan.Field, row any) bool {
-		x := planRun{r, cfg.Resolvers, ec}
+		x := planRun{r, cfg.Resolvers, ec, schema}
 		return x.fieldOf(ctx, f, row)
 	})
 }
@@ -34,6 +36,7 @@ type planRun struct {
 	*plan.Run
 	resolvers ResolverRoot
 	ec        *executionContext
+	schema    *executableSchema
 }
 
 // fieldOf writes a field of a row that a kept answer or a fragment has left out.
@@ -199,7 +202,7 @@ func (x *planRun) fieldAuthoredHierarchyConnection(ctx context.Context, f *plan.
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
-		v, err := obj.TotalCount(ctx)
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -290,7 +293,7 @@ func (x *planRun) fieldAuthoredNode(ctx context.Context, f *plan.Field, obj *mod
 	case 8: // curatedProductIds
 		return x.writeNID2ᚕstringᚄ(ctx, f, obj.CuratedProductIDs)
 	case 9: // productCount
-		v, err := x.resolvers.AuthoredNode().ProductCount(ctx, obj)
+		v, err := plan.Call(ctx, func() (int, error) { return x.resolvers.AuthoredNode().ProductCount(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -300,7 +303,9 @@ func (x *planRun) fieldAuthoredNode(ctx context.Context, f *plan.Field, obj *mod
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.AuthoredNode().ProductIds(ctx, obj, arguments["first"].(int), arguments["offset"].(int))
+		v, err := plan.Call(ctx, func() ([]string, error) {
+			return x.resolvers.AuthoredNode().ProductIds(ctx, obj, arguments["first"].(int), arguments["offset"].(int))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -344,7 +349,7 @@ func (x *planRun) fieldAuthoredNodeConnection(ctx context.Context, f *plan.Field
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
-		v, err := obj.TotalCount(ctx)
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -632,7 +637,7 @@ func (x *planRun) fieldCatalogConnection(ctx context.Context, f *plan.Field, obj
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
-		v, err := obj.TotalCount(ctx)
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -729,19 +734,19 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 	case 9: // hasChildren
 		return x.writeNBoolean2bool(ctx, f, obj.HasChildren())
 	case 10: // hierarchy
-		v, err := x.resolvers.CatalogNode().Hierarchy(ctx, obj)
+		v, err := plan.Call(ctx, func() (*model.Hierarchy, error) { return x.resolvers.CatalogNode().Hierarchy(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNHierarchy2ᚖporticoᚋgraphᚋmodelᚐHierarchy(ctx, f, v)
 	case 11: // parent
-		v, err := x.resolvers.CatalogNode().Parent(ctx, obj)
+		v, err := plan.Call(ctx, func() (*model.CatalogNode, error) { return x.resolvers.CatalogNode().Parent(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, f, v)
 	case 12: // breadcrumbs
-		v, err := x.resolvers.CatalogNode().Breadcrumbs(ctx, obj)
+		v, err := plan.Call(ctx, func() ([]*model.Breadcrumb, error) { return x.resolvers.CatalogNode().Breadcrumbs(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -751,13 +756,15 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.CatalogNode().Children(ctx, obj, arguments["filter"].(*model.CatalogNodeFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		v, err := plan.Call(ctx, func() (*model.Connection[*model.CatalogNode], error) {
+			return x.resolvers.CatalogNode().Children(ctx, obj, arguments["filter"].(*model.CatalogNodeFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
 	case 14: // curatedProducts
-		v, err := x.resolvers.CatalogNode().CuratedProducts(ctx, obj)
+		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.CatalogNode().CuratedProducts(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -767,7 +774,9 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.CatalogNode().Products(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
+			return x.resolvers.CatalogNode().Products(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -809,7 +818,7 @@ func (x *planRun) fieldCatalogNodeConnection(ctx context.Context, f *plan.Field,
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
-		v, err := obj.TotalCount(ctx)
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -922,7 +931,7 @@ func (x *planRun) fieldCatalogRelease(ctx context.Context, f *plan.Field, obj *r
 	case 3: // catalogId
 		return x.writeNID2string(ctx, f, obj.CatalogID)
 	case 4: // served
-		v, err := x.resolvers.CatalogRelease().Served(ctx, obj)
+		v, err := plan.Call(ctx, func() (bool, error) { return x.resolvers.CatalogRelease().Served(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -1096,7 +1105,7 @@ func (x *planRun) fieldCatalogRuleConnection(ctx context.Context, f *plan.Field,
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
-		v, err := obj.TotalCount(ctx)
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -1237,7 +1246,7 @@ func (x *planRun) writeConfiguredProduct(ctx context.Context, fields *plan.Field
 func (x *planRun) fieldConfiguredProduct(ctx context.Context, f *plan.Field, obj *model.Product) bool {
 	switch f.Number {
 	case 1: // product
-		v, err := x.resolvers.ConfiguredProduct().Product(ctx, obj)
+		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.ConfiguredProduct().Product(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -1467,7 +1476,7 @@ func (x *planRun) fieldFileConnection(ctx context.Context, f *plan.Field, obj *m
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
-		v, err := obj.TotalCount(ctx)
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -1624,7 +1633,9 @@ func (x *planRun) fieldHierarchy(ctx context.Context, f *plan.Field, obj *model.
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Hierarchy().Children(ctx, obj, arguments["filter"].(*model.CatalogNodeFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		v, err := plan.Call(ctx, func() (*model.Connection[*model.CatalogNode], error) {
+			return x.resolvers.Hierarchy().Children(ctx, obj, arguments["filter"].(*model.CatalogNodeFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -1634,7 +1645,9 @@ func (x *planRun) fieldHierarchy(ctx context.Context, f *plan.Field, obj *model.
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Hierarchy().AllNodes(ctx, obj, arguments["filter"].(*model.CatalogNodeFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		v, err := plan.Call(ctx, func() (*model.Connection[*model.CatalogNode], error) {
+			return x.resolvers.Hierarchy().AllNodes(ctx, obj, arguments["filter"].(*model.CatalogNodeFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -1644,7 +1657,9 @@ func (x *planRun) fieldHierarchy(ctx context.Context, f *plan.Field, obj *model.
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Hierarchy().Products(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
+			return x.resolvers.Hierarchy().Products(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -1686,7 +1701,7 @@ func (x *planRun) fieldHierarchyConnection(ctx context.Context, f *plan.Field, o
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
-		v, err := obj.TotalCount(ctx)
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -1784,7 +1799,7 @@ func (x *planRun) fieldJob(ctx context.Context, f *plan.Field, obj *model.Job) b
 	case 11: // finishedAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.FinishedAt())
 	case 12: // release
-		v, err := x.resolvers.Job().Release(ctx, obj)
+		v, err := plan.Call(ctx, func() (*release.Release, error) { return x.resolvers.Job().Release(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -2094,7 +2109,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 	case 21: // language
 		return x.writeNString2string(ctx, f, obj.Language())
 	case 22: // translations
-		v, err := x.resolvers.Product().Translations(ctx, obj)
+		v, err := plan.Call(ctx, func() ([]*release.ProductTranslation, error) { return x.resolvers.Product().Translations(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -2142,19 +2157,21 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Product().ChildByOptions(ctx, obj, arguments["optionIds"].([]string))
+		v, err := plan.Call(ctx, func() (*model.Product, error) {
+			return x.resolvers.Product().ChildByOptions(ctx, obj, arguments["optionIds"].([]string))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
 	case 43: // parent
-		v, err := x.resolvers.Product().Parent(ctx, obj)
+		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.Product().Parent(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
 	case 44: // children
-		v, err := x.resolvers.Product().Children(ctx, obj)
+		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().Children(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -2164,25 +2181,27 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Product().ChildrenConnection(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
+			return x.resolvers.Product().ChildrenConnection(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
 	case 46: // files
-		v, err := x.resolvers.Product().Files(ctx, obj)
+		v, err := plan.Call(ctx, func() ([]*model.ProductFile, error) { return x.resolvers.Product().Files(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductFile2ᚕᚖporticoᚋgraphᚋmodelᚐProductFileᚄ(ctx, f, v)
 	case 47: // mainImage
-		v, err := x.resolvers.Product().MainImage(ctx, obj)
+		v, err := plan.Call(ctx, func() (*catalog.File, error) { return x.resolvers.Product().MainImage(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, v)
 	case 48: // componentProducts
-		v, err := x.resolvers.Product().ComponentProducts(ctx, obj)
+		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().ComponentProducts(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -2192,19 +2211,21 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Product().ComponentProductsConnection(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
+			return x.resolvers.Product().ComponentProductsConnection(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
 	case 50: // nodes
-		v, err := x.resolvers.Product().Nodes(ctx, obj)
+		v, err := plan.Call(ctx, func() ([]*model.CatalogNode, error) { return x.resolvers.Product().Nodes(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx, f, v)
 	case 51: // breadcrumbs
-		v, err := x.resolvers.Product().Breadcrumbs(ctx, obj)
+		v, err := plan.Call(ctx, func() ([]*model.BreadcrumbTrail, error) { return x.resolvers.Product().Breadcrumbs(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -2213,7 +2234,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 		if x.Hole(f, obj) {
 			return true
 		}
-		v, err := x.resolvers.Product().Stock(ctx, obj)
+		v, err := plan.Call(ctx, func() (*model.Stock, error) { return x.resolvers.Product().Stock(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -2300,7 +2321,7 @@ func (x *planRun) fieldProductConnection(ctx context.Context, f *plan.Field, obj
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
-		v, err := obj.TotalCount(ctx)
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -2375,7 +2396,7 @@ func (x *planRun) fieldProductFacets(ctx context.Context, f *plan.Field, obj *mo
 		if !ok {
 			return false
 		}
-		v, err := obj.Tags(ctx, arguments["first"].(int))
+		v, err := plan.Call(ctx, func() ([]*model.FacetValue, error) { return obj.Tags(ctx, arguments["first"].(int)) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -2385,7 +2406,7 @@ func (x *planRun) fieldProductFacets(ctx context.Context, f *plan.Field, obj *mo
 		if !ok {
 			return false
 		}
-		v, err := obj.ProductTypes(ctx, arguments["first"].(int))
+		v, err := plan.Call(ctx, func() ([]*model.FacetValue, error) { return obj.ProductTypes(ctx, arguments["first"].(int)) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -2478,13 +2499,13 @@ func (x *planRun) fieldProductFilterValues(ctx context.Context, f *plan.Field, o
 	case 9: // tags
 		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.Tags)
 	case 10: // bounds
-		v, err := obj.Bounds()
+		v, err := plan.Call(ctx, func() (json.RawMessage, error) { return obj.Bounds() })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, v)
 	case 11: // and
-		v, err := obj.And()
+		v, err := plan.Call(ctx, func() (json.RawMessage, error) { return obj.And() })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -2590,13 +2611,13 @@ func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *promot
 	case 10: // end
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.End)
 	case 11: // minCartValue
-		v, err := x.resolvers.Promotion().MinCartValue(ctx, obj)
+		v, err := plan.Call(ctx, func() ([]*store.Money, error) { return x.resolvers.Promotion().MinCartValue(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNMoney2ᚕᚖporticoᚋstoreᚐMoneyᚄ(ctx, f, v)
 	case 12: // maxDiscountValue
-		v, err := x.resolvers.Promotion().MaxDiscountValue(ctx, obj)
+		v, err := plan.Call(ctx, func() ([]*store.Money, error) { return x.resolvers.Promotion().MaxDiscountValue(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -2752,7 +2773,7 @@ func (x *planRun) fieldPromotionCodeConnection(ctx context.Context, f *plan.Fiel
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
-		v, err := obj.TotalCount(ctx)
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -2823,7 +2844,7 @@ func (x *planRun) fieldPromotionCodeRefusal(ctx context.Context, f *plan.Field, 
 	case 2: // argument
 		return x.writeNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument(ctx, f, obj.Argument())
 	case 3: // message
-		v, err := x.resolvers.PromotionCodeRefusal().Message(ctx, obj)
+		v, err := plan.Call(ctx, func() (string, error) { return x.resolvers.PromotionCodeRefusal().Message(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -2921,7 +2942,7 @@ func (x *planRun) fieldPromotionCodeUsageConnection(ctx context.Context, f *plan
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
-		v, err := obj.TotalCount(ctx)
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -2995,7 +3016,7 @@ func (x *planRun) fieldPromotionConnection(ctx context.Context, f *plan.Field, o
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
-		v, err := obj.TotalCount(ctx)
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3115,6 +3136,8 @@ var planQuery = &plan.Object{
 		"nodes":               {Number: 38, Edge: true, Apart: true},
 		"promotionCodeCheck":  {Number: 39, Edge: true, Apart: true},
 		"promotionCodeUsages": {Number: 40, Edge: true, Apart: true},
+		"__type":              {Number: 41, Apart: true, Schema: true},
+		"__schema":            {Number: 42, Apart: true, Schema: true},
 	},
 }
 
@@ -3140,7 +3163,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().CatalogNode(ctx, arguments["id"].(string))
+		v, err := plan.Call(ctx, func() (*model.CatalogNode, error) {
+			return x.resolvers.Query().CatalogNode(ctx, arguments["id"].(string))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3150,7 +3175,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().CatalogNodes(ctx, arguments["filter"].(*model.CatalogNodeFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		v, err := plan.Call(ctx, func() (*model.Connection[*model.CatalogNode], error) {
+			return x.resolvers.Query().CatalogNodes(ctx, arguments["filter"].(*model.CatalogNodeFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3160,7 +3187,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().Hierarchy(ctx, arguments["id"].(string))
+		v, err := plan.Call(ctx, func() (*model.Hierarchy, error) { return x.resolvers.Query().Hierarchy(ctx, arguments["id"].(string)) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3170,7 +3197,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().Hierarchies(ctx, arguments["filter"].(*model.CatalogNodeFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		v, err := plan.Call(ctx, func() (*model.Connection[*model.Hierarchy], error) {
+			return x.resolvers.Query().Hierarchies(ctx, arguments["filter"].(*model.CatalogNodeFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3180,7 +3209,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().Product(ctx, arguments["id"].(*string), arguments["sku"].(*string), arguments["slug"].(*string))
+		v, err := plan.Call(ctx, func() (*model.Product, error) {
+			return x.resolvers.Query().Product(ctx, arguments["id"].(*string), arguments["sku"].(*string), arguments["slug"].(*string))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3190,7 +3221,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().Products(ctx, arguments["filter"].(*model.ProductFilter), arguments["includeChildren"].(*bool), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
+			return x.resolvers.Query().Products(ctx, arguments["filter"].(*model.ProductFilter), arguments["includeChildren"].(*bool), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3200,7 +3233,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().ProductConfigured(ctx, arguments["id"].(string), arguments["selectedOptions"].([]*release.BundleChoice))
+		v, err := plan.Call(ctx, func() (*model.Product, error) {
+			return x.resolvers.Query().ProductConfigured(ctx, arguments["id"].(string), arguments["selectedOptions"].([]*release.BundleChoice))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3210,7 +3245,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().File(ctx, arguments["id"].(string))
+		v, err := plan.Call(ctx, func() (*catalog.File, error) { return x.resolvers.Query().File(ctx, arguments["id"].(string)) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3220,13 +3255,15 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().Files(ctx, arguments["filter"].(*FileFilter), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		v, err := plan.Call(ctx, func() (*model.Connection[*catalog.File], error) {
+			return x.resolvers.Query().Files(ctx, arguments["filter"].(*FileFilter), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
 	case 10: // currencies
-		v, err := x.resolvers.Query().Currencies(ctx)
+		v, err := plan.Call(ctx, func() ([]*release.Currency, error) { return x.resolvers.Query().Currencies(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3236,7 +3273,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().Currency(ctx, arguments["code"].(string))
+		v, err := plan.Call(ctx, func() (*release.Currency, error) {
+			return x.resolvers.Query().Currency(ctx, arguments["code"].(string))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3246,7 +3285,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().Stock(ctx, arguments["productId"].(string))
+		v, err := plan.Call(ctx, func() (*model.Stock, error) { return x.resolvers.Query().Stock(ctx, arguments["productId"].(string)) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3256,7 +3295,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().Stocks(ctx, arguments["filter"].(*model.ListBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		v, err := plan.Call(ctx, func() (*model.StockConnection, error) {
+			return x.resolvers.Query().Stocks(ctx, arguments["filter"].(*model.ListBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3266,13 +3307,15 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().StocksByID(ctx, arguments["productIds"].([]string))
+		v, err := plan.Call(ctx, func() ([]*model.Stock, error) {
+			return x.resolvers.Query().StocksByID(ctx, arguments["productIds"].([]string))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx, f, v)
 	case 15: // stockLocations
-		v, err := x.resolvers.Query().StockLocations(ctx)
+		v, err := plan.Call(ctx, func() ([]*stock.StockLocation, error) { return x.resolvers.Query().StockLocations(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3282,7 +3325,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().StockTransactions(ctx, arguments["productId"].(string), arguments["filter"].(*model.ListBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		v, err := plan.Call(ctx, func() (*model.Connection[*model.StockTransaction], error) {
+			return x.resolvers.Query().StockTransactions(ctx, arguments["productId"].(string), arguments["filter"].(*model.ListBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3292,13 +3337,15 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().StockTransaction(ctx, arguments["productId"].(string), arguments["id"].(string))
+		v, err := plan.Call(ctx, func() (*model.StockTransaction, error) {
+			return x.resolvers.Query().StockTransaction(ctx, arguments["productId"].(string), arguments["id"].(string))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransaction2ᚖporticoᚋgraphᚋmodelᚐStockTransaction(ctx, f, v)
 	case 18: // settings
-		v, err := x.resolvers.Query().Settings(ctx)
+		v, err := plan.Call(ctx, func() (*store.Settings, error) { return x.resolvers.Query().Settings(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3308,13 +3355,15 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().Gateway(ctx, arguments["slug"].(gateway.GatewaySlug))
+		v, err := plan.Call(ctx, func() (*model.Gateway, error) {
+			return x.resolvers.Query().Gateway(ctx, arguments["slug"].(gateway.GatewaySlug))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, f, v)
 	case 20: // gateways
-		v, err := x.resolvers.Query().Gateways(ctx)
+		v, err := plan.Call(ctx, func() ([]*model.Gateway, error) { return x.resolvers.Query().Gateways(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3324,7 +3373,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().CatalogResolution(ctx, arguments["context"].(*model.ShopperContextInput), arguments["at"].(*time.Time))
+		v, err := plan.Call(ctx, func() (*model.CatalogResolution, error) {
+			return x.resolvers.Query().CatalogResolution(ctx, arguments["context"].(*model.ShopperContextInput), arguments["at"].(*time.Time))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3334,7 +3385,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().Catalog(ctx, arguments["id"].(string))
+		v, err := plan.Call(ctx, func() (*catalog.Catalog, error) { return x.resolvers.Query().Catalog(ctx, arguments["id"].(string)) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3344,7 +3395,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().Catalogs(ctx, arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		v, err := plan.Call(ctx, func() (*model.Connection[*catalog.Catalog], error) {
+			return x.resolvers.Query().Catalogs(ctx, arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3354,7 +3407,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().CatalogRule(ctx, arguments["id"].(string))
+		v, err := plan.Call(ctx, func() (*catalog.CatalogRule, error) {
+			return x.resolvers.Query().CatalogRule(ctx, arguments["id"].(string))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3364,7 +3419,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().Promotion(ctx, arguments["id"].(string))
+		v, err := plan.Call(ctx, func() (*promotion.Promotion, error) {
+			return x.resolvers.Query().Promotion(ctx, arguments["id"].(string))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3374,7 +3431,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().Promotions(ctx, arguments["filter"].(*model.PromotionFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		v, err := plan.Call(ctx, func() (*model.Connection[*promotion.Promotion], error) {
+			return x.resolvers.Query().Promotions(ctx, arguments["filter"].(*model.PromotionFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3384,7 +3443,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().PromotionCode(ctx, arguments["code"].(string))
+		v, err := plan.Call(ctx, func() (*promotion.PromotionCode, error) {
+			return x.resolvers.Query().PromotionCode(ctx, arguments["code"].(string))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3394,7 +3455,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().PromotionCodes(ctx, arguments["promotionId"].(string), arguments["filter"].(*model.PromotionCodeFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		v, err := plan.Call(ctx, func() (*model.Connection[*promotion.PromotionCode], error) {
+			return x.resolvers.Query().PromotionCodes(ctx, arguments["promotionId"].(string), arguments["filter"].(*model.PromotionCodeFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3404,7 +3467,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().CatalogRules(ctx, arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		v, err := plan.Call(ctx, func() (*model.Connection[*catalog.CatalogRule], error) {
+			return x.resolvers.Query().CatalogRules(ctx, arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3414,7 +3479,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().AuthoredHierarchy(ctx, arguments["id"].(string))
+		v, err := plan.Call(ctx, func() (*catalog.AuthoredHierarchy, error) {
+			return x.resolvers.Query().AuthoredHierarchy(ctx, arguments["id"].(string))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3424,7 +3491,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().AuthoredHierarchies(ctx, arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		v, err := plan.Call(ctx, func() (*model.Connection[*catalog.AuthoredHierarchy], error) {
+			return x.resolvers.Query().AuthoredHierarchies(ctx, arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3434,7 +3503,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().AuthoredNode(ctx, arguments["id"].(string))
+		v, err := plan.Call(ctx, func() (*model.AuthoredNode, error) {
+			return x.resolvers.Query().AuthoredNode(ctx, arguments["id"].(string))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3444,7 +3515,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().AuthoredNodes(ctx, arguments["hierarchyId"].(string), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		v, err := plan.Call(ctx, func() (*model.Connection[*model.AuthoredNode], error) {
+			return x.resolvers.Query().AuthoredNodes(ctx, arguments["hierarchyId"].(string), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3454,7 +3527,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().CatalogReleases(ctx, arguments["catalogId"].(string))
+		v, err := plan.Call(ctx, func() ([]*release.Release, error) {
+			return x.resolvers.Query().CatalogReleases(ctx, arguments["catalogId"].(string))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3464,7 +3539,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().Job(ctx, arguments["id"].(string))
+		v, err := plan.Call(ctx, func() (*model.Job, error) { return x.resolvers.Query().Job(ctx, arguments["id"].(string)) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3474,7 +3549,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().Jobs(ctx, arguments["first"].(int))
+		v, err := plan.Call(ctx, func() ([]*model.Job, error) { return x.resolvers.Query().Jobs(ctx, arguments["first"].(int)) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3484,7 +3559,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().Node(ctx, arguments["id"].(string))
+		v, err := plan.Call(ctx, func() (model.Node, error) { return x.resolvers.Query().Node(ctx, arguments["id"].(string)) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3494,7 +3569,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().Nodes(ctx, arguments["ids"].([]string))
+		v, err := plan.Call(ctx, func() ([]model.Node, error) { return x.resolvers.Query().Nodes(ctx, arguments["ids"].([]string)) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3504,7 +3579,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().PromotionCodeCheck(ctx, arguments["code"].(string), arguments["user"].(*string), arguments["units"].(int), arguments["cartValue"].(*promotion.GivenAmount))
+		v, err := plan.Call(ctx, func() (*promotion.CodeCheck, error) {
+			return x.resolvers.Query().PromotionCodeCheck(ctx, arguments["code"].(string), arguments["user"].(*string), arguments["units"].(int), arguments["cartValue"].(*promotion.GivenAmount))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3514,11 +3591,17 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Query().PromotionCodeUsages(ctx, arguments["promotionId"].(string), arguments["code"].(*string), arguments["filter"].(*model.ListBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		v, err := plan.Call(ctx, func() (*model.Connection[*model.PromotionCodeUsage], error) {
+			return x.resolvers.Query().PromotionCodeUsages(ctx, arguments["promotionId"].(string), arguments["code"].(*string), arguments["filter"].(*model.ListBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
+	case 41: // __type
+		return x.Schema(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___type)
+	case 42: // __schema
+		return x.Schema(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___schema)
 	}
 	return x.String("Query")
 }
@@ -3610,7 +3693,7 @@ func (x *planRun) fieldStock(ctx context.Context, f *plan.Field, obj *model.Stoc
 	case 7: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
 	case 8: // product
-		v, err := x.resolvers.Stock().Product(ctx, obj)
+		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.Stock().Product(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3620,7 +3703,9 @@ func (x *planRun) fieldStock(ctx context.Context, f *plan.Field, obj *model.Stoc
 		if !ok {
 			return false
 		}
-		v, err := x.resolvers.Stock().Transactions(ctx, obj, arguments["first"].(int))
+		v, err := plan.Call(ctx, func() ([]*model.StockTransaction, error) {
+			return x.resolvers.Stock().Transactions(ctx, obj, arguments["first"].(int))
+		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3663,13 +3748,13 @@ func (x *planRun) fieldStockConnection(ctx context.Context, f *plan.Field, obj *
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
-		v, err := obj.TotalCount(ctx)
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNInt2int(ctx, f, v)
 	case 5: // timestamps
-		v, err := obj.Timestamps(ctx)
+		v, err := plan.Call(ctx, func() (*model.StockTimestamps, error) { return obj.Timestamps(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3837,7 +3922,7 @@ func (x *planRun) fieldStockTransaction(ctx context.Context, f *plan.Field, obj 
 	case 10: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
 	case 11: // stock
-		v, err := x.resolvers.StockTransaction().Stock(ctx, obj)
+		v, err := plan.Call(ctx, func() (*model.Stock, error) { return x.resolvers.StockTransaction().Stock(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
@@ -3879,7 +3964,7 @@ func (x *planRun) fieldStockTransactionConnection(ctx context.Context, f *plan.F
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
-		v, err := obj.TotalCount(ctx)
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
