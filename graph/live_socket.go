@@ -154,45 +154,71 @@ func (s *socket) NextReader() (int, io.Reader, error) {
 	if err != nil {
 		return 0, nil, errors.Join(transport.ErrWebsocketClosed, err)
 	}
-	if fault := s.heed(kind, text); fault != nil {
+	text, fault := s.heed(kind, text)
+	if fault != nil {
 		_ = s.WriteClose(fault.code, fault.reason)
 		return 0, nil, transport.ErrWebsocketClosed
 	}
 	return int(kind), bytes.NewReader(text), nil
 }
 
-// heed refuses a message that the protocol does not allow, or that holds too
-// much.
-func (s *socket) heed(kind websocket.MessageType, text []byte) *ending {
+// heed returns a message as the transport is to read it, or refuses one that the
+// protocol does not allow, or that holds too much.
+func (s *socket) heed(kind websocket.MessageType, text []byte) ([]byte, *ending) {
 	var message struct {
 		ID      string          `json:"id"`
 		Type    string          `json:"type"`
 		Payload json.RawMessage `json:"payload"`
 	}
 	if kind != websocket.MessageText || store.CheckJSON(text) != nil || json.Unmarshal(text, &message) != nil || len(message.ID) > socketID {
-		return &ending{code: closeBadRequest, reason: "The message is not one of " + socketProtocol + "."}
+		return nil, &ending{code: closeBadRequest, reason: "The message is not one of " + socketProtocol + "."}
 	}
 	if fault := s.line.live.documents.tooManyValues(message.Payload); fault != nil {
-		return &ending{code: closeBadRequest, reason: fault.message}
+		return nil, &ending{code: closeBadRequest, reason: fault.message}
+	}
+	if message.Type == "subscribe" {
+		var err error
+		if text, err = identified(text, message.ID, message.Payload); err != nil {
+			return nil, &ending{code: closeBadRequest, reason: "The payload of a subscribe message must be a JSON object, and documentId a string."}
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, runs := s.ids[message.ID]
 	switch {
 	case message.Type == "connection_init" && s.begun:
-		return &ending{code: closeBegunTwice, reason: "Too many initialisation requests"}
+		return nil, &ending{code: closeBegunTwice, reason: "Too many initialisation requests"}
 	case message.Type == "connection_init":
 		s.begun = true
 	case !s.begun:
-		return &ending{code: closeUnauthorized, reason: "Unauthorized: send connection_init first"}
+		return nil, &ending{code: closeUnauthorized, reason: "Unauthorized: send connection_init first"}
 	case message.Type == "subscribe" && message.ID == "":
-		return &ending{code: closeBadRequest, reason: "A subscribe message needs an id."}
+		return nil, &ending{code: closeBadRequest, reason: "A subscribe message needs an id."}
 	case message.Type == "subscribe" && runs:
-		return &ending{code: closeSameID, reason: "Subscriber for " + message.ID + " already exists"}
+		return nil, &ending{code: closeSameID, reason: "Subscriber for " + message.ID + " already exists"}
 	case message.Type == "subscribe":
 		s.ids[message.ID], s.asked = struct{}{}, message.ID
 	}
-	return nil
+	return text, nil
+}
+
+// identified is a subscribe message whose payload names its document where the
+// transport reads it, which passes over documentId.
+func identified(text []byte, id string, payload json.RawMessage) ([]byte, error) {
+	var sent struct {
+		DocumentID any `json:"documentId"`
+	}
+	if json.Unmarshal(payload, &sent) != nil || sent.DocumentID == nil {
+		return text, nil // the transport says what else is wrong
+	}
+	var q request
+	decoder := json.NewDecoder(bytes.NewReader(payload))
+	decoder.UseNumber()
+	if err := decoder.Decode(&q); err != nil {
+		return nil, err
+	}
+	q.identify()
+	return json.Marshal(map[string]any{"type": "subscribe", "id": id, "payload": q})
 }
 
 // goesOn ends every message after which its operation goes on.

@@ -113,6 +113,7 @@ func (d *desk) post(w http.ResponseWriter, r *http.Request) {
 		(&fault{http.StatusBadRequest, "", store.Invalid, `The body must be one JSON object: {"query": "…", "variables": {…}}.`}).write(w)
 		return
 	}
+	request.identify()
 	if streams {
 		d.live.events(w, r, &request)
 		return
@@ -132,14 +133,20 @@ type request struct {
 	DocumentID    string         `json:"documentId"`
 }
 
+// identify names the document by the extension, which every transport hands on,
+// where its id was sent as a member of the request.
+func (q *request) identify() {
+	if q.DocumentID == "" {
+		return
+	}
+	if q.Extensions == nil {
+		q.Extensions = map[string]any{}
+	}
+	q.Extensions[persistedQuery], q.DocumentID = naming(q.DocumentID), ""
+}
+
 // params are the operation in the executor's words.
 func (q *request) params(r *http.Request) *graphql.RawParams {
-	if q.DocumentID != "" {
-		if q.Extensions == nil {
-			q.Extensions = map[string]any{}
-		}
-		q.Extensions[persistedQuery] = naming(q.DocumentID)
-	}
 	return &graphql.RawParams{Query: q.Query, OperationName: q.OperationName, Variables: q.Variables, Extensions: q.Extensions, Headers: r.Header}
 }
 
@@ -180,6 +187,7 @@ func (d *desk) get(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	request.identify()
 	if streams {
 		d.live.events(w, r, &request)
 		return
