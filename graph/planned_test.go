@@ -87,6 +87,8 @@ func TestAConditionIsNotNull(t *testing.T) {
 			require.Equal(t, invalid, a.codes(), "%s", a.Body)
 			require.Equal(t, "The variable $c must not be null: @skip or @include depends on it; send true or false, or leave it out.", a.Errors[0].Message)
 			require.Equal(t, []string{"c"}, a.Errors[0].Extensions.Argument)
+			a = s.post(t, strings.Replace(query, "Boolean =", "Boolean! =", 1), variables{"c": nil})
+			require.Equal(t, "The variable $c must not be null: it is a Boolean!.", a.Errors[0].Message)
 		}
 	})
 }
