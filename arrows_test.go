@@ -45,10 +45,11 @@ var arrows = map[string][]string{
 	"portico/internal/web":      {"portico/internal/auth", "portico/internal/coding", "portico/internal/incoming", "portico/store", "portico/store/shop"},
 	"portico/internal/cli":      {"portico/internal/auth", "portico/internal/madeup", "portico/internal/web", "portico/store", "portico/store/access", "portico/store/exchange", "portico/store/job", "portico/store/promotion", "portico/store/release", "portico/store/seal", "portico/store/shop"},
 	"portico/internal/demo":     {"portico/internal/auth", "portico/store", "portico/store/access", "portico/store/exchange", "portico/store/release", "portico/store/shop"},
-	"portico/graph/plan":        {},
+	"portico/internal/heapsize": {}, // pure
+	"portico/graph/plan":        {"portico/internal/heapsize"},
 	"portico/graph/model":       {"portico/graph/plan", "portico/store", "portico/store/access", "portico/store/catalog", "portico/store/gateway", "portico/store/job", "portico/store/promotion", "portico/store/release", "portico/store/settings", "portico/store/stock"},
 	"portico/graph/generated":   {"portico/graph/model", "portico/graph/plan", "portico/store", "portico/store/catalog", "portico/store/gateway", "portico/store/job", "portico/store/promotion", "portico/store/release", "portico/store/stock"},
-	"portico/graph":             {"portico/graph/generated", "portico/graph/model", "portico/graph/plan", "portico/internal/answers", "portico/internal/auth", "portico/internal/incoming", "portico/store", "portico/store/access", "portico/store/catalog", "portico/store/gateway", "portico/store/job", "portico/store/promotion", "portico/store/release", "portico/store/settings", "portico/store/shop", "portico/store/stock"},
+	"portico/graph":             {"portico/graph/generated", "portico/graph/model", "portico/graph/plan", "portico/internal/answers", "portico/internal/auth", "portico/internal/heapsize", "portico/internal/incoming", "portico/store", "portico/store/access", "portico/store/catalog", "portico/store/gateway", "portico/store/job", "portico/store/promotion", "portico/store/release", "portico/store/settings", "portico/store/shop", "portico/store/stock"},
 	"portico/rest":              {"portico/graph", "portico/graph/generated", "portico/graph/model", "portico/internal/answers", "portico/internal/auth", "portico/internal/incoming", "portico/internal/web", "portico/store", "portico/store/access", "portico/store/catalog", "portico/store/gateway", "portico/store/promotion", "portico/store/release", "portico/store/settings", "portico/store/stock"},
 	"portico/rest/resttest":     {"portico/rest", "portico/internal/web", "portico/store/storetest"},
 }

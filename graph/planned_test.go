@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -34,6 +35,22 @@ func TestAPanicIsTheErrorOfItsField(t *testing.T) {
 			require.Equal(t, map[string]int{executor: 1}, ran, "another executor does not run the query again")
 		}
 	})
+}
+
+// conditional is a query with so many Booleans, and their values.
+func conditional(booleans int, value func(i int) bool) (string, map[string]any) {
+	var defined, fields strings.Builder
+	values := map[string]any{}
+	for i := range booleans {
+		fmt.Fprintf(&defined, " $c%d: Boolean!", i)
+		fmt.Fprintf(&fields, " f%d: currency @include(if: $c%d) ...F%d @skip(if: $c%d)", i, i, i, i)
+		values[fmt.Sprint("c", i)] = value(i)
+	}
+	query := fmt.Sprintf("query (%s) { settings { %s } }", &defined, &fields)
+	for i := range booleans {
+		query += fmt.Sprintf(" fragment F%d on Settings { g%d: pageLength }", i, i)
+	}
+	return query, values
 }
 
 // Each choice of values has its own plan, however many Booleans there are.
@@ -70,6 +87,8 @@ func TestAConditionIsNotNull(t *testing.T) {
 			require.Equal(t, invalid, a.codes(), "%s", a.Body)
 			require.Equal(t, "The variable $c must not be null: @skip or @include depends on it; send true or false, or leave it out.", a.Errors[0].Message)
 			require.Equal(t, []string{"c"}, a.Errors[0].Extensions.Argument)
+			a = s.post(t, strings.Replace(query, "Boolean =", "Boolean! =", 1), variables{"c": nil})
+			require.Equal(t, "The variable $c must not be null: it is a Boolean!.", a.Errors[0].Message)
 		}
 	})
 }

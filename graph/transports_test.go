@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -167,22 +166,6 @@ func (r *runs) taken() map[string]int {
 	taken := r.counts
 	r.counts = map[string]int{}
 	return taken
-}
-
-// conditional is a query with so many Booleans, and their values.
-func conditional(booleans int, value func(i int) bool) (string, map[string]any) {
-	var defined, fields strings.Builder
-	values := map[string]any{}
-	for i := range booleans {
-		fmt.Fprintf(&defined, " $c%d: Boolean!", i)
-		fmt.Fprintf(&fields, " f%d: currency @include(if: $c%d) ...F%d @skip(if: $c%d)", i, i, i, i)
-		values[fmt.Sprint("c", i)] = value(i)
-	}
-	query := fmt.Sprintf("query (%s) { settings { %s } }", &defined, &fields)
-	for i := range booleans {
-		query += fmt.Sprintf(" fragment F%d on Settings { g%d: pageLength }", i, i)
-	}
-	return query, values
 }
 
 // Whatever a client sends to read, over whatever transport, a plan runs it. A

@@ -28,7 +28,7 @@ func (d *documents) variables(operation *ast.OperationDefinition, given map[stri
 		at := step{name: definition.Variable}
 		value, ok := given[definition.Variable]
 		switch {
-		case ok && value == nil && definition.Type.NamedType == "Boolean" && slices.Contains(plan.Conditions(operation), definition.Variable):
+		case ok && value == nil && definition.Type.NamedType == "Boolean" && !definition.Type.NonNull && slices.Contains(plan.Conditions(operation), definition.Variable):
 			c.fault(&at, "must not be null: @skip or @include depends on it; send true or false, or leave it out")
 		case ok:
 			taken[definition.Variable] = c.value(&at, definition.Type, value)
