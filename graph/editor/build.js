@@ -36,4 +36,4 @@ const { metafile } = await build({
   define: { "process.env.NODE_ENV": '"production"' },
   plugins: [adoptedStyles],
 });
-writeFileSync(new URL("licenses.txt", out), licenses(metafile, here));
+writeFileSync(new URL("licenses.txt", out), licenses(metafile));

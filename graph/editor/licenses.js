@@ -1,15 +1,22 @@
-// licenses returns the license texts of every package in a bundle, by name.
-// metafile is esbuild's list of the bundle's inputs, folder holds node_modules.
-// A package without a license file fails the build.
-import { readdirSync, readFileSync } from "node:fs";
+// licenses returns the license of every package in a bundle, by name: the text
+// that the package has, else the license that its package.json names. metafile is
+// esbuild's list of the bundle's inputs, by path from the working directory. A
+// package without a license fails the build.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 
-export function licenses(metafile, folder) {
-  const names = Object.keys(metafile.inputs).map((input) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1]);
-  return [...new Set(names)].filter(Boolean).sort().map((name) => {
-    const home = new URL(`node_modules/${name}/`, folder);
+// packageOf is the folder of the package that an input is of. One that was bundled
+// into another's files has none of its own: then it is the other's.
+function packageOf(input) {
+  const paths = [/^.*node_modules\/(?:@[^/]+\/)?[^/]+\//, /^.*?node_modules\/(?:@[^/]+\/)?[^/]+\//].map((path) => path.exec(input)?.[0]);
+  return paths.find((path) => path && existsSync(path + "package.json"));
+}
+
+export function licenses(metafile) {
+  return [...new Set(Object.keys(metafile.inputs).map(packageOf))].filter(Boolean).sort().map((home) => {
+    const { name, version, license, author } = JSON.parse(readFileSync(home + "package.json"));
     const file = readdirSync(home).find((file) => /^licen[cs]e/i.test(file));
-    if (!file) throw new Error(`${name} has no license file`);
-    const { version } = JSON.parse(readFileSync(new URL("package.json", home)));
-    return `${name} ${version}\n\n${readFileSync(new URL(file, home), "utf8").trim()}\n`;
+    if (!file && !license) throw new Error(`${name} has no license`);
+    const text = file ? readFileSync(home + file, "utf8").trim() : `${license} license, ${author?.name ?? author ?? "by its contributors"}`;
+    return `${name} ${version}\n\n${text}\n`;
   }).join("\n" + "-".repeat(72) + "\n\n");
 }

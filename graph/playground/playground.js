@@ -251,12 +251,12 @@ const keptEvents = 1_000_000;
 // follow adds each event of a subscription to the answer, the newest last, until
 // the server or the reader ends it. The events stay.
 async function follow(response, still, took) {
-  let count = 0, text = "", ended = false, cut = false;
+  let count = 0, text = "", cut = false;
   const counted = () => count.toLocaleString("en") + (count === 1 ? " event" : " events") + (cut ? " (the oldest are no longer shown)" : "");
   still({ status: "Listening…" });
   try {
     for await (const event of response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream())) {
-      if ((ended = event.event === "complete")) break;
+      if (event.event === "complete") break;
       const { errors, answer } = read(event.data), block = `// Event ${++count}, ${took()}\n${answer}\n\n`;
       text += block;
       let dropped = 0;
@@ -265,7 +265,7 @@ async function follow(response, still, took) {
       cut ||= dropped > 0;
       still({ status: counted() + " · listening for " + took(), errors, answer: text, dropped, append: block });
     }
-    still({ status: counted() + (ended ? ", ended by the server after " : ", the connection ended after ") + took() });
+    still({ status: counted() + ", ended by the server after " + took() });
   } catch (error) {
     still({ status: counted() + (error.name === "AbortError" ? ", cancelled after " + took() : ", the connection broke after " + took() + ": " + error.message) });
   }

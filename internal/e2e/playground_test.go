@@ -176,8 +176,10 @@ func TestPagesHaveAStrictPolicy(t *testing.T) {
 	flags, _ := database(t)
 	s := serving(t, flags...)
 	paths := []string{"/docs", "/docs/", "/docs/docs.css", "/docs/docs.js", "/graphiql"}
-	if _, err := os.Stat("graph/graphiql/dist/graphiql.js"); err == nil {
-		paths = append(paths, "/graphiql/graphiql.css", "/graphiql/graphiql.js")
+	_, err := os.Stat("graph/graphiql/dist/licenses.txt") // which its bundle writes last
+	bundled := err == nil
+	if bundled {
+		paths = append(paths, "/graphiql/graphiql.css", "/graphiql/graphiql.js", "/graphiql/licenses.txt")
 	}
 	for _, path := range paths {
 		response, body := s.send(t, "GET", path, "")
@@ -185,6 +187,10 @@ func TestPagesHaveAStrictPolicy(t *testing.T) {
 		require.Regexp(t, "^default-src 'none'; script-src 'self'; style-src 'self'; ", response.Header.Get("Content-Security-Policy"), path)
 		require.NotEmpty(t, response.Header.Get("ETag"), path)
 	}
+	_, page := s.send(t, "GET", "/", "")
+	require.Equal(t, bundled, strings.Contains(page, `href="graphiql"`), "the playground links to GraphiQL where it is")
+	_, page = s.send(t, "GET", "/graphiql", "")
+	require.Equal(t, !bundled, strings.Contains(page, "This binary was built without GraphiQL"))
 	response, body := s.send(t, "GET", "/graphiql/page.html", "")
 	require.Equal(t, http.StatusNotFound, response.StatusCode)
 	require.True(t, strings.HasPrefix(body, `{"errors":[{"status":404,`), body)
