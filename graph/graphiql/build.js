@@ -20,7 +20,7 @@ const systemFonts = {
 // The bundle begins with the sum of what it was made of, by which the tests know
 // one that is older than that.
 const sum = createHash("sha256");
-for (const name of ["build.js", "graphiql.css", "graphiql.jsx", "no-style.js", "package-lock.json", "../editor/licenses.js"]) sum.update(readFileSync(new URL(name, import.meta.url)));
+for (const name of ["build.js", "graphiql.css", "graphiql.jsx", "no-style.js", "package-lock.json", "../editor/licenses.js", "../playground/ids.js"]) sum.update(readFileSync(new URL(name, import.meta.url)));
 
 const { metafile } = await build({
   entryPoints: { graphiql: "graphiql.jsx" },

@@ -46,9 +46,22 @@ const finders = {
   publish: { operation: "Catalog", of: ({ input }) => ({ id: input.catalogId }), lacks: "catalogs", fill: ({ catalogs: { nodes: [catalog] } }) => ({ input: catalog && { catalogId: catalog.uuid } }) },
 };
 
+// asking returns how to run an operation of ids.graphql, whose text document is:
+// it returns the operation's data, or throws the message of its first error.
+// headers returns the headers of a request.
+export function asking(document, headers) {
+  const query = document.replace(/^# .*\n/gm, "").trim();
+  return async (operationName, variables) => {
+    const body = JSON.stringify({ query, operationName, variables });
+    const response = await fetch("graphql", { method: "POST", headers: { ...headers(), "Content-Type": "application/json" }, body, signal: AbortSignal.timeout(5000) });
+    const { data, errors } = await response.json();
+    if (errors?.length) throw new Error(errors[0].message ?? errors[0].detail);
+    return data;
+  };
+}
+
 // fillExample returns the variables of an example for this shop, and a note of
-// what the reader should know of them. ask runs an operation of ids.graphql, and
-// returns its data or throws the message of what failed.
+// what the reader should know of them. ask is what asking returns.
 export async function fillExample(name, given, ask) {
   const finder = finders[name];
   if (!finder) return { variables: given, note: "" };

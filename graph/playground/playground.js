@@ -3,7 +3,7 @@
 import {
   EditorView, EventSourceParserStream, answerState, astFromValue, buildSchema, documentState, getNamedType, isAbstractType, isEnumType, open, parse, prettify, print, replace, variablesState,
 } from "./editor.js";
-import { fillExample } from "./ids.js";
+import { asking, fillExample } from "./ids.js";
 
 const at = (id) => document.getElementById(id);
 const token = at("token"), visitor = document.body.dataset; // the demo's token and client, else nothing
@@ -392,14 +392,6 @@ function readExamples(text) {
   });
 }
 
-// idsOf asks the shop for what ids.graphql has by a name.
-const idsOf = (document) => async (operationName, variables) => {
-  const response = await fetch("graphql", { method: "POST", headers: headers(), body: JSON.stringify({ query: document, operationName, variables }), signal: AbortSignal.timeout(5000) });
-  const { data, errors } = await response.json();
-  if (errors?.length) throw new Error(errors[0].message ?? errors[0].detail ?? response.statusText);
-  return data;
-};
-
 let ask, shopperBefore, lastOpened = 0;
 
 // variablesOf is an example's variables, with ids of this shop, and a note on them.
@@ -547,7 +539,7 @@ async function start() {
     const [sdl, list, ids] = await Promise.all(["schema.graphql", "playground/examples.graphql", "playground/ids.graphql"].map(text));
     schema = buildSchema(sdl);
     examples = readExamples(list);
-    ask = idsOf(ids.replace(/^# .*\n/gm, "").trim());
+    ask = asking(ids, headers);
   } catch (error) { fault = "The schema or the examples cannot be read: " + error.message; }
   showExamples();
   if (schema) openType("Query");

@@ -314,7 +314,7 @@ func seeGraphiQL(t *testing.T, b *browser, s *served) {
 		storetest.Require(t, "graphiql", "npm run bundle --prefix graph/graphiql builds it")
 	}
 	sum := sha256.New()
-	for _, name := range []string{"build.js", "graphiql.css", "graphiql.jsx", "no-style.js", "package-lock.json", "../editor/licenses.js"} {
+	for _, name := range []string{"build.js", "graphiql.css", "graphiql.jsx", "no-style.js", "package-lock.json", "../editor/licenses.js", "../playground/ids.js"} {
 		source, err := os.ReadFile("graph/graphiql/" + name)
 		require.NoError(t, err)
 		sum.Write(source)
