@@ -29,7 +29,7 @@ const theme = EditorView.theme({
   ".cm-cursor, .cm-dropCursor": { borderLeftColor: "var(--ink)" },
   ".cm-gutters": { color: "var(--soft)", backgroundColor: "var(--paper)", border: "0" },
   ".cm-lineNumbers .cm-gutterElement": { minWidth: "28px" },
-  ".cm-gutter-lint": { width: "12px" },
+  ".cm-gutter-lint": { width: "12px", marginLeft: "2px" },
   ".cm-gutter-lint .cm-gutterElement": { padding: "0" },
   ".cm-lint-marker": { width: "10px", height: "20px", verticalAlign: "top" },
   ".cm-activeLine": { backgroundColor: "transparent" },

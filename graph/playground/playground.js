@@ -140,7 +140,10 @@ function showTabs() {
     tab.id = "document-" + i;
     tab.setAttribute("aria-selected", chosen);
     tab.tabIndex = chosen ? 0 : -1;
-    if (chosen) at("query").setAttribute("aria-labelledby", tab.id);
+    if (!chosen) continue;
+    at("query").setAttribute("aria-labelledby", tab.id);
+    const left = tab.offsetLeft - list.offsetLeft; // into view, where there are more than fit
+    list.scrollLeft = Math.min(Math.max(list.scrollLeft, left + tab.offsetWidth - list.clientWidth), left);
   }
   at("note").textContent = active.note;
 }
@@ -517,7 +520,11 @@ at("share").addEventListener("click", async () => {
   const { query, variables } = typed(active);
   const link = new URL("#" + new URLSearchParams({ query: withoutSecrets(query), variables: withoutSecrets(variables) }), location.href);
   history.replaceState(null, "", link);
-  try { await navigator.clipboard.writeText(link.href); say("Copied"); } catch { say("The link is in the address bar"); }
+  let told = "Copied";
+  try { await navigator.clipboard.writeText(link.href); } catch { told = "The link is in the address bar"; }
+  say(told);
+  at("share").textContent = told;
+  setTimeout(() => { at("share").textContent = "Copy link"; }, 2000);
 });
 
 async function text(path) {
