@@ -6,17 +6,17 @@ import {
 } from "@codemirror/view";
 import { defaultKeymap, history, historyKeymap, indentWithTab, invertedEffects, isolateHistory } from "@codemirror/commands";
 import { bracketMatching, codeFolding, foldGutter, foldKeymap, indentOnInput, syntaxHighlighting } from "@codemirror/language";
-import { acceptCompletion, autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, snippet, startCompletion } from "@codemirror/autocomplete";
+import { acceptCompletion, autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, snippet } from "@codemirror/autocomplete";
 import { lintGutter, lintKeymap, linter } from "@codemirror/lint";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
 import { json, jsonParseLinter } from "@codemirror/lang-json";
 import { classHighlighter } from "@lezer/highlight";
-import { graphqlLanguage, graphqlLanguageSupport, jump, lint, offsetToPos, stateExtensions, updateSchema } from "cm6-graphql";
+import { graphqlLanguage, graphqlLanguageSupport, jump, lint, offsetToPos, stateExtensions } from "cm6-graphql";
 import { getAutocompleteSuggestions } from "graphql-language-service";
 import { parse, print, visit } from "graphql";
 
-export { EditorView, startCompletion, updateSchema };
-export { buildSchema, getNamedType, getOperationAST, isAbstractType, isEnumType, isSpecifiedDirective, parse, print, astFromValue, visit } from "graphql";
+export { EditorView };
+export { astFromValue, buildSchema, getNamedType, isAbstractType, isEnumType, parse, print } from "graphql";
 export { EventSourceParserStream } from "eventsource-parser/stream";
 
 // Colours are the page's variables; those of tokens are its classes tok-….

@@ -31,8 +31,8 @@ const say = (text) => { at("said").textContent = text; };
 // named like a secret, in JSON and GraphQL, complete or not. Names, types and
 // variables stay.
 function withoutSecrets(text) {
-  const name = /\w*(?:password|secret|token|authorization|cookie)\w*"?\s*:\s*(?:[[\w\]!]+\s*=\s*)?(?=["[{\d-])/gi;
-  const part = /"""(?:\\"""|[^])*?(?:"""|$)|"(?:\\.|[^"\\\n])*"?|[[{\]}]|[^\s"[\]{}]+/g;
+  const name = /\b\w*(?:password|secret|token|authorization|cookie)\w*"?\s*:\s*(?:[[\w\]!]+\s*=\s*)?(?=["[{\d-])/gi;
+  const part = /"""(?:\\"""|[^])*?(?:"""|$)|"(?:\\.|[^"\\\n])*"?|[[{\]}]|[^\s",:()[\]{}]+/g;
   let clean = "", end = 0;
   for (let found; (found = name.exec(text));) {
     clean += text.slice(end, part.lastIndex = name.lastIndex) + '""';

@@ -481,7 +481,7 @@ func seeReload(t *testing.T, b *browser, s *served) {
   again: gatewayUpdate(input: {slug: MANUAL, password: "s3cret-b", username: "till"}) { userErrors { field } }
   token: __typename
 }`
-		variables = `{"input": {"slug": "MANUAL", "password": "s3cret-c", "username": "till"}, "tokens": ["s3cret-d", {"a": ["s3cret-e"]}], "apiSecret": 53123}`
+		variables = `{"input": {"slug": "MANUAL", "password": "s3cret-c", "username": "till"}, "tokens": ["s3cret-d", {"a": ["s3cret-e"]}], "apiSecret": 53123, "n": 1}`
 	)
 	b.write(t, query, variables)
 	b.do(t, chromedp.SetValue(chromedp.CSS("#further"), `{"X-Request-Id": "mine", "Authorization": "Bearer s3cret-f"}`))
@@ -502,7 +502,7 @@ func seeReload(t *testing.T, b *browser, s *served) {
 	require.Contains(t, document, `{slug: MANUAL, password: "", username: "till"}`)
 	require.Contains(t, document, "$password: String = \"\"")
 	require.Contains(t, document, "token: __typename")
-	require.Contains(t, b.editor(t, "variables"), `{"input": {"slug": "MANUAL", "password": "", "username": "till"}, "tokens": "", "apiSecret": ""}`)
+	require.Contains(t, b.editor(t, "variables"), `{"input": {"slug": "MANUAL", "password": "", "username": "till"}, "tokens": "", "apiSecret": "", "n": 1}`)
 }
 
 // In a shop that is not the demo, examples name what that shop has, or say what
