@@ -174,16 +174,23 @@ func dockerfile(t *testing.T) (i image) {
 
 func TestTheImageServes(t *testing.T) {
 	i := dockerfile(t)
-	require.Len(t, i.from, 2)
+	require.Len(t, i.from, 3)
 	for _, from := range i.from {
 		pinned(t, from)
 	}
+	tool, err := os.ReadFile("graph/graphiql/package.json")
+	require.NoError(t, err)
+	least := regexp.MustCompile(`"node": ">=(\d+)"`).FindSubmatch(tool)
+	require.NotNil(t, least)
+	require.Regexp(t, `^node:\d\d\.`, i.from[0])
+	require.GreaterOrEqual(t, i.from[0], "node:"+string(least[1])+".", "the Node that GraphiQL's bundle needs")
+	require.Contains(t, i.all, "COPY --from=node /usr/local /usr/local")
 	module, err := os.ReadFile("go.mod")
 	require.NoError(t, err)
 	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)\.`).FindStringSubmatch(string(module))
 	require.NotNil(t, version)
-	require.Regexp(t, `^golang:`+regexp.QuoteMeta(version[1])+`\.\d+-`, i.from[0], "the Go of go.mod")
-	require.Contains(t, i.from[1], "distroless/static")
+	require.Regexp(t, `^golang:`+regexp.QuoteMeta(version[1])+`\.\d+-`, i.from[1], "the Go of go.mod")
+	require.Contains(t, i.from[2], "distroless/static")
 	require.Equal(t, []string{"/portico"}, i.entry)
 	require.Equal(t, ":8080", parsed(t, i.environment, i.arguments...).Serve.Addr)
 	require.Equal(t, "/portico", i.health[0])

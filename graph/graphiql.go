@@ -21,6 +21,7 @@ var graphiqlFiles embed.FS
 var graphiqlTypes = map[string]string{
 	"graphiql.css": "text/css; charset=utf-8",
 	"graphiql.js":  "text/javascript; charset=utf-8",
+	"licenses.txt": "text/plain; charset=utf-8",
 }
 
 // NewGraphiQL serves GraphiQL at GraphiQLPath, and its parts below, as {part}.
@@ -34,11 +35,21 @@ func NewGraphiQL(writeError auth.WriteError, options ...PlaygroundOption) http.H
 		}
 	}
 	page := "graphiql/page.html"
-	if len(parts) < len(graphiqlTypes) {
+	if !hasGraphiQL() {
 		page = "graphiql/missing.html"
 	}
 	greeting := GreetingPage(graphiqlFiles, page, options...)
 	return pageOfParts(greeting, parts, "GraphiQL is at "+GraphiQLPath, writeError)
+}
+
+// hasGraphiQL tells whether GraphiQL is in the binary.
+func hasGraphiQL() bool {
+	for name := range graphiqlTypes {
+		if !built("graphiql/dist/" + name) {
+			return false
+		}
+	}
+	return true
 }
 
 // built tells whether a part is in the binary.

@@ -23,6 +23,9 @@ import (
 // PlaygroundPath is where the playground's parts are; the page itself is at /.
 const PlaygroundPath = "/playground"
 
+// playgroundFiles are the page and its parts. editor.js and licenses.txt are
+// bundled by graph/editor/build.js.
+//
 //go:embed playground
 var playgroundFiles embed.FS
 
@@ -30,8 +33,11 @@ var playgroundFiles embed.FS
 var playgroundTypes = map[string]string{
 	"playground.css":   "text/css; charset=utf-8",
 	"playground.js":    "text/javascript; charset=utf-8",
-	"language.js":      "text/javascript; charset=utf-8",
+	"editor.js":        "text/javascript; charset=utf-8",
+	"ids.js":           "text/javascript; charset=utf-8",
 	"examples.graphql": "text/plain; charset=utf-8",
+	"ids.graphql":      "text/plain; charset=utf-8",
+	"licenses.txt":     "text/plain; charset=utf-8",
 }
 
 // playgroundPolicy lets the page load and ask what is this server's own, and
@@ -42,14 +48,18 @@ const playgroundPolicy = "default-src 'none'; script-src 'self'; style-src 'self
 // PlaygroundOption changes what the playground begins with.
 type PlaygroundOption func(*visitor)
 
-// visitor is what the page knows of who opens it; nothing but in the demo.
-type visitor struct{ Token, ClientID string }
+// visitor is what a page is filled with: the token and client of who opens it,
+// empty but in the demo, and whether the binary has GraphiQL.
+type visitor struct {
+	Token, ClientID string
+	GraphiQL        bool
+}
 
 // WithVisitor puts a token, and the id of the client it is for, into the page.
 // Whoever can open the page by a name of this machine then has them: it is for
 // the demo only.
 func WithVisitor(token, clientID string) PlaygroundOption {
-	return func(v *visitor) { *v = visitor{token, clientID} }
+	return func(v *visitor) { v.Token, v.ClientID = token, clientID }
 }
 
 // NewPlayground serves the playground at /, and its parts below PlaygroundPath,
@@ -69,9 +79,11 @@ func NewPlayground(writeError auth.WriteError, options ...PlaygroundOption) http
 // sends them.
 var exampleLines = regexp.MustCompile(`(?m)^# .*\n`)
 
-// playgroundExamples are the documents of the playground's examples, as its
-// page sends them.
-func playgroundExamples() (documents []string) {
+// playgroundDocuments are the documents of the playground's own: its examples and
+// what fills their variables, as its page sends them.
+func playgroundDocuments() (documents []string) {
+	ids, _ := playgroundFiles.ReadFile("playground/ids.graphql")
+	documents = append(documents, strings.TrimSpace(exampleLines.ReplaceAllString(string(ids), "")))
 	text, _ := playgroundFiles.ReadFile("playground/examples.graphql")
 	for _, example := range strings.Split("\n"+string(text), "\n# example: ")[1:] {
 		_, query, _ := strings.Cut(example, "\n")
@@ -100,11 +112,12 @@ func pageOfParts(page http.Handler, parts map[string]http.Handler, way string, w
 // GreetingPage is a page that holds what is known of its visitor, if it is one
 // of this machine who opens it.
 func GreetingPage(files fs.FS, name string, options ...PlaygroundOption) http.Handler {
-	var known visitor
+	known := visitor{GraphiQL: hasGraphiQL()}
+	anyone := filledPage(files, name, known)
 	for _, option := range options {
 		option(&known)
 	}
-	anyone, visited := filledPage(files, name, visitor{}), filledPage(files, name, known)
+	visited := filledPage(files, name, known)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if byLoopback(r.Host) && !fromAPage(r) {
 			visited.ServeHTTP(w, r)

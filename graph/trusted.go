@@ -66,7 +66,7 @@ func ReadManifest(text []byte, mode Trust, bounds Bounds) (*Manifest, error) {
 		}
 		m.texts[byID[id]] = struct{}{}
 	}
-	for _, example := range playgroundExamples() {
+	for _, example := range playgroundDocuments() {
 		m.texts[example] = struct{}{}
 	}
 	return m, nil

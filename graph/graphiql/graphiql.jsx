@@ -6,6 +6,7 @@ import { buildSchema, getOperationAST, parse } from "graphql";
 import { createClient } from "graphql-sse";
 import { GraphiQL } from "graphiql";
 import { explorerPlugin } from "@graphiql/plugin-explorer";
+import { asking, fillExample } from "../playground/ids.js";
 import "graphiql/style.css";
 import "@graphiql/plugin-explorer/style.css";
 import "./graphiql.css";
@@ -57,14 +58,18 @@ async function text(path) {
   return response.text();
 }
 
-const [sdl, examples] = await Promise.all([text("schema.graphql"), text("playground/examples.graphql")]);
-const example = first(examples), plugins = [explorerPlugin()];
-const begin = stored()?.getItem("graphiql:tabState") ? {} : { // what was left open goes before the example
-  query: example.replace(/^# .*\n/gm, "").trim(),
-  variables: JSON.stringify(JSON.parse(example.match(/^# variables: (.*)$/m)[1]), null, 2),
-};
+// begin is the first example, with ids of this shop if there is a token.
+async function begin() {
+  const [examples, ids] = await Promise.all([text("playground/examples.graphql"), text("playground/ids.graphql")]), example = first(examples);
+  const given = JSON.parse(example.match(/^# variables: (.*)$/m)[1]), name = example.match(/^# example: (.*)$/m)[1];
+  const { variables } = carried().Authorization ? await fillExample(name, given, asking(ids, carried)) : { variables: given };
+  return { query: example.replace(/^# .*\n/gm, "").trim(), variables: JSON.stringify(variables, null, 2) };
+}
+
+const sdl = await text("schema.graphql"), plugins = [explorerPlugin()];
+const opened = stored()?.getItem("graphiql:tabState") ? {} : await begin(); // what was left open goes before the example
 createRoot(document.getElementById("graphiql")).render(
-  <GraphiQL fetcher={ask} schema={buildSchema(sdl)} plugins={plugins} storage={stored()} shouldPersistHeaders={false} {...begin}>
+  <GraphiQL fetcher={ask} schema={buildSchema(sdl)} plugins={plugins} storage={stored()} shouldPersistHeaders={false} {...opened}>
     <GraphiQL.Logo><a className="home" href="./" title="The plain page: examples, shopper and token">Portico</a></GraphiQL.Logo>
   </GraphiQL>);
 document.body.dataset.ready = "";

@@ -1,11 +1,13 @@
-// The playground: an editor that knows the schema, and what goes with it. It
-// asks its own server only: /schema.graphql, /graphql and /oauth/access_token.
-import { readSchema, tokens, named, complete, operationAt, events } from "./language.js";
+// The playground: editors that know the schema, and what goes with them. It asks
+// its own server only: /schema.graphql, /graphql and /oauth/access_token.
+import {
+  EditorView, EventSourceParserStream, answerState, astFromValue, buildSchema, documentState, getNamedType, isAbstractType, isEnumType, open, parse, prettify, print, replace, variablesState,
+} from "./editor.js";
+import { asking, fillExample } from "./ids.js";
 
 const at = (id) => document.getElementById(id);
-const query = at("query-text"), variables = at("variables-text"), token = at("token");
-const visitor = document.body.dataset; // the demo's token and client, else nothing
-let schema, examples = [], running = null;
+const token = at("token"), visitor = document.body.dataset; // the demo's token and client, else nothing
+let schema, examples = [];
 
 // make is an element with attributes and children; text is never read as HTML.
 function make(name, attributes = {}, ...children) {
@@ -18,30 +20,48 @@ function make(name, attributes = {}, ...children) {
   return element;
 }
 
-// A browser may keep nothing for us (private windows): then this tab remembers nothing.
-function keep(storage, key, value) { try { window[storage].setItem("portico." + key, value); } catch { /* see above */ } }
+// A browser may refuse storage (private windows): then this tab keeps nothing.
+function keep(storage, key, text) { try { window[storage].setItem("portico." + key, text); } catch { /* see above */ } }
 function kept(storage, key) { try { return window[storage].getItem("portico." + key); } catch { return null; } }
+function keptJSON(storage, key) { try { return JSON.parse(kept(storage, key)); } catch { return null; } }
 
 const say = (text) => { at("said").textContent = text; };
 
-// --- tabs: arrows move, the chosen one shows its panel ---
+// withoutSecrets blanks the values of members, arguments and defaults that are
+// named like a secret, in JSON and GraphQL, complete or not. Names, types and
+// variables stay.
+function withoutSecrets(text) {
+  const name = /\b\w*(?:password|secret|token|authorization|cookie)\w*"?\s*:\s*(?:[[\w\]!]+\s*=\s*)?(?=["[{\d-])/gi;
+  const part = /"""(?:\\"""|[^])*?(?:"""|$)|"(?:\\.|[^"\\\n])*"?|[[{\]}]|[^\s",:()[\]{}]+/g;
+  let clean = "", end = 0;
+  for (let found; (found = name.exec(text));) {
+    clean += text.slice(end, part.lastIndex = name.lastIndex) + '""';
+    let depth = 0;
+    do {
+      const [value] = part.exec(text) ?? [""];
+      if (!value) part.lastIndex = text.length;
+      depth += value === "[" || value === "{" ? 1 : value === "]" || value === "}" ? -1 : 0;
+    } while (depth > 0 && part.lastIndex < text.length);
+    name.lastIndex = end = part.lastIndex;
+  }
+  return clean + text.slice(end);
+}
+
+// --- tab lists: arrows move, the chosen tab shows its panel ---
 
 for (const list of document.querySelectorAll("[role=tablist]")) {
-  const tabs = [...list.querySelectorAll("[role=tab]")];
-  for (const [i, tab] of tabs.entries()) {
-    tab.addEventListener("click", () => choose(tab));
-    tab.addEventListener("keydown", (event) => {
-      const to = { ArrowRight: i + 1, ArrowLeft: i - 1, Home: 0, End: -1 }[event.key];
-      if (to === undefined) return;
-      event.preventDefault();
-      const next = tabs.at(to % tabs.length);
-      choose(next);
-      next.focus();
-    });
-  }
+  list.addEventListener("click", ({ target }) => { const tab = target.closest("[role=tab]"); if (tab) choose(tab); });
+  list.addEventListener("keydown", (event) => {
+    const tabs = [...list.children], i = tabs.indexOf(event.target), to = { ArrowRight: i + 1, ArrowLeft: i - 1, Home: 0, End: -1 }[event.key];
+    if (i < 0 || to === undefined) return;
+    event.preventDefault();
+    choose(tabs.at(to % tabs.length));
+    list.querySelector("[aria-selected=true]").focus();
+  });
 }
 
 function choose(tab) {
+  if (tab.parentElement.id === "documents") return activate(tabs[[...tab.parentElement.children].indexOf(tab)]);
   for (const other of tab.parentElement.children) {
     const chosen = other === tab;
     other.setAttribute("aria-selected", chosen);
@@ -50,138 +70,127 @@ function choose(tab) {
   }
 }
 
-// --- the editor: a text area over the same text in colours ---
+// --- documents: each tab has a document, variables, and the last answer ---
 
-const colors = at("query-colors");
+// A tab's document and variables are states of the editors, of which the active
+// one's are in the views. opened is what an example, a link or the history wrote
+// there: text that differs from it was typed here, and is not overwritten.
+const tabs = [];
+let active, documentView, variablesView, answerView;
 
-function paint() {
-  const painted = document.createDocumentFragment();
-  let end = 0;
-  for (const { kind, text, start } of tokens(query.value)) {
-    painted.append(query.value.slice(end, start), make("span", { class: kind }, text));
-    end = start + text.length;
+const bindings = [
+  { key: "Mod-Enter", run: () => (run(), true) },
+  { key: "Shift-Alt-f", run: () => (prettifyBoth(), true) },
+];
+
+function newTab(opened = { query: "", variables: "" }) {
+  const tab = { opened, note: "", status: "Not run yet.", errors: [], answer: null, running: null };
+  tab.document = documentState(opened.query, {
+    bindings, describedBy: "note", schema: () => schema, change: edited, show: (field, type, parent) => { choose(at("tab-reference")); openType(parent ?? "Query", field); },
+  });
+  tab.variables = variablesState(opened.variables, { bindings, change: edited });
+  tabs.push(tab);
+  return tab;
+}
+
+// typed is what a tab's editors hold.
+function typed(tab) {
+  const shown = tab === active && documentView;
+  return { query: (shown ? documentView.state : tab.document).doc.toString(), variables: (shown ? variablesView.state : tab.variables).doc.toString() };
+}
+
+function isEdited(tab) {
+  const { query, variables } = typed(tab);
+  return Boolean(query.trim() || variables.trim()) && (query !== tab.opened?.query || variables !== tab.opened?.variables);
+}
+
+function edited() {
+  showTabs();
+  keepTabs();
+}
+
+function keepTabs() {
+  const texts = tabs.map((tab) => {
+    const { query, variables } = typed(tab);
+    return { query: withoutSecrets(query), variables: withoutSecrets(variables), edited: isEdited(tab) };
+  });
+  keep("sessionStorage", "tabs", JSON.stringify({ active: tabs.indexOf(active), tabs: texts }));
+}
+
+function activate(tab) {
+  if (active && documentView) [active.document, active.variables] = [documentView.state, variablesView.state];
+  active = tab;
+  documentView.setState(tab.document);
+  variablesView.setState(tab.variables);
+  showTabs();
+  showAnswer();
+  keepTabs();
+}
+
+// title is a document's first name, else how it begins.
+const title = (query) => /^\s*(?:query|mutation|subscription|fragment)\s+(\w+)/m.exec(query)?.[1] ?? (query.replace(/\s+/g, " ").trim().slice(0, 24) || "New document");
+
+function showTabs() {
+  const list = at("documents"), titles = tabs.map((tab) => title(typed(tab).query));
+  while (list.children.length > tabs.length) list.lastChild.remove();
+  while (list.children.length < tabs.length) list.append(make("button", { role: "tab", "aria-controls": "query", title: "Delete closes this tab" }));
+  for (const [i, tab] of [...list.children].entries()) {
+    const chosen = tabs[i] === active;
+    if (tab.textContent !== titles[i]) tab.textContent = titles[i];
+    tab.id = "document-" + i;
+    tab.setAttribute("aria-selected", chosen);
+    tab.tabIndex = chosen ? 0 : -1;
+    if (!chosen) continue;
+    at("query").setAttribute("aria-labelledby", tab.id);
+    const left = tab.offsetLeft - list.offsetLeft; // into view, where there are more than fit
+    list.scrollLeft = Math.min(Math.max(list.scrollLeft, left + tab.offsetWidth - list.clientWidth), left);
   }
-  painted.append(query.value.slice(end) + "\n");
-  colors.replaceChildren(painted);
-  follow();
+  at("note").textContent = active.note;
 }
 
-function follow() { colors.scrollTop = query.scrollTop; colors.scrollLeft = query.scrollLeft; }
-
-function write(text, given) {
-  query.value = text;
-  if (given !== undefined) variables.value = given;
-  closeCompletion();
-  paint();
-  checkVariables();
-  draft();
+function closeTab() {
+  const i = tabs.indexOf(active);
+  if (isEdited(active) && !confirm("Close this tab? Its document and variables are lost.")) return;
+  active.running?.abort();
+  tabs.splice(i, 1);
+  active = undefined;
+  activate(tabs[i] ?? tabs[i - 1] ?? newTab());
 }
 
-function draft() { keep("sessionStorage", "draft", JSON.stringify([query.value, variables.value])); }
-
-// --- completion ---
-
-const box = at("completion"), listbox = at("completions");
-let offered = [], active = 0;
-
-function openCompletion(asked) {
-  const found = schema && complete(schema, query.value, query.selectionStart);
-  const whole = found?.items.length === 1 && found.items[0].name === found.prefix;
-  if (!found?.items.length || (whole && !asked)) return closeCompletion();
-  offered = found.items.slice(0, 100).map((item) => ({ ...item, prefix: found.prefix }));
-  listbox.replaceChildren(...offered.map((item, i) => make("li", {
-    role: "option", id: "completion-" + i,
-    mousedown: (event) => { event.preventDefault(); accept(i); }, // the editor keeps the focus
-  }, make("span", { class: "name" }, item.name), make("span", { class: "kind" }, item.type ?? ""))));
-  box.hidden = false;
-  const before = query.value.slice(0, query.selectionStart - found.prefix.length).split("\n");
-  const style = getComputedStyle(query), line = parseFloat(style.lineHeight), pad = parseFloat(style.paddingTop);
-  const column = measure(before.at(-1), style.font);
-  const top = pad + before.length * line - query.scrollTop;
-  box.style.left = Math.max(0, Math.min(pad + column - query.scrollLeft, query.clientWidth - box.offsetWidth)) + "px";
-  box.style.top = (top + box.offsetHeight > query.clientHeight ? Math.max(0, top - line - box.offsetHeight) : top) + "px";
-  choice(0);
-  say(offered.length + (offered.length === 1 ? " completion" : " completions"));
+// write opens a document: in the active tab, where it can be undone, unless
+// something was typed or runs there; then in a new tab.
+function write(query, variables = "") {
+  if (isEdited(active) || active.running) activate(newTab());
+  Object.assign(active, { opened: { query, variables }, example: undefined, note: "", status: "Not run yet.", errors: [], answer: null });
+  open(documentView, query, variablesView, variables);
+  edited();
+  showAnswer();
 }
 
-function measure(text, font) {
-  const canvas = measure.canvas ??= document.createElement("canvas").getContext("2d");
-  canvas.font = font;
-  return canvas.measureText(text).width;
+function prettifyBoth() {
+  try {
+    const { query, variables } = typed(active);
+    const document = query.trim() && prettify(query), members = variables.trim() && JSON.stringify(JSON.parse(variables), null, 2);
+    replace(documentView, document);
+    replace(variablesView, members);
+    say("Formatted");
+  } catch (error) { setAnswer(active, { status: "Not formatted: " + error.message, errors: [], answer: null }); }
 }
 
-function choice(i) {
-  active = (i + offered.length) % offered.length;
-  for (const [j, option] of [...listbox.children].entries()) option.setAttribute("aria-selected", j === active);
-  listbox.children[active].scrollIntoView({ block: "nearest" });
-  query.setAttribute("aria-activedescendant", "completion-" + active);
-  at("completion-about").textContent = offered[active].description ?? "";
-}
-
-function closeCompletion() {
-  box.hidden = true;
-  query.removeAttribute("aria-activedescendant");
-}
-
-function accept(i) {
-  const { name, after = "", prefix } = offered[i], end = query.selectionStart;
-  query.setRangeText(name + after, end - prefix.length, end, "end");
-  closeCompletion();
-  paint();
-  draft();
-}
-
-query.addEventListener("input", (event) => {
-  paint();
-  draft();
-  // Not behind { or a space: Enter there is to begin a line, not to take a field.
-  if (/[\w@$(]$/.test(event.data ?? "") || (!box.hidden && /\w$/.test(query.value.slice(0, query.selectionStart)))) openCompletion(false);
-  else closeCompletion();
-});
-query.addEventListener("scroll", () => { follow(); closeCompletion(); });
-query.addEventListener("blur", closeCompletion);
-query.addEventListener("click", closeCompletion);
-query.addEventListener("keydown", (event) => {
-  if (event.key === " " && event.ctrlKey) {
-    event.preventDefault();
-    return openCompletion(true);
-  }
-  if (!box.hidden && !event.ctrlKey && !event.metaKey) {
-    const does = {
-      ArrowDown: () => choice(active + 1), ArrowUp: () => choice(active - 1),
-      Tab: () => accept(active), Enter: () => accept(active), Escape: closeCompletion,
-    }[event.key];
-    if (does) {
-      event.preventDefault();
-      return does();
-    }
-    if (/^(Arrow(Left|Right)|Home|End|Page)/.test(event.key)) closeCompletion();
-  } else if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) { // a new line as far in as this one
-    const line = query.value.slice(0, query.selectionStart).split("\n").at(-1);
-    const indent = line.match(/^ */)[0] + (/[{([]\s*$/.test(line) ? "  " : "");
-    if (!indent) return;
-    event.preventDefault();
-    query.setRangeText("\n" + indent, query.selectionStart, query.selectionEnd, "end");
-    paint();
-    draft();
-  }
-});
+at("new").addEventListener("click", () => { activate(newTab()); documentView.focus(); });
+at("close").addEventListener("click", () => { closeTab(); documentView.focus(); });
+at("documents").addEventListener("keydown", (event) => { if (event.key === "Delete") { closeTab(); at("documents").querySelector("[aria-selected=true]").focus(); } });
+at("prettify").addEventListener("click", prettifyBoth);
 
 // --- running ---
 
-// members reads a JSON object; what is no object is told in fault.
+// members reads a JSON object, or throws what is wrong with it.
 function members(text, what) {
   if (!text.trim()) return {};
   let value;
-  try { value = JSON.parse(text); } catch (error) { throw new Error(what + " are not JSON: " + error.message); }
-  if (value === null || typeof value !== "object" || Array.isArray(value)) throw new Error(what + " are an object: {\"name\": …}");
+  try { value = JSON.parse(text); } catch (error) { throw new Error(what + " must be JSON: " + error.message); }
+  if (value === null || typeof value !== "object" || Array.isArray(value)) throw new Error(what + " must be a JSON object such as {\"name\": …}");
   return value;
-}
-
-function checkVariables() {
-  const fault = at("variables-fault");
-  fault.textContent = "";
-  try { return members(variables.value, "Variables"); } catch (error) { fault.textContent = error.message; }
 }
 
 const shopperFields = [...document.querySelectorAll("[data-header]")];
@@ -202,93 +211,144 @@ function headers() {
   return { ...sent, "Content-Type": "application/json" };
 }
 
+// operationAt is the operation that the cursor is in or behind, else the first;
+// nothing in a document that cannot be parsed, which the server explains.
+function operationAt(query, cursor) {
+  let operations;
+  try { operations = parse(query).definitions.filter((d) => d.kind === "OperationDefinition"); } catch { return undefined; }
+  return operations.findLast((operation) => operation.loc.start <= cursor) ?? operations[0];
+}
+
+let opening; // an example whose ids are looked up
+
 async function run() {
-  if (running) return;
-  closeCompletion();
-  const given = checkVariables();
-  if (!given) return choose(at("tab-variables")), variables.focus();
-  const operation = operationAt(query.value, query.selectionStart);
-  const body = { query: query.value, variables: given, operationName: operation?.name };
-  const live = operation?.kind === "subscription" && { Accept: "text/event-stream" };
-  running = new AbortController();
-  busy(true);
-  const began = performance.now();
-  const took = () => Math.round(performance.now() - began) + " ms";
+  await opening;
+  const tab = active, { query, variables } = typed(tab);
+  if (tab.running) return;
+  const running = tab.running = new AbortController(), began = performance.now();
+  const took = () => Math.round(performance.now() - began).toLocaleString("en") + " ms";
+  const still = (answer) => { if (tab.running === running) setAnswer(tab, answer); };
+  setAnswer(tab, { status: "Running…", errors: [], answer: null });
   try {
-    const response = await fetch("graphql", { method: "POST", headers: { ...headers(), ...live }, body: JSON.stringify(body), signal: running.signal });
-    if (response.headers.get("Content-Type")?.startsWith("text/event-stream")) {
-      remember();
-      return await follows(response, took);
-    }
+    const operation = operationAt(query, documentView.state.selection.main.head);
+    const live = operation?.operation === "subscription" && { Accept: "text/event-stream" };
+    const body = JSON.stringify({ query, variables: members(variables, "Variables"), operationName: operation?.name?.value });
+    const response = await fetch("graphql", { method: "POST", headers: { ...headers(), ...live }, body, signal: running.signal });
+    remember(query, variables);
+    if (response.headers.get("Content-Type")?.startsWith("text/event-stream")) return await follow(response, still, took);
     const text = await response.text();
-    const status = [response.status + " " + response.statusText, took(), size(new Blob([text]).size)].join(" · ");
-    show(status, text);
-    remember();
+    still({ ...read(text, [response.status + " " + response.statusText, took(), size(new Blob([text]).size)].join(" · ")) });
   } catch (error) {
-    show(error.name === "AbortError" ? "Cancelled after " + took() : "Not sent, or not answered: " + error.message, "");
+    still({ status: error.name === "AbortError" ? "Cancelled after " + took() : "No answer: " + error.message });
   } finally {
-    running = null;
-    busy(false);
+    if (tab.running === running) {
+      tab.running = null;
+      showBusy();
+    }
   }
 }
 
-// follows shows each event of a subscription when it comes, the newest alone,
-// until the server or the reader ends it.
-async function follows(response, took) {
-  let count = 0;
-  at("status").textContent = "Listening…";
-  for await (const event of events(response.body.pipeThrough(new TextDecoderStream()))) {
-    if (event.name === "complete") break;
-    show("Event " + ++count + " · " + took(), event.data);
+// Text of a subscription's events that the page keeps: older ones go first.
+const keptEvents = 1_000_000;
+
+// follow adds each event of a subscription to the answer, the newest last, until
+// the server or the reader ends it. The events stay.
+async function follow(response, still, took) {
+  let count = 0, text = "", cut = false;
+  const counted = () => count.toLocaleString("en") + (count === 1 ? " event" : " events") + (cut ? " (the oldest are no longer shown)" : "");
+  still({ status: "Listening…" });
+  try {
+    for await (const event of response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream())) {
+      if (event.event === "complete") break;
+      const { errors, answer } = read(event.data), block = `// Event ${++count}, ${took()}\n${answer}\n\n`;
+      text += block;
+      let dropped = 0;
+      while (text.length - dropped > keptEvents && dropped + block.length < text.length) dropped = text.indexOf("\n\n", dropped) + 2;
+      text = text.slice(dropped);
+      cut ||= dropped > 0;
+      still({ status: counted() + " · listening for " + took(), errors, answer: text, dropped, append: block });
+    }
+    still({ status: counted() + ", ended by the server after " + took() });
+  } catch (error) {
+    still({ status: counted() + (error.name === "AbortError" ? ", cancelled after " + took() : ", the connection broke after " + took() + ": " + error.message) });
   }
-  at("status").textContent = count + (count === 1 ? " event" : " events") + ", ended after " + took();
 }
 
 const size = (bytes) => bytes < 1000 ? bytes + " B" : (bytes / 1000).toFixed(1) + " kB";
 
-function busy(is) {
-  at("run").disabled = is;
-  at("cancel").hidden = !is;
-  if (is) at("status").textContent = "Asking…";
+// read is an answer as it is shown: JSON in lines, and its errors.
+function read(text, status) {
+  let value, answer = text;
+  try { answer = JSON.stringify(value = JSON.parse(text), null, 2); } catch { /* shown as it came */ }
+  const errors = Array.isArray(value?.errors) ? value.errors : [];
+  return { errors, answer, ...(status && { status: status + (errors.length ? " · " + errors.length + (errors.length === 1 ? " error" : " errors") : "") }) };
 }
 
-// On a narrow screen the answer is below: it comes into view.
-function reveal() { if (matchMedia("(max-width: 900px)").matches) document.querySelector(".read").scrollIntoView(); }
+// setAnswer changes what a tab shows of its answer; what is left out stays.
+function setAnswer(tab, change) {
+  Object.assign(tab, change);
+  if (tab === active) showAnswer(change);
+}
 
-function show(status, text) {
-  let answer, shown = text;
-  try { answer = JSON.parse(text); shown = JSON.stringify(answer, null, 2); } catch { /* shown as it came */ }
-  const errors = Array.isArray(answer?.errors) ? answer.errors : [];
-  at("status").textContent = status + (errors.length ? " · " + errors.length + (errors.length === 1 ? " error" : " errors") : "");
+// showAnswer shows the active tab's answer. Of a subscription's, append is the new
+// event and dropped the length of those that went: the view scrolls along if it
+// was at its end.
+function showAnswer({ append = "", dropped = 0 } = {}) {
+  showBusy();
+  const { status, errors, answer } = active;
+  at("status").textContent = status;
   at("errors").hidden = !errors.length;
   at("errors").replaceChildren(...errors.map((error) => make("li", {},
     make("strong", {}, error.extensions?.code ?? error.title ?? "Error"), " ", error.message ?? error.detail ?? "",
-    make("small", {}, [error.path && "at " + error.path.join("."), ...(error.locations ?? []).map((l) => "line " + l.line + ", column " + l.column)]
-      .filter(Boolean).join(" · ")),
+    error.path && make("small", {}, "at " + error.path.join(".")),
+    ...(error.locations ?? []).map((place) => make("button", { click: () => goTo(place) }, "Line " + place.line + ", column " + place.column)),
     error.extensions?.code === "UNAUTHENTICATED" ? make("button", { click: () => { choose(at("tab-headers")); at("client-id").focus(); } }, "Get a token") : undefined)));
-  const painted = document.createDocumentFragment();
-  if (shown.length > 300_000) painted.append(shown); // colours would take longer than the answer
-  else for (const [, key, string, rest] of shown.matchAll(/("(?:\\.|[^"\\])*"(?=:))|("(?:\\.|[^"\\])*")|([^"]+|")/g)) {
-    painted.append(key ? make("span", { class: "key" }, key) : string ? make("span", { class: "string" }, string) : rest);
+  at("keys").hidden = status !== "Not run yet.";
+  at("answer").hidden = answer === null;
+  const shown = answerView.state.doc, text = answer ?? "";
+  if (append && shown.length - dropped + append.length === text.length) {
+    const { scrollTop, scrollHeight, clientHeight } = answerView.scrollDOM, follows = scrollTop + clientHeight > scrollHeight - 40;
+    answerView.dispatch({ changes: [{ from: 0, to: dropped }, { from: shown.length, insert: append }] });
+    if (follows) answerView.dispatch({ effects: EditorView.scrollIntoView(text.length, { y: "end" }) });
+  } else if (shown.toString() !== text) {
+    answerView.setState(answerState(text));
+    if (text && matchMedia("(max-width: 900px)").matches) document.querySelector(".read").scrollIntoView(); // it is below
   }
-  at("answer").replaceChildren(painted);
-  reveal();
+}
+
+function showBusy() {
+  at("run").disabled = Boolean(active.running);
+  at("cancel").hidden = !active.running;
+}
+
+// goTo moves the cursor to a place of the document.
+function goTo({ line, column }) {
+  const { doc } = documentView.state, { from, to } = doc.line(Math.min(line, doc.lines));
+  documentView.dispatch({ selection: { anchor: Math.min(from + column - 1, to) }, scrollIntoView: true });
+  documentView.focus();
 }
 
 at("run").addEventListener("click", run);
-at("cancel").addEventListener("click", () => running?.abort());
-variables.addEventListener("input", () => { checkVariables(); draft(); });
+at("cancel").addEventListener("click", () => active.running?.abort());
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.defaultPrevented) {
     event.preventDefault();
     run();
   }
 });
 
-// --- the token: in this tab only ---
+// --- the token and the shopper: in this tab only ---
+
+function setToken(value) {
+  token.value = value;
+  keep("sessionStorage", "token", value);
+  if (active.example && !isEdited(active)) opening = refill(active); // whose ids can be looked up now
+}
 
 token.addEventListener("input", () => keep("sessionStorage", "token", token.value));
+token.addEventListener("change", () => setToken(token.value));
 for (const field of shopperFields) field.addEventListener("input", () => keep("sessionStorage", "shopper", JSON.stringify(shopper())));
+for (const id of ["further", "client-id"]) at(id).addEventListener("input", () => keep("sessionStorage", id, withoutSecrets(at(id).value)));
 at("get-token").addEventListener("submit", async (event) => {
   event.preventDefault();
   const secret = at("client-secret").value, said = at("token-said");
@@ -298,22 +358,20 @@ at("get-token").addEventListener("submit", async (event) => {
     const response = await fetch("oauth/access_token", { method: "POST", body: form });
     const answer = await response.json();
     if (response.ok) {
-      token.value = answer.access_token;
-      keep("sessionStorage", "token", token.value);
       at("client-secret").value = "";
+      setToken(answer.access_token);
     }
-    said.textContent = response.ok ? "The token is in place, for " + Math.round(answer.expires_in / 60) + " minutes."
+    said.textContent = response.ok ? "The token is set. It expires in " + Math.round(answer.expires_in / 60) + " minutes."
       : (answer.errors?.[0]?.detail ?? response.status + " " + response.statusText);
   } catch (error) { said.textContent = "No token: " + error.message; }
 });
 
-// --- history: without headers, and without what looks like a secret ---
+// --- history: without headers, and without the values of secrets ---
 
-function past() { try { return JSON.parse(kept("localStorage", "history")) ?? []; } catch { return []; } }
+const past = () => keptJSON("localStorage", "history") ?? [];
 
-function remember() {
-  const clean = JSON.stringify(checkVariables() ?? {}, (key, value) => /password|secret|token/i.test(key) ? undefined : value, 2);
-  const entry = { query: query.value, variables: clean === "{}" ? "" : clean, at: new Date().toISOString() };
+function remember(query, variables) {
+  const entry = { query: withoutSecrets(query), variables: withoutSecrets(variables), at: new Date().toISOString() };
   const rest = past().filter((other) => other.query !== entry.query || other.variables !== entry.variables);
   keep("localStorage", "history", JSON.stringify([entry, ...rest].slice(0, 30)));
   showHistory();
@@ -321,8 +379,7 @@ function remember() {
 
 function showHistory() {
   at("history-list").replaceChildren(...past().map((entry) => make("li", {}, make("button", { click: () => write(entry.query, entry.variables) },
-    make("b", {}, operationAt(entry.query, 0)?.name ?? entry.query.replace(/\s+/g, " ").slice(0, 60)),
-    make("small", {}, new Date(entry.at).toLocaleString())))));
+    make("b", {}, title(entry.query)), make("small", {}, new Date(entry.at).toLocaleString())))));
 }
 
 at("history-clear").addEventListener("click", () => { keep("localStorage", "history", "[]"); showHistory(); });
@@ -332,24 +389,46 @@ at("history-clear").addEventListener("click", () => { keep("localStorage", "hist
 // readExamples reads examples.graphql: each begins with lines of # key: value.
 function readExamples(text) {
   return text.split(/^(?=# example: )/m).filter((part) => part.startsWith("# example: ")).map((part) => {
-    const example = { variables: "", query: part.replace(/^# .*\n/gm, "").trim() };
+    const example = { query: part.replace(/^# .*\n/gm, "").trim() };
     for (const [, key, value] of part.matchAll(/^# (\w+): (.*)$/gm)) example[key] = value;
-    if (example.variables) example.variables = JSON.stringify(JSON.parse(example.variables), null, 2);
-    example.shopper = JSON.parse(example.shopper ?? "null");
-    return example;
+    return { ...example, variables: JSON.parse(example.variables ?? "{}"), shopper: JSON.parse(example.shopper ?? "null") };
   });
 }
 
-// An example that needs a certain shopper says which, and shows it; the next
-// one finds the shopper who was there before.
-let shopperBefore;
+let ask, shopperBefore, lastOpened = 0;
+
+// variablesOf is an example's variables, with ids of this shop, and a note on them.
+async function variablesOf({ example, variables }) {
+  const filled = token.value.trim() ? await fillExample(example, variables, ask)
+    : { variables, note: "The variables are those of the demo shop. With a token, the page looks up ids of this shop." };
+  return Object.keys(variables).length ? { note: filled.note, text: JSON.stringify(filled.variables, null, 2) } : { note: "", text: "" };
+}
+
+// openExample writes an example. One that needs a certain shopper says which, and
+// the next one restores the shopper from before.
 function openExample(example) {
-  write(example.query, example.variables);
   if (example.shopper) shopperBefore ??= shopper();
   if (example.shopper ?? shopperBefore) shop(example.shopper ?? shopperBefore);
   if (!example.shopper) shopperBefore = undefined;
   choose(at(example.shopper ? "tab-headers" : "tab-variables"));
-  say(example.title + " is in the editor");
+  const turn = ++lastOpened;
+  return opening = (async () => {
+    const { note, text } = await variablesOf(example);
+    if (turn !== lastOpened) return; // another was opened meanwhile
+    write(example.query, text);
+    Object.assign(active, { example, note });
+    showTabs();
+    say(example.title + " is in the editor");
+  })();
+}
+
+// refill looks up the ids of an opened example again.
+async function refill(tab) {
+  const { note, text } = await variablesOf(tab.example);
+  if (tab !== active || isEdited(tab)) return;
+  Object.assign(tab, { note, opened: { ...tab.opened, variables: text } });
+  replace(variablesView, text);
+  edited();
 }
 
 function showExamples() {
@@ -362,46 +441,54 @@ function showExamples() {
 
 const trail = [], page = at("reference-page"), search = at("reference-search");
 
+const words = { GraphQLObjectType: "type", GraphQLInterfaceType: "interface", GraphQLUnionType: "union", GraphQLEnumType: "enum", GraphQLInputObjectType: "input", GraphQLScalarType: "scalar" };
+const membersOf = (type) => isEnumType(type) ? type.getValues() : Object.values(type.getFields?.() ?? {});
+const types = () => Object.values(schema.getTypeMap()).filter((type) => !type.name.startsWith("__"));
+
 // prose is a description: paragraphs, with what is between backticks as code.
 const prose = (text) => (text ?? "").split(/\n\s*\n/).filter(Boolean).map((paragraph) =>
   make("p", {}, ...paragraph.split("`").map((part, i) => i % 2 ? make("code", {}, part) : part)));
 
-// linked is a type as it is written, its name a link where there is a page.
+// linked is a type as it is written, its name a link.
 function linked(type) {
-  const name = named(type), [before, after] = type.split(name);
-  return make("span", { class: "type" }, before, schema.types[name] ? make("a", { href: "#type=" + name, click: (event) => { event.preventDefault(); openType(name); } }, name) : name, after);
+  const { name } = getNamedType(type), [before, after] = String(type).split(name);
+  return make("span", { class: "type" }, before, make("a", { href: "#type=" + name, click: (event) => { event.preventDefault(); openType(name); } }, name), after);
 }
 
 function entry(member) {
-  const title = make("dt", {}, make("b", {}, member.name), ...(member.type ? [": ", linked(member.type)] : []), ...(member.default ? [" = " + member.default] : []));
+  const initial = member.defaultValue !== undefined ? [" = " + print(astFromValue(member.defaultValue, member.type))] : [];
+  const heading = make("dt", { "data-member": member.name }, make("b", {}, member.name), ...(member.type ? [": ", linked(member.type)] : []), ...initial);
   const about = make("dd", {}, ...prose(member.description));
-  if (member.deprecated) about.prepend(make("mark", {}, "deprecated"));
+  if (member.deprecationReason) about.prepend(make("mark", {}, "deprecated"));
   if (member.args?.length) about.append(make("details", {}, make("summary", {}, member.args.length === 1 ? "1 argument" : member.args.length + " arguments"), make("dl", {}, ...member.args.flatMap(entry))));
-  return [title, about];
+  return [heading, about];
 }
 
-function openType(name, back = false) {
-  const type = schema.types[name];
+// openType shows a type, scrolled to a member if one is named.
+function openType(name, member, back = false) {
+  const type = schema.getType(name);
   if (!type) return;
   if (!back) trail.push(name);
   at("reference-back").disabled = trail.length < 2;
   search.value = "";
-  page.replaceChildren(make("h2", {}, make("small", {}, type.kind), " ", name), ...prose(type.description),
-    ...(type.implements?.length ? [make("p", {}, "implements ", ...type.implements.map(linked))] : []),
-    ...(type.possible?.length ? [make("p", {}, "one of ", ...type.possible.flatMap((p) => [linked(p), " "]))] : []),
-    make("dl", {}, ...Object.values(type.members).flatMap(entry)));
+  const interfaces = type.getInterfaces?.() ?? [], possible = isAbstractType(type) ? schema.getPossibleTypes(type) : [];
+  page.replaceChildren(make("h2", {}, make("small", {}, words[type[Symbol.toStringTag]] ?? ""), " ", name), ...prose(type.description),
+    ...(interfaces.length ? [make("p", {}, "implements ", ...interfaces.flatMap((p) => [linked(p), " "]))] : []),
+    ...(possible.length ? [make("p", {}, "one of ", ...possible.flatMap((p) => [linked(p), " "]))] : []),
+    make("dl", {}, ...membersOf(type).flatMap(entry)));
   page.parentElement.scrollTop = 0;
   page.focus({ preventScroll: true });
+  page.querySelector(`[data-member="${member}"]`)?.scrollIntoView();
 }
 
 function openSearch() {
   const words = search.value.trim().toLowerCase();
-  if (!schema || (!words && trail.length)) return trail.length ? openType(trail.at(-1), true) : undefined;
+  if (!schema || (!words && trail.length)) return trail.length ? openType(trail.at(-1), undefined, true) : undefined;
   const hits = [];
-  for (const type of Object.values(schema.types)) {
+  for (const type of types()) {
     const score = (name, about) => name.toLowerCase().startsWith(words) ? 0 : name.toLowerCase().includes(words) ? 1 : about?.toLowerCase().includes(words) ? 3 : 9;
     hits.push([score(type.name, type.description), type.name, type.name]);
-    for (const member of Object.values(type.members)) hits.push([score(member.name, member.description) + 0.5, type.name + "." + member.name, type.name]);
+    for (const member of membersOf(type)) hits.push([score(member.name, member.description) + 0.5, type.name + "." + member.name, type.name]);
   }
   const best = hits.filter(([score]) => score < 9).sort((a, b) => a[0] - b[0]).slice(0, 60);
   say(best.length + " found");
@@ -410,24 +497,34 @@ function openSearch() {
 }
 
 search.addEventListener("input", openSearch);
-at("reference-back").addEventListener("click", () => { trail.pop(); openType(trail.at(-1), true); });
+at("reference-back").addEventListener("click", () => { trail.pop(); openType(trail.at(-1), undefined, true); });
 
 // --- links: #example=stock, #query=…&variables=…, #type=Product, and &run ---
 
-function openLink() {
+async function openLink() {
   const link = new URLSearchParams(location.hash.slice(1));
   const example = examples.find((e) => e.example === link.get("example"));
-  if (example) openExample(example);
+  if (example) await openExample(example);
   if (link.has("query")) write(link.get("query"), link.get("variables") ?? "");
   if (link.has("type") && schema) choose(at("tab-reference")), openType(link.get("type"));
-  // Whoever made the link is not who reads it: it may not write with the reader's token.
-  if (link.has("run") && !tokens(query.value).some((t) => t.text === "mutation")) run();
+  if (link.has("run") && !mayWrite(typed(active).query)) run();
+}
+
+// mayWrite tells whether a document could hold a mutation. Whoever made a link is
+// not who opens it: it may not write with the reader's token.
+function mayWrite(query) {
+  try { return parse(query).definitions.some((d) => d.operation === "mutation"); } catch { return true; }
 }
 
 at("share").addEventListener("click", async () => {
-  const link = new URL("#" + new URLSearchParams({ query: query.value, variables: variables.value }), location.href);
+  const { query, variables } = typed(active);
+  const link = new URL("#" + new URLSearchParams({ query: withoutSecrets(query), variables: withoutSecrets(variables) }), location.href);
   history.replaceState(null, "", link);
-  try { await navigator.clipboard.writeText(link.href); say("Copied"); } catch { say("The link is in the address bar"); }
+  let told = "Copied";
+  try { await navigator.clipboard.writeText(link.href); } catch { told = "The link is in the address bar"; }
+  say(told);
+  at("share").textContent = told;
+  setTimeout(() => { at("share").textContent = "Copy link"; }, 2000);
 });
 
 async function text(path) {
@@ -438,24 +535,34 @@ async function text(path) {
 
 async function start() {
   token.value = kept("sessionStorage", "token") || visitor.token || "";
-  try { shop(JSON.parse(kept("sessionStorage", "shopper")) ?? {}); } catch { /* then as they are */ }
-  at("client-id").value = visitor.client ?? "";
+  shop(keptJSON("sessionStorage", "shopper") ?? {});
+  at("further").value = kept("sessionStorage", "further") ?? "";
+  at("client-id").value = kept("sessionStorage", "client-id") || visitor.client || "";
   at("visitor").hidden = !visitor.token;
-  at("elsewhere").hidden = Boolean(visitor.token);
+  if (/Mac|iP/.test(navigator.platform)) for (const key of document.querySelectorAll("kbd.mod")) key.textContent = "⌘";
   showHistory();
+  let fault;
   try {
-    const [sdl, list] = await Promise.all([text("schema.graphql"), text("playground/examples.graphql")]);
-    schema = readSchema(sdl);
+    const [sdl, list, ids] = await Promise.all(["schema.graphql", "playground/examples.graphql", "playground/ids.graphql"].map(text));
+    schema = buildSchema(sdl);
     examples = readExamples(list);
-  } catch (error) { at("status").textContent = "The schema cannot be read: " + error.message; }
+    ask = asking(ids, headers);
+  } catch (error) { fault = "The schema or the examples cannot be read: " + error.message; }
   showExamples();
-  if (schema) openType(schema.roots.query);
-  query.focus();
-  let left = [];
-  try { left = JSON.parse(kept("sessionStorage", "draft")) ?? []; } catch { /* then none */ }
-  if (left[0]) write(...left);
-  else if (examples.length) write(examples[0].query, examples[0].variables);
-  openLink();
+  if (schema) openType("Query");
+  const before = keptJSON("sessionStorage", "tabs"), restored = Boolean(before?.tabs?.length);
+  for (const { edited, ...opened } of before?.tabs ?? []) Object.assign(newTab(opened), edited && { opened: null });
+  documentView = new EditorView({ parent: at("query") });
+  variablesView = new EditorView({ parent: at("variables") });
+  answerView = new EditorView({ parent: at("answer"), state: answerState("") });
+  activate(tabs[before?.active] ?? tabs[0] ?? newTab());
+  if (fault) setAnswer(active, { status: fault });
+  documentView.focus();
+  // A reload shows what was typed, not the link that the page was first opened by.
+  if (!restored || performance.getEntriesByType("navigation")[0]?.type === "navigate") {
+    if (!restored && examples.length && !/\b(example|query)=/.test(location.hash)) await openExample(examples[0]);
+    await openLink();
+  }
   document.body.dataset.ready = "";
 }
 

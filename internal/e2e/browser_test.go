@@ -197,18 +197,54 @@ func TestPagesInABrowser(t *testing.T) {
 // playgroundReady is there once the playground can be worked with.
 const playgroundReady = chromedp.CSS("body[data-ready]")
 
+// editor is what an editor of the playground holds.
+func (b *browser) editor(t *testing.T, id string) string {
+	t.Helper()
+	return b.script(t, `document.querySelector("#`+id+` .cm-content").innerText.replace(/\u200b/g, "").trim()`)
+}
+
+// open clicks an example of the playground, and waits until it is in the editor.
+func (b *browser) open(t *testing.T, example string) {
+	t.Helper()
+	title := b.script(t, `document.querySelector("#said").textContent = "", (e => (e.click(), e.querySelector("b").textContent))(document.querySelector("[data-example=`+example+`]"))`)
+	b.until(t, fmt.Sprintf("document.querySelector('#said').textContent === %q", title+" is in the editor"))
+}
+
+// write puts a document into an empty tab of the playground, as a link does.
+func (b *browser) write(t *testing.T, query, variables string) {
+	t.Helper()
+	link := url.Values{"query": {query}, "variables": {variables}}.Encode()
+	b.script(t, fmt.Sprintf(`document.querySelector("#new").click(), location.hash = %q, ""`, link))
+	b.until(t, fmt.Sprintf(`document.querySelector("#query .cm-content").innerText.trim() === %q`, query))
+}
+
+// run runs what is in the editor, and waits for the answer.
+func (b *browser) run(t *testing.T) (status string) {
+	t.Helper()
+	b.script(t, `document.querySelector("#run").click(), ""`)
+	b.until(t, `!document.querySelector("#run").disabled && !/^(Running|Not run)/.test(document.querySelector("#status").textContent)`)
+	return b.text(t, "#status")
+}
+
 // seeStockTick runs the example of a subscription: it begins with how things
-// stand, and goes on until it is cancelled.
+// stand, shows each change below, and keeps all of them when it is cancelled.
 func seeStockTick(t *testing.T, b *browser) {
-	b.script(t, `document.querySelector("[data-example=live]").click(), document.querySelector("#run").click(), ""`)
-	b.until(t, `document.querySelector("#status").textContent.startsWith("Event ")`)
-	require.Contains(t, b.text(t, "#answer"), `"stockChanged"`)
+	b.open(t, "live")
+	b.script(t, `document.querySelector("#run").click(), ""`)
+	b.until(t, `document.querySelector("#status").textContent.startsWith("2 events · listening")`)
 	b.script(t, `fetch("graphql", {method: "POST", headers: {"Content-Type": "application/json", Authorization: "Bearer " + document.querySelector("#token").value},
 		body: JSON.stringify({query: 'mutation { stockTransact(input: {changes: [{productId: "prod-espresso", action: INCREMENT, quantity: 7}]}) { userErrors { message } } }'})}), ""`)
-	b.until(t, `!document.querySelector("#status").textContent.startsWith("Event 1 ") && !document.querySelector("#status").textContent.startsWith("Event 2 ")`)
+	b.until(t, `document.querySelector("#status").textContent.startsWith("3 events · listening")`)
 	b.picture(t, "playground-live")
-	b.script(t, `document.querySelector("#cancel").click(), ""`)
-	b.until(t, `document.querySelector("#status").textContent.startsWith("Cancelled")`)
+	shown := b.editor(t, "answer")
+	require.Contains(t, shown, `"stockChanged"`)
+	require.Regexp(t, `(?s)^// Event 1, .*// Event 2, .*// Event 3, `, shown)
+
+	b.open(t, "settings") // in a tab of its own, for one listens in this one
+	require.Contains(t, b.run(t), "200 OK")
+	b.script(t, `[...document.querySelectorAll("#documents [role=tab]")].find((tab) => tab.textContent === "Live").click(), document.querySelector("#cancel").click(), ""`)
+	b.until(t, `document.querySelector("#status").textContent.startsWith("3 events, cancelled after ")`)
+	require.Equal(t, shown, b.editor(t, "answer"))
 }
 
 // seeExamples runs every example by one click, and another shopper's.
@@ -222,29 +258,49 @@ func seeExamples(t *testing.T, b *browser, s *served) {
 			seeStockTick(t, b)
 			continue
 		}
-		b.script(t, `document.querySelector("#status").textContent = "", document.querySelector("[data-example=`+name+`]").click(), document.querySelector("#run").click(), ""`)
-		b.until(t, `document.querySelector("#status").textContent.includes("200 OK")`)
+		b.open(t, name)
+		require.Contains(t, b.run(t), "200 OK", name)
 		require.Empty(t, b.text(t, "#errors"), name)
+		require.Empty(t, b.text(t, "#note"), "%s: its ids are the demo's", name)
 	}
-	b.do(t, chromedp.Click(chromedp.CSS("[data-example=node]")), chromedp.Click(chromedp.CSS("#run")))
+	b.open(t, "node")
+	b.run(t)
 	b.until(t, `document.querySelector("#answer").textContent.includes("COF-FLW")`)
 	b.picture(t, "playground")
 
-	b.do(t, chromedp.Click(chromedp.CSS("[data-example=language]")), chromedp.Click(chromedp.CSS("#run")))
-	b.until(t, `document.querySelector("#answer").textContent.includes("3,00")`)
-	require.Contains(t, b.text(t, "#answer"), `"language": "fr"`)
+	b.open(t, "language")
+	b.run(t)
+	require.Contains(t, b.editor(t, "answer"), "3,00")
+	require.Contains(t, b.editor(t, "answer"), `"language": "fr"`)
 	b.picture(t, "playground-shopper")
-	b.do(t, chromedp.SetValue(chromedp.CSS("[data-header=Accept-Language]"), "de"), chromedp.Click(chromedp.CSS("#run")))
-	b.until(t, `document.querySelector("#answer").textContent.startsWith('{\n  "data": {\n    "product": {\n      "language": "de"')`)
-	b.do(t, chromedp.Click(chromedp.CSS("[data-example=node]")))
-	b.until(t, `document.querySelector("[data-header=Accept-Language]").value === ""`) // the shopper from before
+	b.do(t, chromedp.SetValue(chromedp.CSS("[data-header=Accept-Language]"), "de"))
+	b.run(t)
+	require.Regexp(t, `^\{\s+"data": \{\s+"product": \{\s+"language": "de"`, b.editor(t, "answer"))
+	b.open(t, "node")
+	require.Equal(t, "", b.script(t, `document.querySelector("[data-header=Accept-Language]").value`), "the shopper from before")
 
-	// A subscription's events are shown as they come.
+	// A subscription that the server ends, and one whose connection breaks, keep
+	// what came. Of more text than a page can hold the newest is kept.
 	b.script(t, `window.fetch = async (path, { headers }) => new Response(
-		'event: next\ndata: {"data": {"tick": 1}}\n\n:\n\nevent: next\ndata: {"data": {"tick": 2}}\n\nevent: complete\n\n', { headers: { "Content-Type": headers.Accept } }),
-		document.querySelector("#query-text").value = "subscription { tick }", document.querySelector("#run").click(), ""`)
-	b.until(t, `document.querySelector("#status").textContent.startsWith("2 events, ended")`)
-	require.Contains(t, b.text(t, "#answer"), `"tick": 2`)
+		'event: next\ndata: {"data": {"tick": 1}}\n\n:\n\nevent: next\ndata: {"data": {"tick": 2}}\n\nevent: complete\n\n', { headers: { "Content-Type": headers.Accept } }), ""`)
+	b.write(t, "subscription { tick }", "")
+	require.Regexp(t, "^2 events, ended by the server after ", b.run(t))
+	require.Regexp(t, `(?s)"tick": 1.*"tick": 2`, b.editor(t, "answer"))
+	b.script(t, `window.fetch = async (path, { headers }) => { let n = 0; return new Response(new ReadableStream({ async pull(to) {
+		if (++n > 30) return await new Promise((then) => setTimeout(then, 300)), to.error(new Error("gone")); // once all before it is read
+		to.enqueue(new TextEncoder().encode('event: next\ndata: ' + JSON.stringify({ data: { tick: n, text: "x".repeat(50_000) } }) + "\n\n"));
+	} }), { headers: { "Content-Type": headers.Accept } }); }, ""`)
+	require.Regexp(t, "^30 events .the oldest are no longer shown., the connection broke after .*: gone$", b.run(t))
+	held := b.script(t, `import("/playground/editor.js").then(({ EditorView }) => window.held = EditorView.findFromDOM(document.querySelector("#answer .cm-editor")).state.doc.toString()), ""`)
+	b.until(t, `window.held?.includes("// Event 30,")`)
+	held = b.script(t, "window.held")
+	require.True(t, strings.HasPrefix(held, "// Event 12,"), held[:20])
+	require.Less(t, len(held), 1_000_000)
+
+	// Without an answer there is none of before.
+	b.script(t, `window.fetch = async () => { throw new TypeError("no network"); }, ""`)
+	require.Equal(t, "No answer: no network", b.run(t))
+	require.Equal(t, "true", b.script(t, `String(document.querySelector("#answer").hidden)`))
 }
 
 // seeGraphiQL runs its first example, and opens the explorer; where it was not
@@ -252,13 +308,13 @@ func seeExamples(t *testing.T, b *browser, s *served) {
 func seeGraphiQL(t *testing.T, b *browser, s *served) {
 	b.do(t, chromedp.Navigate(s.url+graph.GraphiQLPath))
 	bundle, err := os.ReadFile("graph/graphiql/dist/graphiql.js")
-	if err != nil {
+	if _, missing := os.Stat("graph/graphiql/dist/licenses.txt"); err != nil || missing != nil {
 		require.Contains(t, b.text(t, "main"), "npm run bundle --prefix graph/graphiql")
 		b.picture(t, "graphiql-missing")
 		storetest.Require(t, "graphiql", "npm run bundle --prefix graph/graphiql builds it")
 	}
 	sum := sha256.New()
-	for _, name := range []string{"build.js", "graphiql.css", "graphiql.jsx", "no-style.js", "package-lock.json"} {
+	for _, name := range []string{"build.js", "graphiql.css", "graphiql.jsx", "no-style.js", "package-lock.json", "../editor/licenses.js", "../playground/ids.js"} {
 		source, err := os.ReadFile("graph/graphiql/" + name)
 		require.NoError(t, err)
 		sum.Write(source)
@@ -297,37 +353,58 @@ func seeGraphiQLTick(t *testing.T, b *browser, s *served) {
 // seePlayground works with the editor, by keyboard, with the reference, and by
 // links.
 func seePlayground(t *testing.T, b *browser, s *served) {
-	const editor = chromedp.CSS("#query-text")
 	b.do(t, chromedp.Navigate(s.url+"/"), chromedp.WaitReady(playgroundReady))
-
-	// By keyboard alone: what is typed is completed, and run.
 	typing := func(keys ...string) {
 		for _, key := range keys {
 			b.do(t, chromedp.KeyEvent(key))
 		}
 	}
-	_, err := chromedp.Run(b, chromedp.Evaluate[string](`document.querySelector("#variables-text").value = document.querySelector("#query-text").value = ""`))
-	require.NoError(t, err)
-	b.do(t, chromedp.Focus(editor))
+	with := func(key string, modifiers ...chromedp.Modifier) {
+		b.do(t, chromedp.KeyEvent(key, chromedp.KeyModifiers(modifiers...)))
+	}
+	is := func(document string) {
+		t.Helper()
+		b.until(t, fmt.Sprintf(`document.querySelector("#query .cm-content").innerText.replace(/\u200b/g, "").replace(/\s+/g, " ").trim() === %q`, document))
+	}
+	choices := func() { // Tab takes none before they can be read
+		b.do(t, chromedp.WaitVisible(chromedp.CSS(".cm-tooltip-autocomplete [aria-selected]")), chromedp.Sleep(150*time.Millisecond))
+	}
+	seeEditing(t, b, typing, with, is, choices)
+
+	// By keyboard alone: what is typed is completed, undone, linted, and run.
+	b.do(t, chromedp.Click(chromedp.CSS("#new")))
 	typing("{ setti")
-	b.do(t, chromedp.WaitVisible(chromedp.CSS("#completion-0")))
+	choices()
 	b.picture(t, "playground-completion")
-	require.Equal(t, "settingsSettings", b.text(t, "#completions [aria-selected=true]"), "the field and its type")
-	typing(kb.Tab, " { page")
-	b.do(t, chromedp.WaitVisible(chromedp.CSS("#completion-1")))
+	require.Equal(t, "settingsSettings", b.text(t, ".cm-tooltip-autocomplete [aria-selected]"), "the field and its type")
+	typing(kb.Tab)
+	is("{ settings { }}")
+	with("z", chromedp.ModifierCtrl)
+	is("{ setti}")
+	with("y", chromedp.ModifierCtrl)
+	is("{ settings { }}")
+	typing(kb.ArrowUp, kb.End, "page")
+	choices()
 	typing(kb.ArrowDown)
-	b.do(t, chromedp.WaitVisible(chromedp.CSS("#completion-1[aria-selected=true]")))
-	typing(kb.Tab, " c", kb.Escape, kb.Backspace, "} }")
-	written, err := chromedp.Run(b, chromedp.Value(editor))
-	require.NoError(t, err)
-	require.Equal(t, "{ settings { pageLengthMax } }", written)
-	b.do(t, chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl)))
+	b.do(t, chromedp.WaitVisible(chromedp.CSS(".cm-tooltip-autocomplete li:nth-child(2)[aria-selected]")))
+	typing(kb.Tab)
+	is("{ settings { pageLengthMax }}")
+	with(kb.Enter, chromedp.ModifierCtrl)
 	b.until(t, `document.querySelector("#answer").textContent.includes('"pageLengthMax": 100')`)
 
+	// A fault of the variables is told, and no answer of before stands beside it.
+	b.do(t, chromedp.Focus(chromedp.CSS("#variables .cm-content")))
+	typing("[")
+	require.Regexp(t, "^No answer: Variables must be a JSON object", b.run(t))
+	require.Equal(t, "true", b.script(t, `String(document.querySelector("#answer").hidden)`))
+
 	// Without a token there is a way to one.
-	b.do(t, chromedp.Click(chromedp.CSS("#tab-headers")), chromedp.SetValue(chromedp.CSS("#token"), "spent"), chromedp.Click(chromedp.CSS("#run")),
-		chromedp.Click(chromedp.CSS("#errors button")), chromedp.SetValue(chromedp.CSS("#client-id"), "demo"), chromedp.Click(chromedp.CSS("#get-token button")))
-	b.until(t, `document.querySelector("#token-said").textContent === "The token is in place, for 60 minutes."`)
+	b.write(t, "{ settings { locale } }", "")
+	b.do(t, chromedp.Click(chromedp.CSS("#tab-headers")), chromedp.SetValue(chromedp.CSS("#token"), "spent"))
+	require.Contains(t, b.run(t), "1 error")
+	b.picture(t, "playground-errors")
+	b.do(t, chromedp.Click(chromedp.CSS("#errors button:last-child")), chromedp.SetValue(chromedp.CSS("#client-id"), "demo"), chromedp.Click(chromedp.CSS("#get-token button")))
+	b.until(t, `document.querySelector("#token-said").textContent === "The token is set. It expires in 60 minutes."`)
 
 	// The reference finds a type, and leads to the next one.
 	b.do(t, chromedp.Click(chromedp.CSS("#tab-reference")), chromedp.SendKeys(chromedp.CSS("#reference-search"), "ProductFacets"),
@@ -336,14 +413,152 @@ func seePlayground(t *testing.T, b *browser, s *served) {
 	b.picture(t, "playground-reference")
 	b.do(t, chromedp.Click(chromedp.CSS("#reference-page dt a")))
 	b.until(t, `document.querySelector("#reference-page h2")?.textContent === "type FacetValue"`)
+	seeReload(t, b, s)
 
 	// A link runs what reads, and leaves what writes to its reader.
 	b.do(t, chromedp.Navigate("about:blank"), chromedp.Navigate(s.url+"/#example=stock&run"))
 	b.until(t, `document.querySelector("#answer").textContent.includes("COF-CAP")`)
 	b.do(t, chromedp.Navigate("about:blank"), chromedp.Navigate(s.url+"/#example=transact&run"), chromedp.WaitReady(playgroundReady))
-	require.Contains(t, b.text(t, "#status"), "Nothing has been asked")
-	stored, err := chromedp.Run(b, chromedp.Evaluate[string](`JSON.stringify(localStorage)`))
-	require.NoError(t, err)
+	require.Contains(t, b.text(t, "#status"), "Not run yet")
+	stored := b.script(t, `JSON.stringify(localStorage)`)
 	require.Contains(t, stored, "pageLengthMax")
 	require.NotContains(t, stored, demoToken(t, s))
+}
+
+// seeEditing edits by keys: examples are undone together with their variables,
+// and what was typed is overwritten by none.
+func seeEditing(t *testing.T, b *browser, typing func(...string), with func(string, ...chromedp.Modifier), is func(string), choices func()) {
+	t.Helper()
+	tabs := func() string {
+		return b.script(t, `[...document.querySelectorAll("#documents [role=tab]")].map((tab) => tab.textContent).join()`)
+	}
+	b.open(t, "stock")
+	require.Equal(t, "StockLevels", tabs(), "in the tab of the example from before")
+	b.open(t, "node")
+	b.do(t, chromedp.Focus(chromedp.CSS("#query .cm-content")))
+	with("z", chromedp.ModifierCtrl)
+	require.True(t, strings.HasPrefix(b.editor(t, "query"), "query StockLevels"))
+	require.Contains(t, b.editor(t, "variables"), "prod-cappuccino")
+	with("y", chromedp.ModifierCtrl)
+	require.Contains(t, b.editor(t, "variables"), "node-coffee")
+
+	typing("# mine", kb.Enter)
+	b.open(t, "stock")
+	require.Equal(t, "CategoryPage,StockLevels", tabs(), "what was typed is overwritten by no example")
+	b.do(t, chromedp.Click(chromedp.CSS("#document-0")))
+	require.Contains(t, b.editor(t, "query"), "# mine")
+
+	b.do(t, chromedp.Click(chromedp.CSS("#new")))
+	typing("query Q($id: ID!) { catalogNode(id: $")
+	choices()
+	typing(kb.Tab)
+	is("query Q($id: ID!) { catalogNode(id: $id)}")
+	typing(kb.ArrowRight, " { name bogus")
+	b.do(t, chromedp.WaitVisible(chromedp.CSS("#query .cm-lintRange-error")), chromedp.WaitVisible(chromedp.CSS("#query .cm-lint-marker-error")))
+	b.picture(t, "playground-lint")
+	typing(" # why")
+	with("f", chromedp.ModifierShift, chromedp.ModifierAlt)
+	b.until(t, `document.querySelector("#status").textContent.startsWith("Not formatted: Syntax Error")`)
+	typing(kb.Enter, "}")
+	b.do(t, chromedp.Click(chromedp.CSS("#prettify")))
+	require.Equal(t, "query Q($id: ID!) {\n  catalogNode(id: $id) {\n    name\n    bogus\n    # why\n  }\n}", b.editor(t, "query"))
+	b.do(t, chromedp.Focus(chromedp.CSS("#query .cm-content")))
+	with("/", chromedp.ModifierCtrl)
+	require.Contains(t, b.editor(t, "query"), "#")
+	require.Equal(t, "true", b.script(t, `String(document.querySelector("#query").contains(document.activeElement))`))
+	typing(kb.Escape, kb.Tab)
+	require.Equal(t, "false", b.script(t, `String(document.querySelector("#query").contains(document.activeElement))`), "Esc and Tab leave the editor")
+	require.Equal(t, "", b.script(t, `[...document.querySelectorAll("[role=textbox]")].filter((e) => !e.ariaLabel).map((e) => e.outerHTML).join()`))
+}
+
+// seeReload finds what was typed after a reload, but no secret where a browser
+// keeps it: neither in the tabs and the history, nor in a link.
+func seeReload(t *testing.T, b *browser, s *served) {
+	t.Helper()
+	const (
+		query = `mutation Set($input: GatewayUpdateInput!, $password: String = "s3cret-a") {
+  gatewayUpdate(input: $input) { userErrors { field } }
+  again: gatewayUpdate(input: {slug: MANUAL, password: "s3cret-b", username: "till"}) { userErrors { field } }
+  token: __typename
+}`
+		variables = `{"input": {"slug": "MANUAL", "password": "s3cret-c", "username": "till"}, "tokens": ["s3cret-d", {"a": ["s3cret-e"]}], "apiSecret": 53123, "n": 1}`
+	)
+	b.write(t, query, variables)
+	b.do(t, chromedp.SetValue(chromedp.CSS("#further"), `{"X-Request-Id": "mine", "Authorization": "Bearer s3cret-f"}`))
+	b.run(t)
+	b.do(t, chromedp.Click(chromedp.CSS("#share")))
+	b.until(t, `location.hash.includes("username")`)
+	kept := b.script(t, `decodeURIComponent(location.hash) + JSON.stringify(sessionStorage) + JSON.stringify(localStorage)`)
+	require.NotContains(t, kept, "s3cret")
+	require.NotContains(t, kept, "53123")
+	require.Contains(t, kept, "till")
+
+	b.do(t, chromedp.Focus(chromedp.CSS("#query .cm-content")), chromedp.KeyEvent("# typed", chromedp.KeyModifiers()))
+	before := b.script(t, `[...document.querySelectorAll("#documents [role=tab]")].map((tab) => tab.textContent).join()`)
+	b.do(t, chromedp.Reload(), chromedp.WaitReady(playgroundReady))
+	require.Equal(t, before, b.script(t, `[...document.querySelectorAll("#documents [role=tab]")].map((tab) => tab.textContent).join()`))
+	document := b.editor(t, "query")
+	require.Contains(t, document, "# typed", "the link in the address bar is older than what was typed")
+	require.Contains(t, document, `{slug: MANUAL, password: "", username: "till"}`)
+	require.Contains(t, document, "$password: String = \"\"")
+	require.Contains(t, document, "token: __typename")
+	require.Contains(t, b.editor(t, "variables"), `{"input": {"slug": "MANUAL", "password": "", "username": "till"}, "tokens": "", "apiSecret": "", "n": 1}`)
+}
+
+// In a shop that is not the demo, examples name what that shop has, or say what
+// it lacks.
+func TestThePlaygroundInAnotherShop(t *testing.T) {
+	t.Parallel()
+	storetest.LongOnly(t, "a page takes a browser seconds")
+	within := chromium(t)
+	scopes := []string{"catalog:read", "catalog:write", "inventory:read", "inventory:write", "promotions:read", "promotions:write", "checkout:write", "gateways:read", "settings:read"}
+	open := func(t *testing.T, lines string, scopes ...string) *browser {
+		flags, _ := database(t)
+		if lines != "" {
+			file := filepath.Join(t.TempDir(), "shop.ndjson")
+			require.NoError(t, os.WriteFile(file, []byte(lines), 0o600))
+			good(t, append([]string{"import", file}, flags...)...)
+		}
+		o := openOffice(t, flags[1])
+		_, token := o.issue(t, scopes...)
+		s := o.serve(t)
+		b := openTab(t, within, s.url)
+		b.do(t, chromedp.Navigate(s.url+"/"), chromedp.WaitReady(playgroundReady))
+		require.Regexp(t, "^The variables are those of the demo shop. With a token", b.text(t, "#note"))
+		b.do(t, chromedp.Click(chromedp.CSS("#tab-headers")), chromedp.SendKeys(chromedp.CSS("#token"), token), chromedp.Click(chromedp.CSS("#tab-variables")))
+		b.until(t, `!document.querySelector("#note").textContent.includes("With a token")`)
+		return b
+	}
+	shop, err := os.ReadFile("internal/demo/shop.ndjson")
+	require.NoError(t, err)
+	other := strings.NewReplacer(`prod-`, `item-`, `node-`, `branch-`, `promo-`, `offer-`, `catalog-coffee`, `catalog-other`, `EARLYBIRD`, `LATEBIRD`, `"slug":"`, `"slug":"x-`, `"new"`, `"fresh"`,
+		`Coffee`, `Tea`, `coffee`, `tea`).Replace(string(shop))
+	t.Run("other ids", func(t *testing.T) {
+		b := open(t, other, scopes...)
+		require.Equal(t, "The variables name data of this shop.", b.text(t, "#note"), "as soon as there is a token")
+		for _, name := range []string{"node", "product", "bundle", "language", "filters", "search", "stock", "code", "codes", "transact", "generate", "publish"} {
+			b.open(t, name)
+			require.Equal(t, "The variables name data of this shop.", b.text(t, "#note"), name)
+			require.Contains(t, b.run(t), "200 OK", name)
+			answer := b.editor(t, "answer")
+			require.NotRegexp(t, `"data": \{\s*"\w+": null|"errors"|"userErrors": \[\s*\{|"nodes": \[\]`, answer, "%s shows nothing", name)
+		}
+		b.picture(t, "playground-other-shop")
+	})
+	t.Run("empty", func(t *testing.T) {
+		b := open(t, "", scopes...)
+		for name, lacks := range map[string]string{"stock": "stock records", "promotions": "", "codes": "promotions with codes", "code": "codes in its first 10 promotions", "publish": "catalogs", "settings": ""} {
+			b.open(t, name)
+			want := ""
+			if lacks != "" {
+				want = "This shop has no " + lacks + ". The variables are those of the demo shop."
+			}
+			require.Equal(t, want, b.text(t, "#note"), name)
+		}
+	})
+	t.Run("a scope is missing", func(t *testing.T) {
+		b := open(t, other, "catalog:read")
+		b.open(t, "codes")
+		require.Regexp(t, "^Looking up data of this shop failed, so the variables are those of the demo shop. .*promotions", b.text(t, "#note"))
+	})
 }

@@ -68,7 +68,8 @@ func TestThePlaygroundWorksBesideTrustedDocuments(t *testing.T) {
 func seeTrusted(t *testing.T, b *browser, s *served) {
 	b.do(t, chromedp.Navigate(s.url+"/#example=node&run"), chromedp.WaitReady(playgroundReady))
 	b.until(t, `document.querySelector("#answer").textContent.includes("COF-FLW")`)
-	b.script(t, `document.querySelector("#query-text").value = "{ settings { locale } }", document.querySelector("#run").click(), ""`)
+	b.write(t, "{ settings { locale } }", "")
+	b.run(t)
 	b.until(t, `document.querySelector("#errors").textContent.includes("documents of its manifest")`)
 	b.picture(t, "playground-trusted")
 	b.mu.Lock()

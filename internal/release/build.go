@@ -52,6 +52,11 @@ func run(ctx context.Context, repository string, o options, out io.Writer) error
 	if err := os.MkdirAll(o.folder, 0o755); err != nil {
 		return err
 	}
+	if o.graphiql {
+		if err := bundleGraphiQL(ctx, source); err != nil {
+			return err
+		}
+	}
 	bill := ""
 	if o.bill {
 		if bill, err = buildBiller(ctx, source, work); err != nil {
@@ -96,6 +101,20 @@ func checkOut(ctx context.Context, repository, folder string, out io.Writer) err
 	}
 	_, err = command(ctx, folder, nil, "git", "checkout", "--quiet", "--detach", commit)
 	return err
+}
+
+// bundleGraphiQL bundles GraphiQL in a clone, where go build embeds it. npm
+// installs what graph/graphiql/package-lock.json pins, so that each bundle of a
+// commit has the same bytes. The files are ignored by git: the version of the
+// binary stays that of the commit.
+func bundleGraphiQL(ctx context.Context, source string) error {
+	if _, err := exec.LookPath("npm"); err != nil {
+		return fmt.Errorf("npm bundles GraphiQL for the binaries, but is not installed. Install Node 20 or newer, or pass -graphiql=false to build without GraphiQL")
+	}
+	if _, err := command(ctx, source, nil, "npm", "run", "bundle", "--prefix", "graph/graphiql"); err != nil {
+		return fmt.Errorf("bundling GraphiQL failed. Check that npm can reach its registry, or pass -graphiql=false to build without GraphiQL: %w", err)
+	}
+	return nil
 }
 
 // build makes the binary of a target, and returns its name, which has the

@@ -5,10 +5,13 @@
 //
 //	go run ./internal/release
 //
-// It is run in the repository's folder, and needs git; -help tells of its flags.
+// It is run in the repository's folder, and needs git, and Node 20 or newer for
+// GraphiQL; -help tells of its flags.
 package main
 
-//	commit --> clone, in a folder of its own --+--> go build, by the profile --> dist/portico_VERSION_OS_ARCH
+//	commit --> clone, in a folder of its own, with GraphiQL bundled by npm
+//	                                           |
+//	                                           +--> go build, by the profile --> dist/portico_VERSION_OS_ARCH
 //	                                           `--> cyclonedx-gomod          --> dist/portico_VERSION_OS_ARCH.cdx.json
 //	                                                                             dist/SHA256SUMS
 //
@@ -27,10 +30,11 @@ import (
 
 // options are the flags.
 type options struct {
-	folder  string   // to write to
-	profile string   // a file of the commit, or off
-	bill    bool     // whether to list what is in each binary
-	targets []target // in the order in which they are built
+	folder   string   // to write to
+	profile  string   // a file of the commit, or off
+	bill     bool     // whether to list what is in each binary
+	graphiql bool     // whether to bundle GraphiQL into the binaries
+	targets  []target // in the order in which they are built
 }
 
 func main() {
@@ -62,6 +66,7 @@ func parse(args []string, complaints io.Writer) (o options, err error) {
 	flags.StringVar(&o.folder, "o", "dist", "the folder to write to; what is there by the same name is replaced")
 	flags.StringVar(&o.profile, "pgo", "internal/bench/server.pgo", "the profile that binaries are built by, a file of the commit; or off")
 	flags.BoolVar(&o.bill, "sbom", true, "whether to list the modules that are in each binary, with their licences, as CycloneDX")
+	flags.BoolVar(&o.graphiql, "graphiql", true, "bundle GraphiQL into the binaries, which needs Node 20 or newer and npm")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}

@@ -20,9 +20,9 @@ func TestTheCommandLine(t *testing.T) {
 	t.Parallel()
 	o, err := parse(nil, io.Discard)
 	require.NoError(t, err)
-	require.Equal(t, options{folder: "dist", profile: "internal/bench/server.pgo", bill: true, targets: allTargets}, o)
+	require.Equal(t, options{folder: "dist", profile: "internal/bench/server.pgo", bill: true, graphiql: true, targets: allTargets}, o)
 	require.FileExists(t, filepath.Join("..", "..", o.profile))
-	o, err = parse([]string{"-o", "x", "-pgo", "off", "-sbom=false", "linux/riscv64"}, io.Discard)
+	o, err = parse([]string{"-o", "x", "-pgo", "off", "-sbom=false", "-graphiql=false", "linux/riscv64"}, io.Discard)
 	require.NoError(t, err)
 	require.Equal(t, options{folder: "x", profile: "off", targets: []target{{"linux", "riscv64"}}}, o)
 	for _, wrong := range []string{"linux", "/amd64", "linux/", "linux/amd64/v3"} {
@@ -49,7 +49,8 @@ func TestChecksumsAreAsSha256sumReadsThem(t *testing.T) {
 
 // A release is the same byte by byte wherever it is built, and holds what is
 // committed only. Both are built by the same cache, which holds what does not
-// depend on the folder; with the profile it is the same, and takes longer.
+// depend on the folder; with the profile it is the same, and takes longer. Where
+// npm cannot bundle GraphiQL, what is built without it is compared all the same.
 func TestAReleaseIsTheSameWhereverItIsBuilt(t *testing.T) {
 	t.Parallel()
 	storetest.LongOnly(t, "it builds the program twice")
@@ -60,6 +61,10 @@ func TestAReleaseIsTheSameWhereverItIsBuilt(t *testing.T) {
 	_, err := command(t.Context(), filepath.Join("..", ".."), nil, "git", "clone", "--quiet", ".", filepath.Join(from, "elsewhere"))
 	require.NoError(t, err)
 	here := target{runtime.GOOS, runtime.GOARCH}
+	bundle := t.TempDir()
+	_, err = command(t.Context(), filepath.Join("..", ".."), nil, "git", "clone", "--quiet", ".", bundle)
+	require.NoError(t, err)
+	missing := bundleGraphiQL(t.Context(), bundle)
 	var sums []string
 	for i, repository := range []string{filepath.Join("..", ".."), filepath.Join(from, "elsewhere")} {
 		if i == 1 { // what lies around is not in it
@@ -67,7 +72,7 @@ func TestAReleaseIsTheSameWhereverItIsBuilt(t *testing.T) {
 		}
 		folder := t.TempDir()
 		var out bytes.Buffer
-		require.NoError(t, run(t.Context(), repository, options{folder: folder, profile: "off", bill: i == 0, targets: []target{here}}, &out))
+		require.NoError(t, run(t.Context(), repository, options{folder: folder, profile: "off", bill: i == 0, graphiql: missing == nil, targets: []target{here}}, &out))
 		if i == 1 {
 			require.Contains(t, out.String(), "1 files are not as they were committed")
 		}
@@ -84,10 +89,33 @@ func TestAReleaseIsTheSameWhereverItIsBuilt(t *testing.T) {
 			name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(binary[0]), "portico_"), "_"+here.system+"_"+here.machine)
 			require.True(t, strings.HasPrefix(told, "portico "+name+" "), "%s tells that it is %s", binary[0], told)
 			require.NotContains(t, told, "dirty")
+			if missing == nil {
+				requireGraphiQL(t, binary[0], bundle)
+			}
 			requireBill(t, binary[0]+".cdx.json", name)
 		}
 	}
 	require.Equal(t, sums[0], sums[1])
+	if missing != nil {
+		storetest.Require(t, "graphiql", missing.Error())
+	}
+}
+
+func TestAReleaseWithoutNpmSaysWhatToDo(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	require.ErrorContains(t, bundleGraphiQL(t.Context(), t.TempDir()), "Install Node 20 or newer, or pass -graphiql=false")
+}
+
+// requireGraphiQL looks for the bundle of a clone in a binary.
+func requireGraphiQL(t *testing.T, binary, clone string) {
+	t.Helper()
+	built, err := os.ReadFile(binary)
+	require.NoError(t, err)
+	for _, part := range []string{"graphiql.js", "graphiql.css", "licenses.txt"} {
+		content, err := os.ReadFile(filepath.Join(clone, "graph", "graphiql", "dist", part))
+		require.NoError(t, err)
+		require.True(t, bytes.Contains(built, content), "%s is not in the binary", part)
+	}
 }
 
 // requireBill looks at what is told of the modules in a binary.
