@@ -141,7 +141,7 @@ func (s *StockService) LiveStockStats() (stats LiveStockStats) {
 	defer l.mu.RUnlock()
 	stats.Loads = l.loads
 	if l.cells != nil {
-		stats.Held, stats.Bytes, stats.Age = l.cells.count, uint64(l.cells.bytes()), time.Since(l.heard)
+		stats.Held, stats.Bytes, stats.Age = l.cells.records(), uint64(l.cells.bytes()), time.Since(l.heard)
 	}
 	return stats
 }
