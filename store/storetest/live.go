@@ -117,7 +117,7 @@ func liveImport(e Engine) func(*testing.T) {
 		s := stocked(t, e, 5, "a", "b")
 		other := e.Open(t)
 		_, err := other.Import(t.Context(), actor, file(`{"type":"stock","id":"a","available":1,"allocated":2,"total":3}
-{"type":"stock","id":"c","available":9,"allocated":0,"total":9}`), exchange.ImportOptions{})
+{"type":"stock","id":"c","available":9,"allocated":0,"total":9}`), exchange.ImportOptions{Stock: true})
 		require.NoError(t, err)
 		require.Equal(t, 1, available(t, other, "a"), "by the one who imported, at once")
 		Soon(t, 1, func() int { return available(t, s, "a") })
