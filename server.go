@@ -25,7 +25,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -78,12 +77,12 @@ func main() {
 	cli.FitMemory()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once, but serve has it hurry
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(run(ctx, os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Environ()}))
 }
 
 // run is the program; code is its exit code.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
-	return cli.Main(ctx, &commands{}, args, cli.Streams{In: os.Stdin, Out: stdout, Err: stderr}, cli.SDL(schema))
+func run(ctx context.Context, args []string, streams cli.Streams) (code int) {
+	return cli.Main(ctx, &commands{}, args, streams, cli.SDL(schema))
 }
 
 // serve is the server.
@@ -160,8 +159,11 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 		ready = append(ready, "admin", "http://"+admin.Addr().String())
 	}
 	debug.FreeOSMemory() // what only the start needed
-	log.Info("bounds", cli.Bounds(command)...)
+	log.Debug("bounds", cli.Bounds(command)...)
 	log.Info("ready", ready...)
+	if catalogs, err := a.store.CatalogIDs(ctx); err == nil && len(catalogs) == 0 {
+		log.Info("the shop is empty: fill it with portico import FILE, by the same --database-url", "database", a.store.Describe())
+	}
 	return a.answer(ctx, listener, admin)
 }
 

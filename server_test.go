@@ -230,7 +230,7 @@ func TestHelpNamesEveryFlagsDefaultAndTwin(t *testing.T) {
 	require.NoError(t, err)
 	for _, command := range parser.Model.Leaves(false) {
 		var out bytes.Buffer
-		require.Zero(t, run(t.Context(), append(strings.Fields(command.Path()), "--help"), &out, io.Discard))
+		require.Zero(t, run(t.Context(), append(strings.Fields(command.Path()), "--help"), cli.Streams{Out: &out, Err: io.Discard}))
 		help := strings.Join(strings.Fields(out.String()), " ")
 		for _, flags := range command.AllFlags(false) {
 			for _, flag := range flags {
@@ -251,13 +251,13 @@ func TestHelpNamesEveryFlagsDefaultAndTwin(t *testing.T) {
 func TestExportThatFailsLeavesTheOldFile(t *testing.T) {
 	t.Parallel()
 	flags := []string{"--database-url", "file:" + filepath.Join(t.TempDir(), "portico.db"), "--synchronous", "OFF"}
-	require.Zero(t, run(t.Context(), append([]string{"import", "internal/demo/shop.ndjson"}, flags...), io.Discard, io.Discard))
+	require.Zero(t, run(t.Context(), append([]string{"import", "internal/demo/shop.ndjson"}, flags...), cli.Streams{Out: io.Discard, Err: io.Discard}))
 	directory := t.TempDir()
 	file := filepath.Join(directory, "shop.ndjson")
 	require.NoError(t, os.WriteFile(file, []byte("old"), 0o644))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.Equal(t, 1, run(ctx, append([]string{"export", file}, flags...), io.Discard, io.Discard))
+	require.Equal(t, 1, run(ctx, append([]string{"export", file}, flags...), cli.Streams{Out: io.Discard, Err: io.Discard}))
 	kept, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, "old", string(kept))

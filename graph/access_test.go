@@ -104,6 +104,7 @@ func rootFields() map[string]string {
 		"Subscription.jobProgress":      `subscription { jobProgress(id: "job-1") { uuid state } }`,
 		"Subscription.catalogPublished": `subscription { catalogPublished { uuid served } }`,
 
+		"Mutation.stockDelete":    `mutation { stockDelete(input: {productId: "chalk"}) { deletedId userErrors { message } } }`,
 		"Mutation.stockTransact":  `mutation { stockTransact(input: {changes: [{productId: "anvil", action: SET, quantity: 7}]}) { transactions { uuid } userErrors { message } } }`,
 		"Mutation.settingsUpdate": `mutation { settingsUpdate(input: {pageLength: 25}) { settings { pageLength } userErrors { message } } }`,
 	}

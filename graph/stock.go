@@ -105,11 +105,27 @@ func (r mutationResolver) StockCreate(ctx context.Context, input generated.Stock
 	}
 	stored, err := r.store.CreateStock(ctx, auth.From(ctx).Actor(), store.LocalID(input.ProductID), input.Quantity)
 	faults, err := userErrors(err)
-	payload := &generated.StockCreatePayload{UserErrors: faults}
-	if stored != nil {
-		payload.Stock = model.Siblings[model.Stock]([]*stock.Stock{stored})[0]
+	payload := &generated.StockCreatePayload{UserErrors: faults, Warnings: []*model.Warning{}}
+	if stored == nil {
+		return payload, err
+	}
+	payload.Stock = model.Siblings[model.Stock]([]*stock.Stock{stored})[0]
+	known, err := r.store.ProductExists(ctx, stored.ProductID)
+	if err == nil && !known {
+		payload.Warnings = append(payload.Warnings, &model.Warning{UserError: model.UserError{Error: &store.Error{Path: []string{"product_id"},
+			Detail: fmt.Sprintf("names a product that is not imported: %q; import the product, or delete the record with stockDelete", stored.ProductID)}}})
 	}
 	return payload, err
+}
+
+func (r mutationResolver) StockDelete(ctx context.Context, input generated.StockDeleteInput) (*generated.StockDeletePayload, error) {
+	ctx, err := begin(ctx, "Mutation.stockDelete", input.IdempotencyKey, input)
+	if err != nil {
+		return nil, err
+	}
+	id := store.LocalID(input.ProductID)
+	gone, faults, err := deletion(store.TypeStock, id, r.store.DeleteStock(ctx, auth.From(ctx).Actor(), id))
+	return &generated.StockDeletePayload{DeletedID: gone, UserErrors: faults}, err
 }
 
 func (r mutationResolver) StockTransact(ctx context.Context, input generated.StockTransactInput) (*generated.StockTransactPayload, error) {

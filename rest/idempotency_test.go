@@ -38,6 +38,8 @@ func writes() map[string]write {
 			`mutation { stockCreate(input: {productId: "new", quantity: 5}) { stock { total } userErrors { message } } }`},
 		"POST /v2/inventories/:id": {"/v2/inventories/new", `{"data":{"quantity":5}}`, "/v2/inventories/new", `{"data":{"quantity":6}}`,
 			`mutation { stockCreate(input: {productId: "new", quantity: 5}) { stock { total } userErrors { message } } }`},
+		"DELETE /v2/inventories/:id": {"/v2/inventories/chalk", "", "/v2/inventories/drill-draft", "",
+			`mutation { stockDelete(input: {productId: "chalk"}) { deletedId userErrors { message } } }`},
 		"POST /v2/inventories/:id/transactions": {"/v2/inventories/anvil/transactions", `{"data":{"action":"decrement","quantity":5}}`, "/v2/inventories/anvil/transactions", `{"data":{"action":"decrement","quantity":1}}`,
 			`mutation { stockTransact(input: {changes: [{productId: "anvil", action: DECREMENT, quantity: 5}]}) { transactions { uuid } userErrors { message } } }`},
 		"PUT /v2/settings": {"/v2/settings", `{"data":{"page_length":7}}`, "/v2/settings", `{"data":{"page_length":8}}`,

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/stretchr/testify/require"
@@ -121,6 +122,24 @@ func drawStockCreate(coordinate string) func(*dice) *twin {
 		}
 		return q
 	}
+}
+
+// drawStockDelete deletes two records that were made, one by each surface, or
+// one that is not there. Some have allocated units.
+func drawStockDelete(d *dice) *twin {
+	ids := [2]string{"nowhere", "nowhere"}
+	place := -1
+	if n := len(d.stocks); n > 0 && d.chance(80) {
+		place = d.IntN(n)
+		ids = d.stocks[place]
+	}
+	return &twin{method: "DELETE", target: "/v2/inventories/" + ids[0], variables: map[string]any{"id": ids[1]},
+		document: `mutation($id: ID!) { stockDelete(input: {productId: $id}) { deletedId userErrors { field code message } } }`,
+		same: func(t require.TestingT, rest, data map[string]any) {
+			require.Nil(t, rest)
+			require.Equal(t, store.GlobalID(store.TypeStock, ids[1]), data["stockDelete"].(map[string]any)["deletedId"])
+			d.stocks = slices.Delete(d.stocks, place, place+1)
+		}}
 }
 
 const lineMembers = `...transaction`

@@ -45,6 +45,7 @@ func parities() []parity {
 		{"GET /v2/inventories/:id", 6, drawStock},
 		{"POST /v2/inventories/multiple", 6, drawStocksByID},
 		{"POST /v2/inventories", 4, drawStockCreate("POST /v2/inventories")},
+		{"DELETE /v2/inventories/:id", 3, drawStockDelete},
 		{"POST /v2/inventories/:id", 6, drawStockCreate("POST /v2/inventories/:id")},
 		{"POST /v2/inventories/:id/transactions", 20, drawTransact},
 		{"GET /v2/inventories/:id/transactions", 12, drawTransactions},

@@ -91,6 +91,7 @@ func routes() []route {
 		{"GET", "/v2/inventories/locations", (*API).stockLocations, "StockLocations"},
 		{"GET", "/v2/inventories/:id", (*API).stock, "Stock"},
 		{"POST", "/v2/inventories/:id", (*API).createStock, "ProductStockCreate"},
+		{"DELETE", "/v2/inventories/:id", (*API).deleteStock, "StockDelete"},
 		{"GET", "/v2/inventories/:id/transactions", (*API).stockTransactions, "StockTransactions"},
 		{"POST", "/v2/inventories/:id/transactions", (*API).transactStock, "StockTransact"},
 		{"GET", "/v2/inventories/:id/transactions/:transaction", (*API).stockTransaction, "StockTransaction"},

@@ -174,6 +174,20 @@ func (a *API) createStock(w http.ResponseWriter, r *http.Request) error {
 	return writeStock(w, r, http.StatusCreated, payload.Stock)
 }
 
+// deleteStock deletes the stock record of a product.
+func (a *API) deleteStock(w http.ResponseWriter, r *http.Request) error {
+	input := generated.StockDeleteInput{ProductID: r.PathValue("id")}
+	tell(w, r, "input", input)
+	payload, err := a.resolver.Mutation().StockDelete(r.Context(), input)
+	if err == nil {
+		err = asError(payload.UserErrors)
+	}
+	if err == nil {
+		w.WriteHeader(http.StatusNoContent)
+	}
+	return err
+}
+
 func writeStock(w http.ResponseWriter, r *http.Request, status int, stock *model.Stock) error {
 	writeJSON(w, status, append(stockShape(r)([]byte(`{"data":`), stock.Stock), '}'))
 	return nil

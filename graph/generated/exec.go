@@ -483,6 +483,7 @@ type ComplexityRoot struct {
 		SettingsUpdate         func(childComplexity int, input model.SettingsUpdateInput) int
 		ShopperTokenCreate     func(childComplexity int, input model.ShopperTokenCreateInput) int
 		StockCreate            func(childComplexity int, input StockCreateInput) int
+		StockDelete            func(childComplexity int, input StockDeleteInput) int
 		StockTransact          func(childComplexity int, input StockTransactInput) int
 	}
 
@@ -912,6 +913,12 @@ type ComplexityRoot struct {
 	StockCreatePayload struct {
 		Stock      func(childComplexity int) int
 		UserErrors func(childComplexity int) int
+		Warnings   func(childComplexity int) int
+	}
+
+	StockDeletePayload struct {
+		DeletedID  func(childComplexity int) int
+		UserErrors func(childComplexity int) int
 	}
 
 	StockEdge struct {
@@ -994,6 +1001,11 @@ type ComplexityRoot struct {
 		Name        func(childComplexity int) int
 		SortOrder   func(childComplexity int) int
 	}
+
+	Warning struct {
+		Field   func(childComplexity int) int
+		Message func(childComplexity int) int
+	}
 }
 
 // endregion ***************************** api!.gotpl *****************************
@@ -1037,6 +1049,7 @@ type MutationResolver interface {
 	ShopperTokenCreate(ctx context.Context, input model.ShopperTokenCreateInput) (*ShopperTokenCreatePayload, error)
 	GatewayUpdate(ctx context.Context, input model.GatewayUpdateInput) (*GatewayUpdatePayload, error)
 	StockCreate(ctx context.Context, input StockCreateInput) (*StockCreatePayload, error)
+	StockDelete(ctx context.Context, input StockDeleteInput) (*StockDeletePayload, error)
 	StockTransact(ctx context.Context, input StockTransactInput) (*StockTransactPayload, error)
 	CatalogCreate(ctx context.Context, input CatalogCreateInput) (*CatalogCreatePayload, error)
 	CatalogUpdate(ctx context.Context, input CatalogUpdateInput) (*CatalogUpdatePayload, error)
@@ -3033,6 +3046,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.StockCreate(childComplexity, args["input"].(StockCreateInput)), true
+	case "Mutation.stockDelete":
+		if e.ComplexityRoot.Mutation.StockDelete == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_stockDelete_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.StockDelete(childComplexity, args["input"].(StockDeleteInput)), true
 	case "Mutation.stockTransact":
 		if e.ComplexityRoot.Mutation.StockTransact == nil {
 			break
@@ -5024,6 +5048,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.StockCreatePayload.UserErrors(childComplexity), true
+	case "StockCreatePayload.warnings":
+		if e.ComplexityRoot.StockCreatePayload.Warnings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StockCreatePayload.Warnings(childComplexity), true
+
+	case "StockDeletePayload.deletedId":
+		if e.ComplexityRoot.StockDeletePayload.DeletedID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StockDeletePayload.DeletedID(childComplexity), true
+	case "StockDeletePayload.userErrors":
+		if e.ComplexityRoot.StockDeletePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StockDeletePayload.UserErrors(childComplexity), true
 
 	case "StockEdge.cursor":
 		if e.ComplexityRoot.StockEdge.Cursor == nil {
@@ -5317,6 +5360,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.VariationOption.SortOrder(childComplexity), true
 
+	case "Warning.field":
+		if e.ComplexityRoot.Warning.Field == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Warning.Field(childComplexity), true
+	case "Warning.message":
+		if e.ComplexityRoot.Warning.Message == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Warning.Message(childComplexity), true
+
 	}
 	return 0, false
 }
@@ -5378,6 +5434,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputShopperTokenCreateInput,
 		ec.unmarshalInputStockChangeInput,
 		ec.unmarshalInputStockCreateInput,
+		ec.unmarshalInputStockDeleteInput,
 		ec.unmarshalInputStockTransactInput,
 		ec.unmarshalInputTextFilter,
 	)
@@ -5917,6 +5974,9 @@ type Mutation {
 
   "Makes the stock record of a product, imported or not. What is there already is CONFLICT: change it by ` + "`" + `stockTransact` + "`" + `. Null only with an error."
   stockCreate("The record." input: StockCreateInput!): StockCreatePayload
+
+  "Deletes the stock record of a product. Its ledger stays, and a record that is created again continues it. A record with allocated units is UNPROCESSABLE. Null only with an error."
+  stockDelete("Which." input: StockDeleteInput!): StockDeletePayload
 
   "Changes stock: all the changes or none, each with its line in the ledger. The same product twice is changed twice, in order. Null only with an error."
   stockTransact("The changes." input: StockTransactInput!): StockTransactPayload
@@ -7066,8 +7126,34 @@ input StockCreateInput {
 type StockCreatePayload {
   "The record; null when none was made for the errors' sake."
   stock: Stock
+  "Likely mistakes in what was written, for example a product that is not imported yet. Empty if there are none."
+  warnings: [Warning!]!
   "What is to be mended; empty when it worked."
   userErrors: [UserError!]!
+}
+
+"Which stock record to delete."
+input StockDeleteInput {
+  "The product's global id, or the service's own."
+  productId: ID!
+  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  idempotencyKey: String
+}
+
+"What became of it."
+type StockDeletePayload {
+  "The global id of the deleted record. Null if nothing was deleted because of the errors."
+  deletedId: ID
+  "What is to be mended; empty when it worked."
+  userErrors: [UserError!]!
+}
+
+"A likely mistake in input that was accepted."
+type Warning {
+  "The path of the member in the arguments, for example ` + "`" + `[\"input\", \"productId\"]` + "`" + `."
+  field: [String!]!
+  "The mistake, and what to do."
+  message: String!
 }
 
 "Changes of stock."
@@ -10157,10 +10243,22 @@ func (ec *executionContext) childFields_StockCreatePayload(ctx context.Context, 
 	switch field.Name {
 	case "stock":
 		return ec.fieldContext_StockCreatePayload_stock(ctx, field)
+	case "warnings":
+		return ec.fieldContext_StockCreatePayload_warnings(ctx, field)
 	case "userErrors":
 		return ec.fieldContext_StockCreatePayload_userErrors(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type StockCreatePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_StockDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedId":
+		return ec.fieldContext_StockDeletePayload_deletedId(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_StockDeletePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type StockDeletePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_StockEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -10311,6 +10409,16 @@ func (ec *executionContext) childFields_VariationOption(ctx context.Context, fie
 		return ec.fieldContext_VariationOption_sortOrder(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type VariationOption", field.Name)
+}
+
+func (ec *executionContext) childFields_Warning(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "field":
+		return ec.fieldContext_Warning_field(ctx, field)
+	case "message":
+		return ec.fieldContext_Warning_message(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Warning", field.Name)
 }
 
 func (ec *executionContext) childFields___Directive(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -11187,6 +11295,20 @@ func (ec *executionContext) field_Mutation_stockCreate_args(ctx context.Context,
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (StockCreateInput, error) {
 			return ec.unmarshalNStockCreateInput2porticoᚋgraphᚋgeneratedᚐStockCreateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_stockDelete_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (StockDeleteInput, error) {
+			return ec.unmarshalNStockDeleteInput2porticoᚋgraphᚋgeneratedᚐStockDeleteInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -19410,6 +19532,50 @@ func (ec *executionContext) fieldContext_Mutation_stockCreate(ctx context.Contex
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_stockCreate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_stockDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_stockDelete(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().StockDelete(ctx, fc.Args["input"].(StockDeleteInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *StockDeletePayload) graphql.Marshaler {
+			return ec.marshalOStockDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐStockDeletePayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_stockDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_StockDeletePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_stockDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -28802,6 +28968,38 @@ func (ec *executionContext) fieldContext_StockCreatePayload_stock(_ context.Cont
 	return fc, nil
 }
 
+func (ec *executionContext) _StockCreatePayload_warnings(ctx context.Context, field graphql.CollectedField, obj *StockCreatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StockCreatePayload_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StockCreatePayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "StockCreatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warning(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _StockCreatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *StockCreatePayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -28824,6 +29022,61 @@ func (ec *executionContext) _StockCreatePayload_userErrors(ctx context.Context, 
 func (ec *executionContext) fieldContext_StockCreatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "StockCreatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _StockDeletePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *StockDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StockDeletePayload_deletedId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletedID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_StockDeletePayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StockDeletePayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _StockDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *StockDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StockDeletePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StockDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "StockDeletePayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -30008,6 +30261,52 @@ func (ec *executionContext) _VariationOption_sortOrder(ctx context.Context, fiel
 }
 func (ec *executionContext) fieldContext_VariationOption_sortOrder(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("VariationOption", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Warning_field(ctx context.Context, field graphql.CollectedField, obj *model.Warning) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Warning_field(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Field(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Warning_field(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Warning", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Warning_message(ctx context.Context, field graphql.CollectedField, obj *model.Warning) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Warning_message(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Message(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Warning_message(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Warning", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) ___Directive_name(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
@@ -33983,6 +34282,43 @@ func (ec *executionContext) unmarshalInputStockCreateInput(ctx context.Context, 
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputStockDeleteInput(ctx context.Context, obj any) (StockDeleteInput, error) {
+	var it StockDeleteInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"productId", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "productId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ProductID = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputStockTransactInput(ctx context.Context, obj any) (StockTransactInput, error) {
 	var it StockTransactInput
 	if obj == nil {
@@ -37789,6 +38125,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "stockCreate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_stockCreate(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "stockDelete":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_stockDelete(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -42521,8 +42864,56 @@ func (ec *executionContext) _StockCreatePayload(ctx context.Context, sel ast.Sel
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "warnings":
+			out.Values[i] = ec._StockCreatePayload_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "userErrors":
 			out.Values[i] = ec._StockCreatePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var stockDeletePayloadImplementors = []string{"StockDeletePayload"}
+
+func (ec *executionContext) _StockDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *StockDeletePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, stockDeletePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("StockDeletePayload")
+		case "deletedId":
+			out.Values[i] = ec._StockDeletePayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._StockDeletePayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -43186,6 +43577,49 @@ func (ec *executionContext) _VariationOption(ctx context.Context, sel ast.Select
 			}
 		case "sortOrder":
 			out.Values[i] = ec._VariationOption_sortOrder(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var warningImplementors = []string{"Warning"}
+
+func (ec *executionContext) _Warning(ctx context.Context, sel ast.SelectionSet, obj *model.Warning) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, warningImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Warning")
+		case "field":
+			out.Values[i] = ec._Warning_field(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "message":
+			out.Values[i] = ec._Warning_message(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -45683,6 +46117,11 @@ func (ec *executionContext) unmarshalNStockCreateInput2porticoᚋgraphᚋgenerat
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNStockDeleteInput2porticoᚋgraphᚋgeneratedᚐStockDeleteInput(ctx context.Context, v any) (StockDeleteInput, error) {
+	res, err := ec.unmarshalInputStockDeleteInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNStockEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.Stock]) graphql.Marshaler {
 	return ec._StockEdge(ctx, sel, &v)
 }
@@ -45955,6 +46394,32 @@ func (ec *executionContext) marshalNVariationOption2ᚕporticoᚋstoreᚋcatalog
 	}
 
 	return ret
+}
+
+func (ec *executionContext) marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNWarning2ᚖporticoᚋgraphᚋmodelᚐWarning(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNWarning2ᚖporticoᚋgraphᚋmodelᚐWarning(ctx context.Context, sel ast.SelectionSet, v *model.Warning) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Warning(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalN__Directive2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐDirective(ctx context.Context, sel ast.SelectionSet, v introspection.Directive) graphql.Marshaler {
@@ -47248,6 +47713,13 @@ func (ec *executionContext) marshalOStockCreatePayload2ᚖporticoᚋgraphᚋgene
 		return graphql.Null
 	}
 	return ec._StockCreatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOStockDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐStockDeletePayload(ctx context.Context, sel ast.SelectionSet, v *StockDeletePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._StockDeletePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐStockLocationᚄ(ctx context.Context, sel ast.SelectionSet, v []*stock.StockLocation) graphql.Marshaler {

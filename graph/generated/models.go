@@ -598,6 +598,24 @@ type StockCreateInput struct {
 type StockCreatePayload struct {
 	// The record; null when none was made for the errors' sake.
 	Stock *model.Stock `json:"stock,omitempty"`
+	// Likely mistakes in what was written, for example a product that is not imported yet. Empty if there are none.
+	Warnings []*model.Warning `json:"warnings"`
+	// What is to be mended; empty when it worked.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Which stock record to delete.
+type StockDeleteInput struct {
+	// The product's global id, or the service's own.
+	ProductID string `json:"productId"`
+	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// What became of it.
+type StockDeletePayload struct {
+	// The global id of the deleted record. Null if nothing was deleted because of the errors.
+	DeletedID *string `json:"deletedId,omitempty"`
 	// What is to be mended; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
 }

@@ -10,6 +10,9 @@ import (
 // UserError is something the caller can mend, under the input it is in.
 type UserError struct{ *store.Error }
 
+// Warning is a likely mistake in an input that was accepted.
+type Warning struct{ UserError }
+
 // UserErrorCode is what a caller decides by.
 type UserErrorCode string
 

@@ -92,6 +92,7 @@ var table = map[string]string{
 	"GET /v2/promotions/:id/codes/:code/usages": "promotions:read",
 
 	"Mutation.stockCreate":    "inventory:write",
+	"Mutation.stockDelete":    "inventory:write",
 	"Mutation.stockTransact":  "inventory:write",
 	"Mutation.settingsUpdate": "settings:write",
 	"Mutation.gatewayUpdate":  "gateways:write",
@@ -160,6 +161,7 @@ var table = map[string]string{
 	"POST /v2/inventories/multiple": "inventory:read", // which only reads
 	"GET /v2/inventories/:id":       "inventory:read",
 	"POST /v2/inventories/:id":      "inventory:write",
+	"DELETE /v2/inventories/:id":    "inventory:write",
 
 	"GET /v2/inventories/:id/transactions":              "inventory:write",
 	"POST /v2/inventories/:id/transactions":             "inventory:write",

@@ -38,7 +38,7 @@ func (c *Backup) Run(ctx context.Context, streams Streams) error {
 
 // Restore puts a backup in the place of a SQLite database that is not there.
 type Restore struct {
-	File string `arg:"" type:"existingfile" help:"The backup."`
+	File string `arg:"" type:"path" help:"The backup."`
 	Common
 }
 
@@ -74,6 +74,9 @@ func (c *Restore) copyTo(ctx context.Context, streams Streams, path string) erro
 	there := *c
 	there.DatabaseURL = "file:" + path
 	s, err := there.OpenExisting(ctx, c.Log(streams))
+	if opening := new(shop.OpenError); errors.As(err, &opening) {
+		opening.Database = c.File // of which this is the copy
+	}
 	if err != nil {
 		return err
 	}

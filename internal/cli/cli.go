@@ -30,6 +30,8 @@ const (
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
+
+	Env []string // variables of the environment of which each PORTICO_ one must be a flag's; nil checks none
 }
 
 // Usage says what is wrong with a command line.
@@ -67,6 +69,9 @@ func Main(ctx context.Context, grammar any, args []string, streams Streams, give
 		}
 		return complain(streams.Err, command, &Usage{err.Error()})
 	}
+	if err := checkEnvironment(parser, streams.Env); err != nil {
+		return complain(streams.Err, command, err)
+	}
 	command.BindTo(ctx, (*context.Context)(nil))
 	command.Bind(append(given, streams)...)
 	err = command.Run()
@@ -97,11 +102,12 @@ func complain(w io.Writer, command *kong.Context, err error) int {
 	if err == nil {
 		return ExitOK
 	}
-	fmt.Fprintln(w, "portico:", err)
 	var wrong *Usage
 	if !errors.As(err, &wrong) {
+		fmt.Fprintln(w, "portico:", explain(err))
 		return ExitFailure
 	}
+	fmt.Fprintln(w, "portico:", err)
 	name := "portico"
 	if command != nil && command.Selected() != nil {
 		name = command.Selected().FullPath()

@@ -3,6 +3,8 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -81,7 +83,10 @@ func (c *Common) Open(ctx context.Context, log *slog.Logger, options ...func(*sh
 func (c *Common) OpenExisting(ctx context.Context, log *slog.Logger, options ...func(*shop.Config)) (*shop.Store, error) {
 	if path, embedded := shop.SQLiteFile(c.DatabaseURL); embedded {
 		if _, err := os.Stat(path); err != nil {
-			return nil, &fs.PathError{Op: "open the database", Path: path, Err: fs.ErrNotExist}
+			if errors.Is(err, fs.ErrNotExist) {
+				err = fmt.Errorf("the database file %s does not exist; correct --database-url, or create the database with portico migrate", path)
+			}
+			return nil, err
 		}
 	}
 	return c.Open(ctx, log, options...)

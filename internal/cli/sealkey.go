@@ -86,9 +86,6 @@ func makeKey(ctx context.Context, path, databaseURL string, log *slog.Logger) er
 			"Put the file back from where you keep a copy, or give the key by PORTICO_SEAL_KEY or --key-file. "+
 			"If it is lost for good, portico export and portico import bring the shop to a new database, without gateway passwords and with new signing keys", path)
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
 	err = writeKeys(path, os.Link, newKey())
 	if errors.Is(err, fs.ErrExist) {
 		return nil

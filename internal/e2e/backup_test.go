@@ -54,7 +54,7 @@ func TestBackupAndRestore(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("no database"), 0o600))
 	code, _, stderr = portico(t, "restore", file, "--database-url", "file:"+none)
 	require.Equal(t, 1, code)
-	require.Contains(t, stderr, "not a database")
+	require.Contains(t, stderr, "is not a SQLite database")
 	left, err = os.ReadDir(filepath.Dir(none))
 	require.NoError(t, err)
 	require.Empty(t, left, "a backup that is none leaves nothing")

@@ -3,7 +3,6 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -27,7 +26,7 @@ func configOf(t *testing.T, environment []string, args ...string) (is configured
 	for _, format := range []string{"text", "json"} {
 		var out, complaints bytes.Buffer
 		c := command(append([]string{"config", "--format", format}, args...)...)
-		c.Env = append(os.Environ(), environment...)
+		c.Env = append(c.Env, environment...)
 		c.Stdout, c.Stderr = &out, &complaints
 		require.NoError(t, c.Run(), "%s", &complaints)
 		both.WriteString(out.String() + complaints.String())
@@ -118,10 +117,10 @@ func TestConfigShowsNoSecret(t *testing.T) {
 // they are in force.
 func TestTheBoundsAreToldAtTheStart(t *testing.T) {
 	t.Parallel()
-	s := serving(t, "--demo", "--document-depth", "9")
+	s := serving(t, "--demo", "--document-depth", "9", "--log-level", "debug")
 	storetest.Soon(t, true, func() bool { return s.logs("bounds") })
 	require.Zero(t, s.stop())
-	is, _ := configOf(t, nil, "--demo", "--document-depth", "9")
+	is, _ := configOf(t, nil, "--demo", "--document-depth", "9", "--log-level", "debug")
 	told := map[string]any{}
 	for _, line := range s.log {
 		if line["msg"] == "bounds" {

@@ -84,6 +84,7 @@ func runReadme(t *testing.T, folder, before, commands string) string {
 			kill $server; wait $server`
 	}
 	command := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", before+commands)
+	command.Env = environment()
 	command.Dir = folder
 	var failed strings.Builder
 	command.Stderr = &failed

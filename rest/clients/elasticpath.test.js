@@ -25,12 +25,13 @@ test('stock by location', async () => {
   const page = await stock.Limit(3).Offset(3).All()
   assert.equal(page.data.length, 3)
   sdk.isError(await sdk.rejected(stock.IncrementStock('stock-by-location', 1, 'moon')), 422, /moon/)
+  await stock.DeallocateStock('stock-by-location', 3, 'default')
+  assert.equal(await stock.Delete('stock-by-location'), '{}')
+  sdk.isError(await sdk.rejected(stock.Delete('stock-by-location')), 404, /stock-by-location/)
 })
 
 notServed(sdk, [
-  ['Inventories.Delete', 405, ep => ep.Inventories.Delete('prod-mug')],
   ['MultiLocationInventories.Update', 405, ep => ep.MultiLocationInventories.Update('prod-mug', {})],
-  ['MultiLocationInventories.Delete', 405, ep => ep.MultiLocationInventories.Delete('prod-mug')],
   ['ShopperCatalog.Products.GetRelatedProducts', '404', ep => ep.ShopperCatalog.Products.GetRelatedProducts({ productId: 'prod-mug', customRelationshipSlug: 'like' })],
   ['Promotions.Attributes', 404, ep => ep.Promotions.Attributes()],
   ['Promotions.History', 404, ep => ep.Promotions.History('any')],

@@ -5,7 +5,6 @@ const { run, notServed } = require('./sdk.js')
 const sdk = run({ name: 'moltin', ...require('@moltin/sdk'), key: 'moltinCredentials' })
 
 notServed(sdk, [
-  ['Inventories.Delete', 405, ep => ep.Inventories.Delete('prod-mug')],
   ['Promotions.Attributes', 404, ep => ep.Promotions.Attributes()],
   ['Promotions.History', 404, ep => ep.Promotions.History('any')],
   ['Gateways.GetSlugAttributes', 404, ep => ep.Gateways.GetSlugAttributes('card_processor')],

@@ -482,6 +482,11 @@ exports.run = function run(sdk) {
     assert.equal(short.errors[0].title, 'Cannot complete request')
     isError(await rejected(admin.Inventories.Create(product, 1)), 409, /\S/)
     isError(await rejected(shopper.Inventories.IncrementStock(product, 1)), 403, /inventory:write/)
+    isError(await rejected(admin.Inventories.Delete(product)), 422, /allocated/)
+    await admin.Inventories.DeallocateStock(product, 3)
+    assert.equal(await admin.Inventories.Delete(product), '{}', 'what the SDK makes of 204')
+    isError(await rejected(admin.Inventories.Get(product)), 404, /\S/)
+    assert.equal((await admin.Inventories.GetTransactions(product)).meta.results.total >= 6, true, 'the ledger stays')
   })
 
   test('the stock of several products', async () => {

@@ -105,7 +105,7 @@ func Open(ctx context.Context, config Config) (*DB, error) {
 	s.continuity = &continuity{log: s.Log.Warn}
 	config.identified = s.continuity.identify
 	if s.pools, err = engine.open(ctx, config); err != nil {
-		return nil, err
+		return nil, newOpenError(engine.describe(config), err)
 	}
 	s.Reader = Session{on: s.read, explain: s.explainRead, patience: s.patience.Read}
 	if engine.oneWriter() {
@@ -118,7 +118,7 @@ func Open(ctx context.Context, config Config) (*DB, error) {
 	s.readOnly.Store(true) // until it is known
 	if err := errors.Join(s.lookReadOnly(ctx), s.migrate(ctx), s.know(ctx)); err != nil {
 		s.closer.Close()
-		return nil, err
+		return nil, newOpenError(engine.describe(config), err)
 	}
 	if engine.oneWriter() {
 		go s.writer()

@@ -3,7 +3,6 @@ package db
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 )
@@ -27,7 +26,10 @@ func Peek(ctx context.Context, databaseURL string, fn func(Session) error) error
 	}
 	defer pool.Close()
 	if err := patiently(ctx, pool.PingContext); err != nil {
-		return fmt.Errorf("open %s: %w", path, err)
+		return newOpenError(path, err)
 	}
-	return fn(Session{on: pool, explain: func(err error) error { return err }})
+	if err := fn(Session{on: pool, explain: func(err error) error { return err }}); err != nil {
+		return newOpenError(path, err)
+	}
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/pressly/goose/v3"
@@ -57,8 +59,11 @@ func (sqliteDialect) open(ctx context.Context, config Config) (pools, error) {
 	if path == "" || path == ":memory:" || strings.Contains(config.URL, "mode=memory") {
 		return pools{}, errors.New("the database must be a file, for example file:portico.db; an in-memory one has no second connection")
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return pools{}, err
+	if _, err := os.Stat(filepath.Dir(path)); err != nil { // a folder is not made: the path may be mistyped
+		return pools{}, &fs.PathError{Op: "open", Path: path, Err: errors.Unwrap(err)}
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return pools{}, &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
 	}
 	if err := ownFile(path, config.Log); err != nil {
 		return pools{}, err
@@ -74,7 +79,7 @@ func (sqliteDialect) open(ctx context.Context, config Config) (pools, error) {
 	write.SetMaxOpenConns(1)
 	if err := patiently(ctx, write.PingContext); err != nil { // creates the file before readers look for it
 		write.Close()
-		return pools{}, fmt.Errorf("open %s: %w", path, err)
+		return pools{}, err
 	}
 	if err := where.remember(); err != nil {
 		write.Close()

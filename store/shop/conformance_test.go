@@ -25,6 +25,7 @@ func TestEveryEngineKeepsThePromisesOf(t *testing.T) {
 		{"pages", storetest.Pages},
 		{"stocks", storetest.Stocks},
 		{"stock", storetest.Stock},
+		{"stock deletion", storetest.StockDelete},
 		{"live stock", storetest.LiveStock},
 		{"statements", storetest.Statements},
 		{"text", storetest.Text},

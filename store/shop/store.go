@@ -156,5 +156,12 @@ func (s *Store) Asked() { s.db.Heed() }
 // those take that are kept.
 func (s *Store) CacheStats() (found, made, bytes uint64) { return s.db.CacheStats() }
 
+// OpenError says which database could not be opened.
+type OpenError = db.OpenError
+
+// Explain says in a sentence what is wrong with a database and what to do about
+// it, for whoever runs it; ok is false for any other error.
+func Explain(err error) (sentence string, ok bool) { return db.Explain(err) }
+
 // SQLiteFile is the file of a file: URL; embedded is false for another URL.
 func SQLiteFile(address string) (path string, embedded bool) { return db.SQLiteFile(address) }

@@ -77,7 +77,8 @@ type stockRow struct {
 	Stock
 	revision int64
 	revised  bool // since it was read
-	entered  int  // lines of the ledger, since then
+	deleted  bool
+	entered  int // lines of the ledger, since then
 }
 
 const stockRowColumns = stockColumns + `, revision`
@@ -189,6 +190,11 @@ func (s *StockService) CreateStock(ctx context.Context, actor store.Actor, produ
 		if _, err := t.Exec(ctx, `UPDATE counter SET value = value + 1 WHERE name = 'stock'`); err != nil {
 			return nil, err
 		}
+		revisions, err := reviveStocks(ctx, t, []string{productID})
+		if err != nil {
+			return nil, err
+		}
+		row.revision = max(row.revision, revisions[productID])
 		w.rows = []*stockRow{row}
 		if available > 0 {
 			opening.Action = StockIncrement // from nothing

@@ -10,8 +10,8 @@ import (
 
 // stockCells are stock records packed into memory, in the order of their
 // products' ids: some 90 bytes each where ids have 36, and no pointer among
-// them for the collector to follow. Records are added and changed, never taken
-// away.
+// them for the collector to follow. The cell of a record that was deleted stays,
+// so that no earlier state of it comes back, and is in no list.
 //
 // They have no lock of their own; liveStock guards them.
 type stockCells struct {
@@ -20,7 +20,8 @@ type stockCells struct {
 	pages [][]stockCell
 	texts [][]byte // ids, end to end
 	order cellOrder
-	count int
+	count int // cells
+	gone  int // of them, those of records that were deleted
 
 	created, updated int64 // the earliest creation and the latest change, in microseconds
 	unsure           bool  // of these, since a record that made one of them has changed
@@ -31,6 +32,7 @@ type stockCell struct {
 	text                 uint32 // which of the texts has its id
 	start                uint16 // where in there
 	length               uint8
+	deleted              bool
 	revision             uint32 // its lowest bits; of two states the newer is less than half a round ahead
 	available, allocated int32
 	created, updated     int64 // unix microseconds
@@ -57,12 +59,25 @@ func (c *stockCells) id(place uint32) []byte {
 	return c.texts[cell.text][cell.start : int(cell.start)+int(cell.length)]
 }
 
-// find returns the cell of a product, or nil.
+// records is how many records there are.
+func (c *stockCells) records() int { return c.count - c.gone }
+
+// find returns the cell of a product's record, or nil.
 func (c *stockCells) find(id string) *stockCell {
-	if place := c.table[c.slot(id)]; place > 0 {
-		return c.at(place - 1)
+	if cell, _ := c.lookup(id); cell != nil && !cell.deleted {
+		return cell
 	}
 	return nil
+}
+
+// lookup returns the cell of a product, of a deleted record too, and its place;
+// or nil.
+func (c *stockCells) lookup(id string) (*stockCell, uint32) {
+	place := c.table[c.slot(id)]
+	if place == 0 {
+		return nil, 0
+	}
+	return c.at(place - 1), place - 1
 }
 
 // slot is where the table has an id, or would have it.
@@ -78,16 +93,28 @@ func (c *stockCells) slot(id string) int {
 // put takes a record in, unless the same or a newer state of it is there.
 func (c *stockCells) put(row stockRow) {
 	fresh := cellOf(&row.Stock)
-	fresh.revision = uint32(row.revision)
-	if cell := c.find(row.ProductID); cell == nil {
+	fresh.revision, fresh.deleted = uint32(row.revision), row.deleted
+	if cell, place := c.lookup(row.ProductID); cell == nil {
 		c.add(row.ProductID, fresh)
 	} else {
 		if int32(fresh.revision-cell.revision) <= 0 {
 			return
 		}
-		c.unsure = c.unsure || cell.created == c.created && fresh.created > cell.created || cell.updated == c.updated && fresh.updated < cell.updated
+		c.unsure = c.unsure || cell.created == c.created && (fresh.deleted || fresh.created > cell.created) ||
+			cell.updated == c.updated && (fresh.deleted || fresh.updated < cell.updated)
+		switch {
+		case fresh.deleted && !cell.deleted:
+			c.order.remove(c, row.ProductID)
+			c.gone++
+		case cell.deleted && !fresh.deleted:
+			c.order.add(c, place, row.ProductID)
+			c.gone--
+		}
 		fresh.text, fresh.start = cell.text, cell.start
 		*cell = fresh
+	}
+	if fresh.deleted {
+		return
 	}
 	c.created, c.updated = min(c.created, fresh.created), max(c.updated, fresh.updated)
 }
@@ -110,6 +137,10 @@ func (c *stockCells) add(id string, cell stockCell) {
 	c.count++
 	*c.at(place) = cell
 	c.table[c.slot(id)] = place + 1
+	if cell.deleted {
+		c.gone++
+		return
+	}
 	c.order.add(c, place, id)
 }
 
@@ -129,6 +160,9 @@ func (c *stockCells) settle() {
 	c.created, c.updated, c.unsure = math.MaxInt64, math.MinInt64, false
 	for place := range uint32(c.count) {
 		cell := c.at(place)
+		if cell.deleted {
+			continue
+		}
 		c.created, c.updated = min(c.created, cell.created), max(c.updated, cell.updated)
 	}
 }
@@ -136,7 +170,7 @@ func (c *stockCells) settle() {
 // times are the earliest creation and the latest change; the zero time of
 // none.
 func (c *stockCells) times() (created, updated time.Time) {
-	if c.count == 0 {
+	if c.records() == 0 {
 		return time.Time{}, time.Time{}
 	}
 	return store.FromMicros(c.created), store.FromMicros(c.updated)

@@ -156,7 +156,7 @@ func Follow(ctx context.Context, s *StockService, lanes map[db.Topic]int64, aske
 	}
 	var rows []stockRow
 	if err := store.Chunked(store.Unique(products), 512, func(ids []string) error {
-		found, err := stockRows(ctx, s.db.Reader, ids, "")
+		found, err := stockStatesOf(ctx, s.db.Reader, ids)
 		rows = append(rows, found...)
 		return err
 	}); err != nil {

@@ -156,6 +156,13 @@ func putStocks(ctx context.Context, w *authoring.Writer, balances []balance) err
 		}
 		return err
 	}
+	created := make([]string, len(fresh))
+	for i, row := range fresh {
+		created[i] = row[0].(string)
+	}
+	if _, err := reviveStocks(ctx, w.Tx, created); err != nil {
+		return err
+	}
 	_, err := w.Exec(ctx, `UPDATE counter SET value = value + $1 WHERE name = 'stock'`, len(fresh))
 	return err
 }
@@ -243,12 +250,15 @@ func exportStocks(ctx context.Context, e *authoring.Exporter) error {
 	})
 }
 
+// exportStockTransactions leaves out the ledgers of records that were deleted:
+// their lines would create the records again.
 func exportStockTransactions(ctx context.Context, e *authoring.Exporter) error {
+	recorded := []db.Within{{Clause: "product_id IN (SELECT product_id FROM stock)"}}
 	scan := func(rows *sql.Rows) ([]any, *StockTransaction, error) {
 		line, err := scanStockTransaction(rows)
 		return []any{store.Micros(line.CreatedAt), line.ID}, line, err
 	}
-	return db.Pages(ctx, e.In, "stock_transaction", stockTransactionColumns, []string{"created_at", "id"}, scan, func(lines []*StockTransaction) error {
+	return db.PagesOf(ctx, e.In, "stock_transaction", recorded, stockTransactionColumns, []string{"created_at", "id"}, scan, func(lines []*StockTransaction) error {
 		for _, l := range lines {
 			r := StockTransactionSource{Type: "stock_transaction", ID: l.ID, ProductID: l.ProductID, Action: string(l.Action),
 				Quantity: l.Quantity, Reason: l.Reason, Reference: l.Reference, Actor: string(l.Actor), CreatedAt: store.FormatTime(l.CreatedAt)}

@@ -181,7 +181,7 @@ func (s *StockService) livePage(ctx context.Context, query store.ListQuery) (pag
 // read takes the rows of a page out of the cells.
 func (p *StockPage) read(cells *stockCells, b store.Bounds, between map[string]string) {
 	descending := p.query.Sort.Descending
-	first, last := 0, cells.count // ranks
+	first, last := 0, cells.records() // ranks
 	for _, r := range p.query.Ranges {
 		switch rank := cells.order.rank(cells, r.ID, r.Operator == "gt" || r.Operator == "le"); r.Operator {
 		case "gt", "ge":

@@ -227,7 +227,7 @@ func (s *StockService) LiveStockStats() (stats LiveStockStats) {
 	defer l.mu.RUnlock()
 	stats.Loads, stats.Full = l.loads, l.full
 	if l.cells != nil {
-		stats.Held, stats.Bytes, stats.Age = l.cells.count, uint64(l.cells.bytes()), time.Since(l.heard)
+		stats.Held, stats.Bytes, stats.Age = l.cells.records(), uint64(l.cells.bytes()), time.Since(l.heard)
 	}
 	return stats
 }

@@ -32,6 +32,15 @@ func (o *cellOrder) add(c *stockCells, place uint32, id string) {
 	o.runs[run] = slices.Insert(o.runs[run], at, place)
 }
 
+// remove takes a place out, which is there, by its id.
+func (o *cellOrder) remove(c *stockCells, id string) {
+	run, at := o.seek(c, id)
+	o.runs[run] = slices.Delete(o.runs[run], at, at+1)
+	if len(o.runs[run]) == 0 {
+		o.runs = slices.Delete(o.runs, run, run+1)
+	}
+}
+
 // seek finds the first place whose id is not less than the given one. It is in
 // no run when all are less.
 func (o *cellOrder) seek(c *stockCells, id string) (run, at int) {

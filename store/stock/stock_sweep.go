@@ -111,7 +111,11 @@ func carryOver(ctx context.Context, t *db.Tx, product string, before int64, most
 // in the order in which all lock them: who sells waits for no more than that.
 func forgetLines(ctx context.Context, t *db.Tx, gone map[string]int) error {
 	for _, product := range slices.Sorted(maps.Keys(gone)) {
-		if _, err := t.Exec(ctx, `UPDATE stock SET lines = lines - $2 WHERE product_id = $1`, product, gone[product]); err != nil {
+		n, err := t.Exec(ctx, `UPDATE stock SET lines = lines - $2 WHERE product_id = $1`, product, gone[product])
+		if err == nil && n == 0 {
+			_, err = t.Exec(ctx, `UPDATE stock_deleted SET lines = lines - $2 WHERE product_id = $1`, product, gone[product])
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -134,7 +138,7 @@ func carriedOver(ctx context.Context, in db.Session, products []string) (map[str
 			SELECT product_id, created_at FROM stock_transaction
 			WHERE actor = $1 AND id IN (
 			    SELECT (SELECT id FROM stock_transaction AS line WHERE line.product_id = stock.product_id ORDER BY created_at, id LIMIT 1)
-			    FROM stock WHERE product_id IN (`+list+`))`, args...)
+			    FROM (SELECT product_id FROM stock UNION ALL SELECT product_id FROM stock_deleted) AS stock WHERE product_id IN (`+list+`))`, args...)
 		return err
 	})
 	return upTo, err

@@ -48,7 +48,8 @@ func (l *StockTransaction) values(to []any) []any {
 // StockTransactions lists a product's ledger, newest first unless the query
 // sorts it by created_at. Lines are never changed, so they have no updated_at,
 // and their ids are in no order: it is INVALID to sort by either, or to bound
-// them by updated_at. NOT_FOUND for a product without a stock record.
+// them by updated_at. The ledger of a record that was deleted stays. NOT_FOUND
+// for a product that never had a stock record.
 func (s *StockService) StockTransactions(ctx context.Context, productID string, query store.ListQuery) (*store.Slice[*StockTransaction], error) {
 	for _, r := range query.Ranges {
 		if r.Attribute == store.SortUpdatedAt {
@@ -62,12 +63,24 @@ func (s *StockService) StockTransactions(ctx context.Context, productID string, 
 	default:
 		return nil, store.Invalidf([]string{"sort"}, "must be created_at, not %s", query.Sort.By)
 	}
-	if _, err := s.Stock(ctx, productID); err != nil {
+	if err := s.hasLedger(ctx, productID); err != nil {
 		return nil, err
 	}
 	of := stockTransactionList
 	of.Within = []db.Within{{Clause: "product_id = ?", Values: []any{productID}}}
 	return db.List(ctx, s.db, of, query)
+}
+
+func (s *StockService) hasLedger(ctx context.Context, productID string) error {
+	_, missing := s.Stock(ctx, productID)
+	if !store.HasCode(missing, store.NotFound) || !store.IsID(productID) {
+		return missing
+	}
+	_, deleted, err := db.One(ctx, s.db.Reader, db.Scalar[int64], `SELECT deleted_at FROM stock_deleted WHERE product_id = $1`, productID)
+	if err == nil && !deleted {
+		err = missing
+	}
+	return err
 }
 
 // StockTransaction returns a line of a product's ledger; NOT_FOUND when the
@@ -87,7 +100,7 @@ func (s *StockService) StockTransaction(ctx context.Context, productID, id strin
 
 var stockTransactionList = db.Listing[*StockTransaction]{
 	Name: "stock_transaction", Columns: stockTransactionColumns, Table: "stock_transaction", ID: "id", Scan: scanStockTransaction,
-	Total: `SELECT lines FROM stock WHERE product_id = $1`,
+	Total: `SELECT lines FROM stock WHERE product_id = $1 UNION ALL SELECT lines FROM stock_deleted WHERE product_id = $1`,
 	Key:   func(line *StockTransaction, _ store.Sort) []any { return []any{store.Micros(line.CreatedAt), line.ID} },
 }
 

@@ -36,8 +36,8 @@ func (r *stockRow) stock() *Stock {
 }
 
 // WatchStock follows the stock of products: of each that has a record as it is,
-// then whenever it has changed, whichever process changed it. The watcher must
-// be closed.
+// then whenever it has changed, whichever process changed it. A record that was
+// deleted has no units. The watcher must be closed.
 func (s *StockService) WatchStock(ctx context.Context, productIDs []string) (*StockWatcher, error) {
 	w := &StockWatcher{s.stockWatch.Begin(productIDs)} // before it is read, so that nothing is missed between
 	rows, err := s.stockStates(ctx, productIDs)
@@ -117,7 +117,7 @@ func (s *StockService) followedStock(ctx context.Context, lanes map[db.Topic]int
 // readWatched reads all that is watched anew, from the database.
 func (s *StockService) readWatched(ctx context.Context, lanes map[db.Topic]int64) error {
 	if err := store.Chunked(s.stockWatch.Watched(), 512, func(ids []string) error {
-		rows, err := stockRows(ctx, s.db.Reader, ids, "")
+		rows, err := stockStatesOf(ctx, s.db.Reader, ids)
 		s.stockWatch.tellAll(rows)
 		return err
 	}); err != nil {

@@ -178,7 +178,7 @@ func inLedgerOrder(lines []string) []string {
 func wipe(t require.TestingT, db *sql.DB) {
 	inTransaction(t, db, func(run func(query string, args ...any)) {
 		for _, table := range []string{"file", "product", "hierarchy", "node", "node_product", "pricebook", "price", "price_modifier", "catalog",
-			"catalog_rule", "stock", "stock_transaction", "promotion", "promotion_code", "code_claim", "promotion_purge", "code_usage", "code_usage_total", "gateway", "api_client",
+			"catalog_rule", "stock", "stock_deleted", "stock_transaction", "promotion", "promotion_code", "code_claim", "promotion_purge", "code_usage", "code_usage_total", "gateway", "api_client",
 			"release", "release_product", "release_row", "release_node", "release_file", "release_list", "release_chunk", "release_index", "release_place", "document", "document_hash"} {
 			run(`DELETE FROM ` + table)
 		}
@@ -197,8 +197,13 @@ func requireStockKept(t require.TestingT, db *sql.DB) {
 			    SELECT product_id, SUM(available_delta) AS available, SUM(allocated_delta) AS allocated
 			    FROM stock_transaction GROUP BY product_id) AS ledger ON ledger.product_id = stock.product_id
 			WHERE stock.available <> COALESCE(ledger.available, 0) OR stock.allocated <> COALESCE(ledger.allocated, 0)`,
-		"lines of no balance": `SELECT COUNT(*) FROM stock_transaction WHERE product_id NOT IN (SELECT product_id FROM stock)`,
-		"miscounted records":  `SELECT value - (SELECT COUNT(*) FROM stock) FROM counter WHERE name = 'stock'`,
+		"lines of no balance": `SELECT COUNT(*) FROM stock_transaction WHERE product_id NOT IN (SELECT product_id FROM stock UNION ALL SELECT product_id FROM stock_deleted)`,
+		"deleted records that the ledger does not bring to nothing": `
+			SELECT COUNT(*) FROM (
+			    SELECT product_id FROM stock_transaction WHERE product_id NOT IN (SELECT product_id FROM stock)
+			    GROUP BY product_id HAVING SUM(available_delta) <> 0 OR SUM(allocated_delta) <> 0) AS ledger`,
+		"records that are deleted": `SELECT COUNT(*) FROM stock_deleted WHERE product_id IN (SELECT product_id FROM stock)`,
+		"miscounted records":       `SELECT value - (SELECT COUNT(*) FROM stock) FROM counter WHERE name = 'stock'`,
 	} {
 		var n int
 		require.NoError(t, db.QueryRow(query).Scan(&n))

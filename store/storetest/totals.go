@@ -42,7 +42,8 @@ var miscounts = map[string]string{
 		WHERE (SELECT COALESCE(SUM(usages), 0) FROM code_usage_total WHERE code_usage_total.promotion_number = promotion.number)
 		   <> (SELECT COUNT(*) FROM code_usage WHERE code_usage.promotion_number = promotion.number)`,
 	"products whose lines of the ledger are miscounted": `
-		SELECT COUNT(*) FROM stock WHERE lines <> (SELECT COUNT(*) FROM stock_transaction WHERE stock_transaction.product_id = stock.product_id)`,
+		SELECT COUNT(*) FROM (SELECT product_id, lines FROM stock UNION ALL SELECT product_id, lines FROM stock_deleted) AS stock
+		WHERE lines <> (SELECT COUNT(*) FROM stock_transaction WHERE stock_transaction.product_id = stock.product_id)`,
 }
 
 // requireTotals holds the stored totals against the rows.

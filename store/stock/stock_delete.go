@@ -1,0 +1,104 @@
+package stock
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+
+	"portico/store"
+	"portico/store/db"
+)
+
+// DeleteStock removes the stock record of a product, and enters in its ledger
+// that nothing is left. The ledger stays: it can be read by the product's id,
+// and a record that is created again continues it.
+//
+// NOT_FOUND for a product without a record; UNPROCESSABLE while units are
+// allocated, since an order still has to get or to release them.
+func (s *StockService) DeleteStock(ctx context.Context, actor store.Actor, productID string) error {
+	missing := store.NotFoundf([]string{"product_id"}, "has no stock record: %q", store.Short(productID))
+	if !store.IsID(productID) {
+		return missing
+	}
+	_, err := db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (deleted bool, err error) {
+		w, err := s.beginStock(ctx, t)
+		if err != nil {
+			return false, err
+		}
+		if err := w.lock(ctx, []string{productID}); err != nil {
+			return false, err
+		}
+		row := w.found[productID]
+		switch {
+		case row == nil:
+			return false, missing
+		case row.Allocated > 0:
+			return false, store.Unprocessablef([]string{"product_id"},
+				"has %d allocated units: %q; deallocate them, then delete the stock record", row.Allocated, productID)
+		}
+		if _, err := w.change(actor, &StockChange{ProductID: productID, Action: StockSet, Reason: "deleted"}, row); err != nil {
+			return false, err
+		}
+		row.deleted = true
+		w.revise(row)
+		if _, err := t.Exec(ctx, `
+			INSERT INTO stock_deleted (product_id, created_at, deleted_at, revision, lines)
+			SELECT product_id, created_at, $2, $3, lines + 1 FROM stock WHERE product_id = $1`,
+			productID, store.Micros(row.UpdatedAt), row.revision); err != nil {
+			return false, err
+		}
+		if _, err := t.Exec(ctx, `DELETE FROM stock WHERE product_id = $1`, productID); err != nil {
+			return false, err
+		}
+		if _, err := t.Exec(ctx, `UPDATE counter SET value = value - 1 WHERE name = 'stock'`); err != nil {
+			return false, err
+		}
+		return true, w.finish(ctx)
+	})
+	return err
+}
+
+// reviveStocks has records that were just inserted go on from those of the same
+// products that were deleted. It comes after the insert, which waits for a
+// deletion that has not committed.
+func reviveStocks(ctx context.Context, t *db.Tx, products []string) (revisions map[string]int64, err error) {
+	revisions = map[string]int64{}
+	type deleted struct {
+		product         string
+		revision, lines int64
+	}
+	err = store.Chunked(slices.Sorted(slices.Values(products)), 512, func(ids []string) error {
+		list, args := db.In(nil, ids)
+		found, err := db.Collect(ctx, t.Session, func(rows *sql.Rows) (d deleted, err error) {
+			return d, rows.Scan(&d.product, &d.revision, &d.lines)
+		}, `DELETE FROM stock_deleted WHERE product_id IN (`+list+`) RETURNING product_id, revision, lines`, args...)
+		if err != nil {
+			return err
+		}
+		slices.SortFunc(found, func(a, b deleted) int { return strings.Compare(a.product, b.product) })
+		for _, d := range found {
+			revisions[d.product] = d.revision + 1
+			if _, err := t.Exec(ctx, `UPDATE stock SET revision = $2, lines = lines + $3 WHERE product_id = $1`, d.product, d.revision+1, d.lines); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return revisions, err
+}
+
+// stockStatesOf reads the states of products by their ids, at most 512: those
+// of their records, and of records that were deleted.
+func stockStatesOf(ctx context.Context, from db.Session, ids []string) ([]stockRow, error) {
+	list, args := db.In(nil, ids)
+	return db.Collect(ctx, from, func(rows *sql.Rows) (row stockRow, err error) {
+		var created, updated int64
+		err = rows.Scan(&row.ProductID, &row.Available, &row.Allocated, &created, &updated, &row.revision, &row.deleted)
+		row.CreatedAt, row.UpdatedAt = store.FromMicros(created), store.FromMicros(updated)
+		return row, err
+	}, `
+		SELECT `+stockRowColumns+`, FALSE FROM stock WHERE product_id IN (`+list+`)
+		UNION ALL
+		SELECT product_id, 0, 0, created_at, deleted_at, revision, TRUE FROM stock_deleted WHERE product_id IN (`+list+`)`, args...)
+}
