@@ -3,7 +3,6 @@ package auth
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -112,13 +111,13 @@ func (s *Service) grant(w http.ResponseWriter, r *http.Request) (*Token, error) 
 // would go on without a token.
 func writeToken(w http.ResponseWriter, token *Token) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(struct { // a client that is gone needs no answer
+	_, _ = w.Write(store.Encode(struct { // a client that is gone needs no answer
 		AccessToken string `json:"access_token"`
 		TokenType   string `json:"token_type"`
 		ExpiresIn   int64  `json:"expires_in"` // seconds
 		Expires     int64  `json:"expires"`    // seconds since 1970
 		Identifier  string `json:"identifier"`
-	}{token.AccessToken, "Bearer", int64(token.Lifetime.Seconds()), token.Expires.Unix(), token.Grant})
+	}{token.AccessToken, "Bearer", int64(token.Lifetime.Seconds()), token.Expires.Unix(), token.Grant}))
 }
 
 // tokenRequest is what a client asks for a token with.
@@ -149,7 +148,7 @@ func parseTokenRequest(body []byte) (request tokenRequest, err error) {
 		if err := store.CheckJSON(body); err != nil {
 			return request, err
 		}
-		if json.Unmarshal(body, &request) != nil {
+		if store.DecodeJSON(body, &request) != nil {
 			return request, invalid("The body is no JSON object with the texts grant_type, client_id and client_secret.")
 		}
 		return request, nil
