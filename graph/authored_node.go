@@ -71,7 +71,7 @@ func (r mutationResolver) NodeUpdate(ctx context.Context, input generated.NodeUp
 		return nil, err
 	}
 	node, faults, err := nodePayload(r.store.UpdateNode(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID),
-		catalog.NodeChange{Name: input.Name, Slug: input.Slug, Description: input.Description}))
+		catalog.NodeChange{Nulls: NullsIn(ctx), Name: input.Name, Slug: input.Slug, Description: input.Description}))
 	return &generated.NodeUpdatePayload{Node: node, UserErrors: faults}, err
 }
 

@@ -33,7 +33,7 @@ func TestCatalogsAreAuthored(t *testing.T) {
 		{name: "found by its id over all types", query: `{ node(id: ` + global("Catalog", "new") + `) { id ... on Catalog { name } } }`, data: `{"node":{"id":` + global("Catalog", "new") + `,"name":"New"}}`},
 		{name: "every fault is named", query: `mutation { catalogUpdate(input: {id: "new", name: "", hierarchyIds: ["attic", "a b"], currency: "euro"}) {` + theCatalog + ` }`,
 			data: `{"catalogUpdate":{"catalog":null,"userErrors":[
-			{"field":["input","name"],"code":"INVALID","message":"name is required."},
+			{"field":["input","name"],"code":"UNPROCESSABLE","message":"name is required."},
 			{"field":["input","hierarchyIds","1"],"code":"INVALID","message":"hierarchyIds.1 must be 1 to 64 of the characters A-Z, a-z, 0-9, _ and -, not \"a b\"."},
 			{"field":["input","currency"],"code":"INVALID","message":"currency must be a three-letter currency code such as USD, not \"euro\"."}]}}`},
 		{name: "what there is not", query: `mutation { catalogUpdate(input: {id: "new", pricebooks: [{id: "standard", priority: 1}, {id: "none", priority: 2}]}) {` + theCatalog + ` }`,
@@ -97,7 +97,7 @@ func TestNodesAreAuthored(t *testing.T) {
 			data: `{"nodeCurate":{"node":null,"userErrors":[{"field":["input","productIds","0"],"code":"UNPROCESSABLE","message":"productIds.0 is not attached to the node: \"glue\"; attach it first."},
 			{"field":["input","productIds","2"],"code":"UNPROCESSABLE","message":"productIds.2 is not attached to the node: \"ink\"; attach it first."}]}}`},
 		{name: "at most 20", query: `mutation($ids: [ID!]!) { nodeCurate(input: {id: "shelf", productIds: $ids}) { node { uuid }` + mended + ` }`, variables: variables{"ids": slices.Repeat([]string{"anvil"}, 21)},
-			data: `{"nodeCurate":{"node":null,"userErrors":[{"field":["input","productIds"],"code":"INVALID","message":"productIds must be at most 20 products, not 21."}]}}`},
+			data: `{"nodeCurate":{"node":null,"userErrors":[{"field":["input","productIds"],"code":"UNPROCESSABLE","message":"productIds must be at most 20 products, not 21."}]}}`},
 		{name: "detached, and so not curated", query: `mutation { nodeProductsDetach(input: {id: "shelf", productIds: ["brush", "glue"]}) { node { curatedProductIds productIds }` + mended + ` }`,
 			data: `{"nodeProductsDetach":{"node":{"curatedProductIds":["anvil"],"productIds":["drill-draft","anvil"]},"userErrors":[]}}`},
 		{name: "nothing to attach", query: `mutation { nodeProductsAttach(input: {id: "shelf", productIds: []}) { node { uuid }` + mended + ` }`, holds: []string{`"node":null`, "must hold between 1 and 1000 products, not 0"}},

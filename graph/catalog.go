@@ -44,7 +44,7 @@ func (r mutationResolver) CatalogUpdate(ctx context.Context, input generated.Cat
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := r.store.UpdateCatalog(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), catalog.CatalogChange{Name: input.Name,
+	catalog, err := r.store.UpdateCatalog(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), catalog.CatalogChange{Nulls: NullsIn(ctx), Name: input.Name,
 		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: values(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
 	faults, err := userErrors(err)
 	return &generated.CatalogUpdatePayload{Catalog: catalog, UserErrors: faults}, err

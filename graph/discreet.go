@@ -76,6 +76,21 @@ func isSyntax(fault *gqlerror.Error) bool {
 	return strings.HasPrefix(fault.Message, "Unexpected ") || strings.HasPrefix(fault.Message, "Expected ")
 }
 
+// messageWords are the words of the validator's messages, beside what they
+// quote. A caller may write them too, as a name for instance.
+var messageWords = func() map[string]bool {
+	words := map[string]bool{}
+	for word := range strings.FieldsSeq(`
+		Argument Boolean Cannot Did Directive Enum Expected Field Float Fragment ID Int Schema String The There This Unexpected Unknown Value Variable
+		a an anonymous any argument be because been but by can cannot defined definition directive does enum exist expecting field fields found fragment
+		given has have in input integer is it itself least list location may mean member must name named never no non non-enum non-null not null number
+		object of on one only operation or position provided query represent required selection spread string subfields the than there type used value
+		values variable via was which with within you`) {
+		words[word] = true
+	}
+	return words
+}()
+
 // speech is all that a caller wrote, and its words.
 type speech struct {
 	text  string
@@ -99,11 +114,15 @@ func speechOf(params *graphql.RawParams) speech {
 }
 
 // hide replaces the words that were said and are no names, those of paths too.
+// Outside of quotes it leaves the words that messages are made of.
 func (names schemaNames) hide(message string, said speech) string {
 	words := strings.Split(message, " ")
+	quoted := false
 	for i, word := range words {
 		core := strings.Trim(word, around)
-		if core == "" {
+		plain := !quoted && !strings.Contains(word, `"`)
+		quoted = quoted != (strings.Count(word, `"`)%2 == 1)
+		if core == "" || plain && messageWords[core] {
 			continue
 		}
 		steps := strings.Split(core, ".")
@@ -126,7 +145,8 @@ func (names schemaNames) hidden(word string, said speech) bool {
 	return word != "" && !names[word] && (said.words[word] || len(word) > 3 && strings.Contains(said.text, word))
 }
 
-// schemaNames are the names of a schema's types, fields, arguments and values.
+// schemaNames are the names of a schema's types, fields, arguments, values and
+// directives.
 type schemaNames map[string]bool
 
 func newSchemaNames(schema *ast.Schema) schemaNames {
@@ -141,6 +161,12 @@ func newSchemaNames(schema *ast.Schema) schemaNames {
 		}
 		for _, value := range definition.EnumValues {
 			names[value.Name] = true
+		}
+	}
+	for name, directive := range schema.Directives {
+		names[name] = true
+		for _, argument := range directive.Arguments {
+			names[argument.Name] = true
 		}
 	}
 	return names

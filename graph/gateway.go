@@ -37,6 +37,7 @@ func (r mutationResolver) GatewayUpdate(ctx context.Context, input model.Gateway
 	if err != nil {
 		return nil, err
 	}
+	input.Nulls = NullsIn(ctx)
 	changed, err := r.store.UpdateGateway(ctx, auth.From(ctx).Actor(), string(input.Slug), input.GatewayChange)
 	faults, err := userErrors(err)
 	return &generated.GatewayUpdatePayload{Gateway: gatewayOf(changed), UserErrors: faults}, err

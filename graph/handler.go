@@ -162,7 +162,7 @@ func (h *handling) aroundRootFields(ctx context.Context, next graphql.RootResolv
 	if ctx.Err() != nil { // no field begins for a client that has gone
 		return graphql.Null
 	}
-	return watchReplays(ctx, next)
+	return watchReplays(withSentNulls(ctx), next)
 }
 
 // countFields counts root fields that were answered without being run.

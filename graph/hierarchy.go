@@ -45,7 +45,7 @@ func (r mutationResolver) HierarchyUpdate(ctx context.Context, input generated.H
 		return nil, err
 	}
 	hierarchy, err := r.store.UpdateHierarchy(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID),
-		catalog.NodeChange{Name: input.Name, Slug: input.Slug, Description: input.Description})
+		catalog.NodeChange{Nulls: NullsIn(ctx), Name: input.Name, Slug: input.Slug, Description: input.Description})
 	faults, err := userErrors(err)
 	return &generated.HierarchyUpdatePayload{Hierarchy: hierarchy, UserErrors: faults}, err
 }

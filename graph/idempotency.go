@@ -92,6 +92,9 @@ func begin(ctx context.Context, coordinate string, key *string, input any) (cont
 	if err := auth.Require(ctx, coordinate); err != nil {
 		return nil, err
 	}
+	if nulls := NullsIn(ctx); len(nulls) > 0 {
+		input = []any{input, nulls}
+	}
 	return withKey(ctx, coordinate, key, input), nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -154,12 +155,21 @@ func (s *socket) NextReader() (int, io.Reader, error) {
 	if err != nil {
 		return 0, nil, errors.Join(transport.ErrWebsocketClosed, err)
 	}
+	text, _ = store.ExactMembers(text, reflect.TypeFor[sentMessage]())
 	text, fault := s.heed(kind, text)
 	if fault != nil {
 		_ = s.WriteClose(fault.code, fault.reason)
 		return 0, nil, transport.ErrWebsocketClosed
 	}
 	return int(kind), bytes.NewReader(text), nil
+}
+
+// sentMessage has the names of a message's members, of a subscribe message's
+// payload too.
+type sentMessage struct {
+	ID      string  `json:"id"`
+	Type    string  `json:"type"`
+	Payload request `json:"payload"`
 }
 
 // heed returns a message as the transport is to read it, or refuses one that the

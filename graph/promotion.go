@@ -58,7 +58,7 @@ func (r mutationResolver) PromotionUpdate(ctx context.Context, input model.Promo
 	if err != nil {
 		return nil, err
 	}
-	input.TargetCatalogs = localIDs(input.TargetCatalogs)
+	input.TargetCatalogs, input.Nulls = localIDs(input.TargetCatalogs), NullsIn(ctx)
 	update, err := r.store.UpdatePromotion(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), input.PromotionChange, input.DryRun)
 	if err != nil {
 		update = &promotion.PromotionUpdate{}
@@ -79,8 +79,12 @@ func (r mutationResolver) PromotionDelete(ctx context.Context, input generated.P
 		return nil, err
 	}
 	id := store.LocalID(input.ID)
-	gone, faults, err := deletion(store.TypePromotion, id, r.store.DeletePromotion(ctx, auth.From(ctx).Actor(), id))
-	return &generated.PromotionDeletePayload{DeletedID: gone, UserErrors: faults}, err
+	done, err := r.store.DeletePromotion(ctx, auth.From(ctx).Actor(), id, input.DryRun)
+	gone, faults, err := deletion(store.TypePromotion, id, err)
+	if input.DryRun {
+		gone = nil
+	}
+	return &generated.PromotionDeletePayload{DeletedID: gone, CodesDeleted: done.CodesDeleted, UsagesKept: done.UsagesKept, UserErrors: faults}, err
 }
 
 // Amount takes digits as they are: the store tells which are no amount, with

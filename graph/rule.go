@@ -46,7 +46,7 @@ func (r mutationResolver) CatalogRuleUpdate(ctx context.Context, input generated
 	if err != nil {
 		return nil, err
 	}
-	change := catalog.RuleChange{Name: input.Name, AccountIDs: input.AccountIds, AccountTagIDs: input.AccountTagIds,
+	change := catalog.RuleChange{Nulls: NullsIn(ctx), Name: input.Name, AccountIDs: input.AccountIds, AccountTagIDs: input.AccountTagIds,
 		CustomerIDs: input.CustomerIds, Channels: input.Channels, Tags: input.Tags, Schedules: schedules(input.Schedules)}
 	if input.CatalogID != nil {
 		catalogID := store.LocalID(*input.CatalogID)

@@ -21,6 +21,7 @@ func (r mutationResolver) SettingsUpdate(ctx context.Context, input model.Settin
 	if err != nil {
 		return nil, err
 	}
+	input.Nulls = NullsIn(ctx)
 	settings, err := r.store.UpdateSettings(ctx, auth.From(ctx).Actor(), input.SettingsChange)
 	faults, err := userErrors(err)
 	return &generated.SettingsUpdatePayload{Settings: settings, UserErrors: faults}, err

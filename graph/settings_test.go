@@ -13,7 +13,8 @@ func TestSettings(t *testing.T) {
 	onTheHandmadeShop(t, []scenario{
 		{name: "as they are", query: `{ settings { pageLength currency locale } }`, data: `{"settings":{"pageLength":25,"currency":"USD","locale":"en"}}`},
 		{name: "nothing changes nothing", query: update(``, whole), data: `{"settingsUpdate":{"settings":{"pageLength":25,"currency":"USD","locale":"en"},"userErrors":[]}}`},
-		{name: "null changes nothing", query: update(`pageLength: null, currency: null, locale: null`, whole), data: `{"settingsUpdate":{"settings":{"pageLength":25,"currency":"USD","locale":"en"},"userErrors":[]}}`},
+		{name: "null is none of their values", query: update(`pageLength: null`, whole), data: `{"settingsUpdate":{"settings":null,"userErrors":[
+			{"field":["input","pageLength"],"code":"UNPROCESSABLE","message":"pageLength must not be null; leave it out to keep its value."}]}}`},
 		{name: "one member", query: update(`pageLength: 3`, whole), data: `{"settingsUpdate":{"settings":{"pageLength":3,"currency":"USD","locale":"en"},"userErrors":[]}}`},
 		{name: "which pages obey", query: `{ products { nodes { uuid } pageInfo { hasNextPage } } }`, data: `{"products":{"nodes":[{"uuid":"glue"},{"uuid":"kit"},{"uuid":"anvil"}],"pageInfo":{"hasNextPage":true}}}`},
 		{name: "all members", query: update(`pageLength: 100, currency: "EUR", locale: "fr-CA"`, whole), data: `{"settingsUpdate":{"settings":{"pageLength":100,"currency":"EUR","locale":"fr-CA"},"userErrors":[]}}`},

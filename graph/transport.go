@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -107,8 +108,9 @@ func (d *desk) post(w http.ResponseWriter, r *http.Request) {
 		fault.write(w)
 		return
 	}
+	exact, _ := store.ExactMembers(body, reflect.TypeFor[request]())
 	var request request
-	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder := json.NewDecoder(bytes.NewReader(exact))
 	decoder.UseNumber()
 	if decoder.Decode(&request) != nil || !errors.Is(decoder.Decode(&struct{}{}), io.EOF) {
 		(&fault{http.StatusBadRequest, "", store.Invalid, `The body must be one JSON object: {"query": "…", "variables": {…}}.`}).write(w)

@@ -77,11 +77,14 @@ func manifestDocuments(text []byte) (map[string]string, error) {
 		return nil, err
 	}
 	var apollo struct {
-		Format     json.RawMessage
-		Version    int
-		Operations []struct{ ID, Body string }
+		Format     json.RawMessage `json:"format"`
+		Version    int             `json:"version"`
+		Operations []struct {
+			ID   string `json:"id"`
+			Body string `json:"body"`
+		} `json:"operations"`
 	}
-	if json.Unmarshal(text, &apollo) != nil || string(apollo.Format) != `"`+apolloFormat+`"` {
+	if store.DecodeJSON(text, &apollo) != nil || string(apollo.Format) != `"`+apolloFormat+`"` {
 		var byID map[string]string
 		if json.Unmarshal(text, &byID) != nil || len(byID) == 0 {
 			return nil, errors.New(`it must be {"id": "document", …}, or a manifest of the format ` + apolloFormat)

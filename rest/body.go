@@ -9,8 +9,10 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
+	"portico/graph"
 	"portico/internal/auth"
 	"portico/internal/incoming"
 	"portico/store"
@@ -20,42 +22,81 @@ import (
 // readData reads the resource of a body, wrapped in {"data": …} or not, as
 // clients send both. Unknown members are passed over.
 func readData(w http.ResponseWriter, r *http.Request, into any) error {
-	return readBody(w, r, "{", "must be an object", into)
+	_, err := readBody(w, r, "{", "must be an object", into)
+	return err
+}
+
+// readUpdate is readData for a PUT. It returns the request with a context that
+// has the members that are null.
+func readUpdate(w http.ResponseWriter, r *http.Request, into any) (*http.Request, error) {
+	data, err := readBody(w, r, "{", "must be an object", into)
+	if err != nil {
+		return nil, err
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(data, &members); err != nil {
+		return nil, err // which readBody decoded
+	}
+	var nulls store.Nulls
+	for name, value := range members {
+		if string(value) == "null" {
+			nulls = append(nulls, name)
+		}
+	}
+	slices.Sort(nulls)
+	return r.WithContext(graph.WithNulls(r.Context(), nulls)), nil
 }
 
 // readList reads the resources of a body: {"data": […]}.
 func readList(w http.ResponseWriter, r *http.Request, into any) error {
-	return readBody(w, r, "[", "must be an array", into)
+	_, err := readBody(w, r, "[", "must be an array", into)
+	return err
 }
 
-// readBody reads what a body holds under data, which must begin so.
-func readBody(w http.ResponseWriter, r *http.Request, begin, rule string, into any) error {
+// readBody reads what a body holds under data, which must begin so, and returns
+// it.
+func readBody(w http.ResponseWriter, r *http.Request, begin, rule string, into any) (data []byte, err error) {
 	if err := checkType(r); err != nil {
-		return err
+		return nil, err
 	}
 	body, err := auth.ReadBody(w, r, incoming.MaxBody(r.Context()), nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := checkSent(body, begin, into); err != nil {
-		return err
+		return nil, err
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(body, &members) != nil {
-		return &store.Error{Code: store.Invalid, Detail: `The body must be a JSON object: {"data": {…}}.`}
+		return nil, &store.Error{Code: store.Invalid, Detail: `The body must be a JSON object: {"data": {…}}.`}
 	}
 	if data, wrapped := members["data"]; wrapped {
 		body = data
 	}
 	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte(begin)) {
-		return badParameter("data", "%s", rule)
+		return nil, badParameter("data", "%s", rule)
 	}
 	var mistyped *json.UnmarshalTypeError
 	if err := store.DecodeJSON(body, into); errors.As(err, &mistyped) {
 		mistyped.Field = sentAs(reflect.TypeOf(into).Elem(), mistyped.Field)
-		return mistypedMember(mistyped)
+		return nil, mistypedMember(mistyped).At(mistypedRow(body, into)...)
 	} else if err != nil {
-		return &store.Error{Code: store.Invalid, Detail: "The body is not the JSON that is expected."}
+		return nil, &store.Error{Code: store.Invalid, Detail: "The body is not the JSON that is expected."}
+	}
+	return body, nil
+}
+
+// mistypedRow is the path of the first row of a list that does not decode; empty
+// for an object.
+func mistypedRow(body []byte, into any) []string {
+	var rows []json.RawMessage
+	if json.Unmarshal(body, &rows) != nil {
+		return nil
+	}
+	for i, row := range rows {
+		if store.DecodeJSON(row, reflect.New(reflect.TypeOf(into).Elem().Elem()).Interface()) != nil {
+			return []string{"data", strconv.Itoa(i)}
+		}
 	}
 	return nil
 }
@@ -131,10 +172,14 @@ const maxQuoted = 64
 
 // mistypedMember names a member of the wrong JSON type.
 func mistypedMember(e *json.UnmarshalTypeError) *store.Error {
-	if digits, ok := strings.CutPrefix(e.Value, "number "); ok && jsonName(e.Type) == wholeNumber && strings.Trim(digits, "-0123456789") == "" {
-		return &store.Error{Code: store.Unprocessable, Path: []string{e.Field}, Detail: fmt.Sprintf("is out of any range: %.*s", maxQuoted, digits)}
+	var path []string
+	if e.Field != "" {
+		path = []string{e.Field}
 	}
-	return &store.Error{Code: store.Invalid, Path: []string{e.Field}, Detail: fmt.Sprintf("must be %s, not a %.*s", jsonName(e.Type), maxQuoted, e.Value)}
+	if digits, ok := strings.CutPrefix(e.Value, "number "); ok && jsonName(e.Type) == wholeNumber && strings.Trim(digits, "-0123456789") == "" {
+		return &store.Error{Code: store.Unprocessable, Path: path, Detail: fmt.Sprintf("is out of any range: %.*s", maxQuoted, digits)}
+	}
+	return &store.Error{Code: store.Invalid, Path: path, Detail: fmt.Sprintf("must be %s, not a %.*s", jsonName(e.Type), maxQuoted, e.Value)}
 }
 
 const wholeNumber = "a whole number"

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"portico/store"
 	"portico/store/release"
 )
 
@@ -43,7 +44,7 @@ func (a *API) configureProduct(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if b.SelectedOptions == nil {
-		return badParameter("selected_options", "must be given: quantities by component and option id")
+		return &store.Error{Code: store.Unprocessable, Path: []string{"selected_options"}, Detail: "is required: quantities by component and option id"}
 	}
 	choices := b.choices()
 	tell(w, r, "id", r.PathValue("id"), "selectedOptions", choices, "components", p.components())

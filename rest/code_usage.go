@@ -37,7 +37,7 @@ func (a *API) writeUsages(w http.ResponseWriter, r *http.Request, code *string) 
 	if err != nil {
 		return err
 	}
-	return writePage(w, a.limit(r), g, r.URL.EscapedPath(), usages.Nodes, newUsageResource)
+	return writePage(w, a.limit(r), g, usages.Nodes, newUsageResource)
 }
 
 // usageResource is one use of a code.

@@ -1,8 +1,6 @@
 package rest
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -88,13 +86,7 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	for _, e := range list {
 		body.Errors = append(body.Errors, describe(r, e, status))
 	}
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(body); err != nil {
-		panic(err) // strings always encode
-	}
-	writeJSON(w, status, bytes.TrimSpace(text.Bytes()))
+	writeJSON(w, status, store.Encode(body))
 }
 
 func describe(r *http.Request, e *store.Error, status int) errorBody {
@@ -134,6 +126,24 @@ func member(path []string) string {
 		}
 	}
 	return strings.Join(path, ".")
+}
+
+// sentIn names the members of an error as the request has them, where that is
+// not the input's name.
+func sentIn(err error, names map[string]string) error {
+	var list store.Errors
+	if errors.As(err, new(store.Errors)) || errors.As(err, new(*store.Error)) {
+		for _, e := range store.AsErrors(err) {
+			if len(e.Path) > 0 && names[e.Path[0]] != "" {
+				moved := *e
+				moved.Path = append(strings.Split(names[e.Path[0]], "."), e.Path[1:]...)
+				e = &moved
+			}
+			list = append(list, e)
+		}
+		return list
+	}
+	return err
 }
 
 // badParameter is INVALID, with the member as REST spells it.

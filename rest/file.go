@@ -29,7 +29,7 @@ func (a *API) files(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writePage(w, a.limit(r), page, "", files.Nodes, func(f *catalog.File) json.RawMessage { return f.AppendJSON(nil) })
+	return writePage(w, a.limit(r), page, files.Nodes, func(f *catalog.File) json.RawMessage { return f.AppendJSON(nil) })
 }
 
 // file returns one.

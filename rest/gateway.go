@@ -2,7 +2,9 @@ package rest
 
 import (
 	"net/http"
+	"slices"
 
+	"portico/graph"
 	"portico/graph/model"
 	"portico/store"
 	"portico/store/gateway"
@@ -65,6 +67,8 @@ type gatewayMembers struct {
 	MerchantID *string         `json:"merchant_id"`
 	Username   *string         `json:"username"`
 	Password   *gateway.Secret `json:"password"`
+
+	Nulls store.Nulls `json:"-"`
 }
 
 // updateGateway changes the members that are there (spec: Update card
@@ -77,14 +81,16 @@ func (a *API) updateGateway(w http.ResponseWriter, r *http.Request) error {
 		Slug *string `json:"slug"`
 		gatewayMembers
 	}
-	if err := readData(w, r, &change); err != nil {
+	r, err := readUpdate(w, r, &change)
+	if err != nil {
 		return err
 	}
 	slug := r.PathValue("slug")
-	if change.Type != nil && *change.Type != "" && *change.Type != "gateway" {
+	nulls := graph.NullsIn(r.Context())
+	if slices.Contains(nulls, "type") || change.Type != nil && *change.Type != "" && *change.Type != "gateway" {
 		return &store.Error{Code: store.Unprocessable, Path: []string{"type"}, Detail: "must be gateway, or be left out"}
 	}
-	if change.Slug != nil && *change.Slug != "" && *change.Slug != slug {
+	if slices.Contains(nulls, "slug") || change.Slug != nil && *change.Slug != "" && *change.Slug != slug {
 		return &store.Error{Code: store.Unprocessable, Path: []string{"slug"}, Detail: "must be that of the path, " + slug + ", or be left out; it cannot be changed"}
 	}
 	input := model.GatewayUpdateInput{Slug: gateway.GatewaySlug(slug), GatewayChange: gateway.GatewayChange(change.gatewayMembers)}

@@ -1,8 +1,6 @@
 package rest
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -81,15 +79,7 @@ func (t catalogTime) MarshalJSON() ([]byte, error) {
 }
 
 // appendResource appends a resource's JSON.
-func appendResource(dst []byte, resource any) []byte {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(resource); err != nil {
-		panic(err) // strings and times always encode
-	}
-	return append(dst, bytes.TrimSpace(text.Bytes())...)
-}
+func appendResource(dst []byte, resource any) []byte { return append(dst, store.Encode(resource)...) }
 
 // appendOne is the body of a single resource under /catalog.
 func appendOne(r *http.Request, resource any) []byte {

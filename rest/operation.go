@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -16,6 +15,9 @@ import (
 	"github.com/vektah/gqlparser/v2/formatter"
 	"github.com/vektah/gqlparser/v2/parser"
 
+	"portico/graph"
+	"portico/graph/model"
+	"portico/store"
 	"portico/store/gateway"
 	"portico/store/promotion"
 )
@@ -96,19 +98,14 @@ func tell(w http.ResponseWriter, r *http.Request, variables ...any) {
 	given := map[string]any{}
 	for i := 0; i+1 < len(variables); i += 2 {
 		if value := spell(reflect.ValueOf(variables[i+1])); value != nil {
+			tellNulls(r, value, reflect.TypeOf(variables[i+1]))
 			given[variables[i].(string)] = value
 		}
 	}
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(struct {
+	line := ascii(string(store.Encode(struct {
 		Query     string         `json:"query"`
 		Variables map[string]any `json:"variables"`
-	}{operations()[operation], given}); err != nil {
-		panic(err) // what was read from JSON, and texts
-	}
-	line := ascii(strings.TrimSpace(text.String()))
+	}{operations()[operation], given})))
 	if len(line) > maxGraphQL {
 		return
 	}
@@ -118,6 +115,20 @@ func tell(w http.ResponseWriter, r *http.Request, variables ...any) {
 		applied = others + ", " + applied
 	}
 	w.Header().Set("Preference-Applied", applied)
+}
+
+// tellNulls adds the members of a PUT that are null to an input, which has none.
+func tellNulls(r *http.Request, input any, shape reflect.Type) {
+	members, ok := input.(map[string]any)
+	if !ok {
+		return
+	}
+	for _, name := range graph.NullsIn(r.Context()) {
+		name = model.Argument([]string{name})[0]
+		if _, known := store.MemberType(shape, name); known {
+			members[name] = nil
+		}
+	}
 }
 
 // tell names the operation of a list, with what pages, sorts and filters it.

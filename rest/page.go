@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"errors"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -85,8 +86,8 @@ func joinFilters(filters []string) (string, error) {
 	return strings.Join(filters, ":"), nil
 }
 
-// number is a whole number: INVALID when it is none. One that no integer
-// holds is out of any range, which is for the store to say.
+// number is a whole number: INVALID when it is none, and UNPROCESSABLE when no
+// integer holds it.
 func (p *params) number(name, member string) (*int, error) {
 	if !p.values.Has(name) {
 		return nil, nil
@@ -97,7 +98,7 @@ func (p *params) number(name, member string) (*int, error) {
 		err = strconv.ErrSyntax
 	}
 	if errors.Is(err, strconv.ErrRange) {
-		err = nil // n is the nearest integer
+		return nil, store.PageFault(member, text)
 	}
 	if err != nil {
 		return nil, badParameter(member, "must be a whole number, not %q", text)
@@ -215,9 +216,12 @@ func (g *page) self() string {
 
 func (g *page) first() string { return g.atOffset(0) }
 
-// last is empty where it is beyond the bound of offsets.
-func (g *page) last() string {
-	offset := max(0, g.pages()-1) * g.limit
+func (g *page) last() string { return g.atLast(math.MaxInt) }
+
+// atLast is the page at an offset, or the last page if that begins before. It
+// is empty beyond the largest offset.
+func (g *page) atLast(offset int) string {
+	offset = max(0, min(offset, max(0, g.pages()-1)*g.limit))
 	if offset > store.MaxOffset {
 		return ""
 	}
@@ -228,8 +232,8 @@ func (g *page) prev() string {
 	switch {
 	case !g.info.HasPreviousPage || g.offset == 0 && !g.keyed:
 		return ""
-	case g.rows == 0 && g.keyed: // past the end there is no row to go back from
-		return ""
+	case g.rows == 0: // past the end there is no row whose cursor leads back
+		return g.atLast(g.offset - g.limit)
 	case !g.keyed || g.params.order == nil && g.offset <= store.MaxOffset:
 		return g.atOffset(max(0, g.offset-g.limit))
 	}
@@ -262,21 +266,21 @@ func (g *page) at(name, value string) string {
 	return b.String()
 }
 
-// appendLinks appends the links of a page outside of /catalog, to a path.
-func appendLinks(dst []byte, g *page, path string) []byte {
+// appendLinks appends the links of a page outside of /catalog: query strings.
+func appendLinks(dst []byte, g *page) []byte {
 	dst = append(dst, `"links":{`...)
 	for i, link := range []struct{ name, query string }{{"current", g.self()}, {"first", g.first()}, {"last", g.last()}, {"prev", g.prev()}, {"next", g.next()}} {
-		dst = appendLink(comma(dst, i), link.name, path, link.query)
+		dst = appendLink(comma(dst, i), link.name, "", link.query)
 	}
 	return append(dst, '}')
 }
 
 // writePage answers with a page of resources, each in its shape, outside of
-// /catalog; its links lead to a path.
-func writePage[T, R any](w http.ResponseWriter, l *limit, g *page, path string, rows []T, shape func(T) R) error {
+// /catalog.
+func writePage[T, R any](w http.ResponseWriter, l *limit, g *page, rows []T, shape func(T) R) error {
 	return l.writeBuilt(w, 0, func(dst []byte) ([]byte, error) {
 		dst, err := appendRows(append(dst, `{"data":[`...), l, rows, func(dst []byte, row T) []byte { return appendResource(dst, shape(row)) })
-		dst = append(appendLinks(append(dst, "],"...), g, path), `,"meta":{`...)
+		dst = append(appendLinks(append(dst, "],"...), g), `,"meta":{`...)
 		return append(g.appendMeta(dst), "}}"...), err
 	})
 }

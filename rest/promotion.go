@@ -35,6 +35,8 @@ type promotionMembers struct {
 	Currencies             json.RawMessage          `json:"currencies"`
 	TargetCatalogs         []string                 `json:"target_catalogs"`
 	Conditions             json.RawMessage          `json:"conditions"`
+
+	Nulls store.Nulls `json:"-"`
 }
 
 // asNew are the members of a new promotion: those that GraphQL always has are
@@ -72,7 +74,7 @@ func (a *API) promotions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writePage(w, a.limit(r), page, "", list.Nodes, newPromotionResource)
+	return writePage(w, a.limit(r), page, list.Nodes, newPromotionResource)
 }
 
 // promotion returns one.
@@ -118,7 +120,8 @@ func (a *API) updatePromotion(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var b promotionBody
-	if err := readData(w, r, &b); err != nil {
+	r, err = readUpdate(w, r, &b)
+	if err != nil {
 		return err
 	}
 	input := model.PromotionUpdateInput{ID: r.PathValue("id"), DryRun: dryRun, PromotionChange: promotion.PromotionChange(b.promotionMembers)}
@@ -162,22 +165,42 @@ func dryRunOf(r *http.Request) (bool, error) {
 	}
 }
 
-// deletePromotion removes one.
+// deletePromotion deletes one; ?dry_run=true tells what would be deleted and
+// kept instead.
 func (a *API) deletePromotion(w http.ResponseWriter, r *http.Request) error {
-	input := generated.PromotionDeleteInput{ID: r.PathValue("id")}
+	dryRun, err := dryRunOf(r)
+	if err != nil {
+		return err
+	}
+	input := generated.PromotionDeleteInput{ID: r.PathValue("id"), DryRun: dryRun}
 	tell(w, r, "input", input)
 	payload, err := a.resolver.Mutation().PromotionDelete(r.Context(), input)
 	if err == nil {
 		err = asError(payload.UserErrors)
 	}
-	if err == nil {
+	if err != nil {
+		return err
+	}
+	if dryRun {
+		writeJSON(w, http.StatusOK, store.Encode(promotionDeletion{deletionMeta{codesDeleted{payload.CodesDeleted}, payload.UsagesKept}}))
+	} else {
 		w.WriteHeader(http.StatusNoContent)
 	}
-	return err
+	return nil
+}
+
+// promotionDeletion is what a deletion would do.
+type promotionDeletion struct {
+	Meta deletionMeta `json:"meta"`
+}
+
+type deletionMeta struct {
+	codesDeleted
+	UsagesKept int `json:"usages_kept"`
 }
 
 func writePromotion(w http.ResponseWriter, status int, p *promotion.Promotion) error {
-	return writeOne(w, status, newPromotionResource(p))
+	return writeData(w, status, newPromotionResource(p))
 }
 
 // promotionResource is the promotion resource (spec: Promotion), and its state

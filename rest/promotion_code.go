@@ -32,7 +32,7 @@ type codeRows struct {
 // UnmarshalJSON implements json.Unmarshaler.
 func (r *codeRows) UnmarshalJSON(text []byte) error {
 	*r = codeRows{}
-	if json.Unmarshal(text, &r.read) == nil && !slices.Contains(r.read, nil) {
+	if store.DecodeJSON(text, &r.read) == nil && !slices.Contains(r.read, nil) {
 		return nil
 	}
 	r.read = nil
@@ -123,7 +123,7 @@ func (a *API) createCodes(w http.ResponseWriter, r *http.Request) error {
 	for i, code := range payload.Codes {
 		made[i] = newCodeResource(code)
 	}
-	return writeOne(w, http.StatusCreated, struct {
+	return writeData(w, http.StatusCreated, struct {
 		promotionResource
 		Codes []codeResource `json:"codes"`
 	}{newPromotionResource(payload.Promotion), made})
@@ -167,7 +167,7 @@ func (a *API) codes(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writePage(w, a.limit(r), page, "", list.Nodes, newCodeResource)
+	return writePage(w, a.limit(r), page, list.Nodes, newCodeResource)
 }
 
 // codeFilter is a filter as GraphQL takes it; nil for none.

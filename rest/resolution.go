@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"portico/graph/model"
+	"portico/store"
 	"portico/store/release"
 )
 
@@ -76,16 +77,16 @@ func resolutionLine(x *model.CatalogResolution) string {
 	if !x.ValidUntil.IsZero() {
 		line.ValidUntil = x.ValidUntil.UTC().Format(time.RFC3339Nano)
 	}
-	room := maxResolution - len(marshal(line))
+	room := maxResolution - len(store.Encode(line))
 	for _, c := range x.Candidates {
-		text := marshal(newResolutionCandidate(c))
+		text := store.Encode(newResolutionCandidate(c))
 		if room -= len(text) + 1; room < 0 {
 			break
 		}
 		line.Candidates = append(line.Candidates, text)
 		line.More--
 	}
-	return string(marshal(line))
+	return string(store.Encode(line))
 }
 
 func newResolutionCandidate(c *model.CatalogCandidate) resolutionCandidate {
@@ -105,12 +106,4 @@ func newResolutionCandidate(c *model.CatalogCandidate) resolutionCandidate {
 		}
 	}
 	return shown
-}
-
-func marshal(value any) []byte {
-	text, err := json.Marshal(value)
-	if err != nil {
-		panic(err) // strings and numbers always marshal
-	}
-	return text
 }

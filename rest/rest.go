@@ -5,7 +5,6 @@ package rest
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -241,17 +240,7 @@ func writeJSON(w http.ResponseWriter, status int, body []byte) {
 }
 
 // writeData answers with a resource, or a list of them, under data.
-func writeData(w http.ResponseWriter, status int, data any) error {
-	body, err := json.Marshal(map[string]any{"data": data})
-	if err != nil {
-		return err
-	}
-	writeJSON(w, status, body)
-	return nil
-}
-
-// writeOne answers with a resource under data, in which HTML is not escaped.
-func writeOne(w http.ResponseWriter, status int, resource any) error {
+func writeData(w http.ResponseWriter, status int, resource any) error {
 	writeJSON(w, status, append(appendResource([]byte(`{"data":`), resource), '}'))
 	return nil
 }

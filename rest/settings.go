@@ -25,13 +25,16 @@ type settingsMembers struct {
 	PageLength *int    `json:"page_length"`
 	Currency   *string `json:"currency"`
 	Locale     *string `json:"locale"`
+
+	Nulls store.Nulls `json:"-"`
 }
 
 // updateSettings changes page_length, currency or locale; members that can
 // only be read, and unknown ones, are passed over.
 func (a *API) updateSettings(w http.ResponseWriter, r *http.Request) error {
 	var change settingsMembers
-	if err := readData(w, r, &change); err != nil {
+	r, err := readUpdate(w, r, &change)
+	if err != nil {
 		return err
 	}
 	input := model.SettingsUpdateInput{SettingsChange: settings.SettingsChange(change)}

@@ -59,7 +59,7 @@ func TestSettings(t *testing.T) {
 				put("members that can only be read, and unknown ones", `{"data":{"type":"x","id":"y","page_length_max":1,"page_offset_limit":1,"colour":"red","additional_languages":["fr"]}}`,
 					200, `"page_length":3`, `"page_length_max":100`, `"page_offset_limit":10000`),
 				put("nothing", `{"data":{}}`, 200, `"page_length":3`),
-				put("null leaves as it is", `{"data":{"page_length":null,"currency":null}}`, 200, `"page_length":3,"currency":"USD"`),
+				put("null is none of its values", `{"data":{"page_length":null,"currency":null}}`, 422, "page_length must not be null", "currency must not be null"),
 				put("all of them", `{"data":{"page_length":4,"currency":"EUR","locale":"fr-CA"}}`, 200, `"page_length":4,"currency":"EUR","locale":"fr-CA"`),
 				{name: "labelled otherwise", method: "PUT", path: "/v2/settings/", body: `{"data":{"page_length":25}}`, headers: []string{"Content-Type", "application/vnd.shop+json"}},
 				{name: "and read back", path: "/v2/settings", holds: []string{`"page_length":25,"currency":"EUR","locale":"fr-CA"`}},

@@ -128,19 +128,23 @@ type stockLocation struct {
 	Available *int `json:"available"`
 }
 
-// quantity is what is to be available, from wherever it stands.
-func (b *stockBody) quantity() (int, error) {
+// quantity is what is to be available, from the member that it was sent in.
+func (b *stockBody) quantity() (quantity int, member string, err error) {
 	for location := range b.Attributes.Locations {
 		if err := checkLocation(location); err != nil {
-			return 0, err
+			return 0, "", err
 		}
 	}
-	for _, given := range []*int{b.Quantity, b.Attributes.Available, b.Attributes.Locations[onlyLocation].Available} {
-		if given != nil {
-			return *given, nil
+	for _, given := range []struct {
+		quantity *int
+		member   string
+	}{{b.Quantity, "quantity"}, {b.Attributes.Available, "attributes.available"},
+		{b.Attributes.Locations[onlyLocation].Available, "attributes.locations." + onlyLocation + ".available"}} {
+		if given.quantity != nil {
+			return *given.quantity, given.member, nil
 		}
 	}
-	return 0, badParameter("quantity", "must be given: the units available, 0 to %d", store.MaxStock)
+	return 0, "", &store.Error{Code: store.Unprocessable, Path: []string{"quantity"}, Detail: fmt.Sprintf("is required: the units available, 0 to %d", store.MaxStock)}
 }
 
 // checkLocation is UNPROCESSABLE for another location than the one there is.
@@ -158,7 +162,7 @@ func (a *API) createStock(w http.ResponseWriter, r *http.Request) error {
 	if err := readData(w, r, &b); err != nil {
 		return err
 	}
-	quantity, err := b.quantity()
+	quantity, member, err := b.quantity()
 	if err != nil {
 		return err
 	}
@@ -169,7 +173,7 @@ func (a *API) createStock(w http.ResponseWriter, r *http.Request) error {
 		err = asError(payload.UserErrors)
 	}
 	if err != nil {
-		return err
+		return sentIn(err, map[string]string{"quantity": member, "product_id": "id"})
 	}
 	return writeStock(w, r, http.StatusCreated, payload.Stock)
 }
@@ -208,7 +212,7 @@ func appendStocks(dst []byte, stocks *stock.StockPage, g *page, byLocation bool)
 		available, allocated := stocks.Units(i)
 		dst = appendStockUnits(dst, stocks.ID(i), available, allocated)
 	}
-	dst = appendLinks(append(dst, "],"...), g, "")
+	dst = appendLinks(append(dst, "],"...), g)
 	dst = appendTimestamps(append(dst, `,"meta":{`...), known(stocks.Created), known(stocks.Updated))
 	return append(g.appendMeta(append(dst, ',')), "}}"...)
 }

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 
@@ -30,7 +31,7 @@ func (a *API) stockTransactions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writePage(w, a.limit(r), page, "", lines.Nodes, transactionShape(r))
+	return writePage(w, a.limit(r), page, lines.Nodes, transactionShape(r))
 }
 
 // stockTransaction returns a line of the ledger.
@@ -72,9 +73,21 @@ func (a *API) transactStock(w http.ResponseWriter, r *http.Request) error {
 	if body.Attributes != nil {
 		b = *body.Attributes
 	}
+	err := a.transact(w, r, b)
+	if err != nil && body.Attributes != nil {
+		names := map[string]string{}
+		for _, name := range []string{"product_id", "action", "quantity", "location", "reason", "reference"} {
+			names[name] = "attributes." + name
+		}
+		return sentIn(err, names)
+	}
+	return err
+}
+
+func (a *API) transact(w http.ResponseWriter, r *http.Request, b stockTransactionAttributes) error {
 	id := r.PathValue("id")
 	if b.Quantity == nil {
-		return badParameter("quantity", "must be given: units, up to %d", store.MaxStock)
+		return &store.Error{Code: store.Unprocessable, Path: []string{"quantity"}, Detail: fmt.Sprintf("is required: units, up to %d", store.MaxStock)}
 	}
 	if b.ProductID != "" && store.LocalID(b.ProductID) != store.LocalID(id) {
 		return &store.Error{Code: store.Unprocessable, Path: []string{"product_id"}, Detail: "must be that of the path, " + id + ", or be left out"}
@@ -109,7 +122,7 @@ func ofTheOnlyChange(list []*model.UserError) []*model.UserError {
 }
 
 func writeTransaction(w http.ResponseWriter, r *http.Request, status int, line *model.StockTransaction) error {
-	return writeOne(w, status, transactionShape(r)(line))
+	return writeData(w, status, transactionShape(r)(line))
 }
 
 // transactionShape is how a line is written: plain, or in attributes, with its

@@ -1,10 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,12 +87,8 @@ func (p Page) Check(pageLength int) (Bounds, error) {
 	}
 	if p.Offset != nil {
 		b.Offset = *p.Offset
-		if b.Offset < 0 {
-			return b, Unprocessablef([]string{"offset"}, "must be between 0 and %d, not %d", MaxOffset, b.Offset)
-		}
-		if b.Offset > MaxOffset {
-			return b, Unprocessablef([]string{"offset"},
-				"must be between 0 and %d, not %d; to read further, page by key: follow the next link or cursor of each page, which works to the end of the list", MaxOffset, b.Offset)
+		if b.Offset < 0 || b.Offset > MaxOffset {
+			return b, PageFault("offset", strconv.Itoa(b.Offset))
 		}
 	}
 	if p.After != nil {
@@ -106,9 +104,22 @@ func (p Page) Check(pageLength int) (Bounds, error) {
 // "first" or "last".
 func CheckLimit(member string, limit int) error {
 	if limit < MinPageLength || limit > MaxPageLength {
-		return Unprocessablef([]string{member}, "must be between %d and %d, not %d", MinPageLength, MaxPageLength, limit)
+		return PageFault(member, strconv.Itoa(limit))
 	}
 	return nil
+}
+
+// PageFault is UNPROCESSABLE for a number, in digits as it was sent, that is out
+// of the bounds of a Page's member: "first", "last" or "offset".
+func PageFault(member, digits string) error {
+	switch {
+	case member != "offset":
+		return Unprocessablef([]string{member}, "must be between %d and %d, not %s", MinPageLength, MaxPageLength, digits)
+	case strings.HasPrefix(digits, "-"):
+		return Unprocessablef([]string{member}, "must be between 0 and %d, not %s", MaxOffset, digits)
+	}
+	return Unprocessablef([]string{member},
+		"must be between 0 and %d, not %s; to read further, page by key: follow the next link or cursor of each page, which works to the end of the list", MaxOffset, digits)
 }
 
 // Cursors yields the cursors of a page by their member.
@@ -196,7 +207,8 @@ func ParseCursor(text, list, member string) (Cursor, error) {
 	var c Cursor
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err == nil {
-		decoder := json.NewDecoder(strings.NewReader(string(raw)))
+		raw, _ = ExactMembers(raw, reflect.TypeFor[Cursor]())
+		decoder := json.NewDecoder(bytes.NewReader(raw))
 		decoder.UseNumber()
 		err = decoder.Decode(&c)
 	}

@@ -9,9 +9,11 @@ import (
 	"strings"
 )
 
-// DecodeJSON is json.Unmarshal, but that a whole number may be written as JSON
-// has it: 2.0 and 2e0 are 2.
+// DecodeJSON is json.Unmarshal for JSON from outside. It compares member names
+// exactly (ExactMembers), and takes a whole number as JSON has it: 2.0 and 2e0
+// are 2.
 func DecodeJSON(raw []byte, into any) error {
+	raw, _ = ExactMembers(raw, reflect.TypeOf(into))
 	err := json.Unmarshal(raw, into)
 	if mistyped := new(json.UnmarshalTypeError); errors.As(err, &mistyped) {
 		if plain := PlainNumbers(raw, reflect.TypeOf(into)); plain != nil {
@@ -168,17 +170,11 @@ func wholeNumber(number string) (digits string, ok bool) {
 	return all, true
 }
 
-// MemberType is the type of what a JSON object has under a name, as
-// encoding/json finds it.
+// MemberType is the type of what a JSON object has under a name.
 func MemberType(shape reflect.Type, name string) (reflect.Type, bool) {
 	if shape.Kind() == reflect.Map {
 		return shape.Elem(), true
 	}
-	for _, field := range reflect.VisibleFields(shape) {
-		tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if tag != "" && tag != "-" && strings.EqualFold(tag, name) {
-			return field.Type, true
-		}
-	}
-	return nil, false
+	found, known := membersOf(shape).types[name]
+	return found, known
 }

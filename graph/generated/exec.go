@@ -790,8 +790,10 @@ type ComplexityRoot struct {
 	}
 
 	PromotionDeletePayload struct {
-		DeletedID  func(childComplexity int) int
-		UserErrors func(childComplexity int) int
+		CodesDeleted func(childComplexity int) int
+		DeletedID    func(childComplexity int) int
+		UsagesKept   func(childComplexity int) int
+		UserErrors   func(childComplexity int) int
 	}
 
 	PromotionEdge struct {
@@ -4294,12 +4296,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PromotionCurrency.Percent(childComplexity), true
 
+	case "PromotionDeletePayload.codesDeleted":
+		if e.ComplexityRoot.PromotionDeletePayload.CodesDeleted == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionDeletePayload.CodesDeleted(childComplexity), true
 	case "PromotionDeletePayload.deletedId":
 		if e.ComplexityRoot.PromotionDeletePayload.DeletedID == nil {
 			break
 		}
 
 		return e.ComplexityRoot.PromotionDeletePayload.DeletedID(childComplexity), true
+	case "PromotionDeletePayload.usagesKept":
+		if e.ComplexityRoot.PromotionDeletePayload.UsagesKept == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionDeletePayload.UsagesKept(childComplexity), true
 	case "PromotionDeletePayload.userErrors":
 		if e.ComplexityRoot.PromotionDeletePayload.UserErrors == nil {
 			break
@@ -5921,7 +5935,7 @@ type Query {
     cartValue: MoneyInput
   ): PromotionCodeCheck
 
-  "How a promotion's codes were redeemed, in the order of use unless sorted otherwise. Null only with an error."
+  "How a promotion's codes were redeemed, in the order of use unless sorted otherwise. Also of a deleted promotion, until its usages expire. Null only with an error."
   promotionCodeUsages(
     "The promotion's global id, or the service's own."
     promotionId: ID!
@@ -6005,7 +6019,7 @@ type Mutation {
   "Changes a promotion. Members left out stay as they are. One that has ended and gets an end in the future loses all its codes at once: ask with ` + "`" + `dryRun` + "`" + ` first to hear how many. Null only with an error."
   promotionUpdate("What to change." input: PromotionUpdateInput!): PromotionUpdatePayload
 
-  "Removes a promotion with its codes and the record of their use. Null only with an error."
+  "Deletes a promotion and its codes. Its usages are kept for their retention, and can be listed and released. Null only with an error."
   promotionDelete("Which." input: PromotionDeleteInput!): PromotionDeletePayload
 
   "Makes codes for a promotion, all or none, at most 10000 at once. No two promotions that have not ended have the same code. Null only with an error."
@@ -7092,13 +7106,13 @@ type Settings {
   locale: String!
 }
 
-"What to change of the settings; null leaves a member as it is."
+"What to change of the settings. An absent member keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
 input SettingsUpdateInput {
-  "Rows of a page when the request does not say, 1 to 100."
+  "Rows of a page when the request does not say, 1 to 100. Required."
   pageLength: Int
-  "ISO 4217: ` + "`" + `EUR` + "`" + `."
+  "ISO 4217: ` + "`" + `EUR` + "`" + `. Required."
   currency: String
-  "BCP 47: ` + "`" + `fr-CA` + "`" + `."
+  "BCP 47: ` + "`" + `fr-CA` + "`" + `. Required."
   locale: String
   "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
   idempotencyKey: String
@@ -7538,19 +7552,19 @@ input CatalogPricebookInput {
   priority: Int!
 }
 
-"What to change of a catalog; null leaves a member as it is."
+"What to change of a catalog. An absent member keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
 input CatalogUpdateInput {
   "The global id, or the service's own."
   id: ID!
-  "For people; at most 1024 bytes."
+  "For people; at most 1024 bytes. Required."
   name: String
-  "The hierarchies it publishes, by global id or the service's own; empty means none."
+  "The hierarchies it publishes, by global id or the service's own; empty means none. Optional."
   hierarchyIds: [ID!]
-  "Its price books; empty means none."
+  "Its price books; empty means none. Optional."
   pricebooks: [CatalogPricebookInput!]
-  "BCP 47: ` + "`" + `fr` + "`" + `; empty means the store's."
+  "BCP 47: ` + "`" + `fr` + "`" + `; empty means the store's. Optional."
   locale: String
-  "ISO 4217: ` + "`" + `EUR` + "`" + `; empty means the store's."
+  "ISO 4217: ` + "`" + `EUR` + "`" + `; empty means the store's. Optional."
   currency: String
   "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
   idempotencyKey: String
@@ -7620,25 +7634,25 @@ input CatalogRuleScheduleInput {
   validTo: DateTime
 }
 
-"What to change of a catalog rule; null leaves a member as it is."
+"What to change of a catalog rule. An absent member keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
 input CatalogRuleUpdateInput {
   "The global id, or the service's own."
   id: ID!
-  "For people; at most 1024 bytes."
+  "For people; at most 1024 bytes. Required."
   name: String
-  "The catalog it leads to, by global id or the service's own."
+  "The catalog it leads to, by global id or the service's own. Required."
   catalogId: ID
-  "For these accounts alone; empty means all."
+  "For these accounts alone; empty means all. Optional."
   accountIds: [ID!]
-  "For accounts with one of these tags alone; empty means all."
+  "For accounts with one of these tags alone; empty means all. Optional."
   accountTagIds: [ID!]
-  "For these customers alone; empty means all."
+  "For these customers alone; empty means all. Optional."
   customerIds: [ID!]
-  "Rather for these channels, each 1 to 255 bytes; empty means all."
+  "Rather for these channels, each 1 to 255 bytes; empty means all. Optional."
   channels: [String!]
-  "Rather for these context tags, each 1 to 255 bytes without a comma; empty means all."
+  "Rather for these context tags, each 1 to 255 bytes without a comma; empty means all. Optional."
   tags: [String!]
-  "It counts within any of these times; empty means always."
+  "It counts within any of these times; empty means always. Optional."
   schedules: [CatalogRuleScheduleInput!]
   "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
   idempotencyKey: String
@@ -7690,15 +7704,15 @@ input HierarchyCreateInput {
   idempotencyKey: String
 }
 
-"What to change of a hierarchy; null leaves a member as it is."
+"What to change of a hierarchy. An absent member keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
 input HierarchyUpdateInput {
   "The global id, or the service's own."
   id: ID!
-  "For people; at most 1024 bytes."
+  "For people; at most 1024 bytes. Required."
   name: String
-  "For addresses; empty means none."
+  "For addresses; empty means none. Optional."
   slug: String
-  "For people; empty means none."
+  "For people; empty means none. Optional."
   description: String
   "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
   idempotencyKey: String
@@ -7752,15 +7766,15 @@ input NodeCreateInput {
   idempotencyKey: String
 }
 
-"What to change of a node; null leaves a member as it is."
+"What to change of a node. An absent member keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
 input NodeUpdateInput {
   "The global id, or the service's own."
   id: ID!
-  "For people; at most 1024 bytes."
+  "For people; at most 1024 bytes. Required."
   name: String
-  "For addresses; empty means none."
+  "For addresses; empty means none. Optional."
   slug: String
-  "For people; empty means none."
+  "For people; empty means none. Optional."
   description: String
   "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
   idempotencyKey: String
@@ -8310,39 +8324,39 @@ type PromotionCreatePayload {
   userErrors: [UserError!]!
 }
 
-"What to change of a promotion; null leaves a member as it is."
+"What to change of a promotion. An absent member keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
 input PromotionUpdateInput {
   "The global id, or the service's own."
   id: ID!
   "True changes nothing, and tells in ` + "`" + `preview` + "`" + ` what would happen."
   dryRun: Boolean! = false
-  "For people; at most 1024 bytes."
+  "For people; at most 1024 bytes. Required."
   name: String
-  "For people; at most 64 KiB."
+  "For people; at most 64 KiB. Required; it may be empty."
   description: String
-  "What it does."
+  "What it does. Required."
   promotionType: PromotionType
-  "Whether it is switched on."
+  "Whether it is switched on. Required."
   enabled: Boolean
-  "Whether it applies by itself."
+  "Whether it applies by itself. Required."
   automatic: Boolean
-  "Its first instant: a date, which is 00:00 UTC, a date with ` + "`" + `HH:MM` + "`" + `, or RFC 3339."
+  "Its first instant: a date, which is 00:00 UTC, a date with ` + "`" + `HH:MM` + "`" + `, or RFC 3339. Required."
   start: String
-  "The instant at which it is over, after ` + "`" + `start` + "`" + `, in the same forms."
+  "The instant at which it is over, after ` + "`" + `start` + "`" + `, in the same forms. Required."
   end: String
-  "What the cart must be worth at least, by currency; empty means any cart will do."
+  "What the cart must be worth at least, by currency; empty means any cart will do. Optional."
   minCartValue: [MoneyInput!]
-  "What it takes off at most, by currency; empty means no bound, which is all that FIXED_DISCOUNT and ITEM_FIXED_DISCOUNT take."
+  "What it takes off at most, by currency; empty means no bound, which is all that FIXED_DISCOUNT and ITEM_FIXED_DISCOUNT take. Optional."
   maxDiscountValue: [MoneyInput!]
-  "How often it applies in one cart; 0 means any number of times."
+  "How often it applies in one cart; 0 means any number of times. Optional."
   maxApplicationsPerCart: Int
-  "What it does in detail, an object, in place of the one it has."
+  "What it does in detail, an object, in place of the one it has. Required. ` + "`" + `target_catalogs` + "`" + ` and ` + "`" + `conditions` + "`" + ` keep their values unless the new schema, or the members below, name them."
   schema: JSON
-  "` + "`" + `currencies` + "`" + ` of the schema, unless the schema is given with its own."
+  "` + "`" + `currencies` + "`" + ` of the schema, unless the schema is given with its own. Required by the types that need it."
   currencies: JSON
-  "` + "`" + `target_catalogs` + "`" + ` of the schema, unless the schema is given with its own. By the catalogs' global ids, or the service's own."
+  "` + "`" + `target_catalogs` + "`" + ` of the schema, unless the schema is given with its own. By the catalogs' global ids, or the service's own. Optional."
   targetCatalogs: [ID!]
-  "` + "`" + `conditions` + "`" + ` of the schema, unless the schema is given with its own."
+  "` + "`" + `conditions` + "`" + ` of the schema, unless the schema is given with its own. Optional."
   conditions: JSON
   "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
   idempotencyKey: String
@@ -8364,14 +8378,20 @@ type PromotionUpdatePayload {
 input PromotionDeleteInput {
   "The global id, or the service's own."
   id: ID!
+  "True deletes nothing, and returns what would be deleted and kept."
+  dryRun: Boolean! = false
   "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
   idempotencyKey: String
 }
 
 "What was removed."
 type PromotionDeletePayload {
-  "The global id of what is gone; null when nothing was removed for the errors' sake."
+  "The global id of the deleted promotion. Null with ` + "`" + `dryRun` + "`" + `, and if there are errors."
   deletedId: ID
+  "Codes that were deleted with the promotion, or with ` + "`" + `dryRun` + "`" + ` would be. Other promotions may use the same codes."
+  codesDeleted: Int!
+  "Usages that are kept: ` + "`" + `promotionCodeUsages` + "`" + ` lists them by the promotion's id until they expire, and ` + "`" + `promotionCodeRelease` + "`" + ` releases them."
+  usagesKept: Int!
   "What is to be mended; empty when it worked."
   userErrors: [UserError!]!
 }
@@ -8492,7 +8512,7 @@ enum PromotionCodeReason {
 type PromotionCodeUsage {
   "The usage's own id."
   uuid: ID!
-  "The global id of the code's promotion; null once that was deleted."
+  "The global id of the code's promotion, which may be deleted. Null if an older version of the service deleted it."
   promotionId: ID
   "The code."
   code: String!
@@ -8662,21 +8682,21 @@ type Gateway {
   changedBy: String
 }
 
-"What to change of a gateway's configuration; null leaves a member as it is."
+"What to change of a gateway's configuration. An absent member keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
 input GatewayUpdateInput {
   "Which."
   slug: GatewaySlug!
-  "For people; an empty one leaves it as it is."
+  "For people; an empty one leaves it as it is. Optional: null is the gateway's own name."
   name: String
-  "Whether it takes payments."
+  "Whether it takes payments. Optional: null is false."
   enabled: Boolean
-  "Whether it uses the test account."
+  "Whether it uses the test account. Optional: null is false."
   test: Boolean
-  "The merchant's identifier at the gateway, 1 to 1024 bytes."
+  "The merchant's identifier at the gateway, 1 to 1024 bytes. Required."
   merchantId: String
-  "The username at the gateway, 1 to 1024 bytes."
+  "The username at the gateway, 1 to 1024 bytes. Required."
   username: String
-  "The password at the gateway, 1 to 1024 bytes. It is sealed, and never shown again. REST's mask, ` + "`" + `********` + "`" + `, leaves it as it is."
+  "The password at the gateway, 1 to 1024 bytes. It is sealed, and never shown again. REST's mask, ` + "`" + `********` + "`" + `, leaves it as it is. Required."
   password: Secret
   "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
   idempotencyKey: String
@@ -10087,6 +10107,10 @@ func (ec *executionContext) childFields_PromotionDeletePayload(ctx context.Conte
 	switch field.Name {
 	case "deletedId":
 		return ec.fieldContext_PromotionDeletePayload_deletedId(ctx, field)
+	case "codesDeleted":
+		return ec.fieldContext_PromotionDeletePayload_codesDeleted(ctx, field)
+	case "usagesKept":
+		return ec.fieldContext_PromotionDeletePayload_usagesKept(ctx, field)
 	case "userErrors":
 		return ec.fieldContext_PromotionDeletePayload_userErrors(ctx, field)
 	}
@@ -25833,6 +25857,52 @@ func (ec *executionContext) fieldContext_PromotionDeletePayload_deletedId(_ cont
 	return graphql.NewScalarFieldContext("PromotionDeletePayload", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _PromotionDeletePayload_codesDeleted(ctx context.Context, field graphql.CollectedField, obj *PromotionDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionDeletePayload_codesDeleted(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CodesDeleted, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionDeletePayload_codesDeleted(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionDeletePayload", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionDeletePayload_usagesKept(ctx context.Context, field graphql.CollectedField, obj *PromotionDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionDeletePayload_usagesKept(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UsagesKept, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionDeletePayload_usagesKept(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionDeletePayload", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _PromotionDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *PromotionDeletePayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -33707,7 +33777,11 @@ func (ec *executionContext) unmarshalInputPromotionDeleteInput(ctx context.Conte
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "idempotencyKey"}
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"id", "dryRun", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -33721,6 +33795,13 @@ func (ec *executionContext) unmarshalInputPromotionDeleteInput(ctx context.Conte
 				return it, err
 			}
 			it.ID = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
 		case "idempotencyKey":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -41177,6 +41258,16 @@ func (ec *executionContext) _PromotionDeletePayload(ctx context.Context, sel ast
 		case "deletedId":
 			out.Values[i] = ec._PromotionDeletePayload_deletedId(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "codesDeleted":
+			out.Values[i] = ec._PromotionDeletePayload_codesDeleted(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "usagesKept":
+			out.Values[i] = ec._PromotionDeletePayload_usagesKept(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		case "userErrors":

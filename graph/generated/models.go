@@ -136,25 +136,25 @@ type CatalogRuleDeletePayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// What to change of a catalog rule; null leaves a member as it is.
+// What to change of a catalog rule. An absent member keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one.
 type CatalogRuleUpdateInput struct {
 	// The global id, or the service's own.
 	ID string `json:"id"`
-	// For people; at most 1024 bytes.
+	// For people; at most 1024 bytes. Required.
 	Name *string `json:"name,omitempty"`
-	// The catalog it leads to, by global id or the service's own.
+	// The catalog it leads to, by global id or the service's own. Required.
 	CatalogID *string `json:"catalogId,omitempty"`
-	// For these accounts alone; empty means all.
+	// For these accounts alone; empty means all. Optional.
 	AccountIds []string `json:"accountIds,omitempty"`
-	// For accounts with one of these tags alone; empty means all.
+	// For accounts with one of these tags alone; empty means all. Optional.
 	AccountTagIds []string `json:"accountTagIds,omitempty"`
-	// For these customers alone; empty means all.
+	// For these customers alone; empty means all. Optional.
 	CustomerIds []string `json:"customerIds,omitempty"`
-	// Rather for these channels, each 1 to 255 bytes; empty means all.
+	// Rather for these channels, each 1 to 255 bytes; empty means all. Optional.
 	Channels []string `json:"channels,omitempty"`
-	// Rather for these context tags, each 1 to 255 bytes without a comma; empty means all.
+	// Rather for these context tags, each 1 to 255 bytes without a comma; empty means all. Optional.
 	Tags []string `json:"tags,omitempty"`
-	// It counts within any of these times; empty means always.
+	// It counts within any of these times; empty means always. Optional.
 	Schedules []*catalog.Schedule `json:"schedules,omitempty"`
 	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
@@ -168,19 +168,19 @@ type CatalogRuleUpdatePayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// What to change of a catalog; null leaves a member as it is.
+// What to change of a catalog. An absent member keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one.
 type CatalogUpdateInput struct {
 	// The global id, or the service's own.
 	ID string `json:"id"`
-	// For people; at most 1024 bytes.
+	// For people; at most 1024 bytes. Required.
 	Name *string `json:"name,omitempty"`
-	// The hierarchies it publishes, by global id or the service's own; empty means none.
+	// The hierarchies it publishes, by global id or the service's own; empty means none. Optional.
 	HierarchyIds []string `json:"hierarchyIds,omitempty"`
-	// Its price books; empty means none.
+	// Its price books; empty means none. Optional.
 	Pricebooks []*catalog.PricebookRank `json:"pricebooks,omitempty"`
-	// BCP 47: `fr`; empty means the store's.
+	// BCP 47: `fr`; empty means the store's. Optional.
 	Locale *string `json:"locale,omitempty"`
-	// ISO 4217: `EUR`; empty means the store's.
+	// ISO 4217: `EUR`; empty means the store's. Optional.
 	Currency *string `json:"currency,omitempty"`
 	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
@@ -246,15 +246,15 @@ type HierarchyDeletePayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// What to change of a hierarchy; null leaves a member as it is.
+// What to change of a hierarchy. An absent member keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one.
 type HierarchyUpdateInput struct {
 	// The global id, or the service's own.
 	ID string `json:"id"`
-	// For people; at most 1024 bytes.
+	// For people; at most 1024 bytes. Required.
 	Name *string `json:"name,omitempty"`
-	// For addresses; empty means none.
+	// For addresses; empty means none. Optional.
 	Slug *string `json:"slug,omitempty"`
-	// For people; empty means none.
+	// For people; empty means none. Optional.
 	Description *string `json:"description,omitempty"`
 	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
@@ -396,15 +396,15 @@ type NodeProductsDetachPayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// What to change of a node; null leaves a member as it is.
+// What to change of a node. An absent member keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one.
 type NodeUpdateInput struct {
 	// The global id, or the service's own.
 	ID string `json:"id"`
-	// For people; at most 1024 bytes.
+	// For people; at most 1024 bytes. Required.
 	Name *string `json:"name,omitempty"`
-	// For addresses; empty means none.
+	// For addresses; empty means none. Optional.
 	Slug *string `json:"slug,omitempty"`
-	// For people; empty means none.
+	// For people; empty means none. Optional.
 	Description *string `json:"description,omitempty"`
 	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
@@ -540,14 +540,20 @@ type PromotionCreatePayload struct {
 type PromotionDeleteInput struct {
 	// The global id, or the service's own.
 	ID string `json:"id"`
+	// True deletes nothing, and returns what would be deleted and kept.
+	DryRun bool `json:"dryRun"`
 	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // What was removed.
 type PromotionDeletePayload struct {
-	// The global id of what is gone; null when nothing was removed for the errors' sake.
+	// The global id of the deleted promotion. Null with `dryRun`, and if there are errors.
 	DeletedID *string `json:"deletedId,omitempty"`
+	// Codes that were deleted with the promotion, or with `dryRun` would be. Other promotions may use the same codes.
+	CodesDeleted int `json:"codesDeleted"`
+	// Usages that are kept: `promotionCodeUsages` lists them by the promotion's id until they expire, and `promotionCodeRelease` releases them.
+	UsagesKept int `json:"usagesKept"`
 	// What is to be mended; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
 }

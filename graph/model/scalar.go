@@ -52,4 +52,24 @@ func AppendJSON(dst []byte, value json.RawMessage) []byte {
 }
 
 // UnmarshalJSON takes any value.
-func UnmarshalJSON(value any) (json.RawMessage, error) { return json.Marshal(value) }
+func UnmarshalJSON(value any) (json.RawMessage, error) { return store.Encode(withLists(value)), nil }
+
+// withLists is a value whose empty lists are lists: a literal [] is a nil slice,
+// which encoding/json writes as null.
+func withLists(value any) any {
+	switch value := value.(type) {
+	case []any:
+		list := make([]any, len(value))
+		for i, item := range value {
+			list[i] = withLists(item)
+		}
+		return list
+	case map[string]any:
+		members := make(map[string]any, len(value))
+		for name, member := range value {
+			members[name] = withLists(member)
+		}
+		return members
+	}
+	return value
+}

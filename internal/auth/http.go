@@ -3,7 +3,6 @@ package auth
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -149,14 +148,14 @@ func (s *Service) grant(w http.ResponseWriter, r *http.Request) (*Token, error) 
 // would go on without a token.
 func writeToken(w http.ResponseWriter, token *Token) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(struct { // a client that is gone needs no answer
+	_, _ = w.Write(store.Encode(struct { // a client that is gone needs no answer
 		AccessToken string `json:"access_token"`
 		TokenType   string `json:"token_type"`
 		ExpiresIn   int64  `json:"expires_in"` // seconds
 		Expires     int64  `json:"expires"`    // seconds since 1970
 		Identifier  string `json:"identifier"`
 		Scope       string `json:"scope"` // separated by spaces
-	}{token.AccessToken, "Bearer", int64(token.Lifetime.Seconds()), token.Expires.Unix(), token.Grant, strings.Join(token.Scopes, " ")})
+	}{token.AccessToken, "Bearer", int64(token.Lifetime.Seconds()), token.Expires.Unix(), token.Grant, strings.Join(token.Scopes, " ")}))
 }
 
 // tokenRequest is what a client asks for a token with.
@@ -188,7 +187,7 @@ func parseTokenRequest(body []byte) (request tokenRequest, err error) {
 		if err := store.CheckJSON(body); err != nil {
 			return request, err
 		}
-		if json.Unmarshal(body, &request) != nil {
+		if store.DecodeJSON(body, &request) != nil {
 			return request, invalid("The body is no JSON object with the strings grant_type, client_id, client_secret and scope.")
 		}
 		return request, nil

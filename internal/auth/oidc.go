@@ -108,7 +108,7 @@ func (o *outside) issued(bearer string) bool {
 	var said struct {
 		Issuer string `json:"iss"`
 	}
-	return err == nil && json.Unmarshal(text, &said) == nil && said.Issuer == o.URL
+	return err == nil && store.DecodeJSON(text, &said) == nil && said.Issuer == o.URL
 }
 
 // outsideAlgorithms are asymmetric, all of them: with any other, who knows the
@@ -135,7 +135,7 @@ func (o *outside) verify(ctx context.Context, bearer string) (*Principal, error)
 		return nil, err
 	}
 	var c outsideClaims
-	if json.Unmarshal(payload, &c) != nil || c.Expiry == nil {
+	if store.DecodeJSON(payload, &c) != nil || c.Expiry == nil {
 		return nil, o.refuse("is malformed")
 	}
 	if err := o.check(c); err != nil {

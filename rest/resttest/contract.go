@@ -162,6 +162,9 @@ func (c *Contract) checkUnknown(route *routers.Route, r *http.Request, status in
 // beside are the paths of the service that are not REST.
 var beside = regexp.MustCompile(`^/(graphql|schema\.graphql|openapi\.yaml|docs(/.*)?|playground/.*|graphiql(/.*)?)?$`)
 
+// escapedHTML finds the characters that encoding/json escapes unless told not to.
+var escapedHTML = regexp.MustCompile(`\\u00(26|3[CcEe])`)
+
 // Held lets no request and no answer to REST pass that openapi.yaml does
 // not have.
 func Held(t testing.TB, next http.Handler) http.Handler {
@@ -188,6 +191,9 @@ func Held(t testing.TB, next http.Handler) http.Handler {
 			if err := c.Check(r, sent, answer.Code, answer.Header(), answer.Body.Bytes()); err != nil {
 				t.Errorf("%s %.300s %q %.300s\nanswers %d %.600s\n%.1500s", r.Method, r.URL, r.Header, sent, answer.Code, answer.Body, err)
 			}
+		}
+		if escaped := escapedHTML.FindString(answer.Body.String()); escaped != "" && !bytes.Contains(sent, []byte(`\u`)) {
+			t.Errorf("%s %.300s answers %s, which needs no escape: %.600s", r.Method, r.URL, escaped, answer.Body)
 		}
 		for name, values := range answer.Header() {
 			w.Header()[name] = values

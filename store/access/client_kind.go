@@ -46,7 +46,7 @@ func (c *clientSource) Check(f *authoring.Faults) {
 		}
 	}
 	if c.CreatedAt == "" {
-		f.Add("created_at", "is required")
+		f.Rule("created_at", "is required")
 	}
 	f.Time("created_at", &c.CreatedAt)
 	f.Time("revoked_at", &c.RevokedAt)

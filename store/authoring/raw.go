@@ -3,6 +3,7 @@ package authoring
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -33,7 +34,7 @@ func (f *Faults) Strings(member string, raw json.RawMessage, some bool) {
 		f.Required(member+"."+strconv.Itoa(i), text, MaxName)
 	}
 	if ok && some && len(items) == 0 {
-		f.Add(member, "must not be empty")
+		f.Rule(member, "must not be empty")
 	}
 }
 
@@ -42,12 +43,21 @@ func (f *Faults) Count(member string, raw json.RawMessage) int64 {
 	if raw == nil {
 		return 0
 	}
+	return f.Whole(member, raw, "a whole number", 1, store.MaxStock)
+}
+
+// Whole requires a whole number, called so, between two bounds. It is 0 where
+// there is none.
+func (f *Faults) Whole(member string, raw json.RawMessage, called string, least, most int64) int64 {
 	n, err := store.ParseWhole(raw)
-	if err != nil {
-		f.Add(member, "must be a whole number, not %s", JSONKind(raw))
-		return 0
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		f.Rule(member, "must be between %d and %d, not %s", least, most, store.Short(string(raw)))
+	case err != nil:
+		f.Add(member, "must be %s, not %s", called, JSONKind(raw))
+	default:
+		f.Within(member, n, least, most)
 	}
-	f.Within(member, n, 1, store.MaxStock)
 	return n
 }
 

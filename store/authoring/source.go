@@ -65,7 +65,7 @@ func (f *Faults) ID(member string, id *string) {
 	canonical, ok := store.CanonicalID(*id)
 	switch {
 	case *id == "":
-		f.Add(member, "is required")
+		f.Rule(member, "is required")
 	case !ok:
 		f.Add(member, "must be %s, not %q", store.IDRule, store.Short(*id))
 	}
@@ -97,7 +97,7 @@ func (f *Faults) IDs(member string, ids []string) {
 // Required is Text that must not be empty.
 func (f *Faults) Required(member, text string, most int) {
 	if text == "" {
-		f.Add(member, "is required")
+		f.Rule(member, "is required")
 	}
 	f.Text(member, text, most)
 }
@@ -105,7 +105,7 @@ func (f *Faults) Required(member, text string, most int) {
 // Text bounds a text, in bytes, and requires it to be UTF-8 without NUL.
 func (f *Faults) Text(member, text string, most int) {
 	if len(text) > most {
-		f.Add(member, "must be at most %d bytes, not %d", most, len(text))
+		f.Rule(member, "must be at most %d bytes, not %d", most, len(text))
 	}
 	if !store.CleanText(text) {
 		f.Add(member, "must be UTF-8 text without NUL")
@@ -119,11 +119,9 @@ func (f *Faults) OneOf(member, value string, values ...string) {
 	}
 }
 
-// Between requires a number between two bounds; INVALID beyond them.
+// Between is Within for an int.
 func (f *Faults) Between(member string, n, least, most int) {
-	if n < least || n > most {
-		f.Add(member, "must be between %d and %d, not %d", least, most, n)
-	}
+	f.Within(member, int64(n), int64(least), int64(most))
 }
 
 // Time makes a time canonical: RFC 3339, UTC, milliseconds.
@@ -212,7 +210,7 @@ func (f *Faults) Words(member string, list []string, without string) {
 	for i, word := range list {
 		switch {
 		case word == "" || len(word) > maxWord || strings.TrimSpace(word) != word:
-			f.Add(member+"."+strconv.Itoa(i), "must be 1 to %d bytes without spaces around them, not %q", maxWord, store.Short(word))
+			f.Rule(member+"."+strconv.Itoa(i), "must be 1 to %d bytes without spaces around them, not %q", maxWord, store.Short(word))
 		case strings.ContainsFunc(word, unicode.IsControl) || strings.ContainsAny(word, without):
 			f.Add(member+"."+strconv.Itoa(i), "must have no control characters and no commas, not %q", store.Short(word))
 		}

@@ -88,6 +88,14 @@ type CatalogChange struct {
 	Pricebooks   []PricebookRank
 	Locale       *string
 	Currency     *string
+	Nulls        store.Nulls
+}
+
+// applyNulls clears the members that are null.
+func (c *CatalogChange) applyNulls() error {
+	return c.Nulls.Apply([]string{"name"}, map[string]func(){
+		"hierarchy_ids": store.ClearList(&c.HierarchyIDs), "pricebooks": store.ClearList(&c.Pricebooks),
+		"locale": store.Clear(&c.Locale), "currency": store.Clear(&c.Currency)})
 }
 
 func (c CatalogChange) apply(source *CatalogSource) {
@@ -120,6 +128,9 @@ func (s *CatalogService) CreateCatalog(ctx context.Context, actor store.Actor, i
 // UpdateCatalog changes a catalog, which shoppers see once it is published.
 // NOT_FOUND when there is none; INVALID and UNPROCESSABLE as for a new one.
 func (s *CatalogService) UpdateCatalog(ctx context.Context, actor store.Actor, id string, change CatalogChange) (*Catalog, error) {
+	if err := change.applyNulls(); err != nil {
+		return nil, err
+	}
 	return authorRow(ctx, s, actor, CatalogList, "catalog", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &CatalogSource{}
 		if err := w.Read(ctx, "catalog", "catalog", id, source); err != nil {

@@ -66,7 +66,15 @@ var HierarchyList = db.Listing[*AuthoredHierarchy]{
 
 // NodeChange names what a node or hierarchy is to be; nil leaves a member as
 // it is.
-type NodeChange struct{ Name, Slug, Description *string }
+type NodeChange struct {
+	Name, Slug, Description *string
+	Nulls                   store.Nulls
+}
+
+// applyNulls clears the members that are null.
+func (c *NodeChange) applyNulls() error {
+	return c.Nulls.Apply([]string{"name"}, map[string]func(){"slug": store.Clear(&c.Slug), "description": store.Clear(&c.Description)})
+}
 
 func (c NodeChange) apply(a *nodeAttributes) {
 	authoring.Assign(&a.Name, c.Name)
@@ -90,6 +98,9 @@ func (s *CatalogService) CreateHierarchy(ctx context.Context, actor store.Actor,
 // UpdateHierarchy changes a hierarchy. NOT_FOUND when there is none; INVALID
 // names each member that is wrong.
 func (s *CatalogService) UpdateHierarchy(ctx context.Context, actor store.Actor, id string, change NodeChange) (*AuthoredHierarchy, error) {
+	if err := change.applyNulls(); err != nil {
+		return nil, err
+	}
 	return authorRow(ctx, s, actor, HierarchyList, "hierarchy", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &hierarchySource{}
 		if err := w.Read(ctx, "hierarchy", "hierarchy", id, source); err != nil {

@@ -54,7 +54,7 @@ func (n *NodeSource) Check(f *authoring.Faults) {
 	n.Attributes.check(f)
 	r := &n.Relationships
 	if r.Hierarchy == nil || r.Hierarchy.Data == nil {
-		f.Add("relationships.hierarchy", "is required")
+		f.Rule("relationships.hierarchy", "is required")
 	} else {
 		f.Refers("relationships.hierarchy.data.id", "hierarchy", &r.Hierarchy.Data.ID)
 	}
@@ -70,7 +70,7 @@ func (a *nodeAttributes) check(f *authoring.Faults) {
 	f.Text("attributes.description", a.Description, authoring.MaxDescription)
 	f.IDs("attributes.curated_products", a.CuratedProducts)
 	if len(a.CuratedProducts) > MaxCurated {
-		f.Add("attributes.curated_products", "must be at most %d products, not %d", MaxCurated, len(a.CuratedProducts))
+		f.Rule("attributes.curated_products", "must be at most %d products, not %d", MaxCurated, len(a.CuratedProducts))
 	}
 }
 

@@ -90,6 +90,9 @@ func (s *CatalogService) CreateNode(ctx context.Context, actor store.Actor, id, 
 // UpdateNode changes a node, but for its place and its products. NOT_FOUND
 // when there is none; INVALID names each member that is wrong.
 func (s *CatalogService) UpdateNode(ctx context.Context, actor store.Actor, id string, change NodeChange) (*AuthoredNode, error) {
+	if err := change.applyNulls(); err != nil {
+		return nil, err
+	}
 	return s.changeNode(ctx, actor, id, func(_ context.Context, _ *authoring.Writer, source *NodeSource) error {
 		change.apply(&source.Attributes)
 		return nil

@@ -82,7 +82,7 @@ func (p *PriceSource) Check(f *authoring.Faults) {
 	f.ID("id", &p.ID)
 	f.Required("attributes.sku", p.Attributes.SKU, authoring.MaxName)
 	if len(p.Attributes.Currencies) == 0 && len(p.Attributes.Sales) == 0 {
-		f.Add("attributes.currencies", "is required")
+		f.Rule("attributes.currencies", "is required")
 	}
 	checkAmounts(f, "attributes.currencies", p.Attributes.Currencies)
 	for name, sale := range p.Attributes.Sales {
@@ -92,7 +92,7 @@ func (p *PriceSource) Check(f *authoring.Faults) {
 		p.Attributes.Sales[name] = sale
 	}
 	if p.Relationships.Pricebook == nil || p.Relationships.Pricebook.Data == nil {
-		f.Add("relationships.pricebook", "is required")
+		f.Rule("relationships.pricebook", "is required")
 		return
 	}
 	f.Refers("relationships.pricebook.data.id", "pricebook", &p.Relationships.Pricebook.Data.ID)

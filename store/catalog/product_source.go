@@ -126,7 +126,7 @@ func (p *ProductSource) Check(f *authoring.Faults) {
 	f.Text("attributes.upc_ean", a.UPCEAN, authoring.MaxName)
 	f.OptionalID("attributes.base_product_id", &a.BaseProductID)
 	if a.CreatedAt == "" {
-		f.Add("attributes.created_at", "is required")
+		f.Rule("attributes.created_at", "is required")
 	}
 	f.Time("attributes.created_at", &a.CreatedAt)
 	f.Time("attributes.updated_at", &a.UpdatedAt)

@@ -117,6 +117,15 @@ type RuleChange struct {
 	Channels      []string
 	Tags          []string
 	Schedules     []Schedule
+	Nulls         store.Nulls
+}
+
+// applyNulls clears the members that are null.
+func (c *RuleChange) applyNulls() error {
+	return c.Nulls.Apply([]string{"name", "catalog_id"}, map[string]func(){
+		"account_ids": store.ClearList(&c.AccountIDs), "account_tag_ids": store.ClearList(&c.AccountTagIDs),
+		"customer_ids": store.ClearList(&c.CustomerIDs), "channels": store.ClearList(&c.Channels),
+		"tags": store.ClearList(&c.Tags), "schedules": store.ClearList(&c.Schedules)})
 }
 
 func (c RuleChange) apply(source *RuleSource) {
@@ -160,6 +169,9 @@ func (s *CatalogService) CreateCatalogRule(ctx context.Context, actor store.Acto
 // UpdateCatalogRule changes a rule, which counts at once. NOT_FOUND when there
 // is none; INVALID and UNPROCESSABLE as for a new one.
 func (s *CatalogService) UpdateCatalogRule(ctx context.Context, actor store.Actor, id string, change RuleChange) (*CatalogRule, error) {
+	if err := change.applyNulls(); err != nil {
+		return nil, err
+	}
 	return authorRow(ctx, s, actor, RuleList, "rule", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &RuleSource{}
 		if err := w.Read(ctx, "catalog_rule", "rule", id, source); err != nil {

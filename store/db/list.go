@@ -31,7 +31,13 @@ type Listing[T any] struct {
 type Within struct {
 	Clause string
 	Values []any
+
+	// Name is the condition in the list's cursors, where its values change
+	// between two requests, as the time does; empty for clause and values.
+	Name string
 }
+
+func (w Within) name() string { return cmp.Or(w.Name, fmt.Sprint(w.Clause, w.Values)) }
 
 // Order is the list's sort columns, the last of which is the id.
 func (l Listing[T]) Order(sort store.Sort) []string {
@@ -174,7 +180,7 @@ func (l Listing[T]) Called(query store.ListQuery) string {
 // names are what makes the list another one than its table.
 func (l Listing[T]) names(ranges []store.Range) (names []string) {
 	for _, w := range l.Within {
-		names = append(names, fmt.Sprint(w.Clause, w.Values))
+		names = append(names, w.name())
 	}
 	return append(names, store.RangeNames(ranges)...)
 }

@@ -45,13 +45,13 @@ func (p Pattern) Within(column string) []Within {
 	n := utf8.RuneCountInString(p.text)
 	switch {
 	case !p.before && !p.behind:
-		return []Within{{column + " = CAST(? AS TEXT)", []any{p.text}}}
+		return []Within{{Clause: column + " = CAST(? AS TEXT)", Values: []any{p.text}}}
 	case p.text == "":
 		return nil
 	case !p.before:
-		return []Within{{"SUBSTR(" + column + ", 1, CAST(? AS INTEGER)) = CAST(? AS TEXT)", []any{n, p.text}}}
+		return []Within{{Clause: "SUBSTR(" + column + ", 1, CAST(? AS INTEGER)) = CAST(? AS TEXT)", Values: []any{n, p.text}}}
 	case !p.behind: // on SQLite a place before the first counts from the end
-		return []Within{{"LENGTH(" + column + ") >= CAST(? AS INTEGER) AND SUBSTR(" + column + ", LENGTH(" + column + ") - CAST(? AS INTEGER) + 1) = CAST(? AS TEXT)", []any{n, n, p.text}}}
+		return []Within{{Clause: "LENGTH(" + column + ") >= CAST(? AS INTEGER) AND SUBSTR(" + column + ", LENGTH(" + column + ") - CAST(? AS INTEGER) + 1) = CAST(? AS TEXT)", Values: []any{n, n, p.text}}}
 	}
-	return []Within{{"REPLACE(" + column + ", CAST(? AS TEXT), '') <> " + column, []any{p.text}}}
+	return []Within{{Clause: "REPLACE(" + column + ", CAST(? AS TEXT), '') <> " + column, Values: []any{p.text}}}
 }

@@ -52,7 +52,7 @@ func (d *decoder) decode(line []byte) decoded {
 	var head struct {
 		Type string `json:"type"`
 	}
-	if err := json.Unmarshal(line, &head); err != nil {
+	if err := store.DecodeJSON(line, &head); err != nil {
 		faults, _, _ := explainJSON(line, err, reflect.TypeOf(head), true)
 		return decoded{faults: faults}
 	}
@@ -83,7 +83,7 @@ func (d *decoder) decode(line []byte) decoded {
 		}
 		if d.lenient { // the first unknown member ended the reading
 			result.source = create()
-			if err := json.Unmarshal(line, result.source); err != nil {
+			if err := store.DecodeJSON(line, result.source); err != nil {
 				result.faults = append(result.faults, store.Invalidf(nil, "The line must be one JSON object."))
 				return result
 			}
@@ -102,7 +102,8 @@ func (d *decoder) plain(line []byte) (result decoded) {
 	if !begins || !ends || !known {
 		return result
 	}
-	read, reader := create(), newStrictReader(line)
+	read := create()
+	reader := newStrictReader(line, read)
 	if reader.Decode(read) != nil || reader.InputOffset() != int64(len(line)) || reflect.ValueOf(read).Elem().FieldByName("Type").String() != string(name) {
 		return result // of two members with one name the last counts
 	}
@@ -122,10 +123,11 @@ func (d *decoded) check() {
 // readStrictly reads a line into a source, and stops at the first member that
 // is not known.
 func readStrictly(line []byte, into authoring.Source) error {
-	return newStrictReader(line).Decode(into)
+	return newStrictReader(line, into).Decode(into)
 }
 
-func newStrictReader(line []byte) *json.Decoder {
+func newStrictReader(line []byte, into authoring.Source) *json.Decoder {
+	line, _ = store.ExactMembers(line, reflect.TypeOf(into))
 	reader := json.NewDecoder(bytes.NewReader(line))
 	reader.DisallowUnknownFields()
 	return reader

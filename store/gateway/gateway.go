@@ -67,6 +67,16 @@ type GatewayChange struct {
 	MerchantID *string `json:"merchantId,omitempty"`
 	Username   *string `json:"username,omitempty"`
 	Password   *Secret `json:"password,omitempty"` // SecretMask leaves it, too
+
+	Nulls store.Nulls `json:"-"`
+}
+
+// applyNulls clears the members that are null: the name is the gateway's own
+// again, and the switches are off.
+func (c *GatewayChange) applyNulls(slug GatewaySlug) error {
+	name := slug.defaultName()
+	return c.Nulls.Apply([]string{"merchant_id", "username", "password"}, map[string]func(){
+		"name": func() { c.Name = &name }, "enabled": store.Clear(&c.Enabled), "test": store.Clear(&c.Test)})
 }
 
 // defaultNames are the names of gateways that were given none.
@@ -169,6 +179,9 @@ func (s *GatewayService) UpdateGateway(ctx context.Context, actor store.Actor, s
 		return nil, errors.New("a gateway is configured by a server, which has the key that seals secrets")
 	}
 	if _, err := s.Gateway(ctx, slug); err != nil {
+		return nil, err
+	}
+	if err := change.applyNulls(GatewaySlug(slug)); err != nil {
 		return nil, err
 	}
 	change = change.meant(GatewaySlug(slug))

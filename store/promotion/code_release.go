@@ -36,13 +36,14 @@ func release(ctx context.Context, t *db.Tx, reference string, code *string) erro
 		number, epoch int64
 		code          string
 		units         int
+		created       int64
 	}
 	list, err := db.Collect(ctx, t.Session, func(rows *sql.Rows) (b back, err error) {
-		return b, rows.Scan(&b.number, &b.epoch, &b.code, &b.units)
+		return b, rows.Scan(&b.number, &b.epoch, &b.code, &b.units, &b.created)
 	}, `
 		UPDATE code_usage SET released_at = $2
 		WHERE reference = $1 AND released_at IS NULL AND (CAST($3 AS TEXT) IS NULL OR code = CAST($3 AS TEXT))
-		RETURNING promotion_number, epoch, code, units`, reference, store.Micros(t.Now), code)
+		RETURNING promotion_number, epoch, code, units, created_at`, reference, store.Micros(t.Now), code)
 	if err != nil {
 		return err
 	}
@@ -50,11 +51,12 @@ func release(ctx context.Context, t *db.Tx, reference string, code *string) erro
 		return cmp.Or(cmp.Compare(a.code, b.code), cmp.Compare(a.number, b.number), cmp.Compare(a.epoch, b.epoch))
 	})
 	for _, b := range list {
-		// A code that was deleted meanwhile has nothing to give back to; one
-		// that was imported anew may have less.
+		// A code that was deleted meanwhile gets nothing back, and neither does
+		// one that was made of the same text since: it never had these uses. One
+		// that was imported anew may have fewer.
 		if _, err := t.Exec(ctx, `
 			UPDATE promotion_code SET used = CASE WHEN used >= $4 THEN used - $4 ELSE 0 END
-			WHERE promotion_number = $1 AND epoch = $2 AND code = $3`, b.number, b.epoch, b.code, b.units); err != nil {
+			WHERE promotion_number = $1 AND epoch = $2 AND code = $3 AND (created_at <= $5 OR CAST($5 AS BIGINT) = 0)`, b.number, b.epoch, b.code, b.units, b.created); err != nil {
 			return err
 		}
 	}

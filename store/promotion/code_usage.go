@@ -13,7 +13,7 @@ import (
 // were not released add up to what is used of it.
 type CodeUsage struct {
 	ID          string
-	PromotionID string // empty once the promotion was deleted
+	PromotionID string // also of a deleted promotion
 	Code        string
 	User        string // who used it; empty for nobody in particular
 	Reference   string // the caller's own, an order number for instance
@@ -27,7 +27,9 @@ type CodeUsage struct {
 // Released tells whether the uses were given back.
 func (u *CodeUsage) Released() bool { return !u.ReleasedAt.IsZero() }
 
-const usageColumns = `id, (SELECT promotion.id FROM promotion WHERE number = code_usage.promotion_number) AS promotion_id, code, user_id, reference,
+const usageColumns = `id, COALESCE(
+	    (SELECT promotion.id FROM promotion WHERE promotion.number = code_usage.promotion_number),
+	    (SELECT promotion_archive.id FROM promotion_archive WHERE promotion_archive.number = code_usage.promotion_number)) AS promotion_id, code, user_id, reference,
 	units_asked, units, actor, created_at, released_at`
 
 func scanUsage(rows *sql.Rows) (*CodeUsage, error) {
@@ -44,7 +46,7 @@ func scanUsage(rows *sql.Rows) (*CodeUsage, error) {
 }
 
 // CodeUsages lists how a promotion's codes were redeemed, or one of them, in
-// the order it was. Usages have no updated_at, so it is INVALID to sort or
+// the order it was. A deleted promotion is known as long as it has usages. Usages have no updated_at, so it is INVALID to sort or
 // bound them by it.
 // NOT_FOUND for an unknown promotion, and for a code that it never had.
 func (s *PromotionService) CodeUsages(ctx context.Context, promotionID string, code *string, query store.ListQuery) (*store.Slice[*CodeUsage], error) {
@@ -77,7 +79,11 @@ func (s *PromotionService) usagesOf(ctx context.Context, promotionID string, cod
 	}
 	number, found, err := db.One(ctx, s.db.Reader, db.Scalar[int64], `SELECT number FROM promotion WHERE id = $1`, promotionID)
 	if err == nil && !found {
-		return 0, unknownPromotion(promotionID)
+		var deleted map[string]codeNumber
+		deleted, err = archived(ctx, s.db.Reader, []string{promotionID})
+		if number, found = deleted[promotionID].number, len(deleted) > 0; err == nil && !found {
+			return 0, unknownPromotion(promotionID)
+		}
 	}
 	if err != nil || code == nil {
 		return number, err
@@ -85,10 +91,11 @@ func (s *PromotionService) usagesOf(ctx context.Context, promotionID string, cod
 	known := false
 	if store.CleanText(*code) {
 		_, known, err = db.One(ctx, s.db.Reader, db.Scalar[int64], `
-			SELECT 1 FROM promotion
-			WHERE number = $1 AND (
-			    EXISTS (SELECT 1 FROM promotion_code WHERE promotion_number = number AND promotion_code.epoch = promotion.epoch AND code = $2)
-			    OR EXISTS (SELECT 1 FROM code_usage WHERE promotion_number = number AND code = $2))`, number, *code)
+			SELECT 1 FROM code_usage WHERE promotion_number = $1 AND code = $2
+			UNION ALL
+			SELECT 1 FROM promotion JOIN promotion_code ON promotion_number = number AND promotion_code.epoch = promotion.epoch
+			WHERE number = $1 AND code = $2
+			LIMIT 1`, number, *code)
 	}
 	if err == nil && !known {
 		err = store.NotFoundf(nil, "The promotion %q has no code %q.", promotionID, store.Short(*code))

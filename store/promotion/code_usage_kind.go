@@ -131,7 +131,8 @@ func lockUsages(ctx context.Context, t *db.Tx, sources []authoring.Source) (map[
 	return there, err
 }
 
-// exportUsages exports the uses of codes whose promotion is there.
+// exportUsages exports the uses of codes whose promotion is there. Those of
+// deleted promotions are not exported, as their promotions are not.
 func exportUsages(ctx context.Context, e *authoring.Exporter) error {
 	scan := func(rows *sql.Rows) ([]any, *usageSource, error) {
 		u := &usageSource{Type: "code_usage"}

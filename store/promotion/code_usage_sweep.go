@@ -8,15 +8,16 @@ import (
 	"portico/store/db"
 )
 
-// SweepUsages forgets the uses of codes that were made so long ago. How often a
-// code was used stays with the code. Those that were imported without a time
-// stay.
+// SweepUsages deletes the usages that are older than that, and the archived
+// promotions that have none left. How often a code was used stays with the code.
+// Usages that were imported without a time stay.
 func SweepUsages(s *PromotionService, actor store.Actor, kept time.Duration) db.Sweep {
-	const old = `code_usage.promotion_number = promotion.number AND code_usage.created_at > 0 AND code_usage.created_at < $1`
+	const all = `(SELECT number FROM promotion UNION ALL SELECT number FROM promotion_archive) AS promotions`
+	const old = `code_usage.promotion_number = promotions.number AND code_usage.created_at > 0 AND code_usage.created_at < $1`
 	return s.db.Kept("usages", time.Hour, kept,
 		func(ctx context.Context, before int64) error {
 			promotions, err := db.Collect(ctx, s.db.Reader, db.Scalar[int64],
-				`SELECT number FROM promotion WHERE EXISTS (SELECT 1 FROM code_usage WHERE `+old+`) ORDER BY number`, before)
+				`SELECT number FROM `+all+` WHERE EXISTS (SELECT 1 FROM code_usage WHERE `+old+`) ORDER BY number`, before)
 			if err != nil {
 				return err
 			}
@@ -36,9 +37,9 @@ func SweepUsages(s *PromotionService, actor store.Actor, kept time.Duration) db.
 					return err
 				}
 			}
-			return nil
+			return s.purgeArchived(ctx, actor)
 		},
 		func(ctx context.Context, before int64, most int) (int, error) {
-			return db.CountUpTo(ctx, s.db, most, `promotion JOIN code_usage ON `+old, before)
+			return db.CountUpTo(ctx, s.db, most, all+` JOIN code_usage ON `+old, before)
 		})
 }

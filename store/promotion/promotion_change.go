@@ -3,6 +3,7 @@ package promotion
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"portico/store"
 	"portico/store/authoring"
@@ -10,8 +11,8 @@ import (
 
 // PromotionChange names what a promotion is to be, as both surfaces give it;
 // nil leaves a member as it is. Currencies, TargetCatalogs and Conditions are
-// members of the schema, which a given Schema that has them overrides; JSON
-// null takes one away. By its JSON a second use of an idempotency key is told
+// members of the schema, which a given Schema that has them overrides. Nulls are
+// the members that an update clears. By its JSON a second use of an idempotency key is told
 // from another input.
 type PromotionChange struct {
 	Name                   *string         `json:"name,omitempty"`
@@ -28,6 +29,16 @@ type PromotionChange struct {
 	Currencies             json.RawMessage `json:"currencies,omitempty"`
 	TargetCatalogs         []string        `json:"targetCatalogs,omitempty"`
 	Conditions             json.RawMessage `json:"conditions,omitempty"`
+
+	Nulls store.Nulls `json:"-"`
+}
+
+// applyNulls clears the members that are null, but for those of the schema,
+// which setSchema clears.
+func (c *PromotionChange) applyNulls() error {
+	return c.Nulls.Apply([]string{"name", "description", "promotion_type", "enabled", "automatic", "start", "end", "schema"}, map[string]func(){
+		"min_cart_value": store.ClearList(&c.MinCartValue), "max_discount_value": store.ClearList(&c.MaxDiscountValue),
+		"max_applications_per_cart": store.Clear(&c.MaxApplicationsPerCart)})
 }
 
 // check tells every amount that is none.
@@ -39,7 +50,9 @@ func (c PromotionChange) check() error {
 	return nil
 }
 
-func (c PromotionChange) apply(source *promotionSource) {
+// apply changes a source. moved are the members that were sent beside the schema
+// and are now in it.
+func (c PromotionChange) apply(source *promotionSource) (moved []string) {
 	authoring.Assign(&source.Name, c.Name)
 	if c.Description != nil {
 		source.Description = c.Description
@@ -58,23 +71,54 @@ func (c PromotionChange) apply(source *promotionSource) {
 	if c.MaxApplicationsPerCart != nil {
 		source.MaxApplicationsPerCart = *c.MaxApplicationsPerCart
 	}
-	var given map[string]json.RawMessage
+	return c.setSchema(source)
+}
+
+// setSchema replaces the schema if a new one is given, and sets the members of
+// it that the contract lists beside it. The new schema's own member wins over
+// the one beside it. target_catalogs and conditions limit where the promotion
+// applies, so they keep their values unless one of the two places names them.
+func (c PromotionChange) setSchema(source *promotionSource) (moved []string) {
+	var had, given map[string]json.RawMessage
 	if len(c.Schema) > 0 && string(c.Schema) != "null" {
+		_ = json.Unmarshal(source.Schema, &had)
 		source.Schema = compactJSON(c.Schema)
-		_ = json.Unmarshal(c.Schema, &given) // whether it is an object is checked later
+		_ = json.Unmarshal(c.Schema, &given) // checkPromotionSchema reports a schema that is not an object
 	}
-	for _, beside := range []struct {
+	for _, member := range []struct {
 		name string
-		raw  json.RawMessage
-	}{{"currencies", c.Currencies}, {"target_catalogs", rawStrings(c.TargetCatalogs)}, {"conditions", c.Conditions}} {
-		_, there := given[beside.name]
-		if given != nil && saysNothing(beside.name, beside.raw) {
-			continue
+		raw  json.RawMessage // empty if absent
+		kept bool
+	}{{"currencies", c.Currencies, false}, {"target_catalogs", rawStrings(c.TargetCatalogs), true}, {"conditions", c.Conditions, true}} {
+		if slices.Contains(c.Nulls, member.name) {
+			member.raw = json.RawMessage("null")
 		}
-		if !there && len(beside.raw) > 0 {
-			source.Schema = setMember(source.Schema, beside.name, beside.raw)
+		sent := len(member.raw) > 0
+		if member.kept && len(member.raw) == 0 {
+			member.raw = had[member.name]
+		}
+		_, inSchema := given[member.name]
+		shown := given != nil && saysNothing(member.name, member.raw) && string(member.raw) != "null"
+		if len(member.raw) > 0 && !inSchema && !shown {
+			source.Schema = setMember(source.Schema, member.name, member.raw)
+			if sent {
+				moved = append(moved, member.name)
+			}
 		}
 	}
+	return moved
+}
+
+// asSent names the members of faults where they were sent: beside the schema.
+func asSent(faults store.Errors, moved []string) store.Errors {
+	for i, fault := range faults {
+		if len(fault.Path) > 1 && fault.Path[0] == "schema" && slices.Contains(moved, fault.Path[1]) {
+			renamed := *fault
+			renamed.Path = fault.Path[1:]
+			faults[i] = &renamed
+		}
+	}
+	return faults
 }
 
 // rawStrings are texts as JSON; nil stays nil.
@@ -97,6 +141,9 @@ func compactJSON(raw json.RawMessage) json.RawMessage {
 // setMember gives an object a member, in place of the one it has; null takes
 // it away.
 func setMember(object json.RawMessage, name string, value json.RawMessage) json.RawMessage {
+	if len(object) == 0 && string(value) == "null" {
+		return object
+	}
 	if len(object) == 0 {
 		object = json.RawMessage("{}")
 	}

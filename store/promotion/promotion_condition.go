@@ -79,7 +79,7 @@ func checkConditionLeaf(f *authoring.Faults, member string, c map[string]json.Ra
 	}
 	raw := c["value"]
 	if raw == nil {
-		f.Add(member+".value", "is required")
+		f.Rule(member+".value", "is required")
 		return
 	}
 	text := string(raw) // a number or a boolean may stand for itself

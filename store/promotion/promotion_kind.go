@@ -13,7 +13,8 @@ var PromotionKind = authoring.Kind{
 }
 
 // writePromotions writes promotions. One whose line moves its end from the past
-// into the future loses its codes, as by any other update.
+// into the future loses its codes, as by any other update. One that was deleted
+// gets its usages again.
 func writePromotions(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed int, err error) {
 	number, err := w.Sequence(ctx, len(sources)) // one writer of promotions at a time
 	if err != nil {
@@ -27,8 +28,19 @@ func writePromotions(ctx context.Context, w *authoring.Writer, sources []authori
 	if err != nil {
 		return 0, err
 	}
+	deleted, err := archived(ctx, w.Session, ids)
+	if err != nil {
+		return 0, err
+	}
 	for i, resource := range sources {
-		written, err := putPromotion(ctx, w, had[resource.Key()], resource.(*promotionSource), number+int64(i))
+		source, number := resource.(*promotionSource), number+int64(i)
+		if of, kept := deleted[source.ID]; kept && had[source.ID] == nil {
+			if err := restore(ctx, w.Tx, of); err != nil {
+				return changed, err
+			}
+			number, source.Epoch = of.number, max(source.Epoch, int(of.epoch)+1)
+		}
+		written, err := putPromotion(ctx, w, had[source.ID], source, number)
 		if err != nil {
 			return changed, &authoring.RowFault{Source: resource, Err: err}
 		}

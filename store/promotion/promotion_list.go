@@ -3,6 +3,7 @@ package promotion
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -71,6 +72,7 @@ func (f PromotionFilter) within(now int64) (list []db.Within, err error) {
 
 // statesWithin are the states as Promotion.StateAt tells them.
 func statesWithin(states []PromotionState, now int64) (w db.Within) {
+	w.Name = fmt.Sprint("state", states)
 	var clauses []string
 	for _, state := range states {
 		switch state {

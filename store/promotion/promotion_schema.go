@@ -45,13 +45,13 @@ func checkPromotionSchema(f *authoring.Faults, t PromotionType, raw json.RawMess
 		switch {
 		case m[name] != nil:
 		case name == "targets":
-			f.Add("schema.targets", "is required for %s: a list of SKUs", t)
+			f.Rule("schema.targets", "is required for %s: a list of SKUs", t)
 		default:
-			f.Add("schema."+name, "is required for %s", t)
+			f.Rule("schema."+name, "is required for %s", t)
 		}
 	}
 	if t == PercentDiscount && m["percent"] == nil && m["currencies"] == nil {
-		f.Add("schema.percent", "is required for %s, or currencies with a percentage each", t)
+		f.Rule("schema.percent", "is required for %s, or currencies with a percentage each", t)
 	}
 	checkPromotionCurrencies(f, t, m["currencies"], m["percent"] != nil)
 	checkPercent(f, "schema.percent", m["percent"])
@@ -77,7 +77,7 @@ func checkPromotionCurrencies(f *authoring.Faults, t PromotionType, raw json.Raw
 	}
 	amounts := slices.Contains([]PromotionType{FixedDiscount, ItemFixedDiscount, XForAmount, BundleFixedDiscount}, t)
 	if len(items) == 0 && (amounts || t == PercentDiscount && !percent) {
-		f.Add(member, "must have at least one currency for %s", t)
+		f.Rule(member, "must have at least one currency for %s", t)
 	}
 	seen := map[string]bool{}
 	for i, item := range items {
@@ -102,19 +102,14 @@ func checkPromotionCurrencies(f *authoring.Faults, t PromotionType, raw json.Raw
 func checkGiven(f *authoring.Faults, at string, t PromotionType, c map[string]json.RawMessage, amounts, percent bool) {
 	amount, percentage := c["amount"], c["percentage"]
 	if amount != nil {
-		n, err := store.ParseWhole(amount)
-		if err != nil {
-			f.Add(at+".amount", "must be a whole number of minor units, not %s", authoring.JSONKind(amount))
-		} else {
-			f.Within(at+".amount", n, 0, store.MaxAmount)
-		}
+		f.Whole(at+".amount", amount, "a whole number of minor units", 0, store.MaxAmount)
 	}
 	checkPercent(f, at+".percentage", percentage)
 	if amounts && amount == nil {
-		f.Add(at+".amount", "is required for %s", t)
+		f.Rule(at+".amount", "is required for %s", t)
 	}
 	if t == PercentDiscount && !percent && percentage == nil {
-		f.Add(at+".percentage", "is required for %s, or a percent for all currencies", t)
+		f.Rule(at+".percentage", "is required for %s, or a percent for all currencies", t)
 	}
 }
 
@@ -154,11 +149,11 @@ func checkPromotionTargets(f *authoring.Faults, t PromotionType, m map[string]js
 	}
 	switch {
 	case m["requirements"] == nil && m["targets"] == nil:
-		f.Add("schema.requirements", "is required for %s, or targets with quantities", t)
+		f.Rule("schema.requirements", "is required for %s, or targets with quantities", t)
 	case m["requirements"] != nil && m["targets"] != nil:
 		f.Rule("schema.targets", "must be left out where there are requirements, which have targets of their own")
 	case m["requirements"] == nil && m["quantities"] == nil:
-		f.Add("schema.quantities", "is required for %s, or requirements in place of targets", t)
+		f.Rule("schema.quantities", "is required for %s, or requirements in place of targets", t)
 	}
 	checkRequirements(f, t, m["requirements"])
 	checkTargetGroups(f, t, m["targets"], m["quantities"])
@@ -181,7 +176,7 @@ func checkRequirements(f *authoring.Faults, t PromotionType, raw json.RawMessage
 			f.Strings(at+".targets", targets, true)
 		}
 		if part["quantity"] == nil {
-			f.Add(at+".quantity", "is required")
+			f.Rule(at+".quantity", "is required")
 		}
 		f.Count(at+".quantity", part["quantity"])
 	}

@@ -146,7 +146,7 @@ func (c *codeSource) Check(f *authoring.Faults) {
 	f.ID("id", &c.ID)
 	f.Refers("promotion_id", "promotion", &c.PromotionID)
 	if c.Code == "" {
-		f.Add("code", "is required")
+		f.Rule("code", "is required")
 	} else if c.Code != automaticCode(c.PromotionID) {
 		checkCodeText(f, "code", c.Code)
 	}

@@ -27,9 +27,9 @@ func (s *PromotionService) CreatePromotion(ctx context.Context, actor store.Acto
 			return nil, err
 		}
 		source := &promotionSource{Type: "promotion", ID: authoring.OrNewID(&id), CreatedAt: store.FormatTime(w.Now), UpdatedAt: store.FormatTime(w.Now)}
-		change.apply(source)
+		moved := change.apply(source)
 		if faults := promotionFaults(source); len(faults) > 0 {
-			return nil, faults
+			return nil, asSent(faults, moved)
 		}
 		had, err := lockPromotions(ctx, w.Tx, []string{source.ID})
 		if err != nil {
@@ -37,6 +37,13 @@ func (s *PromotionService) CreatePromotion(ctx context.Context, actor store.Acto
 		}
 		if had[source.ID] != nil {
 			return nil, store.Unprocessablef([]string{"id"}, "is taken: %q; leave it out for a new one", source.ID)
+		}
+		deleted, err := archived(ctx, w.Session, []string{source.ID})
+		if err != nil {
+			return nil, err
+		}
+		if _, kept := deleted[source.ID]; kept {
+			return nil, store.Unprocessablef([]string{"id"}, "is the id of a deleted promotion whose usages are kept: %q; leave it out for a new one", source.ID)
 		}
 		if _, err := putPromotion(ctx, w, nil, source, number); err != nil {
 			return nil, err
@@ -57,6 +64,9 @@ type PromotionUpdate struct {
 // happen. NOT_FOUND when there is none; INVALID and UNPROCESSABLE as for a
 // new one.
 func (s *PromotionService) UpdatePromotion(ctx context.Context, actor store.Actor, id string, change PromotionChange, dryRun bool) (*PromotionUpdate, error) {
+	if err := change.applyNulls(); err != nil {
+		return nil, err
+	}
 	if err := change.check(); err != nil {
 		return nil, err
 	}
@@ -73,9 +83,9 @@ func (s *PromotionService) UpdatePromotion(ctx context.Context, actor store.Acto
 		if err := errors.Join(json.Unmarshal(had.body, source), json.Unmarshal(had.body, stood)); err != nil {
 			return nil, err
 		}
-		change.apply(source)
+		moved := change.apply(source)
 		if faults := newFaults(promotionFaults(source), promotionFaults(stood)); len(faults) > 0 {
-			return nil, faults
+			return nil, asSent(faults, moved)
 		}
 		gone, err := codesLost(ctx, w.Tx, had, source)
 		if err != nil {
@@ -98,24 +108,35 @@ func (s *PromotionService) UpdatePromotion(ctx context.Context, actor store.Acto
 	})
 }
 
-// DeletePromotion removes a promotion; its codes are gone with it, and the
-// next sweep takes their rows and the record of their use. NOT_FOUND when
-// there is none.
-func (s *PromotionService) DeletePromotion(ctx context.Context, actor store.Actor, id string) error {
-	return db.UpdateSilently(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) error {
+// PromotionDeletion is what a deletion does, or with dryRun would do.
+type PromotionDeletion struct {
+	CodesDeleted int
+	UsagesKept   int // usages that can still be listed and released
+}
+
+// DeletePromotion deletes a promotion and its codes, which other promotions may
+// claim from then on. Its usages stay for their retention: they can be listed by
+// its id, and redemptions can be released. dryRun changes nothing and returns
+// what would happen. NOT_FOUND when there is none.
+func (s *PromotionService) DeletePromotion(ctx context.Context, actor store.Actor, id string, dryRun bool) (PromotionDeletion, error) {
+	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (done PromotionDeletion, err error) {
 		w, _, err := s.beginPromotion(ctx, t)
 		if err != nil {
-			return err
+			return done, err
 		}
 		had, err := lockPromotion(ctx, w.Tx, "id", id)
 		if err != nil {
-			return err
+			return done, err
 		}
-		if err := purgeLater(ctx, w.Tx, had); err != nil {
-			return err
+		done.CodesDeleted, _, err = db.One(ctx, w.Session, db.Scalar[int], codesTotal, had.number, had.epoch)
+		if err != nil {
+			return done, err
 		}
-		_, err = w.Exec(ctx, `DELETE FROM promotion WHERE number = $1`, had.number)
-		return err
+		done.UsagesKept, _, err = db.One(ctx, w.Session, db.Scalar[int], usagesTotal, had.number)
+		if err != nil || dryRun {
+			return done, err
+		}
+		return done, archive(ctx, w.Tx, had)
 	})
 }
 

@@ -15,6 +15,8 @@ type SettingsChange struct {
 	PageLength *int    `json:"pageLength,omitempty"`
 	Currency   *string `json:"currency,omitempty"`
 	Locale     *string `json:"locale,omitempty"`
+
+	Nulls store.Nulls `json:"-"`
 }
 
 // Settings returns the store's settings.
@@ -25,6 +27,9 @@ func (s *SettingsService) Settings(ctx context.Context) (*store.Settings, error)
 // UpdateSettings changes the members given and returns all of them.
 // UNPROCESSABLE names each member out of its bounds; nothing is written then.
 func (s *SettingsService) UpdateSettings(ctx context.Context, actor store.Actor, change SettingsChange) (*store.Settings, error) {
+	if err := change.Nulls.Apply([]string{"page_length", "currency", "locale"}, nil); err != nil {
+		return nil, err
+	}
 	if err := change.check(); err != nil {
 		return nil, err
 	}

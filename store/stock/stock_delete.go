@@ -22,10 +22,7 @@ func (s *StockService) DeleteStock(ctx context.Context, actor store.Actor, produ
 		return missing
 	}
 	_, err := db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (deleted bool, err error) {
-		w, err := s.beginStock(ctx, t)
-		if err != nil {
-			return false, err
-		}
+		w := &stockWrite{Tx: t, store: s}
 		if err := w.lock(ctx, []string{productID}); err != nil {
 			return false, err
 		}

@@ -64,7 +64,7 @@ func (s *StockTransactionSource) Check(f *authoring.Faults) {
 	f.Text("reference", s.Reference, 255)
 	f.Text("actor", s.Actor, 255)
 	if s.CreatedAt == "" {
-		f.Add("created_at", "is required")
+		f.Rule("created_at", "is required")
 	}
 	f.Time("created_at", &s.CreatedAt)
 }

@@ -175,7 +175,7 @@ func authorProducts(e Engine) func(*testing.T) {
 		_, err = s.CurateProducts(t.Context(), actor, "shelf", []string{"brush", "brush"})
 		requireFault(t, err, store.Unprocessable, "product_ids.1", "there twice")
 		_, err = s.CurateProducts(t.Context(), actor, "shelf", slices.Repeat([]string{"brush"}, 21))
-		requireFault(t, err, store.Invalid, "product_ids", "at most 20 products, not 21")
+		requireFault(t, err, store.Unprocessable, "product_ids", "at most 20 products, not 21")
 		node, err = s.DetachProducts(t.Context(), actor, "shelf", []string{"brush", "glue", "\x00"})
 		require.NoError(t, err)
 		require.Equal(t, []string{"anvil"}, node.CuratedProductIDs, "what is detached is curated no longer")
@@ -227,8 +227,8 @@ func authorFaults(e Engine) func(*testing.T) {
 			member string
 			words  []string
 		}{
-			{"no name", newCatalog(catalog.CatalogChange{Name: ptr("")}), store.Invalid, "name", []string{"required"}},
-			{"a long name", newCatalog(catalog.CatalogChange{Name: &long}), store.Invalid, "name", []string{"at most 1024 bytes, not 1025"}},
+			{"no name", newCatalog(catalog.CatalogChange{Name: ptr("")}), store.Unprocessable, "name", []string{"required"}},
+			{"a long name", newCatalog(catalog.CatalogChange{Name: &long}), store.Unprocessable, "name", []string{"at most 1024 bytes, not 1025"}},
 			{"a name with NUL", newCatalog(catalog.CatalogChange{Name: ptr("a\x00")}), store.Invalid, "name", []string{"without NUL"}},
 			{"an unknown hierarchy", newCatalog(catalog.CatalogChange{HierarchyIDs: []string{"attic", "tools"}}), store.Unprocessable, "hierarchy_ids.1", []string{`hierarchy: "tools"`}},
 			{"no id of a hierarchy", newCatalog(catalog.CatalogChange{HierarchyIDs: []string{"a b"}}), store.Invalid, "hierarchy_ids.0", []string{`"a b"`}},
@@ -244,9 +244,9 @@ func authorFaults(e Engine) func(*testing.T) {
 				return err
 			}, store.Invalid, "id", []string{"1 to 64"}},
 			{"an unknown catalog", rule(catalog.RuleChange{CatalogID: ptr("nowhere")}), store.Unprocessable, "catalog_id", []string{`catalog: "nowhere"`}},
-			{"no id of an account", rule(catalog.RuleChange{AccountIDs: []string{"acme", ""}}), store.Invalid, "account_ids.1", []string{"required"}},
+			{"no id of an account", rule(catalog.RuleChange{AccountIDs: []string{"acme", ""}}), store.Unprocessable, "account_ids.1", []string{"required"}},
 			{"no id of an account tag", rule(catalog.RuleChange{AccountTagIDs: []string{"!"}}), store.Invalid, "account_tag_ids.0", nil},
-			{"an empty channel", rule(catalog.RuleChange{Channels: []string{""}}), store.Invalid, "channels.0", []string{"1 to 255 bytes"}},
+			{"an empty channel", rule(catalog.RuleChange{Channels: []string{""}}), store.Unprocessable, "channels.0", []string{"1 to 255 bytes"}},
 			{"a channel no header can hold", rule(catalog.RuleChange{Channels: []string{"a\nb"}}), store.Invalid, "channels.0", []string{"control"}},
 			{"a tag with a comma", rule(catalog.RuleChange{Tags: []string{"a", "b,c"}}), store.Invalid, "tags.1", []string{"commas"}},
 			{"a schedule that ends before it begins", rule(catalog.RuleChange{Schedules: []catalog.Schedule{{From: noon, To: noon}}}), store.Invalid, "schedules.0.valid_to", []string{"after the schedule's start"}},
@@ -254,7 +254,7 @@ func authorFaults(e Engine) func(*testing.T) {
 			{"no parent", node("", "", catalog.NodeChange{Name: ptr("New")}), store.Unprocessable, "parent_id", nil},
 			{"a parent with NUL", node("", "\x00", catalog.NodeChange{Name: ptr("New")}), store.Unprocessable, "parent_id", nil},
 			{"a hierarchy's id", node("workshop", "attic", catalog.NodeChange{Name: ptr("New")}), store.Unprocessable, "id", []string{"taken by a hierarchy"}},
-			{"a node without a name", node("", "attic", catalog.NodeChange{}), store.Invalid, "name", []string{"required"}},
+			{"a node without a name", node("", "attic", catalog.NodeChange{}), store.Unprocessable, "name", []string{"required"}},
 			{"a node's id for a hierarchy", func() error {
 				_, err := s.CreateHierarchy(ctx, actor, "tools", catalog.NodeChange{Name: ptr("New")})
 				return err

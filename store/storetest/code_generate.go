@@ -255,7 +255,7 @@ func generateEnded(e Engine) func(*testing.T) {
 		s, clock := promoted(t, e, promotionLine("p", ``), promotionLine("q", ``))
 		expired := generate(t, s, promotion.CodeGeneration{PromotionID: "p", Count: 10})
 		deleted := generate(t, s, promotion.CodeGeneration{PromotionID: "q", Count: 10})
-		require.NoError(t, s.DeletePromotion(t.Context(), actor, "q"))
+		require.NoError(t, deletePromotion(t.Context(), s, actor, "q"))
 		clock.Set(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
 		working(t, s)
 		for id, words := range map[string]string{expired.ID: "ended", deleted.ID: `no promotion "q"`} {

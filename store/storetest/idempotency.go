@@ -154,10 +154,10 @@ func keyKeeps(e Engine) func(*testing.T) {
 		require.Equal(t, codes[0].ID, same[0].ID)
 		require.Equal(t, p.ID, same[0].Promotion.ID)
 		for range 2 {
-			require.NoError(t, s.DeletePromotion(under("none"), actor, p.ID), "which is gone the second time")
+			require.NoError(t, deletePromotion(under("none"), s, actor, p.ID), "which is gone the second time")
 		}
 		require.EqualValues(t, 3, replayed.Load())
-		for key, want := range map[string][]string{"one": {`"ID":"` + p.ID}, "two": {`"ID":"` + p.ID, `"Code":"a"`}, "none": {}} {
+		for key, want := range map[string][]string{"one": {`"ID":"` + p.ID}, "two": {`"ID":"` + p.ID, `"Code":"a"`}, "none": {`"CodesDeleted":1`}} {
 			var text string
 			require.NoError(t, e.SQL(t).QueryRowContext(t.Context(), `SELECT outcome FROM idempotency_key WHERE key = $1`, key).Scan(&text))
 			var kept []json.RawMessage

@@ -118,6 +118,8 @@ func faultCases() []faultCase {
 		{"an object for a user", with("promotion_code", "code-2", `"user":"u1"`, `"user":{}`), "promotion_code", "user", []string{"a string or an array of strings"}},
 		// What is not known.
 		{"an unknown member", with("product", "frame", `"relationships"`, `"colour":"red","relationships"`), "product", "colour", []string{"is not a known member", "--lenient"}},
+		{"a member in another case", with("product", "frame", `"sku"`, `"SKU":"red","sku"`), "product", "attributes.SKU", []string{"is not a known member"}},
+		{"a member of a map in another case", with("product-price", "vip-anvil", `"amount"`, `"Amount":1,"amount"`), "product-price", "attributes.currencies.USD.Amount", []string{"is not a known member"}},
 		{"an unknown member of an attribute", with("product", "frame", `"sku"`, `"skew":"red","sku"`), "product", "attributes.skew", []string{"is not a known member"}},
 		{"an unknown member in a list", with("product", "easel", `"description":"Soft"`, `"describtion":"Soft"`), "product", "attributes.variations.0.options.1.describtion", []string{"is not a known member"}},
 		{"an unknown member in a map", with("product-price", "vip-anvil", `"amount"`, `"sum":1,"amount"`), "product-price", "attributes.currencies.USD.sum", []string{"is not a known member"}},

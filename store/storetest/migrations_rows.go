@@ -13,7 +13,7 @@ import (
 
 // addedSinceRows are the tables of the migrations after that of rows, and the
 // columns.
-var addedSinceRows = []string{`TABLE sweep`, `promotion.codes`, `stock.lines`, `TABLE code_usage_total`, "change.follows", "stock_change.follows", "catalog.held_below", "catalog.rolled_back_from", `TABLE stock_deleted`}
+var addedSinceRows = []string{`TABLE sweep`, `promotion.codes`, `stock.lines`, `TABLE code_usage_total`, `TABLE promotion_archive`, "change.follows", "stock_change.follows", "catalog.held_below", "catalog.rolled_back_from", `TABLE stock_deleted`}
 
 // migrateRows has a release as it was kept when a base price was a row of its
 // own, and lists whose lengths were not stored, and opens it.

@@ -207,7 +207,7 @@ func codesImported(d *desk) func(*testing.T) {
 		faults := faultsOf(t, err)
 		require.Equal(t, []any{3, "promotion_code", "code"}, []any{faults[0].Line, faults[0].Type, strings.Join(faults[0].Err.Path, ".")})
 		require.ErrorContains(t, err, "in use by another promotion")
-		require.NoError(t, s.DeletePromotion(t.Context(), actor, "other")) // which was written before its code
+		require.NoError(t, deletePromotion(t.Context(), s, actor, "other")) // which was written before its code
 		require.Equal(t, text, exported(t, s))
 
 		imported(t, s, ndjson(strings.Replace(line("promotion_code", "code-2"), `"code":"ten-off"`, `"code":"renamed"`, 1)))

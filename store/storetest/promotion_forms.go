@@ -110,7 +110,7 @@ func promotionSchemas(d *desk) func(*testing.T) {
 		}
 		text := exported(t, d.Store)
 		for id := range want {
-			require.NoError(t, d.DeletePromotion(t.Context(), actor, id))
+			require.NoError(t, deletePromotion(t.Context(), d, actor, id))
 		}
 		imported(t, d.Store, text)
 		require.Equal(t, text, exported(t, d.Store))

@@ -37,7 +37,7 @@ func promotionWalk(d *desk) func(*testing.T) {
 		made(t, s, "other", now)
 		requireDuplicate(t, addCodes(s, "other", "WALK"), "codes.0.code")
 		d.clock.Set(now.Add(time.Hour))
-		require.NoError(t, s.DeletePromotion(t.Context(), actor, "other"))
+		require.NoError(t, deletePromotion(t.Context(), s, actor, "other"))
 		stands(promotion.PromotionActive, true, true)
 		_, err = s.UpdatePromotion(t.Context(), actor, "walk", promotion.PromotionChange{Enabled: ptr(false)}, false)
 		require.NoError(t, err)
@@ -155,12 +155,12 @@ func promotionAutomatic(d *desk) func(*testing.T) {
 func promotionRemoved(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
-		imported(t, s, ndjson(line("promotion", "ten-off"), line("promotion_code", "code-1"), line("promotion_code", "code-2"), line("code_usage", "usage-1")))
-		require.NoError(t, s.DeletePromotion(t.Context(), actor, "ten-off"))
+		imported(t, s, ndjson(line("promotion", "ten-off"), line("promotion_code", "code-1"), line("promotion_code", "code-2")))
+		require.NoError(t, deletePromotion(t.Context(), s, actor, "ten-off"))
 		made(t, s, "next", d.clock.Now())
 		require.NoError(t, addCodes(s, "next", "TEN-OFF"), "its codes are free at once")
 		require.NoError(t, s.Sweep(t.Context()))
-		for table, want := range map[string]int{"promotion": 1, "promotion_code": 1, "code_claim": 1, "code_usage": 0, "promotion_purge": 0} {
+		for table, want := range map[string]int{"promotion": 1, "promotion_code": 1, "code_claim": 1, "code_usage": 0, "promotion_purge": 0, "promotion_archive": 0} {
 			require.Equal(t, want, count(t, d.db, table), table)
 		}
 		c, err := s.PromotionCode(t.Context(), "TEN-OFF")

@@ -25,7 +25,13 @@ func Promotions(t *testing.T, e Engine) {
 	d.run(t, "the clock walks it through its states", promotionWalk)
 	d.run(t, "a dry run tells and changes nothing", promotionDryRun)
 	d.run(t, "the automatic code is kept in step", promotionAutomatic)
-	d.run(t, "a removed promotion leaves nothing", promotionRemoved)
+	d.run(t, "a deleted promotion frees its codes and keeps its usages", promotionArchived)
+	d.run(t, "a deleted promotion without usages leaves nothing", promotionRemoved)
+	d.run(t, "a deleted promotion is gone once its usages expire", archiveExpired)
+	d.run(t, "an import restores a deleted promotion with its usages", archiveRestored)
+	d.run(t, "a release gives nothing back to a later code of the same text", codeMadeAgain)
+	d.run(t, "null clears an optional member and is refused for a required one", promotionNulls)
+	d.run(t, "a new schema keeps where the promotion applies", promotionScope)
 	d.run(t, "codes are made, found, listed and removed", codesKept)
 	d.run(t, "every faulty row is told, and nothing is written", codesRefused)
 	d.run(t, "ten thousand codes take few statements", codesMany)
@@ -53,6 +59,14 @@ const (
 func percentOff(now time.Time) promotion.PromotionChange {
 	return promotion.PromotionChange{Name: ptr("Ten percent"), Description: ptr(""), Type: ptr(promotion.PercentDiscount), Enabled: ptr(true),
 		Start: ptr(now.Format(date)), End: ptr(now.Add(day).Format(date)), Schema: json.RawMessage(`{"percent":10}`)}
+}
+
+// deletePromotion deletes a promotion, and not only as a dry run.
+func deletePromotion(ctx context.Context, s interface {
+	DeletePromotion(context.Context, store.Actor, string, bool) (promotion.PromotionDeletion, error)
+}, actor store.Actor, id string) error {
+	_, err := s.DeletePromotion(ctx, actor, id, false)
+	return err
 }
 
 func made(t testing.TB, s *shop.Store, id string, now time.Time) *promotion.Promotion {
@@ -121,11 +135,11 @@ func promotionKept(d *desk) func(*testing.T) {
 
 		_, err = s.CreatePromotion(t.Context(), actor, p.ID, percentOff(now))
 		requireFault(t, err, store.Unprocessable, "id", "is taken")
-		require.NoError(t, s.DeletePromotion(t.Context(), actor, p.ID))
+		require.NoError(t, deletePromotion(t.Context(), s, actor, p.ID))
 		for _, id := range []string{p.ID, "nowhere", "\x00"} {
 			_, err = s.Promotion(t.Context(), id)
 			requireFault(t, err, store.NotFound, "", "no promotion")
-			requireFault(t, s.DeletePromotion(t.Context(), actor, id), store.NotFound, "id", "no promotion")
+			requireFault(t, deletePromotion(t.Context(), s, actor, id), store.NotFound, "id", "no promotion")
 			_, err = s.UpdatePromotion(t.Context(), actor, id, promotion.PromotionChange{}, false)
 			requireFault(t, err, store.NotFound, "id", "no promotion")
 		}
@@ -247,7 +261,7 @@ func promotionBeside(d *desk) func(*testing.T) {
 		p, err := d.CreatePromotion(t.Context(), actor, "p", change)
 		require.NoError(t, err)
 		require.Equal(t, `{"percent":10,"target_catalogs":["main"],"conditions":{}}`, string(p.Schema))
-		update, err := d.UpdatePromotion(t.Context(), actor, "p", promotion.PromotionChange{TargetCatalogs: []string{"outlet"}, Conditions: json.RawMessage(`null`)}, false)
+		update, err := d.UpdatePromotion(t.Context(), actor, "p", promotion.PromotionChange{TargetCatalogs: []string{"outlet"}, Nulls: store.Nulls{"conditions"}}, false)
 		require.NoError(t, err)
 		require.JSONEq(t, `{"percent":10,"target_catalogs":["outlet"]}`, string(update.Promotion.Schema))
 		update, err = d.UpdatePromotion(t.Context(), actor, "p", promotion.PromotionChange{Schema: json.RawMessage(`{"percent":5,"target_catalogs":["a"]}`), TargetCatalogs: []string{"b"}}, false)
@@ -316,6 +330,7 @@ func promotionListed(d *desk) func(*testing.T) {
 					break
 				}
 				after = &slice.Cursors()[0]
+				d.clock.Advance(time.Millisecond) // the next page is another request
 			}
 			require.Equal(t, c.want, strings.Join(ids, " "), "%+v", c)
 			slice, err := d.Promotions(t.Context(), c.filter, store.ListQuery{Sort: c.sort})

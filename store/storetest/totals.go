@@ -94,7 +94,7 @@ func totalsRead(e Engine) func(*testing.T) {
 		for _, query := range counter.Queries() {
 			require.NotContains(t, strings.ToUpper(query), "COUNT(")
 		}
-		require.NoError(t, d.DeletePromotion(t.Context(), actor, "p"))
+		require.NoError(t, deletePromotion(t.Context(), d, actor, "p"))
 	}
 }
 
@@ -296,7 +296,7 @@ func (w *scribble) draw(ctx context.Context, s *shop.Store, draw *rand.Rand, kin
 		return err
 	case 9:
 		if draw.IntN(4) == 0 {
-			return s.DeletePromotion(ctx, actor, id)
+			return deletePromotion(ctx, s, actor, id)
 		}
 		_, err := s.CreatePromotion(ctx, actor, id, percentOff(now))
 		return err

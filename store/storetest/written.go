@@ -242,7 +242,7 @@ func boundedSweeps(e Engine) func(*testing.T) {
 				number("q")+`, (SELECT epoch FROM promotion WHERE id = 'q'), `+id+`, `+id+`, 0, 'per_cart', '', 1`)
 			insert("code_claim", "code, promotion_number, epoch", id+`, `+number("q")+`, (SELECT epoch FROM promotion WHERE id = 'q')`)
 		})
-		bounded(t, "the end of a promotion", 1, func(ctx context.Context) { require.NoError(t, s.DeletePromotion(ctx, actor, "q")) })
+		bounded(t, "the end of a promotion", 1, func(ctx context.Context) { require.NoError(t, deletePromotion(ctx, s, actor, "q")) })
 		bounded(t, "all sweeps", 9*rows, func(ctx context.Context) {
 			require.NoError(t, s.Sweep(ctx)) // which sees how far changes of stock are
 			clock.Advance(day)

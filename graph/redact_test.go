@@ -1,0 +1,85 @@
+package graph_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestErrorsAboutGatewaysNameTheSchema, and never what was sent in a place where
+// the schema has no such name: it may be a password.
+func TestErrorsAboutGatewaysNameTheSchema(t *testing.T) {
+	t.Parallel()
+	s := serve(nil)
+	const input = `mutation ($input: GatewayUpdateInput!) { gatewayUpdate(input: $input) { userErrors { message } } }`
+	for name, c := range map[string]struct {
+		query  string // each % is the secret
+		values variables
+		shows  []string
+	}{
+		"an enum value":           {`query { gateway(slug: %) { name } }`, nil, []string{`slug: Value "…" does not exist in "GatewaySlug!" enum.`}},
+		"a mistyped enum value":   {`query { gateway(slug: CARD_PROCESOR) { name } }`, nil, []string{`"GatewaySlug!"`, `"CARD_PROCESSOR"`}},
+		"a text for an enum":      {`query { gateway(slug: "%") { name } }`, nil, []string{`Enum "GatewaySlug!" cannot represent non-enum value`}},
+		"a field":                 {`query { gateways { % } }`, nil, []string{`Cannot query field "…" on type "Gateway".`}},
+		"a mistyped field":        {`query { gateways { passwordSett } }`, nil, []string{`Cannot query field`, `on type "Gateway"`, `Did you mean "passwordSet"?`}},
+		"a root field":            {`query { % gateways { name } }`, nil, []string{`Cannot query field "…" on type "Query".`}},
+		"an argument":             {`query { gateway(slug: MANUAL, %: 1) { name } }`, nil, []string{`Unknown argument "…" on field "Query.gateway".`}},
+		"a mistyped argument":     {`query { gateway(slugg: MANUAL) { name } }`, nil, []string{`on field "Query.gateway"`, `Did you mean "slug"?`}},
+		"a directive":             {`query { gateways { name @% } }`, nil, []string{`Unknown directive "@…".`}},
+		"a directive's argument":  {`query { gateways { name @skip(if: true, %: 1) } }`, nil, []string{`Unknown argument "…" on directive "@skip".`}},
+		"a directive without one": {`query { gateways { name @include } }`, nil, []string{`Directive "@include" argument "if" of type "Boolean!" is required`}},
+		"a fragment":              {`query { gateways { ...% } }`, nil, []string{`Unknown fragment "…".`}},
+		"a fragment's type":       {`query { gateways { ... on % { name } } }`, nil, []string{`Unknown type "…".`}},
+		"an unused fragment":      {`query { gateways { name } } fragment % on Gateway { name }`, nil, []string{`Fragment "…" is never used.`}},
+		"a variable":              {`query { gateway(slug: $%) { name } }`, nil, []string{`is not defined`}},
+		"a variable's type":       {`query ($slug: %) { gateway(slug: $slug) { name } }`, nil, []string{`Unknown type "…".`}},
+		"a variable's value":      {`query ($slug: GatewaySlug!) { gateway(slug: $slug) { name } }`, variables{"slug": "%"}, []string{"The variable $slug must be a GatewaySlug: CARD_PROCESSOR, MANUAL."}},
+		"a literal member":        {`mutation { gatewayUpdate(input: {slug: MANUAL, %: 1}) { userErrors { message } } }`, nil, []string{`is not defined by type "GatewayUpdateInput"`}},
+		"a literal of another":    {`mutation { gatewayUpdate(input: {slug: MANUAL, enabled: "%"}) { userErrors { message } } }`, nil, []string{`input.enabled: Boolean cannot represent a non boolean value`}},
+		"a word of messages":      {`query field { gateways { type query } }`, nil, []string{`Cannot query field "…" on type "Gateway".`}},
+		"a member of the input":   {input, variables{"input": map[string]any{"slug": "MANUAL", "%": 1}}, []string{"$input.…", "no member of GatewayUpdateInput"}},
+		"a value of the input":    {input, variables{"input": map[string]any{"slug": "MANUAL", "enabled": "%"}}, []string{"$input.enabled must be a Boolean, not a string"}},
+		"a slug of the input":     {input, variables{"input": map[string]any{"slug": "%"}}, []string{"$input.slug must be a GatewaySlug"}},
+		"a secret that is none":   {input, variables{"input": map[string]any{"slug": "MANUAL", "password": []any{"%"}}}, []string{"secret"}},
+		"syntax":                  {`query { gateways { name "%" } }`, nil, nil},
+		"an unfinished text":      {`mutation { gatewayUpdate(input: {password: "%`, nil, nil},
+	} {
+		for _, secret := range []string{"hunter2", "Xq", "correct_horse_battery_staple"} {
+			t.Run(name+" "+secret, func(t *testing.T) {
+				values := variables{}
+				for key, value := range c.values {
+					values[key] = planted(value, secret)
+				}
+				a := s.send(t, by(newPost(t, strings.ReplaceAll(c.query, "%", secret), values), admin()))
+				require.NotEmpty(t, a.Errors, "%s", a.Body)
+				require.NotContains(t, a.Body.String(), secret)
+				for _, shown := range c.shows {
+					require.Contains(t, fmt.Sprint(a.Errors), shown)
+				}
+			})
+		}
+	}
+}
+
+// planted is a value with the secret in place of each %.
+func planted(value any, secret string) any {
+	switch value := value.(type) {
+	case string:
+		return strings.ReplaceAll(value, "%", secret)
+	case []any:
+		list := make([]any, len(value))
+		for i := range value {
+			list[i] = planted(value[i], secret)
+		}
+		return list
+	case map[string]any:
+		members := map[string]any{}
+		for name := range value {
+			members[strings.ReplaceAll(name, "%", secret)] = planted(value[name], secret)
+		}
+		return members
+	}
+	return value
+}

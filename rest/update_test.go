@@ -1,0 +1,256 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/stretchr/testify/require"
+
+	"portico/rest/resttest"
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// full is a promotion that has a value for every member.
+const full = `{"data":{"type":"promotion","id":"full","name":"A & B <C>","description":"D & E","promotion_type":"percent_discount","enabled":true,"automatic":false,"start":"2024-01-01","end":"2100-01-01",` +
+	`"min_cart_value":[{"currency":"USD","amount":5}],"max_discount_value":[{"currency":"USD","amount":5}],"max_applications_per_cart":3,` +
+	`"schema":{"percent":5,"currencies":[{"currency":"USD","percentage":5}],"target_catalogs":["a & b"],"conditions":{"and":[]},"x & y":"<z>"}}}`
+
+// TestNullInEveryPUT: null clears what openapi.yaml lets be null, and is 422 for
+// the rest.
+func TestNullInEveryPUT(t *testing.T) {
+	t.Parallel()
+	contract, err := resttest.TheContract()
+	require.NoError(t, err)
+	resources := map[string]string{"/v2/promotions/{id}": "/v2/promotions/full", "/v2/gateways/{slug}": "/v2/gateways/card_processor", "/v2/settings": "/v2/settings"}
+	empty := map[string]string{ // where it is not null
+		"min_cart_value": `[]`, "max_discount_value": `[]`, "currencies": `[]`, "name": `"Card Processor"`, "enabled": `false`, "test": `false`,
+	}
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		storetest.OnceIsEnough(t, e)
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions", full).Code)
+		require.Equal(t, 200, s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"name":"A & B","enabled":true,"test":true,"merchant_id":"m & n","username":"u","password":"p"}}`).Code)
+		for address, item := range contract.Document.Paths.Map() {
+			if item.Put == nil {
+				continue
+			}
+			path, known := resources[address]
+			require.True(t, known, "say which resource %s is tried with", address)
+			read := func() map[string]json.RawMessage {
+				var body struct{ Data map[string]json.RawMessage }
+				require.NoError(t, json.Unmarshal(s.send(t, "GET", path, "").Body.Bytes(), &body))
+				delete(body.Data, "meta")
+				return body.Data
+			}
+			before := read()
+			whole := string(store.Encode(map[string]any{"data": before}))
+			require.Equal(t, 200, s.send(t, "PUT", path, whole).Code, "what GET gave can be sent back")
+			require.Equal(t, 200, s.send(t, "PUT", path, `{"data":{}}`).Code)
+			require.Equal(t, before, read(), "what is absent keeps its value")
+			members := changeOf(item.Put)
+			for _, name := range slices.Sorted(maps.Keys(members)) {
+				t.Run(path+" "+name, func(t *testing.T) {
+					before := read()
+					answer := s.send(t, "PUT", path, fmt.Sprintf(`{"data":{%q:null}}`, name))
+					switch {
+					case !members[name].Value.PermitsNull():
+						require.Equal(t, 422, answer.Code, "%s", answer.Body)
+						require.Contains(t, answer.Body.String(), `"detail":"`+name+` must `)
+						require.Equal(t, before, read())
+					case name == "type" || name == "id":
+						require.Equal(t, 200, answer.Code, "%s", answer.Body)
+						require.Equal(t, before, read(), "it is passed over")
+					default:
+						require.Equal(t, 200, answer.Code, "%s", answer.Body)
+						want := empty[name]
+						if want == "" {
+							want = "null"
+						}
+						require.JSONEq(t, want, string(read()[name]))
+						require.NotEqual(t, before, read(), "it had a value")
+					}
+				})
+			}
+		}
+	})
+}
+
+// changeOf are the members of the body of a PUT.
+func changeOf(put *openapi3.Operation) openapi3.Schemas {
+	body := put.RequestBody.Value.Content.Get("application/json").Schema.Value
+	return body.AnyOf[0].Value.Properties["data"].Value.Properties
+}
+
+// TestMembersInAnotherCaseArePassedOver, in the body of every write, as if they
+// were not there.
+func TestMembersInAnotherCaseArePassedOver(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		storetest.OnceIsEnough(t, e)
+		for coordinate, w := range writes() {
+			if w.body == "" {
+				continue
+			}
+			method, _, _ := strings.Cut(coordinate, " ")
+			var body struct {
+				Data map[string]any `json:"data"`
+			}
+			require.NoError(t, json.Unmarshal([]byte(w.body), &body))
+			for _, name := range slices.Sorted(maps.Keys(body.Data)) {
+				t.Run(coordinate+" "+name, func(t *testing.T) {
+					send := func(called string, change func(members map[string]any)) (code int, text string) {
+						t.Run(called, func(t *testing.T) { // with a store of its own
+							s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+							members := maps.Clone(body.Data)
+							change(members)
+							answer := s.send(t, method, w.path, string(store.Encode(map[string]any{"data": members})))
+							code, text = answer.Code, answer.Body.String()
+							var shown map[string]any
+							if _ = json.Unmarshal(answer.Body.Bytes(), &shown); code < 300 { // 204 has no body, and what is new has ids of its own
+								text = fmt.Sprint(slices.Sorted(maps.Keys(shown)))
+							}
+						})
+						return code, text
+					}
+					code, text := send("absent", func(members map[string]any) { delete(members, name) })
+					for _, other := range []string{strings.ToUpper(name), strings.ToUpper(name[:1]) + name[1:], strings.ReplaceAll(name, "s", "ſ")} {
+						if other == name {
+							continue
+						}
+						gotCode, gotText := send(other, func(members map[string]any) {
+							members[other] = members[name]
+							delete(members, name)
+						})
+						require.Equal(t, []any{code, text}, []any{gotCode, gotText}, other)
+					}
+				})
+			}
+		}
+	})
+}
+
+// TestDetailsNameWhatWasSent, by the member it stands in and by its value.
+func TestDetailsNameWhatWasSent(t *testing.T) {
+	t.Parallel()
+	const whole = "99999999999999999999"
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		storetest.OnceIsEnough(t, e)
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions", full).Code)
+		long := strings.Repeat("x", 2000)
+		for _, c := range []struct {
+			method, path, body string
+			status             int
+			detail             string // what it begins with
+		}{
+			{"GET", "/v2/inventories?page[limit]=" + whole, "", 422, "page[limit] must be between 1 and 100, not " + whole},
+			{"GET", "/v2/inventories?page[limit]=-" + whole, "", 422, "page[limit] must be between 1 and 100, not -" + whole},
+			{"GET", "/v2/inventories?page[offset]=" + whole, "", 422, "page[offset] must be between 0 and 10000, not " + whole},
+			{"POST", "/v2/inventories", `{"data":{"id":"a b","quantity":5}}`, 400, "id must be "},
+			{"POST", "/v2/inventories", `{"data":{"quantity":5}}`, 400, "id must be "},
+			{"POST", "/v2/inventories/x", `{"data":{"id":"x"}}`, 422, "quantity is required"},
+			{"POST", "/v2/inventories/x", `{"data":{"quantity":-1}}`, 422, "quantity must be "},
+			{"POST", "/v2/inventories/x", `{"data":{"attributes":{"available":-1}}}`, 422, "attributes.available must be "},
+			{"POST", "/v2/inventories/x", `{"data":{"attributes":{"locations":{"default":{"available":-1}}}}}`, 422, "attributes.locations.default.available must be "},
+			{"POST", "/v2/inventories/x", `{"data":{"quantity":` + whole + `}}`, 422, "quantity is out of any range: " + whole},
+			{"POST", "/v2/inventories/multiple", `{"data":[{"id":"a"},{"id":5}]}`, 400, "data.1.id must be a string"},
+			{"POST", "/v2/inventories/multiple", `{"data":[{"id":"a"},5]}`, 400, "data.1 must be an object"},
+			{"POST", "/v2/inventories/multiple", `{"data":[{"id":"a"},{}]}`, 400, "data.1.id must be a string"},
+			{"POST", "/v2/inventories/anvil/transactions", `{"data":{"action":"decrement"}}`, 422, "quantity is required"},
+			{"POST", "/v2/inventories/anvil/transactions", `{"data":{"attributes":{"action":"decrement"}}}`, 422, "attributes.quantity is required"},
+			{"POST", "/v2/inventories/anvil/transactions", `{"data":{"attributes":{"action":"decrement","quantity":-1}}}`, 422, "attributes.quantity must be "},
+			{"POST", "/v2/inventories/anvil/transactions", `{"data":{"action":"decrement","quantity":1,"reason":"` + long + `"}}`, 422, "reason must be at most 255 bytes, not 2000"},
+			{"POST", "/catalog/products/anvil/configure", `{"data":{}}`, 422, "selected_options is required"},
+			{"POST", "/catalog/products/anvil/configure", `{"data":{"selected_options":5}}`, 400, "selected_options must be "},
+			{"POST", "/catalog/products/anvil/configure", `{"data":{"selected_options":{"a":{"b":"c"}}}}`, 400, "selected_options"},
+			{"PUT", "/v2/promotions/full", `{"data":{"currencies":[{"currency":"usd"}]}}`, 400, "currencies.0.currency must be "},
+			{"PUT", "/v2/promotions/full", `{"data":{"schema":{"currencies":[{"currency":"usd"}]}}}`, 400, "schema.currencies.0.currency must be "},
+			{"PUT", "/v2/promotions/full", `{"data":{"promotion_type":"fixed_discount","schema":{}}}`, 422, "schema.currencies is required"},
+			{"PUT", "/v2/promotions/full", `{"data":{"promotion_type":"x_for_y","schema":{"x":` + whole + `,"y":1,"targets":["a"]}}}`, 422, "schema.x must be between 1 and 2147483647, not " + whole},
+			{"PUT", "/v2/promotions/full", `{"data":{"name":"` + long + `"}}`, 422, "name must be at most 1024 bytes, not 2000"},
+			{"PUT", "/v2/promotions/full", `{"data":{"target_catalogs":["` + long + `"]}}`, 422, "target_catalogs.0 must be at most "},
+			{"POST", "/v2/promotions/full/codes", `{"data":{"codes":[{"code":"` + long + `"}]}}`, 422, "codes.0.code must be at most "},
+			{"POST", "/v2/promotions/full/codes", `{"data":{"codes":[{"user":"` + long + `"}]}}`, 422, "codes.0.user must be at most "},
+			{"POST", "/v2/shopper-tokens", `{"data":{"account_id":"` + long + `"}}`, 422, "account_id must be at most "},
+			{"PUT", "/v2/gateways/card_processor", `{"data":{"merchant_id":"` + long + `"}}`, 422, "merchant_id must be at most "},
+		} {
+			t.Run(c.method+" "+c.path+" "+fmt.Sprintf("%.60s", c.body), func(t *testing.T) {
+				answer := s.send(t, c.method, c.path, c.body)
+				require.Equal(t, c.status, answer.Code, "%s", answer.Body)
+				var body struct{ Errors []struct{ Detail string } }
+				require.NoError(t, json.Unmarshal(answer.Body.Bytes(), &body))
+				require.True(t, strings.HasPrefix(body.Errors[0].Detail, c.detail), "%s", body.Errors[0].Detail)
+			})
+		}
+	})
+}
+
+// TestEmptyPagesLeadBack to a page that can be asked for, and the links of every
+// list under /v2 are query strings.
+func TestEmptyPagesLeadBack(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		storetest.OnceIsEnough(t, e)
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+		redeemed(t, s)
+		for _, path := range []string{"/v2/promotions", "/v2/promotions/spring/codes", "/v2/promotions/spring/usages", "/v2/inventories", "/v2/inventories/anvil/transactions", "/v2/files", "/catalog/products", "/catalog/nodes"} {
+			for _, query := range []string{"", "&sort=-created_at"} {
+				if query != "" && (strings.HasPrefix(path, "/catalog/nodes") || path == "/v2/files" || strings.HasSuffix(path, "transactions")) {
+					continue
+				}
+				for _, offset := range []int{500, 9975, 9976, 10000} {
+					answer := s.send(t, http.MethodGet, fmt.Sprintf("%s?page[offset]=%d&page[limit]=25%s", path, offset, query), "")
+					require.Equal(t, 200, answer.Code, "%s %s", path, answer.Body)
+					page := read(t, answer)
+					require.Empty(t, page.Data)
+					require.NotNil(t, page.Links["prev"], "%s from %d on", path, offset)
+					for name, link := range page.Links {
+						if link != nil && strings.HasPrefix(path, "/v2") {
+							require.True(t, strings.HasPrefix(*link, "?"), "%s of %s is %s", name, path, *link)
+						}
+					}
+					prev := *page.Links["prev"]
+					if strings.HasPrefix(prev, "?") {
+						prev = path + prev
+					}
+					back := s.send(t, http.MethodGet, prev, "")
+					require.Equal(t, 200, back.Code, "%s", back.Body)
+					if page.Meta.Results.Total > 0 {
+						require.NotEmpty(t, read(t, back).Data, "%s leads from %d to %s", path, offset, prev)
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestADeletedPromotionKeepsItsUsages over REST.
+func TestADeletedPromotionKeepsItsUsages(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		storetest.OnceIsEnough(t, e)
+		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+		redeemed(t, s)
+		const spring = "/v2/promotions/spring"
+		usages := s.send(t, "GET", spring+"/usages", "").Body.String()
+		require.NotContains(t, usages, `"data":[]`)
+		would := s.send(t, "DELETE", spring+"?dry_run=true", "")
+		require.Equal(t, 200, would.Code)
+		require.Contains(t, would.Body.String(), `"usages_kept":`)
+		require.NotContains(t, would.Body.String(), `"usages_kept":0`)
+		require.Equal(t, 200, s.send(t, "GET", spring, "").Code, "a dry run deletes nothing")
+		require.Equal(t, 400, s.send(t, "DELETE", spring+"?dry_run=yes", "").Code)
+		require.Equal(t, 204, s.send(t, "DELETE", spring, "").Code)
+		require.Equal(t, 404, s.send(t, "GET", spring, "").Code)
+		require.Equal(t, 404, s.send(t, "GET", spring+"/codes", "").Code)
+		require.Equal(t, 404, s.send(t, "DELETE", spring, "").Code)
+		require.Equal(t, usages, s.send(t, "GET", spring+"/usages", "").Body.String())
+	})
+}
