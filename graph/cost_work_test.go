@@ -38,11 +38,14 @@ const (
 	costlier     = 4         // how many times its cost an operation may turn out to be
 	perStatement = 8         // units of cost
 	perByte      = 3         // bytes allocated for each byte of a response, whose own bound is in bytes
+
+	perDocumentByte = 128 // bytes allocated to compile a document, which has bounds of its own
 )
 
 // work is what a request caused.
 type work struct {
-	status, response      int // bytes
+	status                int
+	document, response    int // bytes
 	allocated, statements int
 	cpu                   time.Duration
 	cost                  int // estimated and spent
@@ -56,7 +59,7 @@ func (w work) share() float64 {
 
 // times is how many times its cost the work was.
 func (w work) times() float64 {
-	bytes := float64(w.allocated - fixedWork - perByte*w.response)
+	bytes := float64(w.allocated - fixedWork - perByte*w.response - perDocumentByte*w.document)
 	return max(bytes/graph.WorkUnit, float64(w.statements-8)*perStatement) / float64(max(1, w.cost))
 }
 
@@ -110,7 +113,7 @@ func (w *worker) ask(t testing.TB, query string, values variables, reader *auth.
 		runtime.ReadMemStats(&before)
 		began := cpuTime()
 		w.handler.ServeHTTP(&w.response, r)
-		did := work{cpu: cpuTime() - began, status: w.response.status, response: w.response.size, statements: statements.Count(), cost: graph.CostIn(r.Context())}
+		did := work{cpu: cpuTime() - began, status: w.response.status, document: len(query), response: w.response.size, statements: statements.Count(), cost: graph.CostIn(r.Context())}
 		runtime.ReadMemStats(&after)
 		did.allocated = int(after.TotalAlloc - before.TotalAlloc)
 		if found := estimated.FindSubmatch(w.response.body); found != nil {

@@ -163,7 +163,7 @@ func TestTheNeighboursOfStock(t *testing.T) {
 			{"error_404_transactions", "GET", "/v2/inventories/nobody/transactions", "", nil, 404},
 			{"error_404_transaction", "GET", anvil + "/transactions/none", "", nil, 404},
 			{"error_404_transact", "POST", "/v2/inventories/nobody/transactions", `{"data":{"action":"increment","quantity":1}}`, nil, 404},
-			{"error_405_stock", "DELETE", anvil, "", nil, 405},
+			{"error_405_stock", "PUT", anvil, "", nil, 405},
 			{"error_409_stock", "POST", anvil, `{"data":{"quantity":10}}`, nil, 409},
 			{"error_422_stock", "POST", "/v2/inventories/screws", `{"data":{"quantity":-1}}`, nil, 422},
 			{"error_422_transaction", "POST", anvil + "/transactions", `{"data":{"type":"stock-transaction","action":"decrement","quantity":1000}}`, nil, 422},

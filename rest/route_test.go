@@ -38,7 +38,7 @@ func allow() map[string]string {
 		"/v2/files/photo-1":                      "GET, HEAD, OPTIONS",
 		"/v2/currencies":                         "GET, HEAD, OPTIONS",
 		"/v2/currencies/USD":                     "GET, HEAD, OPTIONS",
-		"/v2/inventories/anvil":                  "GET, HEAD, POST, OPTIONS",
+		"/v2/inventories/anvil":                  "GET, HEAD, POST, DELETE, OPTIONS",
 		"/v2/inventories/anvil/transactions":     "GET, HEAD, POST, OPTIONS",
 		"/v2/inventories/anvil/transactions/one": "GET, HEAD, OPTIONS",
 		"/v2/shopper-tokens":                     "POST, OPTIONS",

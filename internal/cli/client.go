@@ -26,8 +26,8 @@ type Client struct {
 // ClientCreate makes an API client.
 type ClientCreate struct {
 	Name      string   `required:"" help:"What the client is called, 1 to 255 bytes."`
-	Scope     []string `enum:"${scopes}" sep:"," placeholder:"SCOPE" help:"What the client may do; repeat it, or separate by commas. Required unless --all-scopes is set. One of: ${scopes}."`
-	AllScopes bool     `help:"Grant every scope. Excludes --scope."`
+	Scope     []string `enum:"${scopes}" sep:"," placeholder:"SCOPE" help:"What the client may do; repeat it, or separate by commas. Required unless --all-scopes is set. One of: ${scopes}. Default: none."`
+	AllScopes bool     `help:"Grant every scope. Excludes --scope. Default: no."`
 	JSON      bool     `name:"json" help:"Answer as JSON: client_id and client_secret. Default: as text."`
 	Common
 }

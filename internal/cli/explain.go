@@ -17,7 +17,11 @@ import (
 // translates those of the database, the network and the file system, and
 // leaves all others, which are sentences already.
 func explain(err error) string {
-	if errors.Is(err, seal.ErrKey) {
+	var explained *explainedError
+	switch {
+	case errors.As(err, &explained):
+		return explained.sentence
+	case errors.Is(err, seal.ErrKey):
 		return WrongKey(seal.ErrKey).Error()
 	}
 	if sentence, known := shop.Explain(err); known {
@@ -36,6 +40,15 @@ func explain(err error) string {
 	}
 	return err.Error()
 }
+
+// explainedError is an error whose sentence says what to do already.
+type explainedError struct {
+	sentence string
+	cause    error
+}
+
+func (e *explainedError) Error() string { return e.sentence }
+func (e *explainedError) Unwrap() error { return e.cause }
 
 func explainListen(err *net.OpError) string {
 	switch {

@@ -102,7 +102,7 @@ func wrongPresent(err error) error {
 	if !errors.Is(err, seal.ErrKey) {
 		return err
 	}
-	return fmt.Errorf("%w; nothing was changed: give the key that this database was used with, as the second one or in the key file", err)
+	return &explainedError{fmt.Sprintf("%v; nothing was changed: give the key that this database was used with, as the second one or in the key file", err), err}
 }
 
 // first makes the key's file beside a database that has nothing sealed yet, as

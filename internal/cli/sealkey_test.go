@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/base64"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -33,7 +34,10 @@ func TestKeyBesideTheDatabase(t *testing.T) {
 		{"my%20shop.db", "my shop.key"},
 		{"shop", "shop.key"},
 	} {
-		directory := filepath.Join(t.TempDir(), strconv.Itoa(i)) // which the first start makes
+		directory := filepath.Join(t.TempDir(), strconv.Itoa(i))
+		_, err := (&Sealing{}).Sealer(t.Context(), "file:"+directory+"/"+test.database, discard())
+		require.ErrorIs(t, err, fs.ErrNotExist, "no folder is made")
+		require.NoError(t, os.Mkdir(directory, 0o700))
 		t.Run(test.database, func(t *testing.T) {
 			address := "file:" + directory + "/" + test.database
 			first, err := (&Sealing{}).Sealer(t.Context(), address, discard())

@@ -221,7 +221,7 @@ func TestAnIssuerThatIsAway(t *testing.T) {
 	response, body := s.send(t, "GET", "/v2/inventories", "", "Authorization", "Bearer "+foreign)
 	require.Equal(t, 503, response.StatusCode, body)
 	require.NotEmpty(t, response.Header.Get("Retry-After"))
-	require.Contains(t, body, "The issuer "+away+" does not answer")
+	require.Contains(t, body, "The issuer "+away+" is not responding")
 	_, body = s.graphql(t, foreign, `{ stocks { totalCount } }`)
 	require.Contains(t, body, `"code":"UNAVAILABLE"`)
 	response, _ = s.send(t, "GET", "/healthz", "", "Authorization", "Bearer "+foreign)

@@ -142,7 +142,7 @@ func (s *ReleaseService) documents(ctx context.Context, ids []int64) (map[int64]
 			if err := rows.Scan(&d.id, &d.body); err != nil {
 				return d, err
 			}
-			return d, store.Charge(ctx, len(d.body))
+			return d, store.Charge(ctx, len(d.body)*5/4) // it is read, copied and decoded
 		}, `SELECT id, body FROM document WHERE id IN (`+list+`)`, args...)
 		for _, d := range documents {
 			bodies[d.id] = d.body

@@ -253,7 +253,7 @@ func exportStocks(ctx context.Context, e *authoring.Exporter) error {
 // exportStockTransactions leaves out the ledgers of records that were deleted:
 // their lines would create the records again.
 func exportStockTransactions(ctx context.Context, e *authoring.Exporter) error {
-	recorded := []db.Within{{Clause: "product_id IN (SELECT product_id FROM stock)"}}
+	recorded := []db.Within{{Clause: "EXISTS (SELECT 1 FROM stock WHERE stock.product_id = stock_transaction.product_id)"}}
 	scan := func(rows *sql.Rows) ([]any, *StockTransaction, error) {
 		line, err := scanStockTransaction(rows)
 		return []any{store.Micros(line.CreatedAt), line.ID}, line, err
