@@ -291,9 +291,9 @@ func seeExamples(t *testing.T, b *browser, s *served) {
 		to.enqueue(new TextEncoder().encode('event: next\ndata: ' + JSON.stringify({ data: { tick: n, text: "x".repeat(50_000) } }) + "\n\n"));
 	} }), { headers: { "Content-Type": headers.Accept } }); }, ""`)
 	require.Regexp(t, "^30 events .the oldest are no longer shown., the connection broke after .*: gone$", b.run(t))
-	held := b.script(t, `import("/playground/editor.js").then(({ EditorView }) => window.held = EditorView.findFromDOM(document.querySelector("#answer .cm-editor")).state.doc.toString()), ""`)
+	b.script(t, `import("/playground/editor.js").then(({ EditorView }) => window.held = EditorView.findFromDOM(document.querySelector("#answer .cm-editor")).state.doc.toString()), ""`)
 	b.until(t, `window.held?.includes("// Event 30,")`)
-	held = b.script(t, "window.held")
+	held := b.script(t, "window.held")
 	require.True(t, strings.HasPrefix(held, "// Event 12,"), held[:20])
 	require.Less(t, len(held), 1_000_000)
 
