@@ -162,6 +162,13 @@ func (h *handling) aroundRootFields(ctx context.Context, next graphql.RootResolv
 	if ctx.Err() != nil { // no field begins for a client that has gone
 		return graphql.Null
 	}
+	if op, ok := operationOf(ctx); ok && op.budget != nil {
+		if err := op.budget.Charge(0); err != nil { // spent: what is left costs nothing
+			field := graphql.GetRootFieldContext(ctx).Field
+			graphql.AddError(graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: field.ObjectDefinition.Name, Field: field}), err)
+			return graphql.Null
+		}
+	}
 	return watchReplays(withSentNulls(ctx), next)
 }
 

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -52,6 +53,17 @@ func (p *process) forgetPeak() {
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.pid()), []byte("5"), 0)
 }
 
+// program is a command of the product. Its environment has the sealing key and no
+// other variable of ours: the product refuses those that only benchmarks and tests
+// have.
+func (b *bench) program(ctx context.Context, args ...string) *exec.Cmd {
+	command := exec.CommandContext(ctx, b.portico, args...)
+	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		return strings.HasPrefix(variable, "PORTICO_") && !strings.HasPrefix(variable, "PORTICO_SEAL_KEY=")
+	})
+	return command
+}
+
 // serve starts the product on a database, and waits until it is ready. Its
 // log is written as in production, and thrown away.
 func (b *bench) serve(args ...string) (*process, error) {
@@ -59,7 +71,7 @@ func (b *bench) serve(args ...string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{addr: addr, command: exec.Command(b.portico, append([]string{"serve", "--addr", addr}, args...)...)}
+	p := &process{addr: addr, command: b.program(context.Background(), append([]string{"serve", "--addr", addr}, args...)...)}
 	if err := startOn(serverCore, p.command); err != nil {
 		return nil, err
 	}
@@ -93,7 +105,7 @@ func freeAddress() (string, error) {
 
 // has tells whether the server knows a flag.
 func (b *bench) has(flag string) bool {
-	help, err := exec.CommandContext(b.ctx, b.portico, "serve", "--help").Output()
+	help, err := b.program(b.ctx, "serve", "--help").Output()
 	return err == nil && bytes.Contains(help, []byte(flag))
 }
 
@@ -101,7 +113,7 @@ func (b *bench) has(flag string) bool {
 // returns what it prints and how long it took.
 func (b *bench) command(input string, args ...string) (output string, took time.Duration, err error) {
 	var stdout, stderr bytes.Buffer
-	command := exec.CommandContext(b.ctx, b.portico, args...)
+	command := b.program(b.ctx, args...)
 	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(input), &stdout, &stderr
 	begin := time.Now()
 	if err = startOn(serverCore, command); err == nil {
