@@ -268,8 +268,8 @@ func TestTheErrorsOfTheServer(t *testing.T) {
 		t.Run("a damaged database", func(t *testing.T) {
 			asked := func(c *shop.Config) { c.StockBytes = 0 } // each time, for nothing is in memory
 			s := open(t, e, shopFile(), at(storetest.NewClock(noon)), asked)
-			for _, table := range []string{"release_list", "stock_transaction", "stock"} {
-				_, err := e.SQL(t).Exec("DROP TABLE " + table)
+			for table, column := range map[string]string{"release_list": "total", "stock_transaction": "action", "stock": "available"} {
+				_, err := e.SQL(t).Exec("ALTER TABLE " + table + " RENAME COLUMN " + column + " TO damaged")
 				require.NoError(t, err)
 			}
 			golden{"error_catalog_500", "GET", productsOf("tools"), "", nil, 500}.run(t, s)

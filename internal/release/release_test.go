@@ -84,7 +84,7 @@ func TestAReleaseIsTheSameWhereverItIsBuilt(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, binary, 1)
 		if i == 0 {
-			told, err := command(t.Context(), folder, nil, binary[0], "version")
+			told, err := command(t.Context(), folder, []string{"LC_ALL=C"}, binary[0], "version")
 			require.NoError(t, err)
 			name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(binary[0]), "portico_"), "_"+here.system+"_"+here.machine)
 			require.True(t, strings.HasPrefix(told, "portico "+name+" "), "%s tells that it is %s", binary[0], told)
