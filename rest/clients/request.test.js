@@ -67,7 +67,7 @@ test('403, 404, 405 and 422', async () => {
   await refused(shopper.get('promotions'), 403, /promotions:read/)
   await refused(admin.get('promotions/nothing'), 404, /nothing/)
   await refused(catalog.get('nodes/nowhere/relationships/products'), '404', /nowhere/)
-  await refused(admin.delete('inventories/prod-mug'), 405, /\S/)
+  await refused(admin.put('inventories/prod-mug', {}), 405, /\S/)
   await refused(admin.get('inventories?page[limit]=101'), 422, /page\[limit\]/)
   await refused(admin.get('nothing-of-ours'), 404, /\S/)
 })
