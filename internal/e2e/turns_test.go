@@ -26,15 +26,21 @@ func holdWrites(t *testing.T, e storetest.Engine) (release func()) {
 	}
 	if e.Name == "sqlite" {
 		do(`BEGIN IMMEDIATE`)
-	} else {
-		do(`BEGIN`)
-		do(`LOCK TABLE stock IN EXCLUSIVE MODE`)
-	}
-	return func() {
-		do(`ROLLBACK`)
-		if err := conn.Close(); err != nil {
-			require.ErrorIs(t, err, sql.ErrConnDone)
+		return func() {
+			do(`ROLLBACK`)
+			if err := conn.Close(); err != nil {
+				require.ErrorIs(t, err, sql.ErrConnDone)
+			}
 		}
+	}
+	// A write that waited for a lock would give up its turn: this one works.
+	do(`CREATE TABLE held AS SELECT 1 AS one`)
+	do(`CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS
+		'BEGIN WHILE EXISTS (SELECT 1 FROM held) LOOP PERFORM pg_sleep(0.01); END LOOP; RETURN NEW; END'`)
+	do(`CREATE TRIGGER hold BEFORE INSERT ON stock_transaction FOR EACH ROW EXECUTE FUNCTION hold()`)
+	return func() {
+		do(`DELETE FROM held`)
+		require.NoError(t, conn.Close())
 	}
 }
 
