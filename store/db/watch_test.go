@@ -43,6 +43,8 @@ func TestAWatcherHoldsTheNewestOfEach(t *testing.T) {
 	require.Equal(t, []string{"b"}, w.Watched())
 	other.Close()
 	w.Tell("b", 2000)
+	w.mu.Lock() // its timer may still run
+	defer w.mu.Unlock()
 	require.Empty(t, w.told, "nobody follows it")
 	require.Empty(t, w.watchers)
 }
