@@ -10,6 +10,7 @@ import (
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/access"
+	"portico/store/storetest"
 )
 
 const aYear = 366 * 24 * time.Hour
@@ -50,9 +51,9 @@ func TestTokensAndClocksThatDiffer(t *testing.T) {
 		{"a year ahead", aYear, map[string]string{"own": late, "shopper": late, "a day": late, "foreign": late, "foreign, from a time on": late, "foreign, since ever": late}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			shows := start
+			clock := storetest.NewClock(start)
 			server := func() *auth.Service {
-				service, err := auth.New(t.Context(), f.store, newSealer(t, 1), auth.Options{Issuer: issuer, Clock: func() time.Time { return shows },
+				service, err := auth.New(t.Context(), f.store, newSealer(t, 1), auth.Options{Issuer: issuer, Clock: clock.Now,
 					Outside: &auth.OutsideIssuer{URL: p.URL, Audience: "shop-api"}})
 				require.NoError(t, err)
 				return service
@@ -62,7 +63,7 @@ func TestTokensAndClocksThatDiffer(t *testing.T) {
 				_, err := knows.Verify(t.Context(), token)
 				require.NoError(t, err, name)
 			}
-			shows = start.Add(test.off)
+			clock.Set(start.Add(test.off))
 			for name, token := range tokens {
 				for _, service := range []*auth.Service{other, knows} {
 					_, err := service.Verify(t.Context(), token)
@@ -74,7 +75,7 @@ func TestTokensAndClocksThatDiffer(t *testing.T) {
 					require.True(t, store.HasCode(err, store.Unauthenticated), name)
 				}
 			}
-			shows = start
+			clock.Set(start)
 			for name, token := range tokens {
 				_, err := knows.Verify(t.Context(), token)
 				require.NoError(t, err, "%s, once the clock is right again", name)

@@ -239,7 +239,7 @@ func networkSwallows(e Engine) func(*testing.T) {
 		SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
 		network, address := Between(t, e)
 		s := e.Open(t, hasty(func(p *store.Patience) {
-			p.Connection, p.Read, p.Write = 200*time.Millisecond, 200*time.Millisecond, 400*time.Millisecond
+			p.Connection, p.Read, p.Write = time.Second, 200*time.Millisecond, 400*time.Millisecond
 		}), func(config *shop.Config) { config.URL = address })
 		require.NoError(t, increment(t.Context(), s, "a"))
 		for range 2 {
