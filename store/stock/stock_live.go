@@ -113,7 +113,7 @@ func (l *liveStock) loaded() bool {
 	return l.cells != nil
 }
 
-// take lets the cells have what this process wrote, by a version of its lane.
+// take lets the cells have what this process wrote, by a version of the lane that its write took.
 // It may come in any order.
 func (l *liveStock) take(rows []stockRow, taken laneVersion) {
 	if l == nil {
