@@ -1,0 +1,197 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// largestCircle is how many files of one package may refer to each other in a circle.
+const largestCircle = 3
+
+// checkedPackage is a package of this module with its syntax and types, without its tests.
+type checkedPackage struct {
+	path  string
+	types *types.Package
+	files map[string]*ast.File // by base name
+	info  *types.Info
+}
+
+// checkedPackages parses and type-checks every package of this module that people write.
+// Dependencies come from the compiler's export data.
+func checkedPackages(t *testing.T, fset *token.FileSet) []checkedPackage {
+	t.Helper()
+	type listed struct {
+		ImportPath, Dir, Export string
+		GoFiles                 []string
+		Module                  *struct{ Main bool }
+	}
+	command := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Module", "./...")
+	var stderr strings.Builder
+	command.Stderr = &stderr
+	output, err := command.Output()
+	require.NoError(t, err, stderr.String())
+	exports := map[string]string{}
+	var own []listed
+	for decoder := json.NewDecoder(strings.NewReader(string(output))); ; {
+		var p listed
+		err := decoder.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+		exports[p.ImportPath] = p.Export
+		if p.Module != nil && p.Module.Main && !strings.HasSuffix(p.ImportPath, "/generated") {
+			own = append(own, p)
+		}
+	}
+	imports := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	var checked []checkedPackage
+	for _, p := range own {
+		c := checkedPackage{path: p.ImportPath, files: map[string]*ast.File{},
+			info: &types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}}}
+		var files []*ast.File
+		for _, name := range p.GoFiles {
+			file, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+			require.NoError(t, err)
+			files = append(files, file)
+			c.files[name] = file
+		}
+		c.types, err = (&types.Config{Importer: imports}).Check(p.ImportPath, fset, files, c.info)
+		require.NoError(t, err)
+		checked = append(checked, c)
+	}
+	require.NotEmpty(t, checked)
+	return checked
+}
+
+// references returns, for each file, the files of the same package whose declarations it names.
+func (c checkedPackage) references(fset *token.FileSet) map[string][]string {
+	found := map[string]map[string]bool{}
+	fileOf := func(p token.Pos) string { return filepath.Base(fset.Position(p).Filename) }
+	for identifier, object := range c.info.Uses {
+		switch o := object.(type) {
+		case *types.Func:
+			object = o.Origin()
+		case *types.Var:
+			object = o.Origin()
+		}
+		if object.Pkg() != c.types || !object.Pos().IsValid() {
+			continue
+		}
+		from, to := fileOf(identifier.Pos()), fileOf(object.Pos())
+		if from == to {
+			continue
+		}
+		if found[from] == nil {
+			found[from] = map[string]bool{}
+		}
+		found[from][to] = true
+	}
+	list := map[string][]string{}
+	for from, to := range found {
+		list[from] = slices.Sorted(maps.Keys(to))
+	}
+	return list
+}
+
+// circles returns the sets of more than one node in which each reaches each
+// other (strongly connected components, by Tarjan's algorithm).
+func circles(edges map[string][]string) [][]string {
+	index, low, onStack := map[string]int{}, map[string]int{}, map[string]bool{}
+	var stack []string
+	var found [][]string
+	var visit func(node string)
+	visit = func(node string) {
+		index[node] = len(index) + 1
+		low[node] = index[node]
+		stack = append(stack, node)
+		onStack[node] = true
+		for _, next := range edges[node] {
+			if index[next] == 0 {
+				visit(next)
+				low[node] = min(low[node], low[next])
+			} else if onStack[next] {
+				low[node] = min(low[node], index[next])
+			}
+		}
+		if low[node] != index[node] {
+			return
+		}
+		start := slices.Index(stack, node)
+		component := slices.Clone(stack[start:])
+		stack = stack[:start]
+		for _, member := range component {
+			onStack[member] = false
+		}
+		if len(component) > 1 {
+			found = append(found, slices.Sorted(slices.Values(component)))
+		}
+	}
+	for _, node := range slices.Sorted(maps.Keys(edges)) {
+		if index[node] == 0 {
+			visit(node)
+		}
+	}
+	return found
+}
+
+func TestCircles(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, circles(map[string][]string{"a": {"b", "c"}, "b": {"c"}}))
+	require.Equal(t, [][]string{{"a", "b", "c"}, {"d", "e"}},
+		circles(map[string][]string{"a": {"b", "d"}, "b": {"c"}, "c": {"a"}, "d": {"e"}, "e": {"d"}}))
+}
+
+// TestPackagesReadWell holds two rules of CONTRIBUTING: files of one package
+// refer to each other in small circles only, and no local has the name of
+// something that its package declares.
+func TestPackagesReadWell(t *testing.T) {
+	t.Parallel()
+	fset := token.NewFileSet()
+	for _, p := range checkedPackages(t, fset) {
+		t.Run(p.path, func(t *testing.T) {
+			for _, circle := range circles(p.references(fset)) {
+				if len(circle) > largestCircle {
+					t.Errorf("%d files refer to each other in a circle: %s. Move a declaration to the file that uses it, or split the package.",
+						len(circle), strings.Join(circle, " "))
+				}
+			}
+			for _, problem := range p.shadows(fset) {
+				t.Error(problem)
+			}
+		})
+	}
+}
+
+// shadows lists the variables inside functions that hide a package-level name.
+func (c checkedPackage) shadows(fset *token.FileSet) []string {
+	var found []string
+	for identifier, object := range c.info.Defs {
+		variable, ok := object.(*types.Var)
+		if !ok || variable.IsField() || variable.Parent() == c.types.Scope() {
+			continue
+		}
+		if hidden := c.types.Scope().Lookup(identifier.Name); hidden != nil {
+			found = append(found, fmt.Sprintf("%s: the local %s hides the %s of %s; rename one of them",
+				fset.Position(identifier.Pos()), identifier.Name, identifier.Name, filepath.Base(fset.Position(hidden.Pos()).Filename)))
+		}
+	}
+	slices.Sort(found)
+	return found
+}
