@@ -39,10 +39,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"portico/graph"
-	"portico/internal/answers"
 	"portico/internal/auth"
 	"portico/internal/cli"
 	"portico/internal/demo"
+	"portico/internal/responsecache"
 	"portico/internal/tracing"
 	"portico/internal/web"
 	"portico/rest"
@@ -212,7 +212,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		}
 		return nil, fmt.Errorf("read the signing keys: %w", err)
 	}
-	a := &app{serve: c, trusted: trusted, store: s, tokens: tokens, metrics: web.NewMetrics(auth.ClientID), answers: answers.NewRoom(cli.AnswerCacheBytes(c.AnswerCacheBytes)), turns: web.NewTurns(c.Bounds), log: log}
+	a := &app{serve: c, trusted: trusted, store: s, tokens: tokens, metrics: web.NewMetrics(auth.ClientID), answers: responsecache.NewCache(cli.AnswerCacheBytes(c.AnswerCacheBytes)), turns: web.NewTurns(c.Bounds), log: log}
 	held, err := s.HeldCatalogs(ctx)
 	if err != nil {
 		s.Close()
@@ -237,7 +237,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	})
 	a.metrics.Fragments(func() (found, made uint64) {
 		stats := a.answers.Stats()
-		return stats.FragmentsFound, stats.FragmentsMade
+		return stats.FragmentHits, stats.FragmentMisses
 	})
 	return a, nil
 }
@@ -249,7 +249,7 @@ type app struct {
 	store   *shop.Store
 	tokens  *auth.Service
 	metrics *web.Metrics
-	answers *answers.Room
+	answers *responsecache.Cache
 	turns   *web.Turns
 	traces  *tracing.Tracing // nil for none
 	log     *slog.Logger
@@ -276,7 +276,7 @@ func (a *app) reload() {
 func (a *app) handler() http.Handler {
 	codes := web.NewLimit("trying promotion codes", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
-	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.CountExecutors(a.metrics.Executor), graph.WithBounds(a.Documents.OrDefaults()), graph.Keeping(a.answers),
+	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.CountExecutors(a.metrics.Executor), graph.WithBounds(a.Documents.OrDefaults()), graph.WithResponseCache(a.answers),
 		graph.Trusting(a.trusted), graph.CountDocuments(a.metrics.Document), graph.CountOperations(a.ran, a.began), graph.WithLive(a.streams()), graph.InTurn(a.turns)}
 	if a.Executor == "gqlgen" {
 		options = append(options, graph.WithoutPlans())
@@ -289,7 +289,7 @@ func (a *app) handler() http.Handler {
 		greeting = append(greeting, graph.WithVisitor(a.visitor.Token, a.visitor.ClientID))
 	}
 	proxies, _ := web.ParseProxies(a.TrustedProxies) // Validate saw to it
-	api := rest.New(resolver, a.log, rest.Keeping(a.answers), rest.LimitAnswers(a.Documents.OrDefaults().AnswerBytes, a.turns.Expensive))
+	api := rest.New(resolver, a.log, rest.WithResponseCache(a.answers), rest.LimitAnswers(a.Documents.OrDefaults().AnswerBytes, a.turns.Expensive))
 	playground, graphiql := graph.NewPlayground(api.WriteError, greeting...), graph.NewGraphiQL(api.WriteError, greeting...)
 	docs := rest.Docs(api.WriteError, greeting...)
 	mux := http.NewServeMux()
