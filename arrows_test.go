@@ -14,7 +14,7 @@ import (
 // arrows is which of our own packages each of them may import (DESIGN 1). The
 // compiler sees to it that they never go in a circle.
 var arrows = map[string][]string{
-	"portico":                   {"portico/graph", "portico/internal/answers", "portico/internal/auth", "portico/internal/cli", "portico/internal/demo", "portico/internal/tracing", "portico/internal/web", "portico/rest", "portico/store", "portico/store/seal", "portico/store/shop"},
+	"portico":                   {"portico/graph", "portico/graph/playground", "portico/internal/answers", "portico/internal/auth", "portico/internal/cli", "portico/internal/demo", "portico/internal/tracing", "portico/internal/web", "portico/rest", "portico/store", "portico/store/seal", "portico/store/shop"},
 	"portico/internal/answers":  {"portico/internal/coding"},
 	"portico/internal/coding":   {}, // pure
 	"portico/internal/contract": {}, // it knows the schema as a text
@@ -46,11 +46,13 @@ var arrows = map[string][]string{
 	"portico/internal/cli":      {"portico/internal/auth", "portico/internal/madeup", "portico/internal/web", "portico/store", "portico/store/access", "portico/store/exchange", "portico/store/job", "portico/store/promotion", "portico/store/release", "portico/store/seal", "portico/store/shop"},
 	"portico/internal/demo":     {"portico/internal/auth", "portico/store", "portico/store/access", "portico/store/exchange", "portico/store/release", "portico/store/shop"},
 	"portico/internal/heapsize": {}, // pure
+	"portico/graph/graphiql":    {}, // files
+	"portico/graph/playground":  {"portico/graph/graphiql", "portico/internal/auth", "portico/store"},
 	"portico/graph/plan":        {"portico/internal/heapsize"},
 	"portico/graph/model":       {"portico/graph/plan", "portico/store", "portico/store/access", "portico/store/catalog", "portico/store/gateway", "portico/store/job", "portico/store/promotion", "portico/store/release", "portico/store/settings", "portico/store/stock"},
 	"portico/graph/generated":   {"portico/graph/model", "portico/graph/plan", "portico/store", "portico/store/catalog", "portico/store/gateway", "portico/store/job", "portico/store/promotion", "portico/store/release", "portico/store/stock"},
 	"portico/graph":             {"portico/graph/generated", "portico/graph/model", "portico/graph/plan", "portico/internal/answers", "portico/internal/auth", "portico/internal/heapsize", "portico/internal/incoming", "portico/store", "portico/store/access", "portico/store/catalog", "portico/store/gateway", "portico/store/job", "portico/store/promotion", "portico/store/release", "portico/store/settings", "portico/store/shop", "portico/store/stock"},
-	"portico/rest":              {"portico/graph", "portico/graph/generated", "portico/graph/model", "portico/internal/answers", "portico/internal/auth", "portico/internal/incoming", "portico/internal/web", "portico/store", "portico/store/access", "portico/store/catalog", "portico/store/gateway", "portico/store/promotion", "portico/store/release", "portico/store/settings", "portico/store/stock"},
+	"portico/rest":              {"portico/graph", "portico/graph/generated", "portico/graph/model", "portico/graph/playground", "portico/internal/answers", "portico/internal/auth", "portico/internal/incoming", "portico/internal/web", "portico/store", "portico/store/access", "portico/store/catalog", "portico/store/gateway", "portico/store/promotion", "portico/store/release", "portico/store/settings", "portico/store/stock"},
 	"portico/rest/resttest":     {"portico/rest", "portico/internal/web", "portico/store/storetest"},
 }
 
