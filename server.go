@@ -39,6 +39,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"portico/graph"
+	"portico/graph/playground"
 	"portico/internal/auth"
 	"portico/internal/cli"
 	"portico/internal/demo"
@@ -185,7 +186,7 @@ func (a *app) answer(ctx context.Context, listener, admin net.Listener) error {
 
 // open opens what the handlers work with.
 func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
-	trusted, err := graph.ReadManifestFile(c.TrustedDocuments, graph.Trust(c.TrustedDocumentsMode), c.Documents.OrDefaults())
+	trusted, err := graph.ReadManifestFile(c.TrustedDocuments, graph.Trust(c.TrustedDocumentsMode), c.Documents.OrDefaults(), playground.Documents()...)
 	if err != nil {
 		return nil, fmt.Errorf("--trusted-documents: %w", err)
 	}
@@ -284,22 +285,22 @@ func (a *app) handler() http.Handler {
 	if a.Demo {
 		options = append(options, graph.OpenIntrospection())
 	}
-	var greeting []graph.PlaygroundOption
+	var visitor []playground.Option
 	if a.visitor != nil {
-		greeting = append(greeting, graph.WithVisitor(a.visitor.Token, a.visitor.ClientID))
+		visitor = append(visitor, playground.WithVisitor(a.visitor.Token, a.visitor.ClientID))
 	}
 	proxies, _ := web.ParseProxies(a.TrustedProxies) // Validate saw to it
 	api := rest.New(resolver, a.log, rest.WithResponseCache(a.answers), rest.LimitAnswers(a.Documents.OrDefaults().AnswerBytes, a.turns.Expensive))
-	playground, graphiql := graph.NewPlayground(api.WriteError, greeting...), graph.NewGraphiQL(api.WriteError, greeting...)
-	docs := rest.Docs(api.WriteError, greeting...)
+	page, graphiql := playground.NewHandler(api.WriteError, visitor...), playground.NewGraphiQL(api.WriteError, visitor...)
+	docs := rest.Docs(api.WriteError, visitor...)
 	mux := http.NewServeMux()
 	mux.Handle("/", api.Handler())
 	mux.Handle("/graphql", graph.NewHandler(resolver, a.log, options...))
 	mux.Handle("/oauth/access_token", a.tokens.TokenHandler(api.WriteError))
 	mux.Handle("/.well-known/jwks.json", a.tokens.JWKSHandler(api.WriteError))
 	web.Pages(mux, map[string]http.Handler{
-		"/{$}": playground, graph.PlaygroundPath + "/{part}": playground, "/schema.graphql": web.Text(schema),
-		graph.GraphiQLPath: graphiql, graph.GraphiQLPath + "/{part}": graphiql,
+		"/{$}": page, playground.Path + "/{part}": page, "/schema.graphql": web.Text(schema),
+		playground.GraphiQLPath: graphiql, playground.GraphiQLPath + "/{part}": graphiql,
 		rest.OpenAPIPath: rest.OpenAPI(), rest.DocsPath: docs, rest.DocsPath + "/": docs,
 		web.HealthPath: web.Health(), web.ReadyPath: web.Ready(a.store.Ping, a.store.ReadOnly),
 	}, api.WriteError)
