@@ -22,7 +22,7 @@ import (
 
 	"portico/graph"
 	"portico/internal/auth"
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 	"portico/store"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -107,7 +107,7 @@ func (w *worker) ask(t testing.TB, query string, values variables, reader *auth.
 		body := operationOf(query, string(must(json.Marshal(values))))
 		r := newRaw(t, strings.TrimSuffix(body, "}")+`,"extensions":{"cost":true}}`)
 		ctx, statements := store.CountStatements(r.Context())
-		r, _ = incoming.Begin(by(r.WithContext(ctx), reader))
+		r, _ = reqctx.Begin(by(r.WithContext(ctx), reader))
 		w.response.header, w.response.status, w.response.body, w.response.size = http.Header{}, http.StatusOK, w.response.body[:0], 0
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

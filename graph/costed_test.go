@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
-	"portico/internal/answers"
+	"portico/internal/responsecache"
 	"portico/store/storetest"
 )
 
@@ -28,7 +28,7 @@ func TestWhatAnOperationCostsIsToldWhenAsked(t *testing.T) {
 func whatCostsIsTold(t *testing.T, e storetest.Engine) {
 	s := open(t, e, handmade())
 	for name, options := range map[string][]graph.HandlerOption{
-		"kept": {graph.Keeping(answers.NewRoom(1 << 20))}, "not kept": nil, "gqlgen": {graph.WithoutPlans()},
+		"kept": {graph.WithResponseCache(responsecache.NewCache(1 << 20))}, "not kept": nil, "gqlgen": {graph.WithoutPlans()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bounds := graph.DefaultBounds()

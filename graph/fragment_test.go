@@ -27,14 +27,14 @@ func TestFragmentsOutliveAPublication(t *testing.T) {
 		x := bothExecutors(t, s)
 		made := func(query string, values variables, reader *auth.Principal, header ...string) (made, errors int) {
 			t.Helper()
-			before := x.fragments.Stats().FragmentsMade
+			before := x.fragments.Stats().FragmentMisses
 			errors = x.same(t, query, values, func(r *http.Request) *http.Request {
 				for i := 0; i < len(header); i += 2 {
 					r.Header.Set(header[i], header[i+1])
 				}
 				return by(r, reader)
 			})
-			return int(x.fragments.Stats().FragmentsMade - before), errors
+			return int(x.fragments.Stats().FragmentMisses - before), errors
 		}
 		all := variables{"n": 50}
 		step := func(what string, want int, header ...string) {

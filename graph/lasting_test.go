@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
-	"portico/internal/answers"
 	"portico/internal/auth"
+	"portico/internal/responsecache"
 	"portico/store"
 	"portico/store/stock"
 	"portico/store/storetest"
@@ -54,8 +54,8 @@ func TestAKeptAnswerIsCountedAndCostsNoStatement(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
-		counted, room := map[string]int{}, answers.NewRoom(1<<20)
-		s.handler = graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), graph.Keeping(room),
+		counted, room := map[string]int{}, responsecache.NewCache(1<<20)
+		s.handler = graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), graph.WithResponseCache(room),
 			graph.CountFields(func(_ context.Context, field string) { counted[field]++ })))
 		asked := 0
 		ask := func() (statements int) {
@@ -68,7 +68,7 @@ func TestAKeptAnswerIsCountedAndCostsNoStatement(t *testing.T) {
 		require.NotZero(t, ask())
 		storetest.Soon(t, 0, ask) // the poll after a write has the rules read once more
 		require.Equal(t, map[string]int{"Query.products": asked, "Query.hierarchies": asked}, counted)
-		require.Equal(t, answers.Stats{Hits: uint64(asked) - 1, Misses: 1, Bytes: room.Stats().Bytes}, room.Stats())
+		require.Equal(t, responsecache.Stats{Hits: uint64(asked) - 1, Misses: 1, Bytes: room.Stats().Bytes}, room.Stats())
 	})
 }
 
@@ -93,7 +93,7 @@ func TestQueriesByGETHaveEntityTags(t *testing.T) {
 		account := with("catalog:read")
 		account.AccountID = "acme"
 		const lasting, live, broken = `{ products(first: 3) { nodes { sku } } }`, `{ products(first: 3) { nodes { sku stock { available } } } }`, `{ products(first: 3, after: "!") { nodes { sku } } }`
-		for name, options := range map[string][]graph.HandlerOption{"kept": {graph.Keeping(answers.NewRoom(1 << 20))}, "not kept": nil} {
+		for name, options := range map[string][]graph.HandlerOption{"kept": {graph.WithResponseCache(responsecache.NewCache(1 << 20))}, "not kept": nil} {
 			handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), options...))
 			for range 3 { // made, found, found and known by its bytes
 				got := ask(handler, "GET", lasting, admin(), "")

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
-	"portico/internal/answers"
+	"portico/internal/responsecache"
 	"portico/store"
 	"portico/store/storetest"
 )
@@ -58,7 +58,7 @@ func TestADocumentIsKeptByItsHash(t *testing.T) {
 	const missing = `"message":"PersistedQueryNotFound"`
 	modern := "application/graphql-response+json, application/json;q=0.9"
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s, counted := naming(open(t, e, handmade()), graph.Keeping(answers.NewRoom(1<<20)))
+		s, counted := naming(open(t, e, handmade()), graph.WithResponseCache(responsecache.NewCache(1<<20)))
 		runExchanges(t, s, []shown{
 			{name: "unknown", body: `{"extensions":` + hashed(query) + `}`, code: store.NotFound, holds: []string{missing}},
 			{name: "unknown, by GET", method: "GET", target: get("extensions", hashed(query)), code: store.NotFound, holds: []string{missing}, headers: map[string]string{"Cache-Control": "no-store"}},

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/internal/madeup"
+	"portico/internal/datagen"
 	"portico/store"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -28,7 +28,7 @@ func whole(i int) string { return fmt.Sprintf("whole-%03d", i) }
 func big(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
-	require.NoError(t, madeup.Shop(&b, 300, 1))
+	require.NoError(t, datagen.WriteShop(&b, 300, 1))
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
 	var hierarchies []string
 	for i := range 12 {

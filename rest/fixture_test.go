@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
-	"portico/internal/answers"
 	"portico/internal/auth"
+	"portico/internal/responsecache"
 	"portico/internal/web"
 	"portico/rest"
 	"portico/rest/resttest"
@@ -54,9 +54,9 @@ func over(t testing.TB, s *shop.Store) *surface {
 	require.NoError(t, err)
 	resolver := graph.NewResolver(s, graph.WithTokens(tokens))
 	mux := http.NewServeMux()
-	room := answers.NewRoom(keptBytes())
-	mux.Handle("/graphql", graph.NewHandler(resolver, log, graph.Keeping(room)))
-	api := rest.New(resolver, log, rest.Keeping(room))
+	room := responsecache.NewCache(keptBytes())
+	mux.Handle("/graphql", graph.NewHandler(resolver, log, graph.WithResponseCache(room)))
+	api := rest.New(resolver, log, rest.WithResponseCache(room))
 	mux.Handle("/", api.Handler())
 	mux.Handle("/oauth/access_token", tokens.TokenHandler(api.WriteError))
 	mux.Handle("/.well-known/jwks.json", tokens.JWKSHandler(api.WriteError))

@@ -22,7 +22,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
-	"portico/graph"
+	"portico/graph/playground"
 	"portico/store/storetest"
 )
 
@@ -306,7 +306,7 @@ func seeExamples(t *testing.T, b *browser, s *served) {
 // seeGraphiQL runs its first example, and opens the explorer; where it was not
 // built in, its page says how to do so.
 func seeGraphiQL(t *testing.T, b *browser, s *served) {
-	b.do(t, chromedp.Navigate(s.url+graph.GraphiQLPath))
+	b.do(t, chromedp.Navigate(s.url+playground.GraphiQLPath))
 	bundle, err := os.ReadFile("graph/graphiql/dist/graphiql.js")
 	if _, missing := os.Stat("graph/graphiql/dist/licenses.txt"); err != nil || missing != nil {
 		require.Contains(t, b.text(t, "main"), "npm run bundle --prefix graph/graphiql")

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/internal/madeup"
+	"portico/internal/datagen"
 	"portico/store"
 	"portico/store/exchange"
 	"portico/store/release"
@@ -56,7 +56,7 @@ var importing = []stage{
 func shopOf(products int) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) {
 		var shop bytes.Buffer
-		err := madeup.Shop(&shop, products, 1)
+		err := datagen.WriteShop(&shop, products, 1)
 		return io.NopCloser(&shop), err
 	}
 }

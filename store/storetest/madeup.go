@@ -10,7 +10,7 @@ import (
 	"portico/store/release"
 )
 
-// MadeUp is the promise of madeup.Shop: a shop that imports without a fault.
+// MadeUp is the promise of datagen.Shop: a shop that imports without a fault.
 func MadeUp(t *testing.T, e Engine) {
 	t.Run("a shop of any size is imported and published", madeUpOfAnySize(e))
 	t.Run("a shop has some of everything", madeUpMix)

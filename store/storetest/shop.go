@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/internal/madeup"
+	"portico/internal/datagen"
 	"portico/store/exchange"
 	"portico/store/shop"
 )
@@ -99,7 +99,7 @@ const shopFile = `{"type":"settings","page_length":25,"currency":"USD","locale":
 // generated is a shop that is made up.
 func generated(t require.TestingT, products int, seed uint64) string {
 	var file strings.Builder
-	require.NoError(t, madeup.Shop(&file, products, seed))
+	require.NoError(t, datagen.WriteShop(&file, products, seed))
 	return file.String()
 }
 

@@ -1,7 +1,7 @@
 // Package madeup makes up a shop of any size, for tests and measurements. It
 // speaks the format of import files, and knows nothing of the store that reads
 // them.
-package madeup
+package datagen
 
 import (
 	"bufio"
@@ -16,7 +16,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Shop writes a shop with that many products in the import format: the same
+// WriteShop writes a shop with that many products in the import format: the same
 // bytes for the same number and seed, and in
 // little memory whatever the number. The name of each thing, and so its id,
 // depends on its place and the seed only.
@@ -33,12 +33,12 @@ import (
 // (at most 600,000, so that its line stays within the limit), and some small
 // ones. Every node has curated products. One catalog shows it all, and a rule
 // gives that catalog to everyone.
-func Shop(w io.Writer, products int, seed uint64) error {
+func WriteShop(w io.Writer, products int, seed uint64) error {
 	if products < 1 {
 		return fmt.Errorf("a shop has at least 1 product, not %d", products)
 	}
 	out := bufio.NewWriterSize(w, 1<<16)
-	g := &generator{out: out, lines: linesTo(out), products: products, seed: seed,
+	g := &generator{out: out, lines: newLineEncoder(out), products: products, seed: seed,
 		space:  uuid.NewSHA1(uuid.NameSpaceURL, fmt.Appendf(nil, "portico:generate:%d", seed)),
 		leaves: min(max(1, products/500), 2000)}
 	for _, section := range []func(){

@@ -1,4 +1,4 @@
-package incoming_test
+package reqctx_test
 
 import (
 	"context"
@@ -7,21 +7,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 )
 
 func TestARequestBeginsOnce(t *testing.T) {
 	t.Parallel()
-	require.Nil(t, incoming.From(t.Context()))
-	first, known := incoming.Begin(httptest.NewRequest("GET", "/", nil))
-	second, again := incoming.Begin(first)
+	require.Nil(t, reqctx.From(t.Context()))
+	first, known := reqctx.Begin(httptest.NewRequest("GET", "/", nil))
+	second, again := reqctx.Begin(first)
 	require.Same(t, first, second)
 	require.Same(t, known, again)
-	require.Same(t, known, incoming.From(first.Context()))
-	require.False(t, known.Began.IsZero())
-	another, other := incoming.Begin(httptest.NewRequest("GET", "/", nil))
+	require.Same(t, known, reqctx.From(first.Context()))
+	require.False(t, known.Start.IsZero())
+	another, other := reqctx.Begin(httptest.NewRequest("GET", "/", nil))
 	require.NotSame(t, known, other)
-	require.Same(t, other, incoming.From(another.Context()))
+	require.Same(t, other, reqctx.From(another.Context()))
 }
 
 // TestARequestIsAContext like the one it began with.
@@ -29,11 +29,11 @@ func TestARequestIsAContext(t *testing.T) {
 	t.Parallel()
 	type key struct{}
 	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, "value"))
-	r, known := incoming.Begin(httptest.NewRequest("GET", "/", nil).WithContext(ctx))
+	r, known := reqctx.Begin(httptest.NewRequest("GET", "/", nil).WithContext(ctx))
 	below, end := context.WithCancel(r.Context())
 	defer end()
 	require.Equal(t, "value", below.Value(key{}))
-	require.Same(t, known, incoming.From(below))
+	require.Same(t, known, reqctx.From(below))
 	require.NoError(t, below.Err())
 	cancel()
 	<-below.Done()
@@ -42,6 +42,6 @@ func TestARequestIsAContext(t *testing.T) {
 
 // TestFindingARequestCostsNothing: every layer does.
 func TestFindingARequestCostsNothing(t *testing.T) {
-	r, _ := incoming.Begin(httptest.NewRequest("GET", "/", nil))
-	require.Zero(t, testing.AllocsPerRun(100, func() { incoming.From(r.Context()).Line("one") }))
+	r, _ := reqctx.Begin(httptest.NewRequest("GET", "/", nil))
+	require.Zero(t, testing.AllocsPerRun(100, func() { reqctx.From(r.Context()).HeaderValue("one") }))
 }

@@ -2,7 +2,7 @@
 // struct on its context, which the layers in front of both surfaces fill in,
 // each its part, before the next one runs. So a layer costs neither a context
 // of its own nor a copy of the request.
-package incoming
+package reqctx
 
 import (
 	"context"
@@ -21,36 +21,36 @@ import (
 type Request struct {
 	context.Context
 
-	Began     time.Time   // Begin
-	ID        string      // web.RequestID
-	Address   netip.Addr  // web.Address: where it came from; not valid when that is no address
-	Answer    http.Header // web.Address: the header of its answer
-	Caller    any         // auth.Service.Middleware: a *auth.Principal, or what is wrong with the token
-	Operation any         // graph.Shopper: who asks as a shopper
-	Writer    any         // web.Turns.Middleware: what writes its answer
-	BodyBytes int64       // web.LimitBody: how long its body may be
-	Route     string      // web.Route: the pattern of the mux, once it is answered
-	Status    int         // web.Metrics: of the answer, once it is given
-	Lasting   bool        // graph: the answer has no end of its own, so that how long it took says nothing
-	Named     string      // graph: the name of the operation, once it is read; empty for none
+	Start          time.Time   // Begin
+	ID             string      // web.RequestID
+	Address        netip.Addr  // web.Address: where it came from; not valid when that is no address
+	ResponseHeader http.Header // web.Address: the header of its answer
+	Caller         any         // auth.Service.Middleware: a *auth.Principal, or what is wrong with the token
+	Operation      any         // graph.Shopper: who asks as a shopper
+	Writer         any         // web.Turns.Middleware: what writes its answer
+	MaxBody        int64       // web.LimitBody: how long its body may be
+	Route          string      // web.Route: the pattern of the mux, once it is answered
+	Status         int         // web.Metrics: of the answer, once it is given
+	Streaming      bool        // graph: the answer has no end of its own, so that how long it took says nothing
+	OperationName  string      // graph: the name of the operation, once it is read; empty for none
 
 	LockWaiter store.LockWaiter // web.Turns: who learns that a write waits for a lock; nil for nobody
 	Observer   store.Observer   // web.Slow, tracing: who is told of what is done for it; nil for nobody
 	Effort     store.Effort     // web.Slow: what it asked of the database
 	TraceID    string           // tracing: the trace that it is part of; empty for none
 
-	line [1]string
+	headerValue [1]string
 }
 
-// BodyBytes is how long a body may be unless a layer says otherwise.
-const BodyBytes = 4 << 20
+// DefaultMaxBody is how long a body may be unless a layer says otherwise.
+const DefaultMaxBody = 4 << 20
 
 // MaxBody is how long the body of the request that a context belongs to may be.
 func MaxBody(ctx context.Context) int64 {
-	if r := From(ctx); r != nil && r.BodyBytes > 0 {
-		return r.BodyBytes
+	if r := From(ctx); r != nil && r.MaxBody > 0 {
+		return r.MaxBody
 	}
-	return BodyBytes
+	return DefaultMaxBody
 }
 
 // RoutePath is a mux's pattern without its method: /v2/promotions/{id}; empty
@@ -99,11 +99,11 @@ func (r *Request) Value(of any) any {
 	return r.Context.Value(of)
 }
 
-// Line is a header's value of one line, which is kept in the request itself.
+// HeaderValue is a header's value of one line, which is kept in the request itself.
 // There is but one.
-func (r *Request) Line(text string) []string {
-	r.line[0] = text
-	return r.line[:]
+func (r *Request) HeaderValue(text string) []string {
+	r.headerValue[0] = text
+	return r.headerValue[:]
 }
 
 // From is the request that a context belongs to; nil when it belongs to none.
@@ -118,20 +118,20 @@ func Begin(r *http.Request) (*http.Request, *Request) {
 	if begun := From(r.Context()); begun != nil {
 		return r, begun
 	}
-	begun := &Request{Context: r.Context(), Began: time.Now()}
+	begun := &Request{Context: r.Context(), Start: time.Now()}
 	return r.WithContext(begun), begun
 }
 
 type traceKey struct{}
 
-// WithTrace has what is done under a context be part of a trace, where there is
+// WithTraceID has what is done under a context be part of a trace, where there is
 // no request: of a job, or a sweep.
-func WithTrace(ctx context.Context, id string) context.Context {
+func WithTraceID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, traceKey{}, id)
 }
 
-// Trace is the trace that a context is part of; empty for none.
-func Trace(ctx context.Context) string {
+// TraceID is the trace that a context is part of; empty for none.
+func TraceID(ctx context.Context) string {
 	if id, ok := ctx.Value(traceKey{}).(string); ok {
 		return id
 	}

@@ -9,7 +9,7 @@
 // its key is a hash of that. So nothing is ever taken out for being wrong, only
 // for want of room; and whoever asks must have been let in, and their release
 // chosen, before there is a key.
-package answers
+package responsecache
 
 import (
 	"context"
@@ -21,12 +21,12 @@ import (
 	"github.com/maypok86/otter/v2"
 )
 
-// Room keeps answers within a budget of bytes. Its methods may be called from
+// Cache keeps answers within a budget of bytes. Its methods may be called from
 // many goroutines.
-type Room struct {
-	kept         *otter.Cache[key, sized] // nil where nothing is kept
-	hits, misses atomic.Uint64
-	found, made  atomic.Uint64 // fragments
+type Cache struct {
+	entries                      *otter.Cache[key, entry] // nil where nothing is kept
+	hits, misses                 atomic.Uint64
+	fragmentHits, fragmentMisses atomic.Uint64 // fragments
 
 	mu      sync.Mutex
 	flights map[string]*flight
@@ -34,53 +34,53 @@ type Room struct {
 
 // key is an answer's, or a fragment's.
 type key struct {
-	answer string
-	step   uint64
-	of     [16]byte
+	name string
+	step uint64
+	hash [16]byte
 }
 
-// sized tells its size in bytes.
-type sized interface{ size() int }
+// entry tells its size in bytes.
+type entry interface{ size() int }
 
 // flight is an answer that is being made.
 type flight struct {
-	done   chan struct{}
-	answer *Answer // set before done is closed, like err
-	err    error
+	done chan struct{}
+	resp *Response // set before done is closed, like err
+	err  error
 }
 
-// NewRoom makes a room for so many bytes; with 0 nothing is kept, and each
+// NewCache makes a room for so many bytes; with 0 nothing is kept, and each
 // answer is made for the one who asks.
-func NewRoom(budget uint64) *Room {
-	r := &Room{flights: map[string]*flight{}}
+func NewCache(budget uint64) *Cache {
+	r := &Cache{flights: map[string]*flight{}}
 	if budget > 0 {
-		r.kept = otter.Must(&otter.Options[key, sized]{
+		r.entries = otter.Must(&otter.Options[key, entry]{
 			MaximumWeight: budget,
-			Weigher:       func(k key, kept sized) uint32 { return uint32(min(keyBytes+len(k.answer)+kept.size(), 1<<31)) },
+			Weigher:       func(k key, kept entry) uint32 { return uint32(min(entryOverhead+len(k.name)+kept.size(), 1<<31)) },
 		})
 	}
 	return r
 }
 
-// largest is the longest body that is kept, in bytes: a few larger ones would take
+// maxBodyBytes is the longest body that is kept, in bytes: a few larger ones would take
 // the room of all others. Those who ask for it at the same time share it.
-const largest = 1 << 20
+const maxBodyBytes = 1 << 20
 
-// keyBytes is what a key takes, and its place, in bytes.
-const keyBytes = 160
+// entryOverhead is what a key takes, and its place, in bytes.
+const entryOverhead = 160
 
-// Keeps tells whether anything is kept at all.
-func (r *Room) Keeps() bool { return r != nil && r.kept != nil }
+// Enabled tells whether anything is kept at all.
+func (r *Cache) Enabled() bool { return r != nil && r.entries != nil }
 
 // Get returns the answer that is kept under a key and holds at a moment; nil
 // when there is none.
-func (r *Room) Get(name string, at time.Time) *Answer {
-	if !r.Keeps() {
+func (r *Cache) Get(name string, at time.Time) *Response {
+	if !r.Enabled() {
 		return nil
 	}
-	if kept, ok := r.kept.GetIfPresent(key{answer: name}); ok && kept.(*Answer).Holds(at) {
+	if kept, ok := r.entries.GetIfPresent(key{name: name}); ok && kept.(*Response).ValidAt(at) {
 		r.hits.Add(1)
-		return kept.(*Answer)
+		return kept.(*Response)
 	}
 	return nil
 }
@@ -88,18 +88,18 @@ func (r *Room) Get(name string, at time.Time) *Answer {
 // Fragment returns a part of answers that is kept; nil for none. step is how it
 // was written, of names the content that it was written of: what follows from
 // both alone holds for ever, and is nobody's.
-func (r *Room) Fragment(step uint64, of [16]byte) any {
-	if kept, ok := r.kept.GetIfPresent(key{step: step, of: of}); ok {
-		r.found.Add(1)
+func (r *Cache) Fragment(step uint64, of [16]byte) any {
+	if kept, ok := r.entries.GetIfPresent(key{step: step, hash: of}); ok {
+		r.fragmentHits.Add(1)
 		return kept.(fragment).value
 	}
 	return nil
 }
 
-// KeepFragment keeps one that had to be made, of a size in bytes.
-func (r *Room) KeepFragment(step uint64, of [16]byte, made any, size int) {
-	r.made.Add(1)
-	r.kept.Set(key{step: step, of: of}, fragment{made, size})
+// SetFragment keeps one that had to be made, of a size in bytes.
+func (r *Cache) SetFragment(step uint64, of [16]byte, made any, size int) {
+	r.fragmentMisses.Add(1)
+	r.entries.Set(key{step: step, hash: of}, fragment{made, size})
 }
 
 type fragment struct {
@@ -115,8 +115,8 @@ func (f fragment) size() int { return f.bytes }
 // was asked for is not kept, nor shared. An error is told to all of them and
 // kept for nobody; where it is that the maker's client has gone, or a panic,
 // each of the others makes their own.
-func (r *Room) Do(ctx context.Context, name string, at time.Time, write func() (*Answer, error)) (*Answer, error) {
-	if !r.Keeps() {
+func (r *Cache) Do(ctx context.Context, name string, at time.Time, write func() (*Response, error)) (*Response, error) {
+	if !r.Enabled() {
 		return write()
 	}
 	if kept := r.Get(name, at); kept != nil {
@@ -139,16 +139,16 @@ func (r *Room) Do(ctx context.Context, name string, at time.Time, write func() (
 		return nil, ctx.Err()
 	}
 	switch {
-	case under.answer != nil && under.answer.Holds(at):
-		return under.answer, nil
-	case under.err != nil && !isAlone(under.err):
+	case under.resp != nil && under.resp.ValidAt(at):
+		return under.resp, nil
+	case under.err != nil && !isCallerError(under.err):
 		return nil, under.err
 	}
 	return write()
 }
 
 // fly makes an answer for all who wait for it.
-func (r *Room) fly(name string, at time.Time, f *flight, write func() (*Answer, error)) (*Answer, error) {
+func (r *Cache) fly(name string, at time.Time, f *flight, write func() (*Response, error)) (*Response, error) {
 	defer func() { // a panic passes by here
 		r.mu.Lock()
 		delete(r.flights, name)
@@ -156,28 +156,28 @@ func (r *Room) fly(name string, at time.Time, f *flight, write func() (*Answer, 
 		close(f.done)
 	}()
 	answer, err := write()
-	f.answer, f.err = answer, err
-	if err == nil && answer.Holds(at) && len(answer.Body) <= largest {
-		r.kept.Set(key{answer: name}, answer)
+	f.resp, f.err = answer, err
+	if err == nil && answer.ValidAt(at) && len(answer.Body) <= maxBodyBytes {
+		r.entries.Set(key{name: name}, answer)
 	}
 	return answer, err
 }
 
-// isAlone tells an error that only the one who got it has.
-func isAlone(err error) bool {
+// isCallerError tells an error that only the one who got it has.
+func isCallerError(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // Stats is what became of the room so far: answers found, answers that had to
 // be made, fragments found and made, and the bytes it holds now.
-type Stats struct{ Hits, Misses, FragmentsFound, FragmentsMade, Bytes uint64 }
+type Stats struct{ Hits, Misses, FragmentHits, FragmentMisses, Bytes uint64 }
 
 // Stats returns them.
-func (r *Room) Stats() Stats {
-	s := Stats{Hits: r.hits.Load(), Misses: r.misses.Load(), FragmentsFound: r.found.Load(), FragmentsMade: r.made.Load()}
-	if r.Keeps() {
-		r.kept.CleanUp() // what was added of late is weighed
-		s.Bytes = r.kept.WeightedSize()
+func (r *Cache) Stats() Stats {
+	s := Stats{Hits: r.hits.Load(), Misses: r.misses.Load(), FragmentHits: r.fragmentHits.Load(), FragmentMisses: r.fragmentMisses.Load()}
+	if r.Enabled() {
+		r.entries.CleanUp() // what was added of late is weighed
+		s.Bytes = r.entries.WeightedSize()
 	}
 	return s
 }

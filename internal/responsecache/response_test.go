@@ -1,4 +1,4 @@
-package answers_test
+package responsecache_test
 
 import (
 	"compress/gzip"
@@ -11,12 +11,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/internal/answers"
+	"portico/internal/responsecache"
 )
 
 // ask sends an answer to a request with some header lines, name and value in
 // turn.
-func ask(a *answers.Answer, header ...string) *http.Response {
+func ask(a *responsecache.Response, header ...string) *http.Response {
 	w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Add(header[i], header[i+1])
@@ -34,7 +34,7 @@ func body(t *testing.T, r *http.Response) string {
 
 func TestAnAnswerIsWrittenWithItsHeader(t *testing.T) {
 	t.Parallel()
-	a := answers.New([]byte(`{"data":1}`), http.Header{"Content-Type": {"application/json"}, "Content-Language": {"de"}})
+	a := responsecache.NewResponse([]byte(`{"data":1}`), http.Header{"Content-Type": {"application/json"}, "Content-Language": {"de"}})
 	got := ask(a)
 	require.Equal(t, http.StatusOK, got.StatusCode)
 	require.Equal(t, http.Header{"Content-Type": {"application/json"}, "Content-Language": {"de"}, "Content-Length": {"10"}, "Etag": {a.ETag}}, got.Header)

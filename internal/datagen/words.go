@@ -1,4 +1,4 @@
-package madeup
+package datagen
 
 import (
 	"fmt"

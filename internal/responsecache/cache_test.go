@@ -1,4 +1,4 @@
-package answers_test
+package responsecache_test
 
 import (
 	"context"
@@ -13,13 +13,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/internal/answers"
+	"portico/internal/responsecache"
 )
 
 var noon = time.Date(2026, 5, 30, 12, 0, 0, 0, time.UTC)
 
-func answer(text string) *answers.Answer {
-	return answers.New([]byte(text), http.Header{"Content-Type": {"application/json"}})
+func answer(text string) *responsecache.Response {
+	return responsecache.NewResponse([]byte(text), http.Header{"Content-Type": {"application/json"}})
 }
 
 // made counts how often an answer was made.
@@ -28,8 +28,8 @@ type made struct {
 	count int
 }
 
-func (m *made) write(text string) func() (*answers.Answer, error) {
-	return func() (*answers.Answer, error) {
+func (m *made) write(text string) func() (*responsecache.Response, error) {
+	return func() (*responsecache.Response, error) {
 		m.Lock()
 		defer m.Unlock()
 		m.count++
@@ -39,7 +39,7 @@ func (m *made) write(text string) func() (*answers.Answer, error) {
 
 func TestAnAnswerIsMadeOnce(t *testing.T) {
 	t.Parallel()
-	room, m := answers.NewRoom(1<<20), &made{}
+	room, m := responsecache.NewCache(1<<20), &made{}
 	for range 3 {
 		got, err := room.Do(t.Context(), "a", noon, m.write("A"))
 		require.NoError(t, err)
@@ -56,7 +56,7 @@ func TestAnAnswerIsMadeOnce(t *testing.T) {
 
 func TestARoomOfNoBytesKeepsNothing(t *testing.T) {
 	t.Parallel()
-	room, m := answers.NewRoom(0), &made{}
+	room, m := responsecache.NewCache(0), &made{}
 	for range 3 {
 		_, err := room.Do(t.Context(), "a", noon, m.write("A"))
 		require.NoError(t, err)
@@ -70,10 +70,10 @@ func TestARoomOfNoBytesKeepsNothing(t *testing.T) {
 // end, and not before the first either, since clocks are set back.
 func TestAnAnswerHoldsForItsTime(t *testing.T) {
 	t.Parallel()
-	room, m := answers.NewRoom(1<<20), &made{}
-	sale := func() (*answers.Answer, error) {
+	room, m := responsecache.NewCache(1<<20), &made{}
+	sale := func() (*responsecache.Response, error) {
 		a, err := m.write("sale")()
-		return a.Holding(noon, noon.Add(time.Second)), err
+		return a.SetValidity(noon, noon.Add(time.Second)), err
 	}
 	for _, step := range []struct {
 		at   time.Time
@@ -91,11 +91,11 @@ func TestAnAnswerHoldsForItsTime(t *testing.T) {
 func TestThoseWhoAskTogetherWaitForOne(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		room, m := answers.NewRoom(1<<20), &made{}
+		room, m := responsecache.NewCache(1<<20), &made{}
 		var all sync.WaitGroup
 		for range 50 {
 			all.Go(func() {
-				got, err := room.Do(t.Context(), "a", noon, func() (*answers.Answer, error) {
+				got, err := room.Do(t.Context(), "a", noon, func() (*responsecache.Response, error) {
 					time.Sleep(time.Second)
 					return m.write("A")()
 				})
@@ -110,9 +110,9 @@ func TestThoseWhoAskTogetherWaitForOne(t *testing.T) {
 
 func TestAnErrorIsKeptForNobody(t *testing.T) {
 	t.Parallel()
-	room, m := answers.NewRoom(1<<20), &made{}
+	room, m := responsecache.NewCache(1<<20), &made{}
 	broken := errors.New("broken")
-	_, err := room.Do(t.Context(), "a", noon, func() (*answers.Answer, error) { return nil, broken })
+	_, err := room.Do(t.Context(), "a", noon, func() (*responsecache.Response, error) { return nil, broken })
 	require.ErrorIs(t, err, broken)
 	got, err := room.Do(t.Context(), "a", noon, m.write("A"))
 	require.NoError(t, err)
@@ -129,10 +129,10 @@ func TestNobodyFailsWithAnother(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				room, m := answers.NewRoom(1<<20), &made{}
+				room, m := responsecache.NewCache(1<<20), &made{}
 				go func() {
 					defer func() { _ = recover() }()
-					_, err := room.Do(t.Context(), "a", noon, func() (*answers.Answer, error) {
+					_, err := room.Do(t.Context(), "a", noon, func() (*responsecache.Response, error) {
 						time.Sleep(time.Second)
 						if end != nil {
 							end()
@@ -153,8 +153,8 @@ func TestNobodyFailsWithAnother(t *testing.T) {
 func TestWhoGoesAwayWaitsNoLonger(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		room, m := answers.NewRoom(1<<20), &made{}
-		go room.Do(t.Context(), "a", noon, func() (*answers.Answer, error) {
+		room, m := responsecache.NewCache(1<<20), &made{}
+		go room.Do(t.Context(), "a", noon, func() (*responsecache.Response, error) {
 			time.Sleep(time.Hour)
 			return m.write("A")()
 		})
@@ -172,9 +172,11 @@ func TestWhoGoesAwayWaitsNoLonger(t *testing.T) {
 func TestTheRoomHoldsToItsBudget(t *testing.T) {
 	t.Parallel()
 	const budget = 1 << 20
-	room := answers.NewRoom(budget)
+	room := responsecache.NewCache(budget)
 	for i := range 100 {
-		_, err := room.Do(t.Context(), fmt.Sprint(i), noon, func() (*answers.Answer, error) { return answers.New(make([]byte, 64<<10), nil), nil })
+		_, err := room.Do(t.Context(), fmt.Sprint(i), noon, func() (*responsecache.Response, error) {
+			return responsecache.NewResponse(make([]byte, 64<<10), nil), nil
+		})
 		require.NoError(t, err)
 	}
 	held := room.Stats().Bytes
@@ -187,7 +189,7 @@ func TestTheRoomHoldsToItsBudget(t *testing.T) {
 func TestALongAnswerIsNotKept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		room, m := answers.NewRoom(1<<30), &made{}
+		room, m := responsecache.NewCache(1<<30), &made{}
 		for length, times := range map[int]int{1 << 20: 1, 1<<20 + 1: 2} {
 			text := strings.Repeat("x", length)
 			m.count = 0
@@ -195,7 +197,7 @@ func TestALongAnswerIsNotKept(t *testing.T) {
 				var all sync.WaitGroup
 				for range 10 {
 					all.Go(func() {
-						got, err := room.Do(t.Context(), text[:length-1], noon, func() (*answers.Answer, error) {
+						got, err := room.Do(t.Context(), text[:length-1], noon, func() (*responsecache.Response, error) {
 							time.Sleep(time.Second)
 							return m.write(text)()
 						})
@@ -216,27 +218,27 @@ func TestALongAnswerIsNotKept(t *testing.T) {
 func TestFragmentsShareTheBudget(t *testing.T) {
 	t.Parallel()
 	const budget = 1 << 20
-	room := answers.NewRoom(budget)
+	room := responsecache.NewCache(budget)
 	chair, table := [16]byte{1}, [16]byte{2}
-	room.KeepFragment(1, chair, "chair", 100)
+	room.SetFragment(1, chair, "chair", 100)
 	require.Equal(t, "chair", room.Fragment(1, chair))
 	require.Nil(t, room.Fragment(2, chair))
 	require.Nil(t, room.Fragment(1, table))
 	require.Nil(t, room.Get("", noon), "a fragment is no answer")
 	for i := range 100 {
-		room.KeepFragment(uint64(i), table, "table", 64<<10)
+		room.SetFragment(uint64(i), table, "table", 64<<10)
 	}
 	stats := room.Stats()
 	require.LessOrEqual(t, stats.Bytes, uint64(budget))
-	require.EqualValues(t, 1, stats.FragmentsFound)
-	require.EqualValues(t, 101, stats.FragmentsMade)
+	require.EqualValues(t, 1, stats.FragmentHits)
+	require.EqualValues(t, 101, stats.FragmentMisses)
 }
 
 // TestAHitIsCheap: one allocation at most, for a key.
 func TestAHitIsCheap(t *testing.T) {
-	room, m := answers.NewRoom(1<<20), &made{}
+	room, m := responsecache.NewCache(1<<20), &made{}
 	_, err := room.Do(t.Context(), "a", noon, m.write("A"))
 	require.NoError(t, err)
-	room.KeepFragment(1, [16]byte{1}, "chair", 100)
+	room.SetFragment(1, [16]byte{1}, "chair", 100)
 	require.Zero(t, testing.AllocsPerRun(100, func() { room.Get("a", noon); room.Fragment(1, [16]byte{1}) }))
 }

@@ -1,4 +1,4 @@
-package madeup_test
+package datagen_test
 
 import (
 	"crypto/sha256"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/internal/madeup"
+	"portico/internal/datagen"
 )
 
 // Measurements are compared across versions, so that a shop stays what it was.
@@ -25,20 +25,20 @@ func TestTheSameNumberAndSeedMakeTheSameShop(t *testing.T) {
 		{300, 7, "a5b322752f5e364e8f08d89e08abc000590bc94d478893ba71e0e3154ba86851"},
 	} {
 		sum := sha256.New()
-		require.NoError(t, madeup.Shop(sum, test.products, test.seed))
+		require.NoError(t, datagen.WriteShop(sum, test.products, test.seed))
 		require.Equal(t, test.want, hex.EncodeToString(sum.Sum(nil)), "%d products of the seed %d", test.products, test.seed)
 	}
 }
 
 func TestThereIsAtLeastOneProduct(t *testing.T) {
 	t.Parallel()
-	require.Error(t, madeup.Shop(io.Discard, 0, 1))
+	require.Error(t, datagen.WriteShop(io.Discard, 0, 1))
 }
 
 func TestAWriterThatFailsIsTold(t *testing.T) {
 	t.Parallel()
 	full := errors.New("the disk is full")
-	require.ErrorIs(t, madeup.Shop(failingWriter{full}, 1000, 1), full)
+	require.ErrorIs(t, datagen.WriteShop(failingWriter{full}, 1000, 1), full)
 }
 
 type failingWriter struct{ err error }

@@ -1,6 +1,6 @@
 // Package coding compresses answers for those who take that: by gzip, and by
 // zstd for who asks for it.
-package coding
+package encoding
 
 import (
 	"io"
@@ -12,12 +12,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Least is the shortest body that is compressed, in bytes: a shorter one takes
+// MinSize is the shortest body that is compressed, in bytes: a shorter one takes
 // a packet either way.
-const Least = 1 << 10
+const MinSize = 1 << 10
 
-// Coding is a way to compress.
-type Coding struct {
+// Encoding is a way to compress.
+type Encoding struct {
 	Name    string // as headers have it
 	Suffix  string // of the entity tags of what is compressed so
 	writers sync.Pool
@@ -35,11 +35,11 @@ type Writer interface {
 // one request, and read over networks that are faster than thorough
 // compression.
 var (
-	Gzip = &Coding{Name: "gzip", Suffix: ".gz", writers: sync.Pool{New: func() any {
+	Gzip = &Encoding{Name: "gzip", Suffix: ".gz", writers: sync.Pool{New: func() any {
 		w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // a level there is
 		return w
 	}}}
-	Zstd = &Coding{Name: "zstd", Suffix: ".zst", writers: sync.Pool{New: func() any {
+	Zstd = &Encoding{Name: "zstd", Suffix: ".zst", writers: sync.Pool{New: func() any {
 		w, _ := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
 			zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true)) // options there are
 		return w
@@ -50,37 +50,37 @@ var (
 // products fits, and an encoder takes little memory.
 const zstdWindow = 128 << 10
 
-// To is a writer that compresses to w. It is to be closed, and then given back
+// NewWriter is a writer that compresses to w. It is to be closed, and then given back
 // to Done.
-func (c *Coding) To(w io.Writer) Writer {
+func (c *Encoding) NewWriter(w io.Writer) Writer {
 	packer := c.writers.Get().(Writer)
 	packer.Reset(w)
 	return packer
 }
 
-// Done takes a writer back.
-func (c *Coding) Done(packer Writer) {
+// Release takes a writer back.
+func (c *Encoding) Release(packer Writer) {
 	packer.Reset(nil) // it holds nothing of the answer
 	c.writers.Put(packer)
 }
 
-// Tag is the entity tag of what is compressed so, by that of what is not.
-func (c *Coding) Tag(tag string) string { return strings.TrimSuffix(tag, `"`) + c.Suffix + `"` }
+// ETag is the entity tag of what is compressed so, by that of what is not.
+func (c *Encoding) ETag(tag string) string { return strings.TrimSuffix(tag, `"`) + c.Suffix + `"` }
 
-// Chosen is what an Accept-Encoding would have: what it weighs most, zstd
+// Negotiate is what an Accept-Encoding would have: what it weighs most, zstd
 // before gzip; nil for neither.
-func Chosen(encodings []string) *Coding {
+func Negotiate(encodings []string) *Encoding {
 	gzip, zstd, any := -1.0, -1.0, 0.0
 	for _, list := range encodings {
 		for entry := range strings.SplitSeq(list, ",") {
 			name, parameter, _ := strings.Cut(entry, ";")
 			switch name = strings.TrimSpace(name); {
 			case strings.EqualFold(name, Gzip.Name):
-				gzip = weight(parameter)
+				gzip = quality(parameter)
 			case strings.EqualFold(name, Zstd.Name):
-				zstd = weight(parameter)
+				zstd = quality(parameter)
 			case name == "*":
-				any = weight(parameter)
+				any = quality(parameter)
 			}
 		}
 	}
@@ -96,9 +96,9 @@ func Chosen(encodings []string) *Coding {
 	return nil
 }
 
-// weight is that of a parameter q, 1 where there is none, and 0 where it is no
+// quality is that of a parameter q, 1 where there is none, and 0 where it is no
 // number.
-func weight(parameter string) float64 {
+func quality(parameter string) float64 {
 	name, text, ok := strings.Cut(parameter, "=")
 	if !ok {
 		return 1

@@ -1,4 +1,4 @@
-package coding_test
+package encoding_test
 
 import (
 	"bytes"
@@ -10,22 +10,22 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
-	"portico/internal/coding"
+	"portico/internal/encoding"
 )
 
 func TestTheCodingIsTheOneThatIsWeighedMost(t *testing.T) {
 	t.Parallel()
-	for encodings, want := range map[string]*coding.Coding{
+	for encodings, want := range map[string]*encoding.Encoding{
 		"": nil, "br": nil, "identity": nil, "gzip;q=0": nil, "gzip; q=0.0, *": nil, "*;q=0": nil, "gzip;q=x": nil, "gzip;level=1": nil,
-		"gzip": coding.Gzip, "GZIP": coding.Gzip, "*": coding.Gzip, "br, gzip;q=0.8": coding.Gzip, "gzip, deflate": coding.Gzip,
-		"zstd": coding.Zstd, "gzip, deflate, br, zstd": coding.Zstd, "zstd;q=0.5, gzip": coding.Gzip, "gzip;q=0.5, zstd;q=0.5": coding.Zstd,
-		"zstd;q=0, gzip": coding.Gzip, "zstd;q=0": nil,
+		"gzip": encoding.Gzip, "GZIP": encoding.Gzip, "*": encoding.Gzip, "br, gzip;q=0.8": encoding.Gzip, "gzip, deflate": encoding.Gzip,
+		"zstd": encoding.Zstd, "gzip, deflate, br, zstd": encoding.Zstd, "zstd;q=0.5, gzip": encoding.Gzip, "gzip;q=0.5, zstd;q=0.5": encoding.Zstd,
+		"zstd;q=0, gzip": encoding.Gzip, "zstd;q=0": nil,
 	} {
-		require.Same(t, want, coding.Chosen([]string{encodings}), encodings)
+		require.Same(t, want, encoding.Negotiate([]string{encodings}), encodings)
 	}
-	require.Same(t, coding.Gzip, coding.Chosen([]string{"br", "gzip"}))
-	require.Nil(t, coding.Chosen(nil))
-	require.Equal(t, `"a.gz"`, coding.Gzip.Tag(`"a"`))
+	require.Same(t, encoding.Gzip, encoding.Negotiate([]string{"br", "gzip"}))
+	require.Nil(t, encoding.Negotiate(nil))
+	require.Equal(t, `"a.gz"`, encoding.Gzip.ETag(`"a"`))
 }
 
 // page is as much JSON as a page of products.
@@ -39,25 +39,25 @@ func page() []byte {
 
 func TestWhatIsCompressedIsReadAgain(t *testing.T) {
 	t.Parallel()
-	for _, c := range []*coding.Coding{coding.Gzip, coding.Zstd} {
+	for _, c := range []*encoding.Encoding{encoding.Gzip, encoding.Zstd} {
 		for range 3 { // the same writer again
 			var sent bytes.Buffer
-			w := c.To(&sent)
+			w := c.NewWriter(&sent)
 			_, err := w.Write(page())
 			require.NoError(t, err)
 			require.NoError(t, w.Close())
-			c.Done(w)
+			c.Release(w)
 			require.Less(t, sent.Len(), len(page())/4, c.Name)
 			require.Equal(t, page(), unpacked(t, c, &sent), c.Name)
 		}
 	}
 }
 
-func unpacked(t *testing.T, c *coding.Coding, sent io.Reader) []byte {
+func unpacked(t *testing.T, c *encoding.Encoding, sent io.Reader) []byte {
 	t.Helper()
 	var plain io.Reader
 	var err error
-	if c == coding.Gzip {
+	if c == encoding.Gzip {
 		plain, err = gzip.NewReader(sent)
 	} else {
 		plain, err = zstd.NewReader(sent)
@@ -71,17 +71,17 @@ func unpacked(t *testing.T, c *coding.Coding, sent io.Reader) []byte {
 // BenchmarkAnswer is what an answer of a page costs to compress.
 func BenchmarkAnswer(b *testing.B) {
 	body := page()
-	for _, c := range []*coding.Coding{coding.Gzip, coding.Zstd} {
+	for _, c := range []*encoding.Encoding{encoding.Gzip, encoding.Zstd} {
 		b.Run(c.Name, func(b *testing.B) {
 			var sent bytes.Buffer
 			b.ReportAllocs()
 			b.SetBytes(int64(len(body)))
 			for b.Loop() {
 				sent.Reset()
-				w := c.To(&sent)
+				w := c.NewWriter(&sent)
 				_, _ = w.Write(body)
 				_ = w.Close()
-				c.Done(w)
+				c.Release(w)
 			}
 			b.ReportMetric(float64(sent.Len()), "sent")
 		})
