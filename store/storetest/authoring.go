@@ -36,21 +36,19 @@ func Authoring(t *testing.T, e Engine) {
 	t.Run("moves in any order keep the tree a tree", authorMoves(e))
 }
 
-func replaced(line, old, with string) string { return strings.ReplaceAll(line, old, with) }
-
 func authorCatalog(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		s := e.Open(t, at(clock))
+		s := e.Open(t, At(clock))
 		imported(t, s, shopFile)
-		made, err := s.CreateCatalog(t.Context(), actor, "", catalog.CatalogChange{Name: ptr("New"), HierarchyIDs: []string{"attic", "seasons"},
-			Pricebooks: []catalog.PricebookRank{{ID: "vip", Priority: 3}}, Locale: ptr("de"), Currency: ptr("CHF")})
+		made, err := s.CreateCatalog(t.Context(), actor, "", catalog.CatalogChange{Name: new("New"), HierarchyIDs: []string{"attic", "seasons"},
+			Pricebooks: []catalog.PricebookRank{{ID: "vip", Priority: 3}}, Locale: new("de"), Currency: new("CHF")})
 		require.NoError(t, err)
 		require.Regexp(t, `^[0-9a-f-]{36}$`, made.ID)
 		require.Equal(t, &catalog.Catalog{ID: made.ID, Name: "New", HierarchyIDs: []string{"attic", "seasons"},
 			Pricebooks: []catalog.PricebookRank{{ID: "vip", Priority: 3}}, Locale: "de", Currency: "CHF", CreatedAt: noon}, made)
 		clock.Advance(time.Hour)
-		changed, err := s.UpdateCatalog(t.Context(), actor, made.ID, catalog.CatalogChange{Name: ptr("Newer"), Pricebooks: []catalog.PricebookRank{}, Locale: ptr("")})
+		changed, err := s.UpdateCatalog(t.Context(), actor, made.ID, catalog.CatalogChange{Name: new("Newer"), Pricebooks: []catalog.PricebookRank{}, Locale: new("")})
 		require.NoError(t, err)
 		require.Equal(t, &catalog.Catalog{ID: made.ID, Name: "Newer", HierarchyIDs: []string{"attic", "seasons"}, Currency: "CHF", CreatedAt: noon}, changed, "the other members stay, and so does the time")
 		publish(t, s, made.ID)
@@ -70,10 +68,10 @@ func authorCatalog(e Engine) func(*testing.T) {
 func authorRule(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		s := e.Open(t, at(clock))
+		s := e.Open(t, At(clock))
 		imported(t, s, shopFile)
 		hour := catalog.Schedule{From: noon, To: noon.Add(time.Hour)}
-		made, err := s.CreateCatalogRule(t.Context(), actor, "C0FFEE00-0000-4000-8000-000000000001", catalog.RuleChange{Name: ptr("New"), CatalogID: ptr("outlet"),
+		made, err := s.CreateCatalogRule(t.Context(), actor, "C0FFEE00-0000-4000-8000-000000000001", catalog.RuleChange{Name: new("New"), CatalogID: new("outlet"),
 			AccountIDs: []string{"C0FFEE00-0000-4000-8000-00000000000A"}, Channels: []string{"web"}, Tags: []string{"a b"}, Schedules: []catalog.Schedule{hour, {}}})
 		require.NoError(t, err)
 		require.Equal(t, "c0ffee00-0000-4000-8000-000000000001", made.ID)
@@ -81,7 +79,7 @@ func authorRule(e Engine) func(*testing.T) {
 		require.Equal(t, []catalog.Schedule{hour, {}}, made.Schedules)
 		require.Equal(t, noon, made.CreatedAt)
 		clock.Advance(time.Hour)
-		changed, err := s.UpdateCatalogRule(t.Context(), actor, made.ID, catalog.RuleChange{Name: ptr("Newer"), Channels: []string{}, Schedules: []catalog.Schedule{}})
+		changed, err := s.UpdateCatalogRule(t.Context(), actor, made.ID, catalog.RuleChange{Name: new("Newer"), Channels: []string{}, Schedules: []catalog.Schedule{}})
 		require.NoError(t, err)
 		require.Equal(t, []any{"Newer", "outlet", made.AccountIDs, []string(nil), []string{"a b"}, []catalog.Schedule(nil), noon},
 			[]any{changed.Name, changed.CatalogID, changed.AccountIDs, changed.Channels, changed.Tags, changed.Schedules, changed.CreatedAt})
@@ -95,13 +93,13 @@ func authorRule(e Engine) func(*testing.T) {
 func authorTree(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		s := e.Open(t, at(clock))
+		s := e.Open(t, At(clock))
 		imported(t, s, shopFile)
-		h, err := s.CreateHierarchy(t.Context(), actor, "garden", catalog.NodeChange{Name: ptr("Garden"), Slug: ptr("garden")})
+		h, err := s.CreateHierarchy(t.Context(), actor, "garden", catalog.NodeChange{Name: new("Garden"), Slug: new("garden")})
 		require.NoError(t, err)
 		require.Equal(t, &catalog.AuthoredHierarchy{ID: "garden", Name: "Garden", Slug: "garden", UpdatedAt: noon}, h)
 		for _, n := range []struct{ id, parent string }{{"beds", "garden"}, {"roses", "beds"}, {"paths", "garden"}} {
-			made, err := s.CreateNode(t.Context(), actor, n.id, n.parent, catalog.NodeChange{Name: ptr(n.id)})
+			made, err := s.CreateNode(t.Context(), actor, n.id, n.parent, catalog.NodeChange{Name: new(n.id)})
 			require.NoError(t, err)
 			require.Equal(t, &catalog.AuthoredNode{ID: n.id, HierarchyID: "garden", ParentID: n.parent, Name: n.id, UpdatedAt: noon}, made)
 		}
@@ -112,10 +110,10 @@ func authorTree(e Engine) func(*testing.T) {
 		moved, err = s.MoveNode(t.Context(), actor, "roses", "garden")
 		require.NoError(t, err)
 		require.Equal(t, "garden", moved.ParentID, "the hierarchy's id in place of a node's")
-		changed, err := s.UpdateNode(t.Context(), actor, "roses", catalog.NodeChange{Description: ptr("Red.")})
+		changed, err := s.UpdateNode(t.Context(), actor, "roses", catalog.NodeChange{Description: new("Red.")})
 		require.NoError(t, err)
 		require.Equal(t, []any{"roses", "Red.", "garden"}, []any{changed.Name, changed.Description, changed.ParentID})
-		h, err = s.UpdateHierarchy(t.Context(), actor, "garden", catalog.NodeChange{Slug: ptr("")})
+		h, err = s.UpdateHierarchy(t.Context(), actor, "garden", catalog.NodeChange{Slug: new("")})
 		require.NoError(t, err)
 		require.Equal(t, []any{"Garden", ""}, []any{h.Name, h.Slug})
 
@@ -153,7 +151,7 @@ func authorProducts(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		imported(t, s, shopFile)
-		node, err := s.CreateNode(t.Context(), actor, "shelf", "attic", catalog.NodeChange{Name: ptr("Shelf")})
+		node, err := s.CreateNode(t.Context(), actor, "shelf", "attic", catalog.NodeChange{Name: new("Shelf")})
 		require.NoError(t, err)
 		require.Empty(t, attachedTo(t, s, node.ID))
 		attach := func(ids ...string) {
@@ -208,7 +206,7 @@ func authorFaults(e Engine) func(*testing.T) {
 		newCatalog := func(change catalog.CatalogChange) func() error {
 			return func() error {
 				if change.Name == nil {
-					change.Name = ptr("New")
+					change.Name = new("New")
 				}
 				_, err := s.CreateCatalog(ctx, actor, "", change)
 				return err
@@ -227,36 +225,36 @@ func authorFaults(e Engine) func(*testing.T) {
 			member string
 			words  []string
 		}{
-			{"no name", newCatalog(catalog.CatalogChange{Name: ptr("")}), store.Unprocessable, "name", []string{"required"}},
+			{"no name", newCatalog(catalog.CatalogChange{Name: new("")}), store.Unprocessable, "name", []string{"required"}},
 			{"a long name", newCatalog(catalog.CatalogChange{Name: &long}), store.Unprocessable, "name", []string{"at most 1024 bytes, not 1025"}},
-			{"a name with NUL", newCatalog(catalog.CatalogChange{Name: ptr("a\x00")}), store.Invalid, "name", []string{"without NUL"}},
+			{"a name with NUL", newCatalog(catalog.CatalogChange{Name: new("a\x00")}), store.Invalid, "name", []string{"without NUL"}},
 			{"an unknown hierarchy", newCatalog(catalog.CatalogChange{HierarchyIDs: []string{"attic", "tools"}}), store.Unprocessable, "hierarchy_ids.1", []string{`hierarchy: "tools"`}},
 			{"no id of a hierarchy", newCatalog(catalog.CatalogChange{HierarchyIDs: []string{"a b"}}), store.Invalid, "hierarchy_ids.0", []string{`"a b"`}},
 			{"an unknown price book", newCatalog(catalog.CatalogChange{Pricebooks: []catalog.PricebookRank{{ID: "nothing"}}}), store.Unprocessable, "pricebooks.0.id", []string{`pricebook: "nothing"`}},
-			{"a bad locale", newCatalog(catalog.CatalogChange{Locale: ptr("!")}), store.Invalid, "locale", []string{"BCP 47"}},
-			{"a bad currency", newCatalog(catalog.CatalogChange{Currency: ptr("euro")}), store.Invalid, "currency", []string{"three-letter"}},
+			{"a bad locale", newCatalog(catalog.CatalogChange{Locale: new("!")}), store.Invalid, "locale", []string{"BCP 47"}},
+			{"a bad currency", newCatalog(catalog.CatalogChange{Currency: new("euro")}), store.Invalid, "currency", []string{"three-letter"}},
 			{"an id that is taken", func() error {
-				_, err := s.CreateCatalog(ctx, actor, "main", catalog.CatalogChange{Name: ptr("New")})
+				_, err := s.CreateCatalog(ctx, actor, "main", catalog.CatalogChange{Name: new("New")})
 				return err
 			}, store.Unprocessable, "id", []string{`taken: "main"`}},
 			{"no id", func() error {
-				_, err := s.CreateCatalog(ctx, actor, "a b", catalog.CatalogChange{Name: ptr("New")})
+				_, err := s.CreateCatalog(ctx, actor, "a b", catalog.CatalogChange{Name: new("New")})
 				return err
 			}, store.Invalid, "id", []string{"1 to 64"}},
-			{"an unknown catalog", rule(catalog.RuleChange{CatalogID: ptr("nowhere")}), store.Unprocessable, "catalog_id", []string{`catalog: "nowhere"`}},
+			{"an unknown catalog", rule(catalog.RuleChange{CatalogID: new("nowhere")}), store.Unprocessable, "catalog_id", []string{`catalog: "nowhere"`}},
 			{"no id of an account", rule(catalog.RuleChange{AccountIDs: []string{"acme", ""}}), store.Unprocessable, "account_ids.1", []string{"required"}},
 			{"no id of an account tag", rule(catalog.RuleChange{AccountTagIDs: []string{"!"}}), store.Invalid, "account_tag_ids.0", nil},
 			{"an empty channel", rule(catalog.RuleChange{Channels: []string{""}}), store.Unprocessable, "channels.0", []string{"1 to 255 bytes"}},
 			{"a channel no header can hold", rule(catalog.RuleChange{Channels: []string{"a\nb"}}), store.Invalid, "channels.0", []string{"control"}},
 			{"a tag with a comma", rule(catalog.RuleChange{Tags: []string{"a", "b,c"}}), store.Invalid, "tags.1", []string{"commas"}},
 			{"a schedule that ends before it begins", rule(catalog.RuleChange{Schedules: []catalog.Schedule{{From: noon, To: noon}}}), store.Invalid, "schedules.0.valid_to", []string{"after the schedule's start"}},
-			{"an unknown parent", node("", "nowhere", catalog.NodeChange{Name: ptr("New")}), store.Unprocessable, "parent_id", []string{"no node and no hierarchy", `"nowhere"`}},
-			{"no parent", node("", "", catalog.NodeChange{Name: ptr("New")}), store.Unprocessable, "parent_id", nil},
-			{"a parent with NUL", node("", "\x00", catalog.NodeChange{Name: ptr("New")}), store.Unprocessable, "parent_id", nil},
-			{"a hierarchy's id", node("workshop", "attic", catalog.NodeChange{Name: ptr("New")}), store.Unprocessable, "id", []string{"taken by a hierarchy"}},
+			{"an unknown parent", node("", "nowhere", catalog.NodeChange{Name: new("New")}), store.Unprocessable, "parent_id", []string{"no node and no hierarchy", `"nowhere"`}},
+			{"no parent", node("", "", catalog.NodeChange{Name: new("New")}), store.Unprocessable, "parent_id", nil},
+			{"a parent with NUL", node("", "\x00", catalog.NodeChange{Name: new("New")}), store.Unprocessable, "parent_id", nil},
+			{"a hierarchy's id", node("workshop", "attic", catalog.NodeChange{Name: new("New")}), store.Unprocessable, "id", []string{"taken by a hierarchy"}},
 			{"a node without a name", node("", "attic", catalog.NodeChange{}), store.Unprocessable, "name", []string{"required"}},
 			{"a node's id for a hierarchy", func() error {
-				_, err := s.CreateHierarchy(ctx, actor, "tools", catalog.NodeChange{Name: ptr("New")})
+				_, err := s.CreateHierarchy(ctx, actor, "tools", catalog.NodeChange{Name: new("New")})
 				return err
 			}, store.Unprocessable, "id", []string{"taken by a node"}},
 		} {
@@ -271,7 +269,7 @@ func authorShown(e Engine) func(*testing.T) {
 		s := published(t, e)
 		ctx := t.Context()
 		must := func(err error) { require.NoError(t, err) }
-		_, err := s.CreateNode(ctx, actor, "corner", "paints", catalog.NodeChange{Name: ptr("Corner")})
+		_, err := s.CreateNode(ctx, actor, "corner", "paints", catalog.NodeChange{Name: new("Corner")})
 		must(err)
 		_, err = s.AttachProducts(ctx, actor, "corner", []string{"anvil", "brush", "glue", "drill-draft"})
 		must(err)
@@ -312,7 +310,7 @@ func authorSwept(e Engine) func(*testing.T) {
 		require.Equal(t, 1, count(t, db, "release"))
 		requireNoLeftovers(t, db)
 
-		_, err := s.CreateCatalog(t.Context(), actor, "brief", catalog.CatalogChange{Name: ptr("Brief"), HierarchyIDs: []string{"attic"}})
+		_, err := s.CreateCatalog(t.Context(), actor, "brief", catalog.CatalogChange{Name: new("Brief"), HierarchyIDs: []string{"attic"}})
 		require.NoError(t, err)
 		_, err = s.Publish(t.Context(), actor, "brief", func(int, int) { _ = s.DeleteCatalog(t.Context(), actor, "brief") })
 		require.NoError(t, err)
@@ -330,11 +328,11 @@ func authorLists(e Engine) func(*testing.T) {
 		var want []string
 		for i := range 30 {
 			want = append(want, fmt.Sprintf("n%02d", i))
-			_, err := s.CreateNode(t.Context(), actor, want[i], "attic", catalog.NodeChange{Name: ptr("N")})
+			_, err := s.CreateNode(t.Context(), actor, want[i], "attic", catalog.NodeChange{Name: new("N")})
 			require.NoError(t, err)
 		}
 		var got []string
-		for page := (store.Page{First: ptr(7)}); ; {
+		for page := (store.Page{First: new(7)}); ; {
 			slice, err := s.AuthoredNodes(t.Context(), "attic", page)
 			require.NoError(t, err)
 			total, err := slice.Total(t.Context())
@@ -351,10 +349,10 @@ func authorLists(e Engine) func(*testing.T) {
 			page.After = &slice.Cursors()[len(slice.Cursors())-1]
 		}
 		require.Equal(t, append([]string{"box"}, want...), got, "by id")
-		catalogs, err := s.Catalogs(t.Context(), store.Page{Last: ptr(1)})
+		catalogs, err := s.Catalogs(t.Context(), store.Page{Last: new(1)})
 		require.NoError(t, err)
 		require.Equal(t, "outlet", catalogs.Items[0].ID)
-		rules, err := s.CatalogRules(t.Context(), store.Page{Offset: ptr(1)})
+		rules, err := s.CatalogRules(t.Context(), store.Page{Offset: new(1)})
 		require.NoError(t, err)
 		require.Equal(t, "everyone", rules.Items[0].ID)
 		hierarchies, err := s.AuthoredHierarchies(t.Context(), store.Page{})
@@ -370,7 +368,7 @@ func authorMoves(e Engine) func(*testing.T) {
 		ids := []string{"attic", "box"}
 		for i := range 5 {
 			ids = append(ids, fmt.Sprintf("n%d", i))
-			_, err := s.CreateNode(t.Context(), actor, ids[i+2], ids[i], catalog.NodeChange{Name: ptr("N")})
+			_, err := s.CreateNode(t.Context(), actor, ids[i+2], ids[i], catalog.NodeChange{Name: new("N")})
 			require.NoError(t, err)
 		}
 		rapid.Check(t, func(t *rapid.T) {

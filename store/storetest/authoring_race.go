@@ -33,10 +33,10 @@ func authorRaceOfRules(e Engine) func(*testing.T) {
 				id := fmt.Sprintf("c%d", i)
 				switch writer % 3 {
 				case 0:
-					_, err := s.CreateCatalog(t.Context(), actor, id, catalog.CatalogChange{Name: ptr("C")})
+					_, err := s.CreateCatalog(t.Context(), actor, id, catalog.CatalogChange{Name: new("C")})
 					told(t, err, store.Unprocessable)
 				case 1:
-					_, err := s.CreateCatalogRule(t.Context(), actor, fmt.Sprintf("r%d-%d", writer, i), catalog.RuleChange{Name: ptr("R"), CatalogID: &id, Channels: []string{"x"}})
+					_, err := s.CreateCatalogRule(t.Context(), actor, fmt.Sprintf("r%d-%d", writer, i), catalog.RuleChange{Name: new("R"), CatalogID: &id, Channels: []string{"x"}})
 					told(t, err, store.Unprocessable)
 				case 2:
 					told(t, s.DeleteCatalog(t.Context(), actor, id), store.NotFound, store.Unprocessable)
@@ -53,7 +53,7 @@ func authorRaceOfMoves(e Engine) func(*testing.T) {
 		imported(t, s, shopFile)
 		const nodes = 6
 		for i := range nodes {
-			_, err := s.CreateNode(t.Context(), actor, fmt.Sprintf("n%d", i), "attic", catalog.NodeChange{Name: ptr("N")})
+			_, err := s.CreateNode(t.Context(), actor, fmt.Sprintf("n%d", i), "attic", catalog.NodeChange{Name: new("N")})
 			require.NoError(t, err)
 		}
 		together(t, e, func(s *shop.Store, writer int) {
@@ -68,7 +68,7 @@ func authorRaceOfMoves(e Engine) func(*testing.T) {
 
 // requireTree holds that from every node of a hierarchy a way leads up to it.
 func requireTree(t require.TestingT, s *shop.Store, hierarchy string) {
-	slice, err := s.AuthoredNodes(context.Background(), hierarchy, store.Page{First: ptr(100)})
+	slice, err := s.AuthoredNodes(context.Background(), hierarchy, store.Page{First: new(100)})
 	require.NoError(t, err)
 	parents := map[string]string{}
 	for _, node := range slice.Items {
@@ -135,10 +135,10 @@ func authorRaceOfHierarchies(e Engine) func(*testing.T) {
 				id := fmt.Sprintf("h%d", i)
 				switch writer % 4 {
 				case 0:
-					_, err := s.CreateHierarchy(t.Context(), actor, id, catalog.NodeChange{Name: ptr("H")})
+					_, err := s.CreateHierarchy(t.Context(), actor, id, catalog.NodeChange{Name: new("H")})
 					told(t, err, store.Unprocessable)
 				case 1:
-					_, err := s.CreateNode(t.Context(), actor, "", id, catalog.NodeChange{Name: ptr("N")})
+					_, err := s.CreateNode(t.Context(), actor, "", id, catalog.NodeChange{Name: new("N")})
 					told(t, err, store.Unprocessable)
 				case 2:
 					_, err := s.UpdateCatalog(t.Context(), actor, "outlet", catalog.CatalogChange{HierarchyIDs: []string{id}})

@@ -152,8 +152,8 @@ func codeTexts(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
 		made(t, s, "p", d.clock.Now())
-		_, err := s.CreatePromotion(t.Context(), actor, strings.Repeat("x", 64), promotion.PromotionChange{Name: ptr("Automatic"), Description: ptr(""), Type: ptr(promotion.PercentDiscount), Automatic: ptr(true),
-			Start: ptr("2020-01-01"), End: ptr("2100-01-01"), Schema: []byte(`{"percent":5}`)})
+		_, err := s.CreatePromotion(t.Context(), actor, strings.Repeat("x", 64), promotion.PromotionChange{Name: new("Automatic"), Description: new(""), Type: new(promotion.PercentDiscount), Automatic: new(true),
+			Start: new("2020-01-01"), End: new("2100-01-01"), Schema: []byte(`{"percent":5}`)})
 		require.NoError(t, err)
 		for _, good := range []string{"A", "...", "a.b", "a b", "ÄÖ é", "10% off?", `back\slash`, "#1", "=1+1", "夏のセール", strings.Repeat("𝟘", 64), "\U0001F389"} {
 			require.NoError(t, addCodes(s, "p", good), good)
@@ -199,7 +199,7 @@ func codeCells(d *desk) func(*testing.T) {
 		const formula = "1+cmd|' /C calc'!A0"
 		for _, first := range []string{"=", "+", "-", "@", "＝", "＋", "－", "＠"} {
 			_, _, err := s.CreatePromotionCodes(t.Context(), actor, "p", []promotion.NewCode{{Code: first + "1", User: promotion.CodeUsers([]string{first + formula, "u2"})},
-				{Code: "x" + first, User: promotion.OneCodeUser("\t" + first)}, {Code: "y" + first, User: promotion.OneCodeUser("\r\n" + first), MaxUses: ptr(2)}}, "")
+				{Code: "x" + first, User: promotion.OneCodeUser("\t" + first)}, {Code: "y" + first, User: promotion.OneCodeUser("\r\n" + first), MaxUses: new(2)}}, "")
 			require.NoError(t, err)
 		}
 		var file bytes.Buffer
@@ -229,7 +229,7 @@ func codesFaulty(d *desk) func(*testing.T) {
 		made(t, s, "q", d.clock.Now())
 		require.NoError(t, addCodes(s, "q", "taken"))
 		before := exported(t, s)
-		_, _, err := s.CreatePromotionCodes(t.Context(), actor, "p", []promotion.NewCode{{Code: "good"}, {Code: "taken", MaxUses: ptr(0)}, {Code: "a/b", User: promotion.OneCodeUser("")}, {}, {Code: "good"}, {Code: "a/b"}, {Code: "fine", ConsumeUnit: "per_day"}}, "per_week")
+		_, _, err := s.CreatePromotionCodes(t.Context(), actor, "p", []promotion.NewCode{{Code: "good"}, {Code: "taken", MaxUses: new(0)}, {Code: "a/b", User: promotion.OneCodeUser("")}, {}, {Code: "good"}, {Code: "a/b"}, {Code: "fine", ConsumeUnit: "per_day"}}, "per_week")
 		requireFaults(t, err, "INVALID consume_unit", "UNPROCESSABLE codes.1.uses", "UNPROCESSABLE codes.1.code", "UNPROCESSABLE codes.2.code", "UNPROCESSABLE codes.2.user",
 			"UNPROCESSABLE codes.4.code", "UNPROCESSABLE codes.5.code", "INVALID codes.6.consume_unit")
 		for i, e := range store.AsErrors(err) {
@@ -247,7 +247,7 @@ func codesFaulty(d *desk) func(*testing.T) {
 		requireFaults(t, err, "NOT_FOUND codes.0", "NOT_FOUND codes.2")
 
 		change := percentOff(d.clock.Now())
-		change.Automatic = ptr(true)
+		change.Automatic = new(true)
 		_, err = s.CreatePromotion(t.Context(), actor, "auto", change)
 		require.NoError(t, err)
 		err = addCodes(s, "auto", "any")

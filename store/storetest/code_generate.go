@@ -40,16 +40,6 @@ func generate(t *testing.T, s *shop.Store, g promotion.CodeGeneration) *job.Job 
 	return task
 }
 
-// working runs a worker until stop, or the test's end.
-func working(t *testing.T, s *shop.Store) (stop func()) {
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() { defer close(done); s.Work(ctx) }()
-	stop = func() { cancel(); <-done }
-	t.Cleanup(stop)
-	return stop
-}
-
 func ended(t *testing.T, s *shop.Store, id string) *job.Job {
 	t.Helper()
 	Soon(t, true, func() bool {
@@ -76,8 +66,8 @@ func exportedCodes(t *testing.T, s *shop.Store, id string) (codes []string) {
 func generateByPattern(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := promoted(t, e, promotionLine("p", ``), promotionLine("q", ``))
-		working(t, s)
-		task := ended(t, s, generate(t, s, promotion.CodeGeneration{PromotionID: "p", Count: 5001, Pattern: "SUMMER-#####-###", Alphabet: "abcdefghij", Uses: ptr(3), ConsumeUnit: promotion.PerItem}).ID)
+		Work(t, s)
+		task := ended(t, s, generate(t, s, promotion.CodeGeneration{PromotionID: "p", Count: 5001, Pattern: "SUMMER-#####-###", Alphabet: "abcdefghij", Uses: new(3), ConsumeUnit: promotion.PerItem}).ID)
 		require.Equal(t, job.JobSucceeded, task.State, task.Error)
 		require.Equal(t, []int{5001, 5001}, []int{task.Done, task.Total})
 		codes := exportedCodes(t, s, "p")
@@ -135,7 +125,7 @@ func generateRefusals(e Engine) func(*testing.T) {
 			{promotion.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "A B"}, store.Unprocessable, "alphabet", "visible"},
 			{promotion.CodeGeneration{PromotionID: "p", Count: 0}, store.Unprocessable, "count", "10000000"},
 			{promotion.CodeGeneration{PromotionID: "p", Count: 10_000_001}, store.Unprocessable, "count", "10000000"},
-			{promotion.CodeGeneration{PromotionID: "p", Count: 1, Uses: ptr(0)}, store.Unprocessable, "uses", "1"},
+			{promotion.CodeGeneration{PromotionID: "p", Count: 1, Uses: new(0)}, store.Unprocessable, "uses", "1"},
 			{promotion.CodeGeneration{PromotionID: "none", Count: 1}, store.NotFound, "promotion_id", "none"},
 			{promotion.CodeGeneration{PromotionID: "auto", Count: 1}, store.Unprocessable, "", "automatic"},
 			{promotion.CodeGeneration{PromotionID: "over", Count: 1}, store.Unprocessable, "", "ended"},
@@ -155,7 +145,7 @@ func generateTwice(e Engine) func(*testing.T) {
 		g := promotion.CodeGeneration{PromotionID: "p", Count: 10}
 		first, second := generate(t, s, g), generate(t, s, g)
 		require.NotEqual(t, first.ID, second.ID)
-		working(t, s)
+		Work(t, s)
 		ended(t, s, first.ID)
 		ended(t, s, second.ID)
 		require.Len(t, exportedCodes(t, s, "p"), 20)
@@ -171,7 +161,7 @@ func generateAround(e Engine) func(*testing.T) {
 			lines = append(lines, code("q", fmt.Sprintf("%02d", held), ``))
 		}
 		s, _ := promoted(t, e, lines...)
-		working(t, s)
+		Work(t, s)
 		g := promotion.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "##", Alphabet: "0123456789"}
 		for made := range left {
 			task := ended(t, s, generate(t, s, g).ID)
@@ -195,7 +185,7 @@ func generateResumed(e Engine) func(*testing.T) {
 			return n
 		}
 		for _, enough := range []int{1, count / 3, count / 2} {
-			stop := working(t, s)
+			stop := Work(t, s)
 			Soon(t, true, func() bool { return made() >= enough })
 			stop()
 			between, err := s.Job(t.Context(), task.ID)
@@ -204,7 +194,7 @@ func generateResumed(e Engine) func(*testing.T) {
 				require.Equal(t, made(), between.Done, "the progress is what is there")
 			}
 		}
-		working(t, s)
+		Work(t, s)
 		task = ended(t, s, task.ID)
 		require.Equal(t, job.JobSucceeded, task.State, task.Error)
 		require.Equal(t, []int{count, count}, []int{task.Done, task.Total})
@@ -221,7 +211,7 @@ func generateContended(e Engine) func(*testing.T) {
 		s, _ := promoted(t, e, promotionLine("p", ``))
 		task := generate(t, s, promotion.CodeGeneration{PromotionID: "p", Count: count})
 		for _, s := range []*shop.Store{s, e.Open(t), e.Open(t)} {
-			working(t, s)
+			Work(t, s)
 		}
 		Soon(t, true, func() bool {
 			_, err := e.SQL(t).ExecContext(t.Context(), `UPDATE job SET beat_at = 1 WHERE finished_at = 0`)
@@ -239,7 +229,7 @@ func generateCanceled(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := promoted(t, e, promotionLine("p", ``))
 		task := generate(t, s, promotion.CodeGeneration{PromotionID: "p", Count: 1_000_000})
-		working(t, s)
+		Work(t, s)
 		Soon(t, true, func() bool { return len(exportedCodes(t, s, "p")) > 0 })
 		_, err := s.CancelJob(t.Context(), actor, task.ID)
 		require.NoError(t, err)
@@ -257,7 +247,7 @@ func generateEnded(e Engine) func(*testing.T) {
 		deleted := generate(t, s, promotion.CodeGeneration{PromotionID: "q", Count: 10})
 		require.NoError(t, deletePromotion(t.Context(), s, actor, "q"))
 		clock.Set(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
-		working(t, s)
+		Work(t, s)
 		for id, words := range map[string]string{expired.ID: "ended", deleted.ID: `no promotion "q"`} {
 			task := ended(t, s, id)
 			require.Equal(t, job.JobFailed, task.State)

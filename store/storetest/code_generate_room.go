@@ -83,7 +83,7 @@ func generateBoundedByChoice(e Engine) func(*testing.T) {
 			"codes of all":      {job.Room{Codes: 10}, []int{4, 6}, true, 1, "count is 1, which is too many: 10 codes are asked for that are not made yet, of at most 10 by all clients; "},
 		} {
 			t.Run(name, func(t *testing.T) {
-				s := e.Open(t, at(NewClock(noon)), func(config *shop.Config) { config.JobRoom = c.room })
+				s := e.Open(t, At(NewClock(noon)), func(config *shop.Config) { config.JobRoom = c.room })
 				imported(t, s, promotionLine("p", ``))
 				asked, by := []*job.Job{}, store.Actor("client:a")
 				ask := func(count int) error {

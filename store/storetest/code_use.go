@@ -37,7 +37,7 @@ func CodeUse(t *testing.T, e Engine) {
 func promoted(t *testing.T, e Engine, lines ...string) (*shop.Store, *Clock) {
 	t.Helper()
 	clock := NewClock(noon)
-	s := e.Open(t, at(clock))
+	s := e.Open(t, At(clock))
 	imported(t, s, strings.Join(lines, "\n"))
 	return s, clock
 }
@@ -216,9 +216,9 @@ func codeReleased(e Engine) func(*testing.T) {
 			require.NoError(t, err)
 			return c.Used
 		}
-		_, err = s.ReleaseCode(t.Context(), actor, "order", ptr("C"))
+		_, err = s.ReleaseCode(t.Context(), actor, "order", new("C"))
 		requireFault(t, err, store.NotFound, "reference")
-		one, err := s.ReleaseCode(t.Context(), actor, "order", ptr("A"))
+		one, err := s.ReleaseCode(t.Context(), actor, "order", new("A"))
 		require.NoError(t, err)
 		require.Len(t, one, 1)
 		require.Equal(t, noon, one[0].ReleasedAt)
@@ -254,8 +254,8 @@ func codeUsages(e Engine) func(*testing.T) {
 			want      []*promotion.CodeUsage
 		}{
 			{"p", nil, []*promotion.CodeUsage{want[0], want[1], want[2], want[4]}},
-			{"p", ptr("A"), []*promotion.CodeUsage{want[0], want[2], want[4]}},
-			{"q", ptr("C"), want[3:4]},
+			{"p", new("A"), []*promotion.CodeUsage{want[0], want[2], want[4]}},
+			{"q", new("C"), want[3:4]},
 		} {
 			page, err := s.CodeUsages(t.Context(), c.promotion, c.code, store.ListQuery{})
 			require.NoError(t, err)
@@ -264,16 +264,16 @@ func codeUsages(e Engine) func(*testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, len(c.want), n)
 		}
-		page, err := s.CodeUsages(t.Context(), "p", ptr("A"), store.ListQuery{Sort: store.Sort{Descending: true}, Page: store.Page{First: ptr(2)}})
+		page, err := s.CodeUsages(t.Context(), "p", new("A"), store.ListQuery{Sort: store.Sort{Descending: true}, Page: store.Page{First: new(2)}})
 		require.NoError(t, err)
 		require.Equal(t, []*promotion.CodeUsage{want[4], want[2]}, page.Items)
-		page, err = s.CodeUsages(t.Context(), "p", ptr("A"), store.ListQuery{Sort: store.Sort{Descending: true}, Page: store.Page{After: &page.Cursors()[1]}})
+		page, err = s.CodeUsages(t.Context(), "p", new("A"), store.ListQuery{Sort: store.Sort{Descending: true}, Page: store.Page{After: &page.Cursors()[1]}})
 		require.NoError(t, err)
 		require.Equal(t, want[:1], page.Items)
 		for _, c := range []struct {
 			promotion string
 			code      *string
-		}{{"none", nil}, {"", nil}, {"p", ptr("C")}, {"p", ptr("\x00")}} {
+		}{{"none", nil}, {"", nil}, {"p", new("C")}, {"p", new("\x00")}} {
 			_, err := s.CodeUsages(t.Context(), c.promotion, c.code, store.ListQuery{})
 			requireFault(t, err, store.NotFound, "")
 		}

@@ -20,13 +20,13 @@ import (
 func codeValid(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		s := e.Open(t, at(clock))
+		s := e.Open(t, At(clock))
 		round, looks := 0, 0
 		rapid.Check(t, func(r *rapid.T) {
 			round++
 			ctx, ids, shared := context.Background(), []string{fmt.Sprint("p", round), fmt.Sprint("q", round)}, fmt.Sprint("SHARED-", round)
 			hours := func(least, most int, label string) *string {
-				return ptr(clock.Now().Add(time.Duration(rapid.IntRange(least, most).Draw(r, label)) * time.Hour).Format(date))
+				return new(clock.Now().Add(time.Duration(rapid.IntRange(least, most).Draw(r, label)) * time.Hour).Format(date))
 			}
 			for _, id := range ids {
 				change := percentOff(clock.Now())
@@ -44,7 +44,7 @@ func codeValid(e Engine) func(*testing.T) {
 						n.Code = fmt.Sprint(id, "-", rapid.IntRange(1, 3).Draw(r, "code"))
 					}
 					if rapid.Bool().Draw(r, "limited") {
-						n.MaxUses = ptr(rapid.IntRange(1, 2).Draw(r, "uses"))
+						n.MaxUses = new(rapid.IntRange(1, 2).Draw(r, "uses"))
 					}
 					if rapid.Bool().Draw(r, "named") {
 						n.User = promotion.OneCodeUser("u")
@@ -53,9 +53,9 @@ func codeValid(e Engine) func(*testing.T) {
 				case 2:
 					clock.Advance(time.Hour)
 				case 3:
-					change.Enabled = ptr(rapid.Bool().Draw(r, "enabled"))
+					change.Enabled = new(rapid.Bool().Draw(r, "enabled"))
 				case 4:
-					change.Automatic = ptr(rapid.Bool().Draw(r, "automatic"))
+					change.Automatic = new(rapid.Bool().Draw(r, "automatic"))
 				case 5:
 					change.End = hours(1, 4, "longer")
 				case 6:
@@ -73,7 +73,7 @@ func codeValid(e Engine) func(*testing.T) {
 
 func requireValidity(r *rapid.T, s *shop.Store, id, look string) {
 	ctx := context.Background()
-	slice, err := s.PromotionCodes(ctx, id, nil, store.Sort{}, store.Page{First: ptr(100)})
+	slice, err := s.PromotionCodes(ctx, id, nil, store.Sort{}, store.Page{First: new(100)})
 	require.NoError(r, err)
 	for _, listed := range slice.Items {
 		byID, err := s.PromotionCodesByID(ctx, []string{listed.ID})

@@ -156,7 +156,7 @@ func (c *changing) step(t require.TestingT) {
 		}
 	case 16:
 		fresh := fmt.Sprintf("node-%d", len(c.done))
-		_, err := c.CreateNode(ctx, actor, fresh, node, catalog.NodeChange{Name: ptr("Node " + c.name())})
+		_, err := c.CreateNode(ctx, actor, fresh, node, catalog.NodeChange{Name: new("Node " + c.name())})
 		require.NoError(t, err)
 		_, err = c.AttachProducts(ctx, actor, fresh, []string{id})
 		require.NoError(t, err)
@@ -243,7 +243,7 @@ func shown(t require.TestingT, v *release.View, c *changing) string {
 	ctx := context.Background()
 	var b strings.Builder
 	say := func(what string, values ...any) { fmt.Fprintf(&b, "%s %v\n", what, values) }
-	nodes, err := v.Nodes(ctx, release.NodeQuery{Filter: release.NodeFilter{IDs: append([]string{"workshop", "seasons"}, c.nodes...)}, Page: store.Page{First: ptr(100)}})
+	nodes, err := v.Nodes(ctx, release.NodeQuery{Filter: release.NodeFilter{IDs: append([]string{"workshop", "seasons"}, c.nodes...)}, Page: store.Page{First: new(100)}})
 	require.NoError(t, err)
 	lists := []string{"", "every"}
 	for _, node := range nodes.Items {
@@ -404,7 +404,7 @@ func requireFewStatements(t *testing.T, s *shop.Store) {
 			for _, first := range []int{1, 100} {
 				ctx, counter := store.CountStatements(t.Context())
 				for _, unlisted := range []bool{false, true} {
-					_, err := v.Products(ctx, release.ProductQuery{Unlisted: unlisted, Filter: filter, Sort: store.Sort{By: by}, Page: store.Page{First: ptr(first)}})
+					_, err := v.Products(ctx, release.ProductQuery{Unlisted: unlisted, Filter: filter, Sort: store.Sort{By: by}, Page: store.Page{First: new(first)}})
 					require.NoError(t, err)
 				}
 				cost[first] = counter.Count()
@@ -448,7 +448,7 @@ func deltaTooLarge(e Engine) func(*testing.T) {
 func deltaSwept(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		s, db := e.Open(t, at(clock)), e.SQL(t)
+		s, db := e.Open(t, At(clock)), e.SQL(t)
 		imported(t, s, shopFile)
 		publish(t, s, "main")
 		first := viewOf(t, s, release.ShopperContext{}).Release
@@ -482,7 +482,7 @@ func deltaSwept(e Engine) func(*testing.T) {
 		require.Equal(t, "Anvil", product(t, viewOf(t, s, release.ShopperContext{}), "anvil").Name())
 		require.Len(t, kept(), 4)
 
-		plain := e.Open(t, at(clock), withoutDeltas)
+		plain := e.Open(t, At(clock), withoutDeltas)
 		for i := range 4 {
 			clock.Advance(2 * time.Hour)
 			renamed(t, plain, fmt.Sprint("plain ", i))

@@ -86,7 +86,7 @@ func exportRoundTrip(e Engine) func(*testing.T) {
 		imported(t, s, shopFile+generated(t, 1100, 2)) // more than a page of most things
 		_, _, err := s.CreateClient(t.Context(), actor, "A till", access.Scopes())
 		require.NoError(t, err)
-		_, err = s.UpdateSettings(t.Context(), actor, settings.SettingsChange{PageLength: ptr(9), Locale: ptr("de-CH")})
+		_, err = s.UpdateSettings(t.Context(), actor, settings.SettingsChange{PageLength: new(9), Locale: new("de-CH")})
 		require.NoError(t, err)
 		_, err = s.TransactStock(t.Context(), actor, []stock.StockChange{{ProductID: "anvil", Action: stock.StockAllocate, Quantity: 3, Reason: "<order> & \"co\""}})
 		require.NoError(t, err)

@@ -25,7 +25,7 @@ func secret(text string) *gateway.Secret {
 
 // whole is the first configuration of the card processor.
 func whole() gateway.GatewayChange {
-	return gateway.GatewayChange{MerchantID: ptr("m-1"), Username: ptr("shop"), Password: secret(password), Enabled: ptr(true)}
+	return gateway.GatewayChange{MerchantID: new("m-1"), Username: new("shop"), Password: secret(password), Enabled: new(true)}
 }
 
 // Gateways is the promise about the gateways' configuration (DESIGN 7).
@@ -59,7 +59,7 @@ func gatewaysListed(e Engine) func(*testing.T) {
 func gatewayMerged(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		s := e.Open(t, at(clock))
+		s := e.Open(t, At(clock))
 		g, err := s.UpdateGateway(t.Context(), actor, "card_processor", whole())
 		require.NoError(t, err)
 		require.Equal(t, &gateway.Gateway{Slug: gateway.GatewayCardProcessor, Name: "Card Processor", Enabled: true, MerchantID: "m-1", Login: "shop",
@@ -71,14 +71,14 @@ func gatewayMerged(e Engine) func(*testing.T) {
 			want   func(*gateway.Gateway)
 		}{
 			{"nothing", gateway.GatewayChange{}, func(*gateway.Gateway) {}},
-			{"a name", gateway.GatewayChange{Name: ptr("Cards")}, func(g *gateway.Gateway) { g.Name = "Cards" }},
-			{"an empty name", gateway.GatewayChange{Name: ptr("")}, func(*gateway.Gateway) {}},
-			{"disabled, for tests", gateway.GatewayChange{Enabled: ptr(false), Test: ptr(true)}, func(g *gateway.Gateway) { g.Enabled, g.Test = false, true }},
-			{"a username", gateway.GatewayChange{Username: ptr("other")}, func(g *gateway.Gateway) { g.Login = "other" }},
+			{"a name", gateway.GatewayChange{Name: new("Cards")}, func(g *gateway.Gateway) { g.Name = "Cards" }},
+			{"an empty name", gateway.GatewayChange{Name: new("")}, func(*gateway.Gateway) {}},
+			{"disabled, for tests", gateway.GatewayChange{Enabled: new(false), Test: new(true)}, func(g *gateway.Gateway) { g.Enabled, g.Test = false, true }},
+			{"a username", gateway.GatewayChange{Username: new("other")}, func(g *gateway.Gateway) { g.Login = "other" }},
 			{"the mask for the password", gateway.GatewayChange{Password: secret(gateway.SecretMask)}, func(*gateway.Gateway) {}},
-			{"what was read, sent back whole", gateway.GatewayChange{Name: ptr("Cards"), Enabled: ptr(true), Test: ptr(true), MerchantID: ptr("m-1"), Password: secret(gateway.SecretMask)},
+			{"what was read, sent back whole", gateway.GatewayChange{Name: new("Cards"), Enabled: new(true), Test: new(true), MerchantID: new("m-1"), Password: secret(gateway.SecretMask)},
 				func(g *gateway.Gateway) { g.Enabled = true }},
-			{"a merchant", gateway.GatewayChange{MerchantID: ptr("m-2")}, func(g *gateway.Gateway) { g.MerchantID = "m-2" }},
+			{"a merchant", gateway.GatewayChange{MerchantID: new("m-2")}, func(g *gateway.Gateway) { g.MerchantID = "m-2" }},
 		} {
 			want := *g
 			c.want(&want)
@@ -96,10 +96,10 @@ func gatewayMerged(e Engine) func(*testing.T) {
 		other, err := s.UpdateGateway(t.Context(), actor, "card_processor", gateway.GatewayChange{Password: secret("another")})
 		require.NoError(t, err)
 		require.NotEqual(t, g.Fingerprint, other.Fingerprint)
-		manual, err := s.UpdateGateway(t.Context(), actor, "manual", gateway.GatewayChange{Enabled: ptr(true)})
+		manual, err := s.UpdateGateway(t.Context(), actor, "manual", gateway.GatewayChange{Enabled: new(true)})
 		require.NoError(t, err, "which needs no credentials")
 		require.True(t, manual.Enabled)
-		manual, err = s.UpdateGateway(t.Context(), actor, "manual", gateway.GatewayChange{Name: ptr("Manual"), Enabled: ptr(false), Test: ptr(false), MerchantID: ptr(""), Username: ptr(""), Password: secret("")})
+		manual, err = s.UpdateGateway(t.Context(), actor, "manual", gateway.GatewayChange{Name: new("Manual"), Enabled: new(false), Test: new(false), MerchantID: new(""), Username: new(""), Password: secret("")})
 		require.NoError(t, err, "what was read of it, sent back whole")
 		require.False(t, manual.Enabled)
 		require.Empty(t, s.SecretMark(secret(gateway.SecretMask)), "no secret is marked")
@@ -123,11 +123,11 @@ func gatewayRefused(e Engine) func(*testing.T) {
 			members    []string
 		}{
 			{"nothing at first", "card_processor", gateway.GatewayChange{}, store.Unprocessable, []string{"merchant_id", "username", "password"}},
-			{"enabled without credentials", "card_processor", gateway.GatewayChange{Enabled: ptr(true)}, store.Unprocessable, []string{"merchant_id", "username", "password"}},
+			{"enabled without credentials", "card_processor", gateway.GatewayChange{Enabled: new(true)}, store.Unprocessable, []string{"merchant_id", "username", "password"}},
 			{"no password at first", "card_processor", change(func(c *gateway.GatewayChange) { c.Password = nil }), store.Unprocessable, []string{"password"}},
 			{"the mask at first", "card_processor", change(func(c *gateway.GatewayChange) { c.Password = secret(gateway.SecretMask) }), store.Unprocessable, []string{"password"}},
 			{"an empty password", "card_processor", change(func(c *gateway.GatewayChange) { c.Password = secret("") }), store.Unprocessable, []string{"password"}},
-			{"empty names", "card_processor", change(func(c *gateway.GatewayChange) { c.MerchantID, c.Username = ptr(""), ptr("") }), store.Unprocessable, []string{"merchant_id", "username"}},
+			{"empty names", "card_processor", change(func(c *gateway.GatewayChange) { c.MerchantID, c.Username = new(""), new("") }), store.Unprocessable, []string{"merchant_id", "username"}},
 			{"a long password", "card_processor", change(func(c *gateway.GatewayChange) { c.Password = secret(long) }), store.Unprocessable, []string{"password"}},
 			{"NUL in the password", "card_processor", change(func(c *gateway.GatewayChange) { c.Password = secret("a\x00" + password) }), store.Invalid, []string{"password"}},
 			{"a long name", "card_processor", change(func(c *gateway.GatewayChange) { c.Name = &long }), store.Unprocessable, []string{"name"}},
@@ -165,7 +165,7 @@ func gatewaySealed(e Engine) func(*testing.T) {
 		require.Greater(t, len(sealed), len(password))
 
 		// Another key opens nothing, and changes nothing.
-		_, err = e.Open(t, func(c *shop.Config) { c.Sealer = Sealer(t, 'o') }).UpdateGateway(t.Context(), actor, "card_processor", gateway.GatewayChange{Enabled: ptr(false)})
+		_, err = e.Open(t, func(c *shop.Config) { c.Sealer = Sealer(t, 'o') }).UpdateGateway(t.Context(), actor, "card_processor", gateway.GatewayChange{Enabled: new(false)})
 		require.ErrorIs(t, err, seal.ErrKey)
 		read, err := s.Gateway(t.Context(), "card_processor")
 		require.NoError(t, err)
@@ -186,9 +186,9 @@ func gatewayRaced(e Engine) func(*testing.T) {
 			on := []*shop.Store{s, other}[i%2]
 			change := whole()
 			if i%4 < 2 {
-				change.Name = ptr("Cards")
+				change.Name = new("Cards")
 			} else {
-				change.Test = ptr(true)
+				change.Test = new(true)
 			}
 			group.Go(func() { _, failures[i] = on.UpdateGateway(t.Context(), actor, "card_processor", change) })
 		}

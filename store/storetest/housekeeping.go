@@ -48,7 +48,7 @@ func ledgerCarried(e Engine) func(*testing.T) {
 		products := []string{"a", "b", "c", "d", "e"}
 		clock := NewClock(noon)
 		stocked(t, e, 50, products...)
-		s, db := e.Open(t, at(clock), keeping(func(r *store.Retention) { r.StockLedger = 10 * day })), e.SQL(t)
+		s, db := e.Open(t, At(clock), keeping(func(r *store.Retention) { r.StockLedger = 10 * day })), e.SQL(t)
 		for range Pick(6, 20) {
 			for range 60 {
 				clock.Advance(time.Duration(draw.IntN(120)) * time.Minute)
@@ -88,7 +88,7 @@ func ledgerCarriedElsewhere(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
 		stocked(t, e, 50, "a", "b")
-		s, db := e.Open(t, at(clock), keeping(func(r *store.Retention) { r.StockLedger = 10 * day })), e.SQL(t)
+		s, db := e.Open(t, At(clock), keeping(func(r *store.Retention) { r.StockLedger = 10 * day })), e.SQL(t)
 		for range 30 {
 			clock.Advance(12 * time.Hour)
 			_, err := s.TransactStock(t.Context(), actor, []stock.StockChange{
@@ -109,7 +109,7 @@ func ledgerCarriedElsewhere(e Engine) func(*testing.T) {
 func usagesForgotten(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		s := e.Open(t, at(clock), keeping(func(r *store.Retention) { r.CodeUsages = 10 * day }))
+		s := e.Open(t, At(clock), keeping(func(r *store.Retention) { r.CodeUsages = 10 * day }))
 		imported(t, s, strings.Join([]string{promotionLine("p", ""), promotionLine("q", ""), code("p", "MANY", `,"max_uses":100,"uses":100`), code("q", "OTHER", "")}, "\n"))
 		redeem := func(code, reference string) {
 			_, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: code, Reference: reference, Units: 1})
@@ -135,7 +135,7 @@ func usagesForgotten(e Engine) func(*testing.T) {
 func clientsForgotten(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		s := e.Open(t, at(clock))
+		s := e.Open(t, At(clock))
 		kept, _, err := s.CreateClient(t.Context(), actor, "kept", access.Scopes())
 		require.NoError(t, err)
 		gone, secret, err := s.CreateClient(t.Context(), actor, "gone", access.Scopes())
@@ -162,7 +162,7 @@ func keptForEver(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
 		stocked(t, e, 5, "a")
-		s, db := e.Open(t, at(clock), keeping(func(r *store.Retention) { *r = store.Retention{} })), e.SQL(t)
+		s, db := e.Open(t, At(clock), keeping(func(r *store.Retention) { *r = store.Retention{} })), e.SQL(t)
 		imported(t, s, strings.Join([]string{promotionLine("p", ""), code("p", "MANY", "")}, "\n"))
 		_, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: "MANY", Reference: "order", Units: 1})
 		require.NoError(t, err)
@@ -185,7 +185,7 @@ func keptForEver(e Engine) func(*testing.T) {
 func releasesKept(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		s := e.Open(t, at(clock), withoutDeltas, keeping(func(r *store.Retention) { r.Releases = 5 }))
+		s := e.Open(t, At(clock), withoutDeltas, keeping(func(r *store.Retention) { r.Releases = 5 }))
 		imported(t, s, shopFile)
 		for i := range 8 {
 			renamed(t, s, fmt.Sprint(i))
@@ -202,7 +202,7 @@ func releasesKept(e Engine) func(*testing.T) {
 func publicationsSweepNothing(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		s, db := e.Open(t, at(clock), withoutDeltas), e.SQL(t)
+		s, db := e.Open(t, At(clock), withoutDeltas), e.SQL(t)
 		imported(t, s, shopFile)
 		for i := range 5 {
 			renamed(t, s, fmt.Sprint(i))
@@ -233,7 +233,7 @@ func changesForgotten(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
 		stocked(t, e, 5, "a")
-		s, db := e.Open(t, at(clock)), e.SQL(t)
+		s, db := e.Open(t, At(clock)), e.SQL(t)
 		for range 3 {
 			require.NoError(t, increment(t.Context(), s, "a"))
 		}
@@ -255,7 +255,7 @@ func changesForgotten(e Engine) func(*testing.T) {
 func authoredForgotten(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		s, db := published(t, e, at(clock)), e.SQL(t)
+		s, db := published(t, e, At(clock)), e.SQL(t)
 		require.NoError(t, s.Sweep(t.Context()))
 		require.Zero(t, count(t, db, "authored_change"), "all of it is published")
 		for i := range 5 {

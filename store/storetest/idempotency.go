@@ -54,7 +54,7 @@ func keysMakeRoom(e Engine) func(*testing.T) {
 		clock := NewClock(noon)
 		SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
 		for name, bound := range map[string]func(*shop.Config){"n": few(10, 0), "b": few(0, 10*300)} { // an answer is some 200 to 300 bytes
-			s := e.Open(t, at(clock), bound)
+			s := e.Open(t, At(clock), bound)
 			for i := range 40 {
 				_, err := underKey(t, s, "client:a", name+fmt.Sprint(i))
 				require.NoError(t, err)
@@ -77,7 +77,7 @@ func keysMakeRoom(e Engine) func(*testing.T) {
 func keysSafe(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		s := e.Open(t, at(clock), few(10, 0))
+		s := e.Open(t, At(clock), few(10, 0))
 		SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
 		made := 0
 		var refusal error
@@ -115,7 +115,7 @@ func keyReplays(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
 		s := stocked(t, e, 10, "a", "b")
-		late := e.Open(t, at(clock))
+		late := e.Open(t, At(clock))
 		var replayed atomic.Int64
 		change := []stock.StockChange{{ProductID: "b", Action: stock.StockSet, Quantity: 3, Reason: `a "quoted" é reason`}, {ProductID: "a", Action: stock.StockDecrement, Quantity: 10}}
 		first, err := s.TransactStock(keyed(t.Context(), "k", "o", change, &replayed), actor, change)
@@ -138,7 +138,7 @@ func keyReplays(e Engine) func(*testing.T) {
 func keyKeeps(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		s := e.Open(t, at(clock))
+		s := e.Open(t, At(clock))
 		var replayed atomic.Int64
 		under := func(key string) context.Context { return keyed(t.Context(), key, "o", nil, &replayed) }
 		write := func() (p *promotion.Promotion, codes []*promotion.PromotionCode) {
@@ -282,7 +282,7 @@ func keyOutdated(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
 		stocked(t, e, 0, "a")
-		s := e.Open(t, at(clock))
+		s := e.Open(t, At(clock))
 		var replayed atomic.Int64
 		use := func(input any) error { return increment(keyed(t.Context(), "k", "o", input, &replayed), s, "a") }
 		require.NoError(t, use(1))
@@ -303,7 +303,7 @@ func keysSwept(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
 		stocked(t, e, 0, "a")
-		s, db := e.Open(t, at(clock)), e.SQL(t)
+		s, db := e.Open(t, At(clock)), e.SQL(t)
 		old := Pick(3_000, 12_000) // several transactions
 		_, err := db.Exec(fmt.Sprintf(`
 			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)

@@ -51,7 +51,7 @@ type desk struct {
 func newDesk(t *testing.T, e Engine) *desk {
 	t.Helper()
 	clock := NewClock(noon)
-	return &desk{e.Open(t, at(clock)), e, e.SQL(t), clock}
+	return &desk{Store: e.Open(t, At(clock)), engine: e, db: e.SQL(t), clock: clock}
 }
 
 func (d *desk) run(t *testing.T, name string, test func(*desk) func(*testing.T)) {

@@ -208,7 +208,7 @@ func importLeavesSettings(e Engine) func(*testing.T) {
 		report := again(t, s, line)
 		require.Equal(t, []any{1, map[string]int{}}, []any{report.Changed, report.Left}, "nobody had set them")
 		require.Equal(t, []any{0, map[string]int{}}, []any{again(t, s, line).Changed, again(t, s, line).Left})
-		_, err := s.UpdateSettings(t.Context(), actor, settings.SettingsChange{PageLength: ptr(50)})
+		_, err := s.UpdateSettings(t.Context(), actor, settings.SettingsChange{PageLength: new(50)})
 		require.NoError(t, err)
 		report = again(t, s, line)
 		require.Equal(t, []any{0, map[string]int{"settings": 1}}, []any{report.Changed, report.Left})

@@ -196,7 +196,7 @@ func codesLinearizable(e Engine) func(*testing.T) {
 			o := operation{turn%2 == 1, fmt.Sprint(client, "-", turn/2)} // what it redeemed it gives back
 			var err error
 			if o.release {
-				_, err = s.ReleaseCode(t.Context(), actor, o.reference, ptr("C"))
+				_, err = s.ReleaseCode(t.Context(), actor, o.reference, new("C"))
 			} else {
 				_, err = s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: "C", Reference: o.reference, Units: 1})
 			}

@@ -67,7 +67,7 @@ func migrateAgain(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := e.Open(t), e.SQL(t)
 		before := value(t, db, migrated)
-		_, err := s.UpdateSettings(t.Context(), actor, settings.SettingsChange{PageLength: ptr(9)})
+		_, err := s.UpdateSettings(t.Context(), actor, settings.SettingsChange{PageLength: new(9)})
 		require.NoError(t, err)
 		require.NoError(t, s.Close())
 		settings, err := e.Open(t).Settings(t.Context())

@@ -24,7 +24,7 @@ import (
 func migrateExpanded(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		db, clock := e.SQL(t), NewClock(noon)
-		beside := e.Open(t, at(clock)) // since before
+		beside := e.Open(t, At(clock)) // since before
 		known, err := strconv.Atoi(value(t, db, `SELECT MAX(version_id) FROM goose_db_version`))
 		require.NoError(t, err)
 		run := func(query string, args ...any) {
@@ -39,7 +39,7 @@ func migrateExpanded(e Engine) func(*testing.T) {
 			run(`ALTER TABLE ` + table + ` ADD COLUMN newer BIGINT NOT NULL DEFAULT 7`)
 		}
 		var replayed atomic.Int64
-		next := e.Open(t, at(clock))
+		next := e.Open(t, At(clock))
 		imported(t, next, shopFile+promotionLine("p", "")+"\n"+code("p", "MANY", `,"max_uses":100,"uses":100`)+"\n")
 		for i, s := range []*shop.Store{beside, next} {
 			renamed(t, s, fmt.Sprint("Version ", i))

@@ -57,11 +57,11 @@ func ordersPaged(e Engine) func(*testing.T) {
 			return viewOf(t, s, release.ShopperContext{Currency: currency}).Products(t.Context(), release.ProductQuery{Sort: store.Sort{By: store.SortPrice}, Page: p})
 		}
 		clock.Set(moment(t, "12:00:00"))
-		first, err := page("USD", store.Page{First: ptr(1)})
+		first, err := page("USD", store.Page{First: new(1)})
 		require.NoError(t, err)
 		require.Equal(t, "rare", first.Items[0].ID())
 		clock.Set(moment(t, "12:00:01")) // now: dress tea rare
-		anew, err := page("USD", store.Page{First: ptr(1)})
+		anew, err := page("USD", store.Page{First: new(1)})
 		require.NoError(t, err)
 		require.Equal(t, "dress", anew.Items[0].ID())
 		next, err := page("USD", store.Page{After: &first.Cursors()[0]})

@@ -31,29 +31,29 @@ func pageBounds(e Engine) func(*testing.T) {
 			member string
 			words  []string
 		}{
-			{"first 1", store.Page{First: ptr(1)}, "", "", nil},
-			{"first 100", store.Page{First: ptr(100)}, "", "", nil},
-			{"first 0", store.Page{First: ptr(0)}, store.Unprocessable, "first", []string{"between 1 and 100", "not 0"}},
-			{"first 101", store.Page{First: ptr(101)}, store.Unprocessable, "first", []string{"between 1 and 100", "not 101"}},
-			{"first -1", store.Page{First: ptr(-1)}, store.Unprocessable, "first", []string{"between 1 and 100", "not -1"}},
-			{"last 1", store.Page{Last: ptr(1)}, "", "", nil},
-			{"last 100", store.Page{Last: ptr(100)}, "", "", nil},
-			{"last 0", store.Page{Last: ptr(0)}, store.Unprocessable, "last", []string{"between 1 and 100", "not 0"}},
-			{"last 101", store.Page{Last: ptr(101)}, store.Unprocessable, "last", []string{"between 1 and 100", "not 101"}},
-			{"last -1", store.Page{Last: ptr(-1)}, store.Unprocessable, "last", []string{"between 1 and 100", "not -1"}},
-			{"first and last", store.Page{First: ptr(1), Last: ptr(1)}, store.Invalid, "last", []string{"first"}},
-			{"offset 0", store.Page{Offset: ptr(0)}, "", "", nil},
-			{"offset 10000", store.Page{Offset: ptr(10000)}, "", "", nil},
-			{"offset -1", store.Page{Offset: ptr(-1)}, store.Unprocessable, "offset", []string{"between 0 and 10000", "not -1"}},
-			{"offset 10001", store.Page{Offset: ptr(10001)}, store.Unprocessable, "offset", []string{"between 0 and 10000", "not 10001", "by key", "cursor"}},
-			{"first and offset", store.Page{First: ptr(2), Offset: ptr(1)}, "", "", nil},
-			{"first 0 and offset", store.Page{First: ptr(0), Offset: ptr(1)}, store.Unprocessable, "first", []string{"between 1 and 100"}},
-			{"offset and after", store.Page{Offset: ptr(0), After: &cursor}, store.Invalid, "offset", []string{"cursor"}},
-			{"offset and before", store.Page{Offset: ptr(0), Before: &cursor}, store.Invalid, "offset", []string{"cursor"}},
-			{"offset and last", store.Page{Offset: ptr(0), Last: ptr(1)}, store.Invalid, "offset", []string{"last"}},
+			{"first 1", store.Page{First: new(1)}, "", "", nil},
+			{"first 100", store.Page{First: new(100)}, "", "", nil},
+			{"first 0", store.Page{First: new(0)}, store.Unprocessable, "first", []string{"between 1 and 100", "not 0"}},
+			{"first 101", store.Page{First: new(101)}, store.Unprocessable, "first", []string{"between 1 and 100", "not 101"}},
+			{"first -1", store.Page{First: new(-1)}, store.Unprocessable, "first", []string{"between 1 and 100", "not -1"}},
+			{"last 1", store.Page{Last: new(1)}, "", "", nil},
+			{"last 100", store.Page{Last: new(100)}, "", "", nil},
+			{"last 0", store.Page{Last: new(0)}, store.Unprocessable, "last", []string{"between 1 and 100", "not 0"}},
+			{"last 101", store.Page{Last: new(101)}, store.Unprocessable, "last", []string{"between 1 and 100", "not 101"}},
+			{"last -1", store.Page{Last: new(-1)}, store.Unprocessable, "last", []string{"between 1 and 100", "not -1"}},
+			{"first and last", store.Page{First: new(1), Last: new(1)}, store.Invalid, "last", []string{"first"}},
+			{"offset 0", store.Page{Offset: new(0)}, "", "", nil},
+			{"offset 10000", store.Page{Offset: new(10000)}, "", "", nil},
+			{"offset -1", store.Page{Offset: new(-1)}, store.Unprocessable, "offset", []string{"between 0 and 10000", "not -1"}},
+			{"offset 10001", store.Page{Offset: new(10001)}, store.Unprocessable, "offset", []string{"between 0 and 10000", "not 10001", "by key", "cursor"}},
+			{"first and offset", store.Page{First: new(2), Offset: new(1)}, "", "", nil},
+			{"first 0 and offset", store.Page{First: new(0), Offset: new(1)}, store.Unprocessable, "first", []string{"between 1 and 100"}},
+			{"offset and after", store.Page{Offset: new(0), After: &cursor}, store.Invalid, "offset", []string{"cursor"}},
+			{"offset and before", store.Page{Offset: new(0), Before: &cursor}, store.Invalid, "offset", []string{"cursor"}},
+			{"offset and last", store.Page{Offset: new(0), Last: new(1)}, store.Invalid, "offset", []string{"last"}},
 			{"after and before", store.Page{After: &cursor, Before: &cursor}, "", "", nil},
-			{"first before a cursor", store.Page{First: ptr(1), Before: &cursor}, "", "", nil},
-			{"last after a cursor", store.Page{Last: ptr(1), After: &cursor}, "", "", nil},
+			{"first before a cursor", store.Page{First: new(1), Before: &cursor}, "", "", nil},
+			{"last after a cursor", store.Page{Last: new(1), After: &cursor}, "", "", nil},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				_, err := s.Stocks(t.Context(), store.ListQuery{Page: c.page})
@@ -154,7 +154,7 @@ func pageRanges(t *testing.T) {
 // cursorOf is the cursor of a list's first row.
 func cursorOf(t *testing.T, s *shop.Store, sort store.Sort) string {
 	t.Helper()
-	slice, err := s.Stocks(t.Context(), store.ListQuery{Sort: sort, Page: store.Page{First: ptr(1)}})
+	slice, err := s.Stocks(t.Context(), store.ListQuery{Sort: sort, Page: store.Page{First: new(1)}})
 	require.NoError(t, err)
 	require.Len(t, slice.Cursors(), 1)
 	return slice.Cursors()[0]

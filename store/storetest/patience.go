@@ -193,7 +193,7 @@ func oneConnection(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t, func(config *shop.Config) { config.Readers = 1 })
 		imported(t, s, strings.Join(Shop(), "\n"))
-		working(t, s)
+		Work(t, s)
 		task, err := s.PublishLater(t.Context(), actor, "main", true)
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -317,7 +317,7 @@ func databaseReadOnly(e Engine) func(*testing.T) {
 		require.True(t, next.ReadOnly(), "one that starts then knows it")
 		require.Equal(t, 3, available(t, next, "a"))
 		require.NoError(t, next.Ping(t.Context()))
-		working(t, next)
+		Work(t, next)
 		standBy("off")
 		for _, s := range []*shop.Store{s, next} {
 			Soon(t, false, s.ReadOnly)

@@ -63,7 +63,7 @@ func pooled(t *testing.T, e Engine, options ...func(*shop.Config)) *shop.Store {
 	t.Helper()
 	onlyPostgres(t, e)
 	SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
-	s := e.Open(t, append([]func(*shop.Config){at(NewClock(noon)), func(config *shop.Config) { config.NoCache = true }}, options...)...)
+	s := e.Open(t, append([]func(*shop.Config){At(NewClock(noon)), func(config *shop.Config) { config.NoCache = true }}, options...)...)
 	imported(t, s, shopFile+promotionLine("p", ``)+"\n"+code("p", "HOLDS", ``))
 	return s
 }

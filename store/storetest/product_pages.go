@@ -24,24 +24,24 @@ func productPages(h *shelves) func(*testing.T) {
 			words  string
 		}{
 			{"nothing asked", store.Page{}, "", "", ""},
-			{"first 1", store.Page{First: ptr(1)}, "", "", ""},
-			{"first 100", store.Page{First: ptr(100)}, "", "", ""},
-			{"first 0", store.Page{First: ptr(0)}, store.Unprocessable, "first", "between 1 and 100, not 0"},
-			{"first 101", store.Page{First: ptr(101)}, store.Unprocessable, "first", "between 1 and 100, not 101"},
-			{"last 0", store.Page{Last: ptr(0)}, store.Unprocessable, "last", "between 1 and 100, not 0"},
-			{"last 101", store.Page{Last: ptr(101)}, store.Unprocessable, "last", "between 1 and 100, not 101"},
-			{"first and last", store.Page{First: ptr(1), Last: ptr(1)}, store.Invalid, "last", "first"},
-			{"offset 10000", store.Page{Offset: ptr(10000)}, "", "", ""},
-			{"offset 10001", store.Page{Offset: ptr(10001)}, store.Unprocessable, "offset", "between 0 and 10000, not 10001; to read further, page by key"},
-			{"offset -1", store.Page{Offset: ptr(-1)}, store.Unprocessable, "offset", "between 0 and 10000, not -1"},
-			{"offset and after", store.Page{Offset: ptr(0), After: &cursor}, store.Invalid, "offset", "cursor"},
-			{"offset and before", store.Page{Offset: ptr(0), Before: &cursor}, store.Invalid, "offset", "cursor"},
-			{"offset and last", store.Page{Offset: ptr(0), Last: ptr(1)}, store.Invalid, "offset", "last"},
+			{"first 1", store.Page{First: new(1)}, "", "", ""},
+			{"first 100", store.Page{First: new(100)}, "", "", ""},
+			{"first 0", store.Page{First: new(0)}, store.Unprocessable, "first", "between 1 and 100, not 0"},
+			{"first 101", store.Page{First: new(101)}, store.Unprocessable, "first", "between 1 and 100, not 101"},
+			{"last 0", store.Page{Last: new(0)}, store.Unprocessable, "last", "between 1 and 100, not 0"},
+			{"last 101", store.Page{Last: new(101)}, store.Unprocessable, "last", "between 1 and 100, not 101"},
+			{"first and last", store.Page{First: new(1), Last: new(1)}, store.Invalid, "last", "first"},
+			{"offset 10000", store.Page{Offset: new(10000)}, "", "", ""},
+			{"offset 10001", store.Page{Offset: new(10001)}, store.Unprocessable, "offset", "between 0 and 10000, not 10001; to read further, page by key"},
+			{"offset -1", store.Page{Offset: new(-1)}, store.Unprocessable, "offset", "between 0 and 10000, not -1"},
+			{"offset and after", store.Page{Offset: new(0), After: &cursor}, store.Invalid, "offset", "cursor"},
+			{"offset and before", store.Page{Offset: new(0), Before: &cursor}, store.Invalid, "offset", "cursor"},
+			{"offset and last", store.Page{Offset: new(0), Last: new(1)}, store.Invalid, "offset", "last"},
 			{"after and before", store.Page{After: &cursor, Before: &cursor}, "", "", ""},
-			{"after no cursor", store.Page{After: ptr("tomorrow")}, store.Invalid, "after", "not a cursor"},
-			{"before no cursor", store.Page{Before: ptr("\x00")}, store.Invalid, "before", "not a cursor"},
-			{"after base64 of text", store.Page{After: ptr("aGVsbG8")}, store.Invalid, "after", "not a cursor"},
-			{"after an empty text", store.Page{After: ptr("")}, store.Invalid, "after", "not a cursor"},
+			{"after no cursor", store.Page{After: new("tomorrow")}, store.Invalid, "after", "not a cursor"},
+			{"before no cursor", store.Page{Before: new("\x00")}, store.Invalid, "before", "not a cursor"},
+			{"after base64 of text", store.Page{After: new("aGVsbG8")}, store.Invalid, "after", "not a cursor"},
+			{"after an empty text", store.Page{After: new("")}, store.Invalid, "after", "not a cursor"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				_, products := v.Products(t.Context(), release.ProductQuery{Page: c.page})
@@ -58,7 +58,7 @@ func productPages(h *shelves) func(*testing.T) {
 			})
 		}
 		t.Run("beyond the end", func(t *testing.T) {
-			slice, err := v.Products(t.Context(), release.ProductQuery{Page: store.Page{Offset: ptr(5000)}})
+			slice, err := v.Products(t.Context(), release.ProductQuery{Page: store.Page{Offset: new(5000)}})
 			require.NoError(t, err)
 			require.Empty(t, slice.Items)
 			require.False(t, slice.HasNext)
@@ -106,7 +106,7 @@ func productCursors(h *shelves) func(*testing.T) {
 		for name, position := range map[string]any{"the largest": math.MaxInt64, "past the end": 1 << 40, "below nothing": -1, "a fraction": 1.5, "a text": "1"} {
 			t.Run("a forged position: "+name, func(t *testing.T) {
 				cursor := forgedPosition(t, h.cursorAt(t, v, release.ProductQuery{}, 0), position)
-				for _, page := range []store.Page{{After: &cursor}, {Before: &cursor}, {After: &cursor, Last: ptr(3)}, {After: &cursor, Before: &cursor}} {
+				for _, page := range []store.Page{{After: &cursor}, {Before: &cursor}, {After: &cursor, Last: new(3)}, {After: &cursor, Before: &cursor}} {
 					require.NotPanics(t, func() {
 						slice, err := v.Products(t.Context(), release.ProductQuery{Page: page})
 						if err != nil {

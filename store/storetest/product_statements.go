@@ -61,7 +61,7 @@ func (h *shelves) reads(t require.TestingT) []reading {
 		list("all products", release.ProductQuery{}),
 		list("every product", release.ProductQuery{Unlisted: true}),
 		list("the products of a hierarchy", release.ProductQuery{NodeID: h.largest()}),
-		list("from the end", release.ProductQuery{Page: store.Page{Last: ptr(1)}}),
+		list("from the end", release.ProductQuery{Page: store.Page{Last: new(1)}}),
 		list("after a cursor", release.ProductQuery{Page: store.Page{After: &cursor}}),
 		list("by id", release.ProductQuery{Sort: store.Sort{By: store.SortID}}),
 		list("by creation, the newest first", release.ProductQuery{Sort: store.Sort{By: store.SortCreatedAt, Descending: true}}),
@@ -172,14 +172,14 @@ func nodeStatements(h *shelves) func(*testing.T) {
 			require.Equal(t, counts[0], counts[1], "%q", queries)
 		}
 		for name, query := range map[string]release.ProductQuery{
-			"plain": {}, "from the end": {Page: store.Page{Last: ptr(2)}}, "filtered": {Filter: tagged}, "bounded": {Filter: recent},
+			"plain": {}, "from the end": {Page: store.Page{Last: new(2)}}, "filtered": {Filter: tagged}, "bounded": {Filter: recent},
 			"by name": {Sort: store.Sort{By: store.SortName}}, "by creation, the newest first": {Sort: store.Sort{By: store.SortCreatedAt, Descending: true}},
 			"sorted and bounded": {Filter: recent, Sort: store.Sort{By: store.SortUpdatedAt}}, "filtered, by price": {Filter: tagged, Sort: store.Sort{By: store.SortPrice}},
 			"searched, by relevance": {Filter: searching(t, "bam"), Sort: store.Sort{By: store.SortRelevance}},
 		} {
 			t.Run(name, func(t *testing.T) {
 				if query.Page.Last == nil {
-					query.Page.First = ptr(5) // products are read 512 at a time
+					query.Page.First = new(5) // products are read 512 at a time
 				}
 				costs(t, func(ctx context.Context, v *release.View, nodes []string) error {
 					slices, err := v.ProductsOfNodes(ctx, nodes, query)
@@ -234,7 +234,7 @@ func productStatements(e Engine, h *shelves) func(*testing.T) {
 			for _, offset := range []int{0, 1, Pick(500, 5000), Pick(1000, 10_000)} {
 				v := viewOf(t, s, release.ShopperContext{})
 				ctx, counter := store.CountStatements(t.Context())
-				slice, err := v.Products(ctx, release.ProductQuery{Page: store.Page{First: ptr(25), Offset: &offset}})
+				slice, err := v.Products(ctx, release.ProductQuery{Page: store.Page{First: new(25), Offset: &offset}})
 				require.NoError(t, err)
 				require.Len(t, slice.Items, 25)
 				_, err = slice.Total(ctx)
@@ -254,7 +254,7 @@ func productStatements(e Engine, h *shelves) func(*testing.T) {
 				require.NoError(t, err)
 				v := viewOf(t, s, release.ShopperContext{})
 				ctx, counter := store.CountStatements(t.Context())
-				slice, err := v.Products(ctx, release.ProductQuery{Filter: release.ProductFilter{Terms: []store.Term{term}}, Page: store.Page{First: ptr(100)}})
+				slice, err := v.Products(ctx, release.ProductQuery{Filter: release.ProductFilter{Terms: []store.Term{term}}, Page: store.Page{First: new(100)}})
 				require.NoError(t, err)
 				require.Len(t, slice.Items, n)
 				counts = append(counts, counter.Count())

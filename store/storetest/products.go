@@ -239,7 +239,7 @@ func (h *shelves) drawPage(t *rapid.T, v *release.View, query *release.ProductQu
 
 // cursorAt is the cursor of the product at a position.
 func (h *shelves) cursorAt(t require.TestingT, v *release.View, query release.ProductQuery, at int) string {
-	query.Page = store.Page{Offset: &at, First: ptr(1)}
+	query.Page = store.Page{Offset: &at, First: new(1)}
 	slice, err := v.Products(context.Background(), query)
 	require.NoError(t, err)
 	require.Len(t, slice.Cursors(), 1)
@@ -294,7 +294,7 @@ func cut(slice *store.Slice[*release.Product], n int) *store.Slice[*release.Prod
 func productsByKey(h *shelves) func(*testing.T) {
 	return func(t *testing.T) {
 		v := viewOf(t, h.Store, release.ShopperContext{})
-		query := release.ProductQuery{Sort: store.Sort{By: store.SortID}, Page: store.Page{First: ptr(2)}}
+		query := release.ProductQuery{Sort: store.Sort{By: store.SortID}, Page: store.Page{First: new(2)}}
 		var seen []string
 		for {
 			slice, err := v.Products(t.Context(), query)

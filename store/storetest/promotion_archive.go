@@ -60,8 +60,8 @@ func promotionArchived(d *desk) func(*testing.T) {
 			_, err = s.PromotionCode(ctx, "B")
 			requireFault(t, err, store.NotFound, "", "no promotion code")
 			require.Equal(t, []string{"order 1"}, usageReferences(t, s, "p", nil))
-			require.Equal(t, []string{"order 1"}, usageReferences(t, s, "p", ptr("A")))
-			_, err = s.CodeUsages(ctx, "p", ptr("B"), store.ListQuery{})
+			require.Equal(t, []string{"order 1"}, usageReferences(t, s, "p", new("A")))
+			_, err = s.CodeUsages(ctx, "p", new("B"), store.ListQuery{})
 			requireFault(t, err, store.NotFound, "", "no code")
 			if !swept {
 				made(t, s, "next", d.clock.Now())
@@ -132,9 +132,9 @@ func codeMadeAgain(d *desk) func(*testing.T) {
 		redeemedOnce(t, d)
 		_, err := s.DeletePromotionCodes(ctx, actor, "p", []string{"A"})
 		require.NoError(t, err)
-		require.Equal(t, []string{"order 1"}, usageReferences(t, s, "p", ptr("A")), "the usages of a deleted code stay")
+		require.Equal(t, []string{"order 1"}, usageReferences(t, s, "p", new("A")), "the usages of a deleted code stay")
 		d.clock.Advance(day / 2)
-		_, _, err = s.CreatePromotionCodes(ctx, actor, "p", []promotion.NewCode{{Code: "A", MaxUses: ptr(1)}}, "")
+		_, _, err = s.CreatePromotionCodes(ctx, actor, "p", []promotion.NewCode{{Code: "A", MaxUses: new(1)}}, "")
 		require.NoError(t, err)
 		_, err = s.RedeemCode(ctx, actor, promotion.CodeUse{Code: "A", Units: 1, Reference: "order 2"})
 		require.NoError(t, err)
@@ -153,7 +153,7 @@ func promotionNulls(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		five := store.CurrencyAmount{Currency: "USD", Minor: 5}
 		change := percentOff(d.clock.Now())
-		change.MinCartValue, change.MaxDiscountValue, change.MaxApplicationsPerCart = given(five), given(five), ptr(3)
+		change.MinCartValue, change.MaxDiscountValue, change.MaxApplicationsPerCart = given(five), given(five), new(3)
 		change.Schema = json.RawMessage(`{"percent":10,"currencies":[{"currency":"USD","percentage":5}],"target_catalogs":["a"],"conditions":{"and":[]}}`)
 		_, err := d.CreatePromotion(t.Context(), actor, "p", change)
 		require.NoError(t, err)
@@ -206,7 +206,7 @@ func promotionScope(d *desk) func(*testing.T) {
 			{promotion.PromotionChange{Schema: json.RawMessage(`{"percent":20,"conditions":null}`)}, `{"percent":20,"conditions":null,"target_catalogs":["a"]}`},
 			{promotion.PromotionChange{Schema: json.RawMessage(`{"percent":20,` + scope + `}`), Nulls: store.Nulls{"target_catalogs", "conditions"}}, `{"percent":20,` + scope + `}`},
 			{promotion.PromotionChange{TargetCatalogs: []string{}}, `{"percent":10,"target_catalogs":[],"conditions":{"and":[]}}`},
-			{promotion.PromotionChange{Enabled: ptr(false)}, `{"percent":10,` + scope + `}`},
+			{promotion.PromotionChange{Enabled: new(false)}, `{"percent":10,` + scope + `}`},
 		} {
 			update, err := d.UpdatePromotion(t.Context(), actor, "p", c.change, true)
 			require.NoError(t, err)

@@ -30,7 +30,7 @@ func codesKept(d *desk) func(*testing.T) {
 		s, now := d.Store, d.clock.Now()
 		made(t, s, "p", now)
 		p, codes, err := s.CreatePromotionCodes(t.Context(), actor, "p", []promotion.NewCode{
-			{Code: "b", MaxUses: ptr(5), ConsumeUnit: promotion.PerCart, User: promotion.CodeUsers([]string{"u1", "u2"})},
+			{Code: "b", MaxUses: new(5), ConsumeUnit: promotion.PerCart, User: promotion.CodeUsers([]string{"u1", "u2"})},
 			{Code: "B", User: promotion.OneCodeUser("u1")}, {}, {Code: "é", User: promotion.CodeUsers([]string{"u1"})}}, promotion.PerItem)
 		require.NoError(t, err)
 		require.Equal(t, "p", p.ID)
@@ -47,7 +47,7 @@ func codesKept(d *desk) func(*testing.T) {
 			require.Equal(t, c, codes[i], "what was made is what is read")
 			require.Equal(t, []any{want.code, want.unit, want.users, want.json, true, now}, []any{c.Code, c.ConsumeUnit, c.Users(), string(c.User.AppendJSON(nil)), c.Valid(), *c.CreatedAt})
 		}
-		require.Equal(t, []any{ptr(5), ptr(5)}, []any{codes[0].MaxUses, codes[0].Uses()})
+		require.Equal(t, []any{new(5), new(5)}, []any{codes[0].MaxUses, codes[0].Uses()})
 		require.Nil(t, codes[1].Uses())
 		byID, err := s.PromotionCodesByID(t.Context(), []string{codes[0].ID, "none"})
 		require.NoError(t, err)
@@ -60,7 +60,7 @@ func codesKept(d *desk) func(*testing.T) {
 			require.NoError(t, err)
 			var paged []*promotion.PromotionCode
 			for after := (*string)(nil); ; {
-				page, err := s.PromotionCodes(t.Context(), "p", nil, by, store.Page{First: ptr(2), After: after})
+				page, err := s.PromotionCodes(t.Context(), "p", nil, by, store.Page{First: new(2), After: after})
 				require.NoError(t, err)
 				paged = append(paged, page.Items...)
 				if !page.HasNext {
@@ -119,7 +119,7 @@ func codesRefused(d *desk) func(*testing.T) {
 		before := exported(t, s)
 		requireDuplicate(t, addCodes(s, "p", "z", "taken", "y", "own", "y", "x", "z"), "codes.1.code", "codes.3.code", "codes.4.code", "codes.6.code")
 		_, _, err := s.CreatePromotionCodes(t.Context(), actor, "p", []promotion.NewCode{
-			{Code: "good"}, {Code: strings.Repeat("x", 65)}, {Code: "\x00"}, {Code: " a"}, {Code: "b", MaxUses: ptr(0)},
+			{Code: "good"}, {Code: strings.Repeat("x", 65)}, {Code: "\x00"}, {Code: " a"}, {Code: "b", MaxUses: new(0)},
 			{Code: "c", ConsumeUnit: "per_day"}, {Code: "d", User: promotion.OneCodeUser("")}, {Code: "e", User: promotion.CodeUsers([]string{"u1", ""})}, {Code: "f", User: promotion.CodeUsers([]string{})}}, "")
 		var members []string
 		for _, e := range store.AsErrors(err) {
@@ -159,7 +159,7 @@ func codesMany(d *desk) func(*testing.T) {
 		require.Equal(t, promotion.MaxCodes, count(t, d.db, "code_claim"))
 
 		d.clock.Advance(2 * day)
-		update, err := s.UpdatePromotion(t.Context(), actor, "p", promotion.PromotionChange{End: ptr(d.clock.Now().Add(day).Format(date))}, false)
+		update, err := s.UpdatePromotion(t.Context(), actor, "p", promotion.PromotionChange{End: new(d.clock.Now().Add(day).Format(date))}, false)
 		require.NoError(t, err)
 		require.Equal(t, promotion.MaxCodes, update.CodesDeleted)
 		require.NoError(t, s.Sweep(t.Context()), "in more than one batch")

@@ -62,27 +62,27 @@ func promotionRequired(d *desk) func(*testing.T) {
 		imported(t, d.Store, ndjson(promotionLine("whole", `,"max_applications_per_cart":2.0,"min_cart_value":[{"currency":"USD","amount":5e2}]`), code("whole", "WHOLE", `,"max_uses":2.0,"uses":1.0`)))
 		p, err := d.Promotion(t.Context(), "whole")
 		require.NoError(t, err)
-		require.Equal(t, []any{ptr(2), usd}, []any{p.MaxApplicationsPerCart, p.MinCartValue})
+		require.Equal(t, []any{new(2), usd}, []any{p.MaxApplicationsPerCart, p.MinCartValue})
 		c, err := d.PromotionCode(t.Context(), "WHOLE")
 		require.NoError(t, err)
-		require.Equal(t, []any{ptr(2), ptr(1)}, []any{c.MaxUses, c.Uses()})
+		require.Equal(t, []any{new(2), new(1)}, []any{c.MaxUses, c.Uses()})
 	}
 }
 
 func promotionStood(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		change := percentOff(d.clock.Now())
-		change.Type, change.Schema = ptr(promotion.FixedDiscount), json.RawMessage(`{"currencies":[{"currency":"USD","amount":500}]}`)
+		change.Type, change.Schema = new(promotion.FixedDiscount), json.RawMessage(`{"currencies":[{"currency":"USD","amount":500}]}`)
 		_, err := d.CreatePromotion(t.Context(), actor, "old", change)
 		require.NoError(t, err)
 		imported(t, d.Store, strings.Replace(exported(t, d.Store), `"schema":`, `"max_discount_value":[{"currency":"USD","amount":300}],"schema":`, 1))
 		require.Contains(t, exported(t, d.Store), `"max_discount_value":[{"currency":"USD","amount":300}]`)
-		update, err := d.UpdatePromotion(t.Context(), actor, "old", promotion.PromotionChange{Enabled: ptr(false)}, false)
+		update, err := d.UpdatePromotion(t.Context(), actor, "old", promotion.PromotionChange{Enabled: new(false)}, false)
 		require.NoError(t, err)
 		require.Equal(t, []store.CurrencyAmount{{Currency: "USD", Minor: 300}}, update.Promotion.MaxDiscountValue)
 		off, ok := update.Promotion.Discount(10_000, "USD")
 		require.Equal(t, []any{int64(300), true}, []any{off, ok}, "and means what it meant")
-		_, err = d.UpdatePromotion(t.Context(), actor, "old", promotion.PromotionChange{Name: ptr("")}, false)
+		_, err = d.UpdatePromotion(t.Context(), actor, "old", promotion.PromotionChange{Name: new("")}, false)
 		requireFaults(t, err, "UNPROCESSABLE name")
 		update, err = d.UpdatePromotion(t.Context(), actor, "old", promotion.PromotionChange{MaxDiscountValue: given()}, false)
 		require.NoError(t, err)
@@ -119,7 +119,7 @@ func promotionSchemas(d *desk) func(*testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, schema, string(p.Schema))
 			if len(p.Currencies) > 0 {
-				require.Equal(t, ptr(int64(5)), p.Currencies[0].Minor)
+				require.Equal(t, new(int64(5)), p.Currencies[0].Minor)
 			}
 		}
 	}

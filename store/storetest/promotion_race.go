@@ -87,7 +87,7 @@ func codesModel(e Engine) func(*testing.T) {
 						codes[id] = map[string]bool{}
 					}
 					ends[id] = d.clock.Now().Add(day)
-					_, err := d.UpdatePromotion(t.Context(), actor, id, promotion.PromotionChange{End: ptr(ends[id].Format(date))}, false)
+					_, err := d.UpdatePromotion(t.Context(), actor, id, promotion.PromotionChange{End: new(ends[id].Format(date))}, false)
 					require.NoError(r, err)
 				case "sweep":
 					require.NoError(r, d.Sweep(t.Context()))
@@ -107,7 +107,7 @@ func codesModel(e Engine) func(*testing.T) {
 func codesRaced(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		stores := []*shop.Store{e.Open(t, at(clock)), e.Open(t, at(clock))}
+		stores := []*shop.Store{e.Open(t, At(clock)), e.Open(t, At(clock))}
 		const writers = 12
 		for n := range writers {
 			made(t, stores[0], fmt.Sprint("p", n), noon)
@@ -150,7 +150,7 @@ func codesRaced(e Engine) func(*testing.T) {
 func reenabledRaced(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		s := e.Open(t, at(clock))
+		s := e.Open(t, At(clock))
 		made(t, s, "p", noon)
 		made(t, s, "q", noon)
 		var group sync.WaitGroup
@@ -160,7 +160,7 @@ func reenabledRaced(e Engine) func(*testing.T) {
 					switch n {
 					case 0: // ended, and enabled again
 						for _, end := range []time.Time{noon.Add(-time.Minute), noon.Add(day)} {
-							_, err := s.UpdatePromotion(context.Background(), actor, "p", promotion.PromotionChange{Start: ptr("2024-01-01"), End: ptr(end.Format(date))}, false)
+							_, err := s.UpdatePromotion(context.Background(), actor, "p", promotion.PromotionChange{Start: new("2024-01-01"), End: new(end.Format(date))}, false)
 							if err != nil {
 								t.Error(err)
 							}

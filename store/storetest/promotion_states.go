@@ -39,10 +39,10 @@ func promotionWalk(d *desk) func(*testing.T) {
 		d.clock.Set(now.Add(time.Hour))
 		require.NoError(t, deletePromotion(t.Context(), s, actor, "other"))
 		stands(promotion.PromotionActive, true, true)
-		_, err = s.UpdatePromotion(t.Context(), actor, "walk", promotion.PromotionChange{Enabled: ptr(false)}, false)
+		_, err = s.UpdatePromotion(t.Context(), actor, "walk", promotion.PromotionChange{Enabled: new(false)}, false)
 		require.NoError(t, err)
 		stands(promotion.PromotionDisabled, false, true)
-		_, err = s.UpdatePromotion(t.Context(), actor, "walk", promotion.PromotionChange{Enabled: ptr(true)}, false)
+		_, err = s.UpdatePromotion(t.Context(), actor, "walk", promotion.PromotionChange{Enabled: new(true)}, false)
 		require.NoError(t, err)
 		stands(promotion.PromotionActive, true, true)
 		d.clock.Set(now.Add(25*time.Hour - time.Millisecond))
@@ -52,13 +52,13 @@ func promotionWalk(d *desk) func(*testing.T) {
 		_, _, err = s.CreatePromotionCodes(t.Context(), actor, "walk", newCodes("LATE"), "")
 		requireFault(t, err, store.Unprocessable, "", "ended at", "future")
 
-		for _, change := range []promotion.PromotionChange{{Enabled: ptr(false)}, {Enabled: ptr(true)}, {Start: ptr("2024-01-01")}} {
+		for _, change := range []promotion.PromotionChange{{Enabled: new(false)}, {Enabled: new(true)}, {Start: new("2024-01-01")}} {
 			update, err := s.UpdatePromotion(t.Context(), actor, "walk", change, false)
 			require.NoError(t, err)
 			require.Zero(t, update.CodesDeleted, "its end stays past")
 			stands(promotion.PromotionExpired, false, true)
 		}
-		update, err := s.UpdatePromotion(t.Context(), actor, "walk", promotion.PromotionChange{End: ptr(now.Add(50 * time.Hour).Format(date))}, false)
+		update, err := s.UpdatePromotion(t.Context(), actor, "walk", promotion.PromotionChange{End: new(now.Add(50 * time.Hour).Format(date))}, false)
 		require.NoError(t, err)
 		require.Equal(t, []any{1, promotion.PromotionActive}, []any{update.CodesDeleted, update.Promotion.State})
 		_, err = s.PromotionCode(t.Context(), "WALK")
@@ -83,7 +83,7 @@ func promotionWalk(d *desk) func(*testing.T) {
 // codesOf are a promotion's codes, as the list has them.
 func codesOf(t testing.TB, s *shop.Store, promotion string) (codes []string) {
 	t.Helper()
-	slice, err := s.PromotionCodes(t.Context(), promotion, nil, store.Sort{}, store.Page{First: ptr(100)})
+	slice, err := s.PromotionCodes(t.Context(), promotion, nil, store.Sort{}, store.Page{First: new(100)})
 	require.NoError(t, err)
 	for _, c := range slice.Items {
 		codes = append(codes, c.Code)
@@ -98,13 +98,13 @@ func promotionDryRun(d *desk) func(*testing.T) {
 		require.NoError(t, addCodes(s, "dry", "A", "B", "C"))
 		d.clock.Advance(2 * day)
 		before := exported(t, s)
-		change := promotion.PromotionChange{Name: ptr("Again"), End: ptr(now.Add(9 * day).Format(date))}
+		change := promotion.PromotionChange{Name: new("Again"), End: new(now.Add(9 * day).Format(date))}
 		update, err := s.UpdatePromotion(t.Context(), actor, "dry", change, true)
 		require.NoError(t, err)
 		require.Equal(t, []any{3, "Again", promotion.PromotionActive}, []any{update.CodesDeleted, update.Promotion.Name, update.Promotion.State})
 		require.Equal(t, before, exported(t, s))
 		require.Len(t, codesOf(t, s, "dry"), 3)
-		_, err = s.UpdatePromotion(t.Context(), actor, "dry", promotion.PromotionChange{End: ptr("never")}, true)
+		_, err = s.UpdatePromotion(t.Context(), actor, "dry", promotion.PromotionChange{End: new("never")}, true)
 		requireFault(t, err, store.Invalid, "end", "must be a date")
 		update, err = s.UpdatePromotion(t.Context(), actor, "dry", change, false)
 		require.NoError(t, err)
@@ -117,7 +117,7 @@ func promotionAutomatic(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s, now := d.Store, d.clock.Now()
 		change := percentOff(now)
-		change.Automatic = ptr(true)
+		change.Automatic = new(true)
 		_, err := s.CreatePromotion(t.Context(), actor, "auto", change)
 		require.NoError(t, err)
 		require.Equal(t, []string{"auto_auto"}, codesOf(t, s, "auto"))
@@ -126,17 +126,17 @@ func promotionAutomatic(d *desk) func(*testing.T) {
 		_, err = s.DeletePromotionCodes(t.Context(), actor, "auto", []string{"auto_auto"})
 		requireFault(t, err, store.Unprocessable, "codes.0", "automatic code")
 
-		update, err := s.UpdatePromotion(t.Context(), actor, "auto", promotion.PromotionChange{Automatic: ptr(false)}, false)
+		update, err := s.UpdatePromotion(t.Context(), actor, "auto", promotion.PromotionChange{Automatic: new(false)}, false)
 		require.NoError(t, err)
 		require.Equal(t, 1, update.CodesDeleted)
 		require.Empty(t, codesOf(t, s, "auto"))
 		require.NoError(t, addCodes(s, "auto", "MINE"))
-		_, err = s.UpdatePromotion(t.Context(), actor, "auto", promotion.PromotionChange{Automatic: ptr(true)}, false)
+		_, err = s.UpdatePromotion(t.Context(), actor, "auto", promotion.PromotionChange{Automatic: new(true)}, false)
 		require.NoError(t, err)
 		require.Equal(t, []string{"MINE", "auto_auto"}, codesOf(t, s, "auto"), "the codes it had stay")
 
 		d.clock.Advance(2 * day)
-		_, err = s.UpdatePromotion(t.Context(), actor, "auto", promotion.PromotionChange{End: ptr(d.clock.Now().Add(day).Format(date))}, false)
+		_, err = s.UpdatePromotion(t.Context(), actor, "auto", promotion.PromotionChange{End: new(d.clock.Now().Add(day).Format(date))}, false)
 		require.NoError(t, err)
 		require.Equal(t, []string{"auto_auto"}, codesOf(t, s, "auto"), "a new one, and the others are gone")
 		c, err := s.PromotionCode(t.Context(), "auto_auto")
@@ -146,7 +146,7 @@ func promotionAutomatic(d *desk) func(*testing.T) {
 		made(t, s, "taker", d.clock.Now())
 		require.NoError(t, addCodes(s, "taker", "auto_late"))
 		change = percentOff(d.clock.Now())
-		change.Automatic = ptr(true)
+		change.Automatic = new(true)
 		_, err = s.CreatePromotion(t.Context(), actor, "late", change)
 		requireFault(t, err, store.Unprocessable, "automatic", `"auto_late"`, "another promotion")
 	}

@@ -57,8 +57,8 @@ const (
 
 // percentOff is a promotion that is active for a day from now.
 func percentOff(now time.Time) promotion.PromotionChange {
-	return promotion.PromotionChange{Name: ptr("Ten percent"), Description: ptr(""), Type: ptr(promotion.PercentDiscount), Enabled: ptr(true),
-		Start: ptr(now.Format(date)), End: ptr(now.Add(day).Format(date)), Schema: json.RawMessage(`{"percent":10}`)}
+	return promotion.PromotionChange{Name: new("Ten percent"), Description: new(""), Type: new(promotion.PercentDiscount), Enabled: new(true),
+		Start: new(now.Format(date)), End: new(now.Add(day).Format(date)), Schema: json.RawMessage(`{"percent":10}`)}
 }
 
 // deletePromotion deletes a promotion, and not only as a dry run.
@@ -104,22 +104,22 @@ func promotionKept(d *desk) func(*testing.T) {
 		s := d.Store
 		now := d.clock.Now()
 		p, err := s.CreatePromotion(t.Context(), actor, "C0FFEE00-0000-4000-8000-000000000001", promotion.PromotionChange{
-			Name: ptr("Off"), Description: ptr("Something off."), Type: ptr(promotion.FixedDiscount), Start: ptr("2024-06-01"), End: ptr("2024-06-02 "[:10] + "T09:30"),
+			Name: new("Off"), Description: new("Something off."), Type: new(promotion.FixedDiscount), Start: new("2024-06-01"), End: new("2024-06-02 "[:10] + "T09:30"),
 			MinCartValue:           given(store.CurrencyAmount{Currency: "USD", Minor: 5000}),
-			MaxApplicationsPerCart: ptr(2), Schema: json.RawMessage(`{"odd": [1, 2.50], "currencies": [{"currency":"USD","amount":1000}], "target_catalogs": ["main"], "conditions": {"and":[{"template":"t","field":"f","type":"integer","value":"7"}]}}`)})
+			MaxApplicationsPerCart: new(2), Schema: json.RawMessage(`{"odd": [1, 2.50], "currencies": [{"currency":"USD","amount":1000}], "target_catalogs": ["main"], "conditions": {"and":[{"template":"t","field":"f","type":"integer","value":"7"}]}}`)})
 		require.NoError(t, err)
 		require.Equal(t, "c0ffee00-0000-4000-8000-000000000001", p.ID, "canonical")
-		require.Equal(t, []any{"Off", "Something off.", false, false, promotion.PromotionDisabled, ptr(2)}, []any{p.Name, p.Description, p.Enabled, p.Automatic, p.State, p.MaxApplicationsPerCart})
+		require.Equal(t, []any{"Off", "Something off.", false, false, promotion.PromotionDisabled, new(2)}, []any{p.Name, p.Description, p.Enabled, p.Automatic, p.State, p.MaxApplicationsPerCart})
 		require.Equal(t, time.Date(2024, 6, 1, 0, 0, 0, 0, time.UTC), p.Start)
 		require.Equal(t, time.Date(2024, 6, 2, 9, 30, 0, 0, time.UTC), p.End)
 		require.Equal(t, `{"odd":[1,2.50],"currencies":[{"currency":"USD","amount":1000}],"target_catalogs":["main"],"conditions":{"and":[{"template":"t","field":"f","type":"integer","value":"7"}]}}`, string(p.Schema), "as it was written")
-		require.Equal(t, []promotion.PromotionCurrency{{Currency: "USD", Minor: ptr(int64(1000))}}, p.Currencies)
+		require.Equal(t, []promotion.PromotionCurrency{{Currency: "USD", Minor: new(int64(1000))}}, p.Currencies)
 		require.Equal(t, []string{"main"}, p.TargetCatalogs)
 		require.JSONEq(t, `{"and":[{"template":"t","field":"f","type":"integer","value":"7"}]}`, string(p.Conditions))
 		require.Equal(t, []time.Time{now, now}, []time.Time{p.CreatedAt, p.UpdatedAt})
 
 		later := d.clock.Advance(time.Minute)
-		update, err := s.UpdatePromotion(t.Context(), actor, p.ID, promotion.PromotionChange{Enabled: ptr(true), MinCartValue: given()}, false)
+		update, err := s.UpdatePromotion(t.Context(), actor, p.ID, promotion.PromotionChange{Enabled: new(true), MinCartValue: given()}, false)
 		require.NoError(t, err)
 		changed := update.Promotion
 		require.Equal(t, []any{"Off", true, promotion.PromotionScheduled, 0}, []any{changed.Name, changed.Enabled, changed.State, len(changed.MinCartValue)})
@@ -129,7 +129,7 @@ func promotionKept(d *desk) func(*testing.T) {
 		require.Equal(t, changed, read)
 
 		d.clock.Advance(time.Minute)
-		update, err = s.UpdatePromotion(t.Context(), actor, p.ID, promotion.PromotionChange{Enabled: ptr(true)}, false)
+		update, err = s.UpdatePromotion(t.Context(), actor, p.ID, promotion.PromotionChange{Enabled: new(true)}, false)
 		require.NoError(t, err)
 		require.Equal(t, later, update.Promotion.UpdatedAt, "nothing was different")
 
@@ -244,7 +244,7 @@ func promotionNeeds(d *desk) func(*testing.T) {
 			require.Equal(t, c.member, strings.Join(store.AsErrors(err)[0].Path, "."), "%s %s: %v", c.kind, c.schema, err)
 		}
 		change := percentOff(noon)
-		change.Name, change.Start, change.End = ptr(""), ptr("soon"), ptr("2024-13-01")
+		change.Name, change.Start, change.End = new(""), new("soon"), new("2024-13-01")
 		_, err := d.CreatePromotion(t.Context(), actor, "", change)
 		require.Len(t, store.AsErrors(err), 3, "every fault at once: %v", err)
 		change = percentOff(noon)
@@ -274,9 +274,9 @@ func promotionListed(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		for i, name := range []string{"Étude", "apple", "Zebra", "Apple pie", "zebra 2"} {
 			change := percentOff(d.clock.Now())
-			change.Name, change.Enabled = &name, ptr(i%2 == 0)
+			change.Name, change.Enabled = &name, new(i%2 == 0)
 			if i == 4 {
-				change.Start = ptr(d.clock.Now().Add(time.Hour).Format(date))
+				change.Start = new(d.clock.Now().Add(time.Hour).Format(date))
 			}
 			_, err := d.CreatePromotion(t.Context(), actor, fmt.Sprintf("p%d", i), change)
 			require.NoError(t, err)
@@ -294,26 +294,26 @@ func promotionListed(d *desk) func(*testing.T) {
 			{promotion.PromotionFilter{Search: "apple"}, store.Sort{}, "p1 p3"},
 			{promotion.PromotionFilter{Search: "etu"}, store.Sort{}, "p0"},
 			{promotion.PromotionFilter{Search: "PIE app"}, store.Sort{}, "p3"},
-			{promotion.PromotionFilter{NameLike: ptr("apple")}, store.Sort{}, "p1"},
-			{promotion.PromotionFilter{NameLike: ptr("APPLE*")}, store.Sort{}, "p1 p3"},
-			{promotion.PromotionFilter{NameLike: ptr("*apple")}, store.Sort{}, "p1"},
-			{promotion.PromotionFilter{NameLike: ptr("*pie")}, store.Sort{}, "p3"},
-			{promotion.PromotionFilter{NameLike: ptr("*ppl*")}, store.Sort{}, "p1 p3"},
-			{promotion.PromotionFilter{NameLike: ptr("ppl*")}, store.Sort{}, ""},
-			{promotion.PromotionFilter{NameLike: ptr("*longer than any name")}, store.Sort{}, ""},
-			{promotion.PromotionFilter{NameLike: ptr("*A 2")}, store.Sort{}, "p4"},
-			{promotion.PromotionFilter{NameLike: ptr("é*")}, store.Sort{}, "p0"},
-			{promotion.PromotionFilter{NameLike: ptr("*DE")}, store.Sort{}, "p0"},
-			{promotion.PromotionFilter{NameLike: ptr("*")}, store.Sort{}, "p0 p1 p2 p3 p4"},
-			{promotion.PromotionFilter{NameLike: ptr("**")}, store.Sort{}, "p0 p1 p2 p3 p4"},
-			{promotion.PromotionFilter{NameLike: ptr("")}, store.Sort{}, ""},
-			{promotion.PromotionFilter{NameLike: ptr(`\*`)}, store.Sort{}, ""},
-			{promotion.PromotionFilter{NameLike: ptr("%a%")}, store.Sort{}, ""},
+			{promotion.PromotionFilter{NameLike: new("apple")}, store.Sort{}, "p1"},
+			{promotion.PromotionFilter{NameLike: new("APPLE*")}, store.Sort{}, "p1 p3"},
+			{promotion.PromotionFilter{NameLike: new("*apple")}, store.Sort{}, "p1"},
+			{promotion.PromotionFilter{NameLike: new("*pie")}, store.Sort{}, "p3"},
+			{promotion.PromotionFilter{NameLike: new("*ppl*")}, store.Sort{}, "p1 p3"},
+			{promotion.PromotionFilter{NameLike: new("ppl*")}, store.Sort{}, ""},
+			{promotion.PromotionFilter{NameLike: new("*longer than any name")}, store.Sort{}, ""},
+			{promotion.PromotionFilter{NameLike: new("*A 2")}, store.Sort{}, "p4"},
+			{promotion.PromotionFilter{NameLike: new("é*")}, store.Sort{}, "p0"},
+			{promotion.PromotionFilter{NameLike: new("*DE")}, store.Sort{}, "p0"},
+			{promotion.PromotionFilter{NameLike: new("*")}, store.Sort{}, "p0 p1 p2 p3 p4"},
+			{promotion.PromotionFilter{NameLike: new("**")}, store.Sort{}, "p0 p1 p2 p3 p4"},
+			{promotion.PromotionFilter{NameLike: new("")}, store.Sort{}, ""},
+			{promotion.PromotionFilter{NameLike: new(`\*`)}, store.Sort{}, ""},
+			{promotion.PromotionFilter{NameLike: new("%a%")}, store.Sort{}, ""},
 			{promotion.PromotionFilter{IDs: []string{"p4", "p1", "none"}}, store.Sort{}, "p1 p4"},
 			{promotion.PromotionFilter{Names: []string{"Zebra"}}, store.Sort{}, "p2"},
 			{promotion.PromotionFilter{Types: []promotion.PromotionType{promotion.XForY}}, store.Sort{}, ""},
-			{promotion.PromotionFilter{Enabled: ptr(true)}, store.Sort{}, "p0 p2 p4"},
-			{promotion.PromotionFilter{Automatic: ptr(true)}, store.Sort{}, ""},
+			{promotion.PromotionFilter{Enabled: new(true)}, store.Sort{}, "p0 p2 p4"},
+			{promotion.PromotionFilter{Automatic: new(true)}, store.Sort{}, ""},
 			{promotion.PromotionFilter{States: []promotion.PromotionState{promotion.PromotionActive}}, store.Sort{}, "p0 p2"},
 			{promotion.PromotionFilter{States: []promotion.PromotionState{promotion.PromotionScheduled, promotion.PromotionDisabled}}, store.Sort{}, "p1 p3 p4"},
 			{promotion.PromotionFilter{States: []promotion.PromotionState{promotion.PromotionExpired}}, store.Sort{}, ""},
@@ -321,7 +321,7 @@ func promotionListed(d *desk) func(*testing.T) {
 			var ids []string
 			var after *string
 			for { // a row a page
-				slice, err := d.Promotions(t.Context(), c.filter, store.ListQuery{Sort: c.sort, Page: store.Page{First: ptr(1), After: after}})
+				slice, err := d.Promotions(t.Context(), c.filter, store.ListQuery{Sort: c.sort, Page: store.Page{First: new(1), After: after}})
 				require.NoError(t, err)
 				for _, p := range slice.Items {
 					ids = append(ids, p.ID)

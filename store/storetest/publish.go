@@ -32,7 +32,7 @@ func Publish(t *testing.T, e Engine) {
 	t.Run("nodes are those of the catalog, by name", publishNodes(v))
 	t.Run("typed members say what the JSON says", publishTyped(v))
 
-	d := &desk{s, e, e.SQL(t), nil}
+	d := &desk{Store: s, engine: e, db: e.SQL(t)}
 	d.run(t, "files come along, and those that are missing do not", publishFiles)
 	d.run(t, "components that are live are kept, whatever the relationship lists", publishComponents)
 	d.run(t, "an attachment that stays keeps its place in time", publishAttachments)
@@ -73,7 +73,7 @@ func outletView(t require.TestingT, s *shop.Store, shopper release.ShopperContex
 // listed is a whole list by id, a page after the other; its total must agree.
 func listed(t require.TestingT, v *release.View, query release.ProductQuery) []string {
 	ids := []string{}
-	for query.Page = (store.Page{First: ptr(100)}); ; {
+	for query.Page = (store.Page{First: new(100)}); ; {
 		slice, err := v.Products(context.Background(), query)
 		require.NoError(t, err)
 		for _, product := range slice.Items {
@@ -332,7 +332,7 @@ func publishNodes(v *release.View) func(*testing.T) {
 			{"by id, last updated first, whatever the order asked", release.NodeFilter{IDs: []string{"tools", "box", "empty", "tools"}}, "empty tools"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				slice, err := v.Nodes(t.Context(), release.NodeQuery{Filter: c.filter, Page: store.Page{First: ptr(1)}})
+				slice, err := v.Nodes(t.Context(), release.NodeQuery{Filter: c.filter, Page: store.Page{First: new(1)}})
 				require.NoError(t, err)
 				total, err := slice.Total(t.Context())
 				require.NoError(t, err)
@@ -344,7 +344,7 @@ func publishNodes(v *release.View) func(*testing.T) {
 					if !slice.HasNext {
 						break
 					}
-					slice, err = v.Nodes(t.Context(), release.NodeQuery{Filter: c.filter, Page: store.Page{First: ptr(1), After: &slice.Cursors()[0]}})
+					slice, err = v.Nodes(t.Context(), release.NodeQuery{Filter: c.filter, Page: store.Page{First: new(1), After: &slice.Cursors()[0]}})
 					require.NoError(t, err)
 				}
 				require.Equal(t, strings.Fields(c.want), ids)

@@ -59,14 +59,14 @@ func renamed(t require.TestingT, s *shop.Store, version string) {
 
 // firstPage is one product of the list of all, and its cursor.
 func firstPage(t require.TestingT, v *release.View) (name, cursor string) {
-	slice, err := v.Products(context.Background(), release.ProductQuery{Page: store.Page{First: ptr(1)}})
+	slice, err := v.Products(context.Background(), release.ProductQuery{Page: store.Page{First: new(1)}})
 	require.NoError(t, err)
 	require.Len(t, slice.Items, 1)
 	return slice.Items[0].Name(), slice.Cursors()[0]
 }
 
 func nextPage(v *release.View, cursor string) (*store.Slice[*release.Product], error) {
-	return v.Products(context.Background(), release.ProductQuery{Page: store.Page{First: ptr(1), After: &cursor}})
+	return v.Products(context.Background(), release.ProductQuery{Page: store.Page{First: new(1), After: &cursor}})
 }
 
 func releaseFollowed(e Engine) func(*testing.T) {
@@ -87,7 +87,7 @@ func releaseFollowed(e Engine) func(*testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, strings.Replace(want, "Kit", "Anvil", 1), again.Items[0].Name())
 		}
-		before, err := v.Products(t.Context(), release.ProductQuery{Page: store.Page{Last: ptr(1), Before: &cursor}})
+		before, err := v.Products(t.Context(), release.ProductQuery{Page: store.Page{Last: new(1), Before: &cursor}})
 		require.NoError(t, err)
 		require.Empty(t, before.Items)
 		_, err = v.Products(t.Context(), release.ProductQuery{Page: store.Page{After: &cursor, Before: &fresh}})
@@ -98,13 +98,13 @@ func releaseFollowed(e Engine) func(*testing.T) {
 func releaseExpired(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		s := published(t, e, at(clock), withoutDeltas)
-		bare := e.Open(t, at(clock), func(config *shop.Config) { config.NoCache = true })
+		s := published(t, e, At(clock), withoutDeltas)
+		bare := e.Open(t, At(clock), func(config *shop.Config) { config.NoCache = true })
 		before := viewOf(t, s, release.ShopperContext{})
 		_, cursor := firstPage(t, before)
-		tools, err := before.Products(t.Context(), release.ProductQuery{NodeID: "tools", Page: store.Page{First: ptr(1)}})
+		tools, err := before.Products(t.Context(), release.ProductQuery{NodeID: "tools", Page: store.Page{First: new(1)}})
 		require.NoError(t, err)
-		nodes, err := before.Nodes(t.Context(), release.NodeQuery{Page: store.Page{First: ptr(1)}})
+		nodes, err := before.Nodes(t.Context(), release.NodeQuery{Page: store.Page{First: new(1)}})
 		require.NoError(t, err)
 		clock.Advance(time.Minute)
 		renamed(t, s, "Second")
@@ -147,7 +147,7 @@ func releaseOfAnother(e Engine) func(*testing.T) {
 func releaseKept(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		s := e.Open(t, at(clock), withoutDeltas)
+		s := e.Open(t, At(clock), withoutDeltas)
 		imported(t, s, shopFile)
 		var cursors []string
 		for i := range 5 {
@@ -231,7 +231,7 @@ func requireNoLeftovers(t require.TestingT, db *sql.DB) {
 func releaseShared(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		s, db := published(t, e, at(clock)), e.SQL(t)
+		s, db := published(t, e, At(clock)), e.SQL(t)
 		before := count(t, db, "document")
 		publish(t, s, "main", "outlet", "main")
 		require.Equal(t, before, count(t, db, "document"), "nothing changed")
@@ -250,7 +250,7 @@ func releaseInterrupted(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		OnceIsEnough(t, e)
 		clock := NewClock(noon)
-		s, db := e.Open(t, at(clock)), e.SQL(t)
+		s, db := e.Open(t, At(clock)), e.SQL(t)
 		imported(t, s, shopFile+generated(t, 1300, 6))
 		catalogs, err := s.CatalogIDs(t.Context())
 		require.NoError(t, err)
@@ -272,7 +272,7 @@ func releaseInterrupted(e Engine) func(*testing.T) {
 		interrupt()
 		require.Equal(t, 2, count(t, db, "release"))
 		require.Greater(t, count(t, db, `release_product WHERE release_id <> `+strconv.FormatInt(newest.ID, 10)), 0)
-		again := viewOf(t, e.Open(t, at(clock)), release.ShopperContext{})
+		again := viewOf(t, e.Open(t, At(clock)), release.ShopperContext{})
 		require.Equal(t, newest.ID, again.Release.ID)
 		require.Equal(t, want, listed(t, again, release.ProductQuery{}))
 
@@ -346,7 +346,7 @@ func releaseTogether(e Engine) func(*testing.T) {
 func releaseRaced(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		stores, db := []*shop.Store{e.Open(t, at(clock)), e.Open(t, at(clock))}, e.SQL(t)
+		stores, db := []*shop.Store{e.Open(t, At(clock)), e.Open(t, At(clock))}, e.SQL(t)
 		imported(t, stores[0], shopFile)
 		for i := range 4 {
 			clock.Advance(2 * time.Hour)
@@ -404,7 +404,7 @@ func readWhole(s *shop.Store, way int) string {
 		{Sort: store.Sort{By: store.SortUpdatedAt}, Filter: release.ProductFilter{Ranges: []store.Range{recent}}},
 	}
 	query, version, seen := queries[way%len(queries)], "", 0
-	query.Page.First = ptr(1)
+	query.Page.First = new(1)
 	for {
 		v, err := s.View(context.Background(), release.ShopperContext{})
 		if err != nil {

@@ -17,7 +17,7 @@ func releaseRemembered(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		OnceIsEnough(t, e)
 		clock := NewClock(noon)
-		s, db := e.Open(t, at(clock), withoutDeltas), e.SQL(t)
+		s, db := e.Open(t, At(clock), withoutDeltas), e.SQL(t)
 		imported(t, s, shopFile)
 		for i := range 25 {
 			imported(t, s, ndjson(with("product", "brush", `"For paint."`, `"For paint `+strconv.Itoa(i)+`."`)))
@@ -46,11 +46,11 @@ func releaseWalked(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		OnceIsEnough(t, e)
 		clock := NewClock(noon)
-		s := published(t, e, at(clock), func(config *shop.Config) { config.NoCache = true })
+		s := published(t, e, At(clock), func(config *shop.Config) { config.NoCache = true })
 		want := listed(t, viewOf(t, s, release.ShopperContext{}), release.ProductQuery{})
 		require.Greater(t, len(want), 5)
 		for _, sort := range []store.Sort{{}, {By: store.SortID}, {By: store.SortName, Descending: true}} {
-			query := release.ProductQuery{Sort: sort, Page: store.Page{First: ptr(1)}}
+			query := release.ProductQuery{Sort: sort, Page: store.Page{First: new(1)}}
 			whole := listed(t, viewOf(t, s, release.ShopperContext{}), release.ProductQuery{Sort: sort})
 			var seen []string
 			version := ""
@@ -112,11 +112,11 @@ func releaseSame(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		OnceIsEnough(t, e)
 		clock := NewClock(noon)
-		stores := map[string]*shop.Store{"whole": e.Open(t, at(clock), withoutDeltas), "delta": e.Open(t, at(clock))}
+		stores := map[string]*shop.Store{"whole": e.Open(t, At(clock), withoutDeltas), "delta": e.Open(t, At(clock))}
 		imported(t, stores["delta"], shopFile)
 		publish(t, stores["delta"], "main", "outlet")
 		served := func() string {
-			routing := viewOf(t, e.Open(t, at(clock)), release.ShopperContext{})
+			routing := viewOf(t, e.Open(t, At(clock)), release.ShopperContext{})
 			return routing.Release.UUID()
 		}
 		brush := func(text string) string { return with("product", "brush", `"For paint."`, `"`+text+`"`) }

@@ -34,7 +34,7 @@ func releasesOf(t *testing.T, s *shop.Store, catalog string) (ids []string, text
 
 func releasesListed(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t, at(NewClock(noon)))
+		s := e.Open(t, At(NewClock(noon)))
 		imported(t, s, shopFile)
 		_, text := releasesOf(t, s, "main")
 		require.Empty(t, text)
@@ -60,7 +60,7 @@ func releasesListed(e Engine) func(*testing.T) {
 func releaseRolledBack(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		here, there := e.Open(t, at(clock)), e.Open(t, at(clock))
+		here, there := e.Open(t, At(clock)), e.Open(t, At(clock))
 		imported(t, here, shopFile)
 		for _, version := range []string{"One", "Two", "Three"} {
 			renamed(t, here, version)
@@ -134,7 +134,7 @@ func releasePreviewed(e Engine) func(*testing.T) {
 func releaseSweptAndServed(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		s, other := e.Open(t, at(clock), withoutDeltas), e.Open(t, at(clock), withoutDeltas)
+		s, other := e.Open(t, At(clock), withoutDeltas), e.Open(t, At(clock), withoutDeltas)
 		imported(t, s, shopFile)
 		for round := range 4 {
 			for i := range 4 {

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,7 +40,7 @@ func seenBy(t require.TestingT, s *shop.Store, shopper release.ShopperContext) s
 
 func rulesImported(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		s := published(t, e, at(NewClock(noon)))
+		s := published(t, e, At(NewClock(noon)))
 		member := release.ShopperContext{AccountID: "acme", AccountTags: []string{"silver", "gold"}, CustomerID: "bob"}
 		for _, c := range []struct {
 			name    string
@@ -62,7 +63,7 @@ func rulesImported(e Engine) func(*testing.T) {
 func rulesInOrder(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := published(t, e)
-		toMain := func(id string) string { return replaced(rule(id, `"channels":["kiosk"],`), "outlet", "main") }
+		toMain := func(id string) string { return strings.ReplaceAll(rule(id, `"channels":["kiosk"],`), "outlet", "main") }
 		imported(t, s, ndjson(rule("z-first", `"channels":["kiosk"],`), toMain("a-second")))
 		require.Equal(t, "outlet", seenBy(t, s, release.ShopperContext{Channel: "kiosk"}))
 		imported(t, s, ndjson(toMain("a-second"), rule("z-first", `"channels":["kiosk","stall"],`)))
@@ -73,7 +74,7 @@ func rulesInOrder(e Engine) func(*testing.T) {
 func rulesByTheClock(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		s := published(t, e, at(clock))
+		s := published(t, e, At(clock))
 		imported(t, s, ndjson(rule("hour", `"channels":["web"],"schedules":[{"valid_from":"2024-05-30T13:00:00.000Z","valid_to":"2024-05-30T14:00:00.000Z"}],`)))
 		for _, c := range []struct{ at, want, until string }{
 			{"12:00:00.000", "main", "13:00:00"},
@@ -148,7 +149,7 @@ func rulesKept(e Engine) func(*testing.T) {
 
 func rulesExplained(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t, at(NewClock(noon)))
+		s := e.Open(t, At(NewClock(noon)))
 		explain := func(shopper release.ShopperContext) *release.CatalogResolution {
 			x, err := s.CatalogResolution(context.Background(), shopper, nil)
 			require.NoError(t, err)
@@ -171,7 +172,7 @@ func rulesExplained(e Engine) func(*testing.T) {
 		club, everyone := x.Candidates[0], x.Candidates[1]
 		require.Equal(t, []any{4, 1, release.CriterionMatched, release.CriterionMissed, release.CriterionMatched}, []any{club.Score, club.Missed, club.Channel(), club.Tag(), club.Schedule()})
 		require.Equal(t, []any{0, 0, true, release.CriterionNotAsked, release.CriterionNotAsked}, []any{everyone.Score, everyone.Missed, everyone.Default(), everyone.Channel(), everyone.Schedule()})
-		_, err := s.UpdateCatalogRule(t.Context(), actor, "club", catalog.RuleChange{CatalogID: ptr("nowhere")})
+		_, err := s.UpdateCatalogRule(t.Context(), actor, "club", catalog.RuleChange{CatalogID: new("nowhere")})
 		requireFault(t, err, store.Unprocessable, "catalog_id", `catalog: "nowhere"`)
 	}
 }

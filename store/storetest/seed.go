@@ -67,10 +67,8 @@ func stocked(t *testing.T, e Engine, available int, products ...string) *shop.St
 		rows = append(rows, stock.Stock{ProductID: id, Available: available, CreatedAt: noon, UpdatedAt: noon})
 	}
 	SeedStock(t, e.SQL(t), rows...)
-	return e.Open(t, at(NewClock(noon)))
+	return e.Open(t, At(NewClock(noon)))
 }
-
-func at(clock *Clock) func(*shop.Config) { return At(clock) }
 
 // beside has a store go by a clock of its own, whatever the database's shows.
 func beside(clock *Clock) func(*shop.Config) {
@@ -117,5 +115,3 @@ func requireFault(t require.TestingT, err error, code store.Code, member string,
 		require.Contains(t, first.Error(), word)
 	}
 }
-
-func ptr[T any](value T) *T { return &value }

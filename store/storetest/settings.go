@@ -32,9 +32,9 @@ func settingsReadYourWrites(e Engine) func(*testing.T) {
 			change settings.SettingsChange
 			want   store.Settings
 		}{
-			{settings.SettingsChange{PageLength: ptr(50)}, store.Settings{PageLength: 50, Currency: "USD", Locale: "en"}},
-			{settings.SettingsChange{Currency: ptr("EUR")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "en"}},
-			{settings.SettingsChange{Locale: ptr("fr-CA")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
+			{settings.SettingsChange{PageLength: new(50)}, store.Settings{PageLength: 50, Currency: "USD", Locale: "en"}},
+			{settings.SettingsChange{Currency: new("EUR")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "en"}},
+			{settings.SettingsChange{Locale: new("fr-CA")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
 			{settings.SettingsChange{}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
 		} {
 			answered, err := s.UpdateSettings(t.Context(), actor, c.change)
@@ -56,21 +56,21 @@ func settingsBounds(e Engine) func(*testing.T) {
 			member string // at fault; empty when the change is fine
 			words  []string
 		}{
-			{"page length 1", settings.SettingsChange{PageLength: ptr(1)}, "", nil},
-			{"page length 100", settings.SettingsChange{PageLength: ptr(100)}, "", nil},
-			{"page length 0", settings.SettingsChange{PageLength: ptr(0)}, "page_length", []string{"between 1 and 100", "not 0"}},
-			{"page length 101", settings.SettingsChange{PageLength: ptr(101)}, "page_length", []string{"between 1 and 100", "not 101"}},
-			{"page length -1", settings.SettingsChange{PageLength: ptr(-1)}, "page_length", []string{"between 1 and 100", "not -1"}},
-			{"currency JPY", settings.SettingsChange{Currency: ptr("JPY")}, "", nil},
-			{"currency in lower case", settings.SettingsChange{Currency: ptr("usd")}, "currency", []string{"ISO 4217", `"usd"`}},
-			{"currency by name", settings.SettingsChange{Currency: ptr("EURO")}, "currency", []string{"ISO 4217", `"EURO"`}},
-			{"no currency", settings.SettingsChange{Currency: ptr("")}, "currency", []string{"ISO 4217"}},
-			{"currency with NUL", settings.SettingsChange{Currency: ptr("US\x00")}, "currency", []string{"ISO 4217"}},
-			{"locale de-CH", settings.SettingsChange{Locale: ptr("de-CH")}, "", nil},
-			{"no locale", settings.SettingsChange{Locale: ptr("")}, "locale", []string{"BCP 47"}},
-			{"locale that is a sentence", settings.SettingsChange{Locale: ptr("the English one")}, "locale", []string{"BCP 47", `"the English one"`}},
-			{"locale with NUL", settings.SettingsChange{Locale: ptr("en\x00")}, "locale", []string{"BCP 47"}},
-			{"locale that is not UTF-8", settings.SettingsChange{Locale: ptr("e\xff")}, "locale", []string{"BCP 47"}},
+			{"page length 1", settings.SettingsChange{PageLength: new(1)}, "", nil},
+			{"page length 100", settings.SettingsChange{PageLength: new(100)}, "", nil},
+			{"page length 0", settings.SettingsChange{PageLength: new(0)}, "page_length", []string{"between 1 and 100", "not 0"}},
+			{"page length 101", settings.SettingsChange{PageLength: new(101)}, "page_length", []string{"between 1 and 100", "not 101"}},
+			{"page length -1", settings.SettingsChange{PageLength: new(-1)}, "page_length", []string{"between 1 and 100", "not -1"}},
+			{"currency JPY", settings.SettingsChange{Currency: new("JPY")}, "", nil},
+			{"currency in lower case", settings.SettingsChange{Currency: new("usd")}, "currency", []string{"ISO 4217", `"usd"`}},
+			{"currency by name", settings.SettingsChange{Currency: new("EURO")}, "currency", []string{"ISO 4217", `"EURO"`}},
+			{"no currency", settings.SettingsChange{Currency: new("")}, "currency", []string{"ISO 4217"}},
+			{"currency with NUL", settings.SettingsChange{Currency: new("US\x00")}, "currency", []string{"ISO 4217"}},
+			{"locale de-CH", settings.SettingsChange{Locale: new("de-CH")}, "", nil},
+			{"no locale", settings.SettingsChange{Locale: new("")}, "locale", []string{"BCP 47"}},
+			{"locale that is a sentence", settings.SettingsChange{Locale: new("the English one")}, "locale", []string{"BCP 47", `"the English one"`}},
+			{"locale with NUL", settings.SettingsChange{Locale: new("en\x00")}, "locale", []string{"BCP 47"}},
+			{"locale that is not UTF-8", settings.SettingsChange{Locale: new("e\xff")}, "locale", []string{"BCP 47"}},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				before, err := s.Settings(t.Context())
@@ -92,7 +92,7 @@ func settingsBounds(e Engine) func(*testing.T) {
 func settingsFaults(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
-		_, err := s.UpdateSettings(t.Context(), actor, settings.SettingsChange{PageLength: ptr(0), Currency: ptr("?"), Locale: ptr("fr")})
+		_, err := s.UpdateSettings(t.Context(), actor, settings.SettingsChange{PageLength: new(0), Currency: new("?"), Locale: new("fr")})
 		var members [][]string
 		for _, fault := range store.AsErrors(err) {
 			require.Equal(t, store.Unprocessable, fault.Code)
@@ -137,9 +137,9 @@ func settingsInTurns(e Engine) func(*testing.T) {
 func settingsPageLength(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := stocked(t, e, 1, "a", "b", "c")
-		_, err := s.UpdateSettings(t.Context(), actor, settings.SettingsChange{PageLength: ptr(2)})
+		_, err := s.UpdateSettings(t.Context(), actor, settings.SettingsChange{PageLength: new(2)})
 		require.NoError(t, err)
-		for name, page := range map[string]store.Page{"no members": {}, "an offset": {Offset: ptr(0)}} {
+		for name, page := range map[string]store.Page{"no members": {}, "an offset": {Offset: new(0)}} {
 			slice, err := s.Stocks(t.Context(), store.ListQuery{Page: page})
 			require.NoError(t, err)
 			require.Len(t, slice.Items, 2, name)

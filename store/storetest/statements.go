@@ -46,10 +46,10 @@ func Statements(t *testing.T, e Engine) {
 		want        int
 		small, full func(context.Context) error
 	}{
-		{"a page", 1, page(store.Page{First: ptr(1)}), page(store.Page{First: ptr(100)})},
-		{"a page from the end", 1, page(store.Page{Last: ptr(1)}), page(store.Page{Last: ptr(100)})},
-		{"a page after a cursor", 1, page(store.Page{First: ptr(1), After: &cursor}), page(store.Page{First: ptr(100), After: &cursor})},
-		{"a page at an offset", 1, page(store.Page{First: ptr(1), Offset: ptr(50)}), page(store.Page{First: ptr(100), Offset: ptr(50)})},
+		{"a page", 1, page(store.Page{First: new(1)}), page(store.Page{First: new(100)})},
+		{"a page from the end", 1, page(store.Page{Last: new(1)}), page(store.Page{Last: new(100)})},
+		{"a page after a cursor", 1, page(store.Page{First: new(1), After: &cursor}), page(store.Page{First: new(100), After: &cursor})},
+		{"a page at an offset", 1, page(store.Page{First: new(1), Offset: new(50)}), page(store.Page{First: new(100), Offset: new(50)})},
 		{"a page with the total", 2, total(1), total(100)},
 		{"records by their ids", 1, byID(products[:1]), byID(products)},
 		{"ledgers of products", 1, ledgers(products[:1]), ledgers(products)},

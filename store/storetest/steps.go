@@ -89,7 +89,7 @@ func stepsOfJobs(e Engine) func(*testing.T) {
 		clocks := []*Clock{NewClock(noon), NewClock(noon)}
 		var stores []*shop.Store
 		for _, clock := range clocks {
-			stores = append(stores, e.Open(t, at(clock), func(c *shop.Config) { c.Log = slog.New(warnings{slog.DiscardHandler, &warned}) }))
+			stores = append(stores, e.Open(t, At(clock), func(c *shop.Config) { c.Log = slog.New(warnings{slog.DiscardHandler, &warned}) }))
 		}
 		imported(t, stores[0], promotionLine("p", ``))
 		stop := stepping(t, clocks...)
@@ -98,8 +98,8 @@ func stepsOfJobs(e Engine) func(*testing.T) {
 			jobs = append(jobs, generate(t, stores[0], promotion.CodeGeneration{PromotionID: "p", Count: count}))
 		}
 		for _, s := range stores {
-			working(t, s)
-			working(t, s)
+			Work(t, s)
+			Work(t, s)
 		}
 		for _, task := range jobs {
 			task = ended(t, stores[0], task.ID)
@@ -125,7 +125,7 @@ func stepsOfJobs(e Engine) func(*testing.T) {
 func stepsOfBuilds(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		builders, sweepers := NewClock(noon), NewClock(noon)
-		s, sweeper, db := e.Open(t, at(builders), withoutDeltas), e.Open(t, at(sweepers)), e.SQL(t)
+		s, sweeper, db := e.Open(t, At(builders), withoutDeltas), e.Open(t, At(sweepers)), e.SQL(t)
 		imported(t, s, shopFile)
 		number := func() string { return value(t, db, `SELECT value FROM counter WHERE name = 'release'`) }
 		for i, step := range steps {
@@ -175,7 +175,7 @@ func stepsSwept(e Engine) func(*testing.T) {
 func stepsOfReleases(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		s := published(t, e, at(clock))
+		s := published(t, e, At(clock))
 		for i, step := range steps {
 			_, cursor := firstPage(t, viewOf(t, s, release.ShopperContext{}))
 			clock.Set(noon.Add(step))
@@ -194,7 +194,7 @@ func stepsOfReleases(e Engine) func(*testing.T) {
 func stepsOfSchedules(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		s := published(t, e, at(clock))
+		s := published(t, e, At(clock))
 		imported(t, s, ndjson(rule("hour", `"channels":["web"],"schedules":[{"valid_from":"2024-05-30T13:00:00.000Z","valid_to":"2024-05-30T15:00:00.000Z"}],`))+
 			promotionLine("p", `,"start":"2024-05-30T10:00:00","end":"2024-05-30T15:00:00"`)+"\n"+code("p", "HOLDS", ``)+"\n"+code("p", "USED", `,"uses":2`))
 		_, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: "USED", Units: 1, Reference: "order"})
@@ -223,7 +223,7 @@ func stepsOfKeys(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clocks := []*Clock{NewClock(noon), NewClock(noon)}
 		first := stocked(t, e, 0, "a")
-		stores := []*shop.Store{e.Open(t, at(clocks[0])), e.Open(t, at(clocks[1]))}
+		stores := []*shop.Store{e.Open(t, At(clocks[0])), e.Open(t, At(clocks[1]))}
 		for i := range steps {
 			key := fmt.Sprint("k", i)
 			replayed, err := underKey(t, stores[0], "client:a", key)
@@ -248,7 +248,7 @@ func stepsOfRefusals(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
 		stocked(t, e, 0, "a")
-		s, db := e.Open(t, at(clock), few(5, 0)), e.SQL(t)
+		s, db := e.Open(t, At(clock), few(5, 0)), e.SQL(t)
 		var err error
 		for i := 0; err == nil && i < 10; i++ {
 			_, err = underKey(t, s, "client:a", fmt.Sprint("k", i))
@@ -268,7 +268,7 @@ func stepsOfLedgers(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clocks := []*Clock{NewClock(noon), NewClock(noon)}
 		stocked(t, e, 0, "a")
-		stores := []*shop.Store{e.Open(t, at(clocks[0])), e.Open(t, at(clocks[1]))}
+		stores := []*shop.Store{e.Open(t, At(clocks[0])), e.Open(t, At(clocks[1]))}
 		stop := stepping(t, clocks...)
 		var writers sync.WaitGroup
 		var failed atomic.Pointer[error]
@@ -299,7 +299,7 @@ func stepsOfLedgers(e Engine) func(*testing.T) {
 func stepsOfSigningKeys(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock, sealer := NewClock(noon), Sealer(t, 1)
-		s := e.Open(t, at(clock))
+		s := e.Open(t, At(clock))
 		_, err := s.SigningKeys(t.Context(), sealer)
 		require.NoError(t, err)
 		for _, step := range steps {

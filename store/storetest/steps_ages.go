@@ -249,7 +249,7 @@ func stepsOfPromotions(e Engine) func(*testing.T) {
 		}
 		requireTaken(addCodes(ahead, "other", "HELD"))
 
-		change := promotion.PromotionChange{End: ptr(time.Now().Add(2 * aYear).Format(date))}
+		change := promotion.PromotionChange{End: new(time.Now().Add(2 * aYear).Format(date))}
 		tried, err := ahead.UpdatePromotion(t.Context(), actor, "p", change, true)
 		require.NoError(t, err)
 		require.Zero(t, tried.CodesDeleted)

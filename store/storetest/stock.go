@@ -38,7 +38,7 @@ func stockActions(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon.Add(time.Hour + 123456789*time.Nanosecond))
 		SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", Available: 10, Allocated: 4, CreatedAt: noon, UpdatedAt: noon})
-		s := e.Open(t, at(clock))
+		s := e.Open(t, At(clock))
 		for _, c := range []struct {
 			action               stock.StockAction
 			quantity             int
@@ -174,7 +174,7 @@ func stockBatch(e Engine) func(*testing.T) {
 		}{
 			{"too little stock", decrement("c", 11), store.Unprocessable, "changes.2.quantity"},
 			{"an unknown product", decrement("ghost", 1), store.NotFound, "changes.2.product_id"},
-			{"an unexpected balance", stock.StockChange{ProductID: "c", Action: stock.StockIncrement, Quantity: 1, ExpectedAvailable: ptr(9)},
+			{"an unexpected balance", stock.StockChange{ProductID: "c", Action: stock.StockIncrement, Quantity: 1, ExpectedAvailable: new(9)},
 				store.Conflict, "changes.2.expected_available"},
 		} {
 			_, err := s.TransactStock(t.Context(), actor, []stock.StockChange{decrement("b", 1), decrement("a", 1), c.last})
@@ -200,8 +200,8 @@ func stockTwice(e Engine) func(*testing.T) {
 			{ProductID: "b", Action: stock.StockAllocate, Quantity: 10},
 			{ProductID: "a", Action: stock.StockDecrement, Quantity: 10},
 			{ProductID: "b", Action: stock.StockDeallocate, Quantity: 4},
-			{ProductID: "a", Action: stock.StockIncrement, Quantity: 1, ExpectedAvailable: ptr(0)},
-			{ProductID: "b", Action: stock.StockSet, Quantity: 20, ExpectedAvailable: ptr(4)},
+			{ProductID: "a", Action: stock.StockIncrement, Quantity: 1, ExpectedAvailable: new(0)},
+			{ProductID: "b", Action: stock.StockSet, Quantity: 20, ExpectedAvailable: new(4)},
 		})
 		require.NoError(t, err)
 		var after [][2]int
@@ -232,7 +232,7 @@ func stockExpected(e Engine) func(*testing.T) {
 					requireFault(t, err, store.Conflict, "changes.0.expected_available", "10 are available")
 					require.Equal(t, 10, available(t, s, "a"))
 				}
-				change.ExpectedAvailable = ptr(10)
+				change.ExpectedAvailable = new(10)
 				_, err := s.TransactStock(t.Context(), actor, []stock.StockChange{change})
 				require.NoError(t, err)
 				require.NotEqual(t, 10, available(t, s, "a"))
@@ -246,7 +246,7 @@ func stockLedger(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
 		SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon}, stock.Stock{ProductID: "b", CreatedAt: noon, UpdatedAt: noon})
-		s := e.Open(t, at(clock))
+		s := e.Open(t, At(clock))
 		var made []*stock.StockTransaction
 		for i := range 6 {
 			if i%2 == 0 {

@@ -16,7 +16,7 @@ import (
 func stockCreate(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := NewClock(noon)
-		s := e.Open(t, at(clock))
+		s := e.Open(t, At(clock))
 		made, err := s.CreateStock(t.Context(), actor, "a", 10)
 		require.NoError(t, err)
 		require.Equal(t, &stock.Stock{ProductID: "a", Available: 10, CreatedAt: noon, UpdatedAt: noon}, made)
@@ -94,7 +94,7 @@ func stockTransactionList(e Engine) func(*testing.T) {
 		}
 		require.Subset(t, want, ids)
 		for _, descending := range []bool{true, false} {
-			query := store.ListQuery{Page: store.Page{First: ptr(7)}}
+			query := store.ListQuery{Page: store.Page{First: new(7)}}
 			if !descending {
 				query.Sort = store.Sort{By: store.SortCreatedAt}
 				slices.Reverse(want)
@@ -136,9 +136,9 @@ func stockTransactionList(e Engine) func(*testing.T) {
 		slice, err := s.StockTransactions(t.Context(), "a", later)
 		require.NoError(t, err)
 		require.Empty(t, slice.Items)
-		_, err = s.StockTransactions(t.Context(), "a", store.ListQuery{Page: store.Page{Offset: ptr(10_001)}})
+		_, err = s.StockTransactions(t.Context(), "a", store.ListQuery{Page: store.Page{Offset: new(10_001)}})
 		requireFault(t, err, store.Unprocessable, "offset")
-		_, err = s.StockTransactions(t.Context(), "b", store.ListQuery{Page: store.Page{After: ptr(cursorOfLedger(t, s, "a"))}})
+		_, err = s.StockTransactions(t.Context(), "b", store.ListQuery{Page: store.Page{After: new(cursorOfLedger(t, s, "a"))}})
 		requireFault(t, err, store.CursorMismatch, "after")
 	}
 }

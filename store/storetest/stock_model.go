@@ -69,7 +69,7 @@ func drawChange(t *rapid.T) stock.StockChange {
 		Quantity:  rapid.OneOf(rapid.IntRange(1, 9), rapid.IntRange(1, 9), rapid.SampledFrom([]int{-1, 0, store.MaxStock, store.MaxStock + 1})).Draw(t, "quantity"),
 	}
 	if rapid.IntRange(0, 4).Draw(t, "compares") == 0 {
-		change.ExpectedAvailable = ptr(rapid.IntRange(0, 9).Draw(t, "expected"))
+		change.ExpectedAvailable = new(rapid.IntRange(0, 9).Draw(t, "expected"))
 	}
 	return change
 }

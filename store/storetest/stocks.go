@@ -74,7 +74,7 @@ func drawStocks(t *rapid.T) []stock.Stock {
 func stocksEmpty(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
-		for _, page := range []store.Page{{}, {First: ptr(5)}, {Last: ptr(5)}, {Offset: ptr(0)}, {Offset: ptr(7)}} {
+		for _, page := range []store.Page{{}, {First: new(5)}, {Last: new(5)}, {Offset: new(0)}, {Offset: new(7)}} {
 			slice, err := s.Stocks(t.Context(), store.ListQuery{Page: page})
 			require.NoError(t, err)
 			require.Empty(t, slice.Items)
@@ -134,7 +134,7 @@ func (w walk) forwards(t require.TestingT) []string {
 			return ids
 		}
 		require.Len(t, slice.Items, w.size, "a page with a next one is full")
-		page.After = ptr(slice.Cursors()[w.size-1])
+		page.After = new(slice.Cursors()[w.size-1])
 	}
 }
 
@@ -148,14 +148,14 @@ func (w walk) backwards(t require.TestingT) []string {
 			return ids
 		}
 		require.Len(t, slice.Items, w.size, "a page with a previous one is full")
-		page.Before = ptr(slice.Cursors()[0])
+		page.Before = new(slice.Cursors()[0])
 	}
 }
 
 func (w walk) byOffset(t require.TestingT) []string {
 	ids := []string{}
 	for {
-		slice := w.page(t, store.Page{First: &w.size, Offset: ptr(len(ids))})
+		slice := w.page(t, store.Page{First: &w.size, Offset: new(len(ids))})
 		require.Equal(t, len(ids), slice.Offset)
 		require.Equal(t, slice.Offset > 0, slice.HasPrevious)
 		ids = append(ids, idsOf(slice)...)
@@ -189,7 +189,7 @@ func stocksBetween(e Engine) func(*testing.T) {
 			fresh(t, s)
 			sort := rapid.SampledFrom(sorts()).Draw(t, "sort")
 			want := inOrder(rows, sort)
-			all := walk{s: s, size: 100, query: store.ListQuery{Sort: sort}}.page(t, store.Page{First: ptr(100)})
+			all := walk{s: s, size: 100, query: store.ListQuery{Sort: sort}}.page(t, store.Page{First: new(100)})
 			after := rapid.IntRange(0, len(rows)-1).Draw(t, "after")
 			before := rapid.IntRange(after, len(rows)-1).Draw(t, "before")
 			size := rapid.IntRange(1, 12).Draw(t, "page")

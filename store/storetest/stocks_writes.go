@@ -29,7 +29,7 @@ func stocksUnderWrites(e Engine) func(*testing.T) {
 			rows = append(rows, stock.Stock{ProductID: fmt.Sprintf("%s-%d", kind, i), Available: 1000, CreatedAt: moment, UpdatedAt: moment})
 		}
 		SeedStock(t, e.SQL(t), rows...)
-		s := e.Open(t, at(clock))
+		s := e.Open(t, At(clock))
 		writes, stop := writeHot(t, s, clock, rows)
 		for _, sort := range sorts() {
 			for before := writes.Load(); writes.Load() == before; { // so that all see writes

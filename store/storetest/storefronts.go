@@ -35,7 +35,7 @@ const storefront = `{"type":"file","id":"front","file_name":"front.jpg","link":{
 // Storefronts is the promise about what storefronts ask for beside lists:
 // bundles as they are chosen, files, currencies.
 func Storefronts(t *testing.T, e Engine) {
-	s := e.Open(t, at(NewClock(noon)))
+	s := e.Open(t, At(NewClock(noon)))
 	imported(t, s, storefront)
 	publish(t, s, "main")
 	t.Run("a bundle as it is chosen", bundleChosen(s))
@@ -147,7 +147,7 @@ func filesShown(s *shop.Store) func(*testing.T) {
 		require.Equal(t, []string{"front"}, ids(release.FileQuery{IDs: named}))
 		require.Equal(t, []string{"draft", "front", "spare"}, ids(release.FileQuery{IDs: named, All: true}))
 		require.Empty(t, ids(release.FileQuery{IDs: []string{}}))
-		first, err := v.Files(t.Context(), release.FileQuery{All: true, Page: store.Page{First: ptr(1)}})
+		first, err := v.Files(t.Context(), release.FileQuery{All: true, Page: store.Page{First: new(1)}})
 		require.NoError(t, err)
 		require.True(t, first.HasNext)
 		require.Equal(t, []string{"front", "spare"}, ids(release.FileQuery{All: true, Page: store.Page{After: &first.Cursors()[0]}}))

@@ -56,7 +56,7 @@ func requireTotals(t require.TestingT, db *sql.DB) {
 }
 
 func codesTotal(t require.TestingT, ctx context.Context, s *shop.Store, id string, codes ...string) int {
-	page, err := s.PromotionCodes(ctx, id, codes, store.Sort{}, store.Page{First: ptr(1)})
+	page, err := s.PromotionCodes(ctx, id, codes, store.Sort{}, store.Page{First: new(1)})
 	require.NoError(t, err)
 	n, err := page.Total(ctx)
 	require.NoError(t, err)
@@ -109,7 +109,7 @@ func totalsOfSome(e Engine) func(*testing.T) {
 			_, err := d.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: code, Units: 1, Reference: store.NewID()})
 			require.NoError(t, err)
 		}
-		require.Equal(t, 2, usagesTotal(t, t.Context(), d.Store, "p", ptr("A")))
+		require.Equal(t, 2, usagesTotal(t, t.Context(), d.Store, "p", new("A")))
 		require.Equal(t, 3, usagesTotal(t, t.Context(), d.Store, "p", nil))
 		SeedStock(t, d.db, stock.Stock{ProductID: "a", Available: 7, CreatedAt: noon, UpdatedAt: noon})
 		d.clock.Advance(time.Hour)
@@ -133,7 +133,7 @@ func totalsRaced(e Engine) func(*testing.T) {
 		var told strings.Builder
 		log := slog.New(slog.NewTextHandler(&told, nil))
 		logged := func(config *shop.Config) { config.Log = log }
-		stores := []*shop.Store{e.Open(t, at(clock), shortKept, logged), e.Open(t, at(clock), shortKept, logged)}
+		stores := []*shop.Store{e.Open(t, At(clock), shortKept, logged), e.Open(t, At(clock), shortKept, logged)}
 		stop := []func(){Work(t, stores[0]), Work(t, stores[1])}
 		scribble := &scribble{t: t, clock: clock}
 		for _, id := range scribble.promotions() {
@@ -288,9 +288,9 @@ func (w *scribble) draw(ctx context.Context, s *shop.Store, draw *rand.Rand, kin
 		}
 		return err
 	case 8: // ends, and begins anew, or is automatic, or no more
-		change := promotion.PromotionChange{Start: ptr("2024-01-01"), End: ptr(now.Add(time.Duration(draw.IntN(3)-1) * day).Format(date))}
+		change := promotion.PromotionChange{Start: new("2024-01-01"), End: new(now.Add(time.Duration(draw.IntN(3)-1) * day).Format(date))}
 		if draw.IntN(2) == 0 {
-			change = promotion.PromotionChange{Automatic: ptr(draw.IntN(2) == 0)}
+			change = promotion.PromotionChange{Automatic: new(draw.IntN(2) == 0)}
 		}
 		_, err := s.UpdatePromotion(ctx, actor, id, change, draw.IntN(5) == 0)
 		return err

@@ -94,7 +94,7 @@ func boundedPublications(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		const products = 9_000
 		clock := NewClock(noon)
-		s := e.Open(t, at(clock), keeping(func(r *store.Retention) { r.Releases = 1 }))
+		s := e.Open(t, At(clock), keeping(func(r *store.Retention) { r.Releases = 1 }))
 		text := withoutStock(generated(t, products, 2))
 		catalog := catalogOf(t, text)
 		importing := func(text string) func(context.Context) {
@@ -214,7 +214,7 @@ func boundedSweeps(e Engine) func(*testing.T) {
 		const rows = mostWritten + 1000
 		clock := NewClock(noon)
 		stocked(t, e, rows+1, "a")
-		s, db := e.Open(t, at(clock)), e.SQL(t)
+		s, db := e.Open(t, At(clock)), e.SQL(t)
 		imported(t, s, strings.Join([]string{shopFile, promotionLine("p", ""), promotionLine("q", "")}, "\n"))
 		publish(t, s, "main", "outlet")
 		require.NoError(t, increment(t.Context(), s, "a"))

@@ -79,7 +79,7 @@ type year struct {
 }
 
 func (y *year) open(t *testing.T, e Engine) {
-	y.s = e.Open(t, at(y.clock), keeping(func(r *store.Retention) {
+	y.s = e.Open(t, At(y.clock), keeping(func(r *store.Retention) {
 		r.StockLedger, r.CodeUsages, r.FinishedJobs, r.RevokedClients = 30*day, 30*day, 30*day, 30*day
 	}))
 	text := generated(t, y.products, 1)
@@ -109,7 +109,7 @@ func (y *year) month(t *testing.T, month int) {
 	ctx, now := t.Context(), y.clock.Now()
 	name := fmt.Sprint("month-", month)
 	change := percentOff(now)
-	change.End = ptr(now.Add(60 * day).Format(date))
+	change.End = new(now.Add(60 * day).Format(date))
 	_, err := y.s.CreatePromotion(ctx, actor, name, change)
 	require.NoError(t, err)
 	require.NoError(t, addCodes(y.s, name, "SALE-"+strconv.Itoa(month)))
