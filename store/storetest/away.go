@@ -108,3 +108,12 @@ func endSessions(t *testing.T, database string) {
 	_, err := shared.admin.Exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1`, database)
 	require.NoError(t, err)
 }
+
+// SetReadOnly makes a database refuse writes, "on" or "off", and ends its
+// sessions: it behaves as a standby does.
+func SetReadOnly(t *testing.T, database, on string) {
+	t.Helper()
+	_, err := shared.admin.Exec(`ALTER DATABASE ` + database + ` SET default_transaction_read_only = ` + on)
+	require.NoError(t, err)
+	endSessions(t, database)
+}

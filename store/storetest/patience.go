@@ -300,15 +300,9 @@ func databaseReadOnly(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		onlyPostgres(t, e)
 		s, name := stocked(t, e, 3, "a"), nameOf(t, e)
-		standBy := func(on string) {
-			t.Helper()
-			_, err := shared.admin.Exec(`ALTER DATABASE ` + name + ` SET default_transaction_read_only = ` + on)
-			require.NoError(t, err)
-			endSessions(t, name)
-		}
-		t.Cleanup(func() { standBy("off") })
+		t.Cleanup(func() { SetReadOnly(t, name, "off") })
 		require.False(t, s.ReadOnly())
-		standBy("on")
+		SetReadOnly(t, name, "on")
 		Soon(t, true, func() bool { _, err := s.Stocks(t.Context(), store.ListQuery{}); return err == nil })
 		Soon(t, true, func() bool { _ = increment(t.Context(), s, "a"); return s.ReadOnly() })
 		requireFault(t, increment(t.Context(), s, "a"), store.Unavailable, "", "takes no writes at present", "can be read")
@@ -318,7 +312,7 @@ func databaseReadOnly(e Engine) func(*testing.T) {
 		require.Equal(t, 3, available(t, next, "a"))
 		require.NoError(t, next.Ping(t.Context()))
 		Work(t, next)
-		standBy("off")
+		SetReadOnly(t, name, "off")
 		for _, s := range []*shop.Store{s, next} {
 			Soon(t, false, s.ReadOnly)
 			Soon(t, true, func() bool { return increment(t.Context(), s, "a") == nil })
