@@ -62,8 +62,8 @@ store/settings: store store/authoring store/db
 store/shop: store store/access store/authoring store/catalog store/db store/exchange store/gateway store/job
 	store/promotion store/publish store/release store/seal store/settings store/stock
 store/stock: store store/authoring store/db
-store/storetest: internal/datagen store store/access store/catalog store/exchange store/gateway store/index
-	store/job store/promotion store/release store/seal store/settings store/shop store/stock
+store/storetest: internal/datagen store store/exchange store/job store/promotion store/release store/seal store/shop
+	store/stock
 store:
 `
 
