@@ -127,7 +127,9 @@ func anchors(page string) (names []string) {
 func TestDocumentationNamesFlags(t *testing.T) {
 	t.Parallel()
 	_, _, known := serveFlags(t)
-	for file, text := range documentation(t) {
+	pages := documentation(t)
+	delete(pages, "CHANGELOG.md") // it names flags of before
+	for file, text := range pages {
 		for _, match := range inlineFlag.FindAllStringSubmatch(text, -1) {
 			require.True(t, match[1] == "help" || match[1] == "help-all" || match[1] == "version" || slices.Contains(known, match[1]), "%s names --%s", file, match[1])
 		}
@@ -139,7 +141,8 @@ var (
 	npmPrefix = regexp.MustCompile(`npm .*?--prefix ([\w/-]+)`)
 	goRun     = regexp.MustCompile(`go run \./([\w/-]+)`)
 	decision  = regexp.MustCompile(`docs/architecture\.md, decision (\d+)`)
-	testFunc  = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	testName  = regexp.MustCompile(`\bTest[A-Z]\w+`)
+	testFunc  = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
 )
 
 // TestDocumentationCommandsExist requires that tests, folders and programs in
@@ -169,6 +172,9 @@ func TestDocumentationCommandsExist(t *testing.T) {
 		require.Contains(t, pages["docs/architecture.md"], "\n### "+number+". ", "a comment cites decision %s", number)
 	}
 	for file, text := range pages {
+		for _, name := range testName.FindAllString(text, -1) {
+			require.Contains(t, tests, name, file)
+		}
 		for _, match := range testRun.FindAllStringSubmatch(text, -1) {
 			for _, name := range strings.Split(strings.ReplaceAll(match[1], `\|`, "|"), "|") {
 				name, _, _ = strings.Cut(strings.Trim(name, "^$"), "/")
