@@ -136,7 +136,7 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 		if err != nil {
 			return err
 		}
-		address, a.tls, a.certificate = "https://"+listener.Addr().String(), certificate.Config(), certificate
+		address, a.tls, a.certificate = "https://"+listener.Addr().String(), certificate.TLSConfig(), certificate
 	}
 	hurry, ignore := cli.Signals(a.reload)
 	defer ignore()
@@ -172,13 +172,13 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 // listener there is one.
 func (a *app) answer(ctx context.Context, listener, admin net.Listener) error {
 	proxies, _ := web.ParseProxies(a.TrustedProxies) // Validate saw to it
-	main := []web.ServeOption{web.Linger(a.Linger), web.Hurry(a.hurry), web.Within(a.Bounds, proxies...), web.Secured(a.tls)}
+	main := []web.Option2{web.WithLinger(a.Linger), web.WithFastShutdown(a.hurry), web.WithLimits(a.Limits, proxies...), web.WithTLS(a.tls)}
 	if admin == nil {
 		return web.Serve(ctx, listener, a.handler(), a.log, main...)
 	}
 	both, ctx := errgroup.WithContext(ctx)
 	both.Go(func() error {
-		return web.Serve(ctx, admin, a.adminHandler(), a.log, web.Linger(a.Linger), web.Hurry(a.hurry), web.Within(a.Bounds.Inner()))
+		return web.Serve(ctx, admin, a.adminHandler(), a.log, web.WithLinger(a.Linger), web.WithFastShutdown(a.hurry), web.WithLimits(a.Limits.Admin()))
 	})
 	both.Go(func() error { return web.Serve(ctx, listener, a.handler(), a.log, main...) })
 	return both.Wait()
@@ -204,7 +204,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	}
 	tokens, err := auth.New(ctx, s, sealer, auth.Options{
 		Issuer: c.TokenIssuer, Log: log, Outside: c.Outside(),
-		Limit: web.NewLimit("asking for tokens", int(c.TokenRateClient), int(c.TokenRateAddress)).Use,
+		Limit: web.NewRateLimit("asking for tokens", int(c.TokenRateClient), int(c.TokenRateAddress)).Use,
 	})
 	if err != nil {
 		s.Close()
@@ -213,7 +213,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		}
 		return nil, fmt.Errorf("read the signing keys: %w", err)
 	}
-	a := &app{serve: c, trusted: trusted, store: s, tokens: tokens, metrics: web.NewMetrics(auth.ClientID), answers: responsecache.NewCache(cli.AnswerCacheBytes(c.AnswerCacheBytes)), turns: web.NewTurns(c.Bounds), log: log}
+	a := &app{serve: c, trusted: trusted, store: s, tokens: tokens, metrics: web.New(auth.ClientID), answers: responsecache.NewCache(cli.AnswerCacheBytes(c.AnswerCacheBytes)), turns: web.NewConcurrencyLimiter(c.Limits), log: log}
 	held, err := s.HeldCatalogs(ctx)
 	if err != nil {
 		s.Close()
@@ -223,20 +223,20 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		log.Warn("a roll-back holds a catalog; imports leave it at this release until it is published on purpose",
 			"catalog", hold.CatalogID, "release", hold.ReleaseID, "rolled_back_from", hold.RolledBackFrom)
 	}
-	a.metrics.Turns(a.turns)
+	a.metrics.RegisterLimiter(a.turns)
 	engine, _, _ := strings.Cut(s.Describe(), " ")
 	if a.traces, err = tracing.New(ctx, cli.BuildVersion(), engine, log); err != nil {
 		s.Close()
 		return nil, err
 	}
-	a.metrics.Build(cli.BuildVersion(), engine)
-	a.metrics.Store(log, s)
-	a.metrics.Operations(c.MetricsOperations)
-	a.metrics.Answers(func() (found, made, bytes uint64) {
+	a.metrics.RegisterBuild(cli.BuildVersion(), engine)
+	a.metrics.RegisterStore(log, s)
+	a.metrics.SetMaxOperations(c.MetricsOperations)
+	a.metrics.RegisterResponseCache(func() (found, made, bytes uint64) {
 		stats := a.answers.Stats()
 		return stats.Hits, stats.Misses, stats.Bytes
 	})
-	a.metrics.Fragments(func() (found, made uint64) {
+	a.metrics.RegisterFragmentCache(func() (found, made uint64) {
 		stats := a.answers.Stats()
 		return stats.FragmentHits, stats.FragmentMisses
 	})
@@ -251,12 +251,12 @@ type app struct {
 	tokens  *auth.Service
 	metrics *web.Metrics
 	answers *responsecache.Cache
-	turns   *web.Turns
+	turns   *web.ConcurrencyLimiter
 	traces  *tracing.Tracing // nil for none
 	log     *slog.Logger
-	lines   *web.Lines    // of the log; nil where it is written another way
-	tls     *tls.Config   // nil for HTTP
-	visitor *demo.Visitor // nil but in the demo
+	lines   *web.LineWriter // of the log; nil where it is written another way
+	tls     *tls.Config     // nil for HTTP
+	visitor *demo.Visitor   // nil but in the demo
 
 	certificate *web.Certificate // nil for HTTP
 	hurry       <-chan struct{}  // closed when the shutdown must be soon
@@ -275,10 +275,10 @@ func (a *app) reload() {
 
 // handler is every route, behind what all of them share.
 func (a *app) handler() http.Handler {
-	codes := web.NewLimit("trying promotion codes", int(a.CodeRateClient), int(a.CodeRateAddress))
+	codes := web.NewRateLimit("trying promotion codes", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
-	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.CountExecutors(a.metrics.Executor), graph.WithBounds(a.Documents.OrDefaults()), graph.WithResponseCache(a.answers),
-		graph.Trusting(a.trusted), graph.CountDocuments(a.metrics.Document), graph.CountOperations(a.ran, a.began), graph.WithLive(a.streams()), graph.InTurn(a.turns)}
+	options := []graph.HandlerOption{graph.CountFields(a.metrics.CountField), graph.CountExecutors(a.metrics.CountExecutor), graph.WithBounds(a.Documents.OrDefaults()), graph.WithResponseCache(a.answers),
+		graph.Trusting(a.trusted), graph.CountDocuments(a.metrics.CountDocument), graph.CountOperations(a.ran, a.began), graph.WithLive(a.streams()), graph.InTurn(a.turns)}
 	if a.Executor == "gqlgen" {
 		options = append(options, graph.WithoutPlans())
 	}
@@ -290,7 +290,7 @@ func (a *app) handler() http.Handler {
 		visitor = append(visitor, playground.WithVisitor(a.visitor.Token, a.visitor.ClientID))
 	}
 	proxies, _ := web.ParseProxies(a.TrustedProxies) // Validate saw to it
-	api := rest.New(resolver, a.log, rest.WithResponseCache(a.answers), rest.LimitAnswers(a.Documents.OrDefaults().AnswerBytes, a.turns.Expensive))
+	api := rest.New(resolver, a.log, rest.WithResponseCache(a.answers), rest.LimitAnswers(a.Documents.OrDefaults().AnswerBytes, a.turns.AcquireExpensive))
 	page, graphiql := playground.NewHandler(api.WriteError, visitor...), playground.NewGraphiQL(api.WriteError, visitor...)
 	docs := rest.Docs(api.WriteError, visitor...)
 	mux := http.NewServeMux()
@@ -298,37 +298,39 @@ func (a *app) handler() http.Handler {
 	mux.Handle("/graphql", graph.NewHandler(resolver, a.log, options...))
 	mux.Handle("/oauth/access_token", a.tokens.TokenHandler(api.WriteError))
 	mux.Handle("/.well-known/jwks.json", a.tokens.JWKSHandler(api.WriteError))
-	web.Pages(mux, map[string]http.Handler{
-		"/{$}": page, playground.Path + "/{part}": page, "/schema.graphql": web.Text(schema),
+	web.HandlePages(mux, map[string]http.Handler{
+		"/{$}": page, playground.Path + "/{part}": page, "/schema.graphql": web.PlainText(schema),
 		playground.GraphiQLPath: graphiql, playground.GraphiQLPath + "/{part}": graphiql,
 		rest.OpenAPIPath: rest.OpenAPI(), rest.DocsPath: docs, rest.DocsPath + "/": docs,
 		web.HealthPath: web.Health(), web.ReadyPath: web.Ready(a.store.Ping, a.store.ReadOnly),
 	}, api.WriteError)
-	return web.Chain(web.Entrance(api.WriteError, graph.SentHeaders()...)(web.Route(mux)),
+	return web.Chain(web.NormalizePath(api.WriteError, graph.SentHeaders()...)(web.RecordRoute(mux)),
 		web.NoSniff,
-		web.Announce(a.store.Asked), // so that jobs give way
+		web.OnRequest(a.store.Asked), // so that jobs give way
 		web.RequestID,
-		web.Slow(a.log, a.Slow, auth.ClientID),
+		web.SlowRequests(a.log, a.Slow, auth.ClientID),
 		a.traces.Middleware,
-		web.Address(proxies),
+		web.ClientAddress(proxies),
 		web.Recover(a.log, api.WriteError),
 		a.tokens.Middleware,
-		web.AccessLog(a.log, web.WithClient(auth.ClientID), web.WithLines(a.lines)),
+		web.AccessLog(a.log, web.WithClient(auth.ClientID), web.WithLineWriter(a.lines)),
 		a.metrics.Middleware,
 		web.CORS(a.CORSOrigins),
 		web.Compress,
-		web.Crowd(api.WriteError),
+		web.RejectOverLimit(api.WriteError),
 		web.LimitBody(a.BodyBytes),
 		a.turns.Middleware(api.WriteError),
-		web.Consistent(a.store.Await, api.WriteError),
+		web.AwaitConsistency(a.store.Await, api.WriteError),
 		graph.Shopper,
 	)
 }
 
 // ran has the metrics count a GraphQL operation, and began a subscription.
-func (a *app) ran(ctx context.Context, of graph.Ran) { a.metrics.OperationRan(ctx, web.Operation(of)) }
+func (a *app) ran(ctx context.Context, of graph.Ran) {
+	a.metrics.CountOperation(ctx, web.Operation(of))
+}
 func (a *app) began(ctx context.Context, of graph.Ran) {
-	a.metrics.OperationBegan(ctx, web.Operation(of))
+	a.metrics.CountSubscription(ctx, web.Operation(of))
 }
 
 // streams is what subscriptions are given.
@@ -336,19 +338,19 @@ func (a *app) streams() graph.Live {
 	live := graph.DefaultLive()
 	live.Message = cmp.Or(a.MessageBytes, live.Message)
 	live.Connection, live.Client, live.Address, live.Within = a.SubscriptionsConnection, a.SubscriptionsClient, a.SubscriptionsAddress, a.AnswerTime
-	live.Origin, live.Draining, live.Count = web.Allowed(a.CORSOrigins), web.Draining, a.metrics.Subscriptions
+	live.Origin, live.Draining, live.Count = web.OriginAllowed(a.CORSOrigins), web.Draining, a.metrics.AddSubscriptions
 	return live
 }
 
 // adminHandler is what only those who run the server see.
 func (a *app) adminHandler() http.Handler {
 	mux, api := http.NewServeMux(), rest.New(nil, a.log)
-	web.Pages(mux, map[string]http.Handler{
-		web.MetricsPath: a.metrics.Handler(), web.HealthPath: web.Health(), web.ReadyPath: web.Ready(a.store.Ping, a.store.ReadOnly),
+	web.HandlePages(mux, map[string]http.Handler{
+		web.Path: a.metrics.Handler(), web.HealthPath: web.Health(), web.ReadyPath: web.Ready(a.store.Ping, a.store.ReadOnly),
 	}, api.WriteError)
-	web.Profiles(mux)
+	web.HandleProfiles(mux)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		api.WriteError(w, r, &store.Error{Code: store.NotFound, Detail: "There are " + web.MetricsPath + ", " + web.HealthPath + ", " + web.ReadyPath + " and /debug/pprof/ here, and nothing else."})
+		api.WriteError(w, r, &store.Error{Code: store.NotFound, Detail: "There are " + web.Path + ", " + web.HealthPath + ", " + web.ReadyPath + " and /debug/pprof/ here, and nothing else."})
 	})
-	return web.Chain(mux, web.NoSniff, web.Crowd(api.WriteError), web.Entrance(api.WriteError))
+	return web.Chain(mux, web.NoSniff, web.RejectOverLimit(api.WriteError), web.NormalizePath(api.WriteError))
 }

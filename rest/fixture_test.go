@@ -62,7 +62,7 @@ func over(t testing.TB, s *shop.Store) *surface {
 	mux.Handle("/.well-known/jwks.json", tokens.JWKSHandler(api.WriteError))
 	mux.Handle(web.HealthPath, web.Health())
 	mux.Handle(web.ReadyPath, web.Ready(s.Ping, s.ReadOnly))
-	return &surface{s, resttest.Held(t, web.Entrance(api.WriteError, graph.SentHeaders()...)(mux))}
+	return &surface{s, resttest.Held(t, web.NormalizePath(api.WriteError, graph.SentHeaders()...)(mux))}
 }
 
 // keptBytes is how many bytes of answers are kept, so that every test of this

@@ -54,7 +54,7 @@ type Serve struct {
 	Slow              time.Duration `placeholder:"DURATION" default:"1s" help:"From how long on a request is logged as slow, with its statements and the time they took; 0 logs none. Default: ${default}."`
 	MetricsOperations int           `placeholder:"N" default:"100" help:"How many GraphQL operations metrics tell apart by name, beside trusted ones: the first that clients with a token ask for. Default: ${default}."`
 
-	web.Bounds `group:"Bounds"`
+	web.Limits `group:"Bounds"`
 
 	Linger time.Duration `placeholder:"DURATION" default:"5s" help:"How long to go on answering after /readyz has turned 503 at shutdown, so that a load balancer looks away first, and connections in use end. With --demo none, unless given. Default: ${default}."`
 	Sealing
@@ -92,7 +92,7 @@ func (c *Serve) Validate() error {
 	if err := c.Waiting.check(); err != nil {
 		return err
 	}
-	if err := c.Bounds.Check(); err != nil {
+	if err := c.Limits.Check(); err != nil {
 		return usage("%s", err)
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
@@ -172,13 +172,13 @@ func (c *Serve) InForce(command *kong.Context) []Setting {
 }
 
 // Logs is the server's log, and the lines that the access log shares with it.
-func (c *Serve) Logs(streams Streams) (*slog.Logger, *web.Lines) {
-	lines := web.NewLines(streams.Err)
+func (c *Serve) Logs(streams Streams) (*slog.Logger, *web.LineWriter) {
+	lines := web.NewLineWriter(streams.Err)
 	if log := c.Log(streams); !LogsJSON(log) {
-		return web.Logger(log), lines // on a terminal, which the lines are not
+		return web.NewLogger(log), lines // on a terminal, which the lines are not
 	}
 	streams.Err = lines
-	return web.Logger(c.Log(streams)), lines
+	return web.NewLogger(c.Log(streams)), lines
 }
 
 // Listen opens a door; the demo's only to this machine, or it says elsewhere.

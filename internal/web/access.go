@@ -13,18 +13,18 @@ import (
 	"portico/internal/reqctx"
 )
 
-// AccessOption adds to the access log.
-type AccessOption func(*access)
+// Option adds to the access log.
+type Option func(*accessLogger)
 
 // WithClient has the log name the API client that asks; client returns an
 // empty text when there is none.
-func WithClient(client func(context.Context) string) AccessOption {
-	return func(a *access) { a.client = client }
+func WithClient(client func(context.Context) string) Option {
+	return func(a *accessLogger) { a.client = client }
 }
 
-type access struct {
+type accessLogger struct {
 	log    *slog.Logger
-	lines  *Lines // nil where slog writes them
+	out    *LineWriter // nil where slog writes them
 	client func(context.Context) string
 }
 
@@ -32,24 +32,24 @@ type access struct {
 // status, bytes of the body, duration_ms since its first layer, request_id, client and, of GraphQL, the operation by its name. Values of the
 // query are left out unless they are known to be harmless, headers and bodies
 // always. Probes that are answered well are logged at debug level.
-func AccessLog(log *slog.Logger, options ...AccessOption) Middleware {
-	a := &access{log: Logger(log), client: func(context.Context) string { return "" }}
+func AccessLog(log *slog.Logger, options ...Option) Middleware {
+	a := &accessLogger{log: NewLogger(log), client: func(context.Context) string { return "" }}
 	for _, option := range options {
 		option(a)
 	}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			r, known := reqctx.Begin(r)
-			rec := record(w)
+			rec := Record(w)
 			status := http.StatusInternalServerError // unless it returns: a panic passes by here, to Recover
-			defer func() { a.write(r, cmp.Or(rec.status, status), rec.bytes, time.Since(known.Start)) }()
+			defer func() { a.write(r, cmp.Or(rec.Status, status), rec.Bytes, time.Since(known.Start)) }()
 			next.ServeHTTP(rec, r)
 			status = http.StatusOK
 		})
 	}
 }
 
-func (a *access) write(r *http.Request, status int, bytes int64, took time.Duration) {
+func (a *accessLogger) write(r *http.Request, status int, bytes int64, took time.Duration) {
 	ctx, level := r.Context(), slog.LevelInfo
 	if status < http.StatusBadRequest && (r.URL.Path == HealthPath || r.URL.Path == ReadyPath) {
 		level = slog.LevelDebug
@@ -57,74 +57,74 @@ func (a *access) write(r *http.Request, status int, bytes int64, took time.Durat
 	if !a.log.Enabled(ctx, level) {
 		return
 	}
-	e := entry{method: bounded(r.Method, 16), path: bounded(r.URL.Path, 256), query: loggable(r.URL.RawQuery), client: a.client(ctx),
-		status: status, bytes: bytes, took: took}
+	e := entry{method: Truncate(r.Method, 16), path: Truncate(r.URL.Path, 256), query: redactQuery(r.URL.RawQuery), client: a.client(ctx),
+		status: status, bytes: bytes, duration: took}
 	known := reqctx.From(ctx) // AccessLog began it
-	e.operation = bounded(known.OperationName, maxOperation)
-	if a.lines == nil || !e.writable() {
+	e.operation = Truncate(known.OperationName, maxOperationName)
+	if a.out == nil || !e.plainASCII() {
 		e.log(ctx, a.log, level)
 		return
 	}
-	e.write(a.lines, time.Now(), level, known.ID, known.TraceID)
+	e.write(a.out, time.Now(), level, known.ID, known.TraceID)
 }
 
 const (
-	hidden     = "***"
-	maxLogged  = 16 // parameters of a query
-	maxNameLen = 40
+	redacted     = "***"
+	maxParams    = 16 // parameters of a query
+	MaxParamName = 40
 )
 
-// loggable is a query with the values that could be secret hidden, and names
+// redactQuery is a query with the values that could be secret hidden, and names
 // that are none.
-func loggable(query string) string {
+func redactQuery(query string) string {
 	if query == "" {
 		return ""
 	}
 	var shown strings.Builder
-	shown.Grow(min(len(query)+maxLogged, 1<<10))
+	shown.Grow(min(len(query)+maxParams, 1<<10))
 	parts := 0
 	for part := range strings.SplitSeq(query, "&") {
 		if parts++; parts > 1 {
 			shown.WriteByte('&')
 		}
-		if parts > maxLogged {
+		if parts > maxParams {
 			shown.WriteString("…")
 			break
 		}
 		raw, value, assigned := strings.Cut(part, "=")
 		name, err := url.QueryUnescape(raw)
-		if err == nil && assigned && nameLike(name) {
+		if err == nil && assigned && isParamName(name) {
 			shown.WriteString(name)
 			shown.WriteByte('=')
-			if harmless(name) {
-				shown.WriteString(bounded(value, 64))
+			if isPublicParam(name) {
+				shown.WriteString(Truncate(value, 64))
 				continue
 			}
 		}
-		shown.WriteString(hidden)
+		shown.WriteString(redacted)
 	}
 	return shown.String()
 }
 
-func nameLike(name string) bool {
-	if name == "" || len(name) > maxNameLen {
+func isParamName(name string) bool {
+	if name == "" || len(name) > MaxParamName {
 		return false
 	}
 	for i := range len(name) {
-		if !plain(name[i]) && name[i] != '[' && name[i] != ']' {
+		if !IsToken(name[i]) && name[i] != '[' && name[i] != ']' {
 			return false
 		}
 	}
 	return true
 }
 
-// harmless names the parameters whose values say nothing about anyone. A
+// isPublicParam names the parameters whose values say nothing about anyone. A
 // filter is not among them: it may hold a promotion's code.
-func harmless(name string) bool {
+func isPublicParam(name string) bool {
 	return slices.Contains([]string{"page[limit]", "page[offset]", "include", "sort"}, name)
 }
 
-func bounded(text string, most int) string {
+func Truncate(text string, most int) string {
 	if len(text) > most {
 		return strings.ToValidUTF8(text[:most], "") + "…"
 	}

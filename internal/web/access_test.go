@@ -143,7 +143,7 @@ func TestEarlyHintsAreNotTheAnswer(t *testing.T) {
 func TestLoggerNamesTheRequest(t *testing.T) {
 	t.Parallel()
 	log, to := newLog(slog.LevelInfo)
-	log = web.Logger(web.Logger(log)) // twice is once
+	log = web.NewLogger(web.NewLogger(log)) // twice is once
 	log.Info("outside")
 	handler := web.RequestID(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		log.With("a", 1).InfoContext(r.Context(), "inside")

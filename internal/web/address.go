@@ -16,27 +16,27 @@ const forwardedHeader = "X-Forwarded-For"
 // maxForwarded bounds how many proxies are followed.
 const maxForwarded = 32
 
-// Address finds out where each request came from: the other end of the
+// ClientAddress finds out where each request came from: the other end of the
 // connection, and where that is a trusted proxy, whom it forwards for. The
 // header is believed as far from its end as trusted proxies wrote it; without
 // any it is not looked at, since anyone can send one.
-func Address(trusted []netip.Prefix) Middleware {
+func ClientAddress(trusted []netip.Prefix) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			r, known := reqctx.Begin(r)
-			known.Address, known.ResponseHeader = addressOf(r, trusted), w.Header()
+			known.Address, known.ResponseHeader = clientAddress(r, trusted), w.Header()
 			next.ServeHTTP(w, r)
 		})
 	}
 }
 
-func addressOf(r *http.Request, trusted []netip.Prefix) netip.Addr {
+func clientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return netip.Addr{}
 	}
 	at := peer.Addr().Unmap().WithZone("")
-	if !within(trusted, at) {
+	if !ContainsAddress(trusted, at) {
 		return at
 	}
 	hops := strings.Split(strings.Join(r.Header.Values(forwardedHeader), ","), ",")
@@ -45,7 +45,7 @@ func addressOf(r *http.Request, trusted []netip.Prefix) netip.Addr {
 		if !ok { // as far as it is known
 			return at
 		}
-		if at = next; !within(trusted, at) {
+		if at = next; !ContainsAddress(trusted, at) {
 			return at
 		}
 	}
@@ -62,7 +62,7 @@ func parseHop(text string) (netip.Addr, bool) {
 	return at.Unmap().WithZone(""), err == nil
 }
 
-func within(prefixes []netip.Prefix, at netip.Addr) bool {
+func ContainsAddress(prefixes []netip.Prefix, at netip.Addr) bool {
 	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(at) })
 }
 

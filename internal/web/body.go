@@ -20,26 +20,26 @@ func LimitBody(limit int64) Middleware {
 			if r.Body != nil && r.Body != http.NoBody {
 				body := r.Body
 				if r.ContentLength > limit {
-					body = tooLong{body, limit}
+					body = oversizedBody{body, limit}
 				}
-				r.Body = http.MaxBytesReader(innermost(w), body, limit)
+				r.Body = http.MaxBytesReader(baseWriter(w), body, limit)
 			}
 			next.ServeHTTP(w, r)
 		})
 	}
 }
 
-// tooLong is a body that is not even begun to be read.
-type tooLong struct {
+// oversizedBody is a body that is not even begun to be read.
+type oversizedBody struct {
 	io.Closer
 	limit int64
 }
 
-func (b tooLong) Read([]byte) (int, error) { return 0, &http.MaxBytesError{Limit: b.limit} }
+func (b oversizedBody) Read([]byte) (int, error) { return 0, &http.MaxBytesError{Limit: b.limit} }
 
-// innermost is the connection's own writer, which MaxBytesReader tells to
+// baseWriter is the connection's own writer, which MaxBytesReader tells to
 // close it.
-func innermost(w http.ResponseWriter) http.ResponseWriter {
+func baseWriter(w http.ResponseWriter) http.ResponseWriter {
 	for {
 		wrapper, ok := w.(interface{ Unwrap() http.ResponseWriter })
 		if !ok {

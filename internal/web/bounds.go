@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Bounds are what a server gives to those who ask; 0 is no bound, but where it
+// Limits are what a server gives to those who ask; 0 is no bound, but where it
 // says otherwise. Serve holds them.
-type Bounds struct {
+type Limits struct {
 	HeaderTime  time.Duration `placeholder:"DURATION" default:"10s" help:"How long a request's header may take to come, and a TLS handshake; 0 is any time. Default: ${default}."`
 	BodyTime    time.Duration `placeholder:"DURATION" default:"30s" help:"How long a request's body may take to come; 0 is any time. Default: ${default}."`
 	RequestTime time.Duration `placeholder:"DURATION" default:"1m" help:"How long a request may be worked on, its body included; then its work ends, and it is answered 503. 0 is any time. Default: ${default}."`
@@ -35,16 +35,16 @@ const (
 	// maxConnections is the most that 0 stands for.
 	maxConnections = 4096
 
-	// otherFiles is how many files a server has open beside its connections:
+	// otherOpenFiles is how many files a server has open beside its connections:
 	// the database's, the log, and some air.
-	otherFiles = 96
+	otherOpenFiles = 96
 
-	// answerRate is how fast an answer must be read beyond AnswerTime, in bytes
+	// responseRate is how fast an answer must be read beyond AnswerTime, in bytes
 	// a second.
-	answerRate = 32 << 10
+	responseRate = 32 << 10
 
-	// answerGrace is how long an answer is left alone even if too many wait.
-	answerGrace = 2 * time.Second
+	// responseGrace is how long an answer is left alone even if too many wait.
+	responseGrace = 2 * time.Second
 )
 
 // What is bounded and no flag, for these reasons:
@@ -56,7 +56,7 @@ const (
 //   - 100 tags of a shopper's context, further ones of which are passed over and nothing is refused (graph/operation.go).
 
 // Check tells what no bound can be.
-func (b Bounds) Check() error {
+func (b Limits) Check() error {
 	for _, time := range []struct {
 		flag string
 		time.Duration
@@ -81,7 +81,7 @@ func (b Bounds) Check() error {
 }
 
 // writeTime bounds what is written before and beside answers.
-func (b Bounds) writeTime() time.Duration {
+func (b Limits) writeTime() time.Duration {
 	if b.RequestTime == 0 || b.AnswerTime == 0 {
 		return 0
 	}
@@ -90,13 +90,13 @@ func (b Bounds) writeTime() time.Duration {
 
 // connections is how many there may be, of which each address may have some,
 // where the process may have so many files open.
-func (b Bounds) connections(files int) (all, perAddress int) {
-	all = cmp.Or(b.Connections, max(16, min(maxConnections, files-otherFiles-spareConnections)))
+func (b Limits) connections(files int) (all, perAddress int) {
+	all = cmp.Or(b.Connections, max(16, min(maxConnections, files-otherOpenFiles-reserveConns)))
 	return all, cmp.Or(b.ConnectionsAddress, max(8, all/4))
 }
 
-// Inner are the bounds of a listener for a few, beside the one for all.
-func (b Bounds) Inner() Bounds {
+// Admin are the bounds of a listener for a few, beside the one for all.
+func (b Limits) Admin() Limits {
 	b.Connections, b.ConnectionsAddress = 32, 32
 	return b
 }

@@ -15,36 +15,36 @@ import (
 // bytes, and outside of the mux.
 func Compress(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p := packers.Get().(*packer)
-		*p = packer{ResponseWriter: w, chosen: encoding.Negotiate(r.Header["Accept-Encoding"]), part: r.Header["Range"] != nil, held: p.held[:0]}
+		p := compressWriters.Get().(*compressWriter)
+		*p = compressWriter{ResponseWriter: w, encoding: encoding.Negotiate(r.Header["Accept-Encoding"]), isRange: r.Header["Range"] != nil, buffer: p.buffer[:0]}
 		next.ServeHTTP(p, r)
 		p.end() // a panic passes by here: nothing has begun then, or the connection is cut
 		p.ResponseWriter = nil
-		packers.Put(p)
+		compressWriters.Put(p)
 	})
 }
 
-var packers = sync.Pool{New: func() any { return &packer{held: make([]byte, 0, encoding.MinSize)} }}
+var compressWriters = sync.Pool{New: func() any { return &compressWriter{buffer: make([]byte, 0, encoding.MinSize)} }}
 
-// packer is an answer that may be compressed. Until that is decided its status
+// compressWriter is an answer that may be compressed. Until that is decided its status
 // and its first bytes are held.
-type packer struct {
+type compressWriter struct {
 	http.ResponseWriter
-	chosen  *encoding.Encoding // nil for none
-	part    bool               // a part of a body was asked for
-	status  int
-	held    []byte
-	decided bool
-	packing encoding.Writer // nil for what is sent as it is
+	encoding *encoding.Encoding // nil for none
+	isRange  bool               // a part of a body was asked for
+	status   int
+	buffer   []byte
+	decided  bool
+	encoder  encoding.Writer // nil for what is sent as it is
 }
 
 // WriteHeader implements http.ResponseWriter.
-func (p *packer) WriteHeader(status int) {
+func (p *compressWriter) WriteHeader(status int) {
 	switch {
 	case status < http.StatusOK && status != http.StatusSwitchingProtocols || p.decided:
 		p.ResponseWriter.WriteHeader(status)
 	case p.status != 0:
-	case bodiless(status):
+	case hasNoBody(status):
 		p.status = status
 		p.decide(0)
 	default:
@@ -52,51 +52,51 @@ func (p *packer) WriteHeader(status int) {
 	}
 }
 
-func bodiless(status int) bool {
+func hasNoBody(status int) bool {
 	return status == http.StatusSwitchingProtocols || status == http.StatusNoContent || status == http.StatusNotModified
 }
 
 // Write implements http.ResponseWriter.
-func (p *packer) Write(body []byte) (int, error) {
+func (p *compressWriter) Write(body []byte) (int, error) {
 	if !p.decided {
 		if length := p.length(len(body)); length < encoding.MinSize && p.Header()["Content-Length"] == nil {
-			p.held = append(p.held, body...) // there may be more
+			p.buffer = append(p.buffer, body...) // there may be more
 			return len(body), nil
 		} else if err := p.decide(length); err != nil {
 			return 0, err
 		}
 	}
-	if p.packing != nil {
-		return p.packing.Write(body)
+	if p.encoder != nil {
+		return p.encoder.Write(body)
 	}
 	return p.ResponseWriter.Write(body)
 }
 
 // length is how many bytes there are to be, as far as that is known when some
 // more come.
-func (p *packer) length(more int) int {
+func (p *compressWriter) length(more int) int {
 	if said := p.Header()["Content-Length"]; len(said) == 1 {
 		length, _ := strconv.Atoi(said[0])
 		return length
 	}
-	return len(p.held) + more
+	return len(p.buffer) + more
 }
 
 // decide begins the answer, of at least so many bytes.
-func (p *packer) decide(length int) error {
+func (p *compressWriter) decide(length int) error {
 	p.decided = true
 	header := p.Header()
 	if header["Content-Encoding"] == nil && (length >= encoding.MinSize || p.status == http.StatusNotModified) && isText(header) {
 		varyByEncoding(header)
-		if p.chosen != nil && length >= encoding.MinSize && !p.part && p.status != http.StatusPartialContent {
-			p.pack(header)
+		if p.encoding != nil && length >= encoding.MinSize && !p.isRange && p.status != http.StatusPartialContent {
+			p.startEncoding(header)
 		}
 	}
 	if p.status != 0 {
 		p.ResponseWriter.WriteHeader(p.status)
 	}
-	held := p.held
-	p.held = held[:0]
+	held := p.buffer
+	p.buffer = held[:0]
 	if len(held) == 0 {
 		return nil
 	}
@@ -104,16 +104,16 @@ func (p *packer) decide(length int) error {
 	return err
 }
 
-// pack has the body be compressed from here on. Its entity tag is that of
+// startEncoding has the body be compressed from here on. Its entity tag is that of
 // another form, and good enough to ask whether the text is the same.
-func (p *packer) pack(header http.Header) {
-	header["Content-Encoding"] = []string{p.chosen.Name}
+func (p *compressWriter) startEncoding(header http.Header) {
+	header["Content-Encoding"] = []string{p.encoding.Name}
 	delete(header, "Content-Length")
 	delete(header, "Accept-Ranges")
 	if tag := header["Etag"]; len(tag) == 1 && !strings.HasPrefix(tag[0], "W/") {
 		header["Etag"] = []string{"W/" + tag[0]}
 	}
-	p.packing = p.chosen.NewWriter(p.ResponseWriter)
+	p.encoder = p.encoding.NewWriter(p.ResponseWriter)
 }
 
 // isText tells whether a body is a text, of those that do not stream.
@@ -143,26 +143,26 @@ func varyByEncoding(header http.Header) {
 }
 
 // Flush sends what was written so far.
-func (p *packer) Flush() {
+func (p *compressWriter) Flush() {
 	if !p.decided {
-		p.chosen = nil
+		p.encoding = nil
 		_ = p.decide(0) // the next write tells of a client that is gone
 	}
-	if p.packing == nil || p.packing.Flush() == nil {
+	if p.encoder == nil || p.encoder.Flush() == nil {
 		_ = http.NewResponseController(p.ResponseWriter).Flush()
 	}
 }
 
 // Unwrap lets http.ResponseController find the connection.
-func (p *packer) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+func (p *compressWriter) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
 // end sends the rest.
-func (p *packer) end() {
-	if !p.decided && (p.status != 0 || len(p.held) > 0) {
+func (p *compressWriter) end() {
+	if !p.decided && (p.status != 0 || len(p.buffer) > 0) {
 		_ = p.decide(p.length(0)) // a caller that went away reads nothing
 	}
-	if p.packing != nil {
-		_ = p.packing.Close()
-		p.chosen.Release(p.packing)
+	if p.encoder != nil {
+		_ = p.encoder.Close()
+		p.encoding.Release(p.encoder)
 	}
 }

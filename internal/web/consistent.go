@@ -7,11 +7,11 @@ import (
 	"portico/store"
 )
 
-// Consistent has a request with a consistency token wait until this server knows
+// AwaitConsistency has a request with a consistency token wait until this server knows
 // the writes that the token names, so that it is answered by what they left. A
 // token that is none is 400; one that this server does not come to know is 503.
 // Health is answered without a wait.
-func Consistent(await func(context.Context, store.ConsistencyToken) error, writeError func(http.ResponseWriter, *http.Request, error)) Middleware {
+func AwaitConsistency(await func(context.Context, store.ConsistencyToken) error, writeError func(http.ResponseWriter, *http.Request, error)) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if sent := r.Header[store.ConsistencyHeader]; sent != nil && r.URL.Path != HealthPath && r.URL.Path != ReadyPath {

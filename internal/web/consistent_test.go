@@ -25,7 +25,7 @@ func TestARequestWaitsForTheWritesOfItsToken(t *testing.T) {
 	refuse := func(w http.ResponseWriter, _ *http.Request, err error) {
 		w.WriteHeader(map[bool]int{true: 400, false: 503}[store.HasCode(err, store.Invalid)])
 	}
-	handler := web.Consistent(await, refuse)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	handler := web.AwaitConsistency(await, refuse)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	ask := func(path string, tokens ...string) int {
 		awaited = nil
 		w, r := httptest.NewRecorder(), httptest.NewRequest("GET", path, nil)

@@ -23,19 +23,19 @@ func CORS(origins []string) Middleware {
 	if len(origins) == 0 {
 		return func(next http.Handler) http.Handler { return next }
 	}
-	return rules(origins).Handler
+	return newCORS(origins).Handler
 }
 
-// Allowed tells whether a request's origin is one of these: a WebSocket asks
+// OriginAllowed tells whether a request's origin is one of these: a WebSocket asks
 // before it is opened, for no browser does.
-func Allowed(origins []string) func(*http.Request) bool {
+func OriginAllowed(origins []string) func(*http.Request) bool {
 	if len(origins) == 0 {
 		return func(*http.Request) bool { return false }
 	}
-	return rules(origins).OriginAllowed
+	return newCORS(origins).OriginAllowed
 }
 
-func rules(origins []string) *cors.Cors {
+func newCORS(origins []string) *cors.Cors {
 	wildcard := slices.ContainsFunc(origins, func(origin string) bool { return strings.Contains(origin, "*") })
 	return cors.New(cors.Options{
 		AllowedOrigins: origins,

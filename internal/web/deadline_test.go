@@ -43,7 +43,7 @@ func TestSlowReadersAreCutOff(t *testing.T) {
 	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, err := w.Write(large[:8<<20])
 		ended <- err
-	}), web.Within(web.Bounds{AnswerTime: time.Nanosecond})) // and a second for each 32 KiB
+	}), web.WithLimits(web.Limits{AnswerTime: time.Nanosecond})) // and a second for each 32 KiB
 	for range readers {
 		dial(t, s, ask)
 	}
@@ -60,7 +60,7 @@ func TestSlowReadersAreCutOff(t *testing.T) {
 				return
 			}
 		}
-	}), web.Within(web.Bounds{AnswerTime: -ever})) // long over
+	}), web.WithLimits(web.Limits{AnswerTime: -ever})) // long over
 	for range readers {
 		dial(t, small, ask)
 	}
@@ -80,7 +80,7 @@ func TestAnswersThatWaitAreBounded(t *testing.T) {
 		if _, err := w.Write(large); err != nil {
 			cut.Add(1)
 		}
-	}), web.Within(web.Bounds{AnswerTime: ever, AnswerMemory: 100})) // room for three
+	}), web.WithLimits(web.Limits{AnswerTime: ever, AnswerMemory: 100})) // room for three
 	for range readers {
 		dial(t, s, ask)
 	}
@@ -93,14 +93,14 @@ func TestWorkEnds(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name    string
-		bounds  web.Bounds
+		bounds  web.Limits
 		request string
 		leaves  bool
 	}{
-		{"after its time", web.Bounds{RequestTime: 10 * time.Millisecond, BodyTime: ever}, ask, false},
-		{"after its time, with a body", web.Bounds{RequestTime: 10 * time.Millisecond, BodyTime: ever}, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}", false},
-		{"with its client", web.Bounds{RequestTime: ever, BodyTime: ever, AnswerTime: ever}, ask, true},
-		{"with its client, with a body", web.Bounds{RequestTime: ever, BodyTime: ever, AnswerTime: ever}, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}", true},
+		{"after its time", web.Limits{RequestTime: 10 * time.Millisecond, BodyTime: ever}, ask, false},
+		{"after its time, with a body", web.Limits{RequestTime: 10 * time.Millisecond, BodyTime: ever}, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}", false},
+		{"with its client", web.Limits{RequestTime: ever, BodyTime: ever, AnswerTime: ever}, ask, true},
+		{"with its client, with a body", web.Limits{RequestTime: ever, BodyTime: ever, AnswerTime: ever}, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}", true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -111,7 +111,7 @@ func TestWorkEnds(t *testing.T) {
 				close(entered)
 				<-r.Context().Done()
 				ended <- r.Context().Err()
-			}), web.Within(test.bounds))
+			}), web.WithLimits(test.bounds))
 			conn := dial(t, s, test.request)
 			<-entered
 			if test.leaves {
@@ -134,7 +134,7 @@ func TestTheTimeOfABodyEndsWithIt(t *testing.T) {
 		case <-time.After(300 * time.Millisecond):
 		}
 		_, _ = io.WriteString(w, "done")
-	}), web.Within(web.Bounds{BodyTime: 100 * time.Millisecond}))
+	}), web.WithLimits(web.Limits{BodyTime: 100 * time.Millisecond}))
 	response, err := http.Post(s.url, "text/plain", strings.NewReader("quick"))
 	require.NoError(t, err)
 	body, err := io.ReadAll(response.Body)
@@ -159,7 +159,7 @@ func TestAHandlerCanBeOnItsOwn(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, control.Flush())
 		}
-	}), web.Within(web.Bounds{RequestTime: 50 * time.Millisecond, AnswerTime: time.Nanosecond}))
+	}), web.WithLimits(web.Limits{RequestTime: 50 * time.Millisecond, AnswerTime: time.Nanosecond}))
 	_, body, err := get(t, s.url)
 	require.NoError(t, err)
 	require.Equal(t, "event\nevent\nevent\n", body)
@@ -169,7 +169,7 @@ func TestAHandlerCanBeOnItsOwn(t *testing.T) {
 func TestEachRequestHasItsOwnTime(t *testing.T) {
 	t.Parallel()
 	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }),
-		web.Within(web.Bounds{HeaderTime: ever, BodyTime: 200 * time.Millisecond, AnswerTime: 200 * time.Millisecond, RequestTime: ever, IdleTime: ever}))
+		web.WithLimits(web.Limits{HeaderTime: ever, BodyTime: 200 * time.Millisecond, AnswerTime: 200 * time.Millisecond, RequestTime: ever, IdleTime: ever}))
 	for range 2 {
 		response, err := http.Post(s.url, "text/plain", strings.NewReader("echo"))
 		require.NoError(t, err)

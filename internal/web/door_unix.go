@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// somebodyWaits tells whether a connection stands before a listener that nobody
+// hasPendingConn tells whether a connection stands before a listener that nobody
 // has accepted.
-func somebodyWaits(listener net.Listener) bool {
+func hasPendingConn(listener net.Listener) bool {
 	door, ok := listener.(syscall.Conn)
 	if !ok {
 		return false

@@ -10,7 +10,7 @@ import (
 	"portico/store"
 )
 
-// Entrance stands in front of every mux that routes to the surfaces. It
+// NormalizePath stands in front of every mux that routes to the surfaces. It
 // refuses what is no text, in the path, the query or one of the headers named,
 // and has the mux see a path that it neither cleans nor redirects.
 //
@@ -20,18 +20,18 @@ import (
 // behind its first word, as base URLs bring them. There is no path with . or ..
 // for a segment, however it is written, and none with an empty segment, which
 // would be an id that was forgotten.
-func Entrance(writeError func(http.ResponseWriter, *http.Request, error), headers ...string) Middleware {
+func NormalizePath(writeError func(http.ResponseWriter, *http.Request, error), headers ...string) Middleware {
 	canonical := make([]string, len(headers)) // as net/http keeps them
 	for i, name := range headers {
 		canonical[i] = http.CanonicalHeaderKey(name)
 	}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if err := checkSent(r, headers, canonical); err != nil {
+			if err := checkText(r, headers, canonical); err != nil {
 				writeError(w, r, err)
 				return
 			}
-			at, ok := Canonical(r.URL)
+			at, ok := CanonicalURL(r.URL)
 			if !ok {
 				writeError(w, r, &store.Error{Code: store.NotFound, Detail: "There is no " + strconv.Quote(r.URL.EscapedPath()) +
 					" here: a segment of a path is neither empty nor . nor .. nor /."})
@@ -47,9 +47,9 @@ func Entrance(writeError func(http.ResponseWriter, *http.Request, error), header
 	}
 }
 
-// Canonical is a URL whose path a mux takes as it is. ok is false where there
+// CanonicalURL is a URL whose path a mux takes as it is. ok is false where there
 // can be nothing.
-func Canonical(u *url.URL) (canonical *url.URL, ok bool) {
+func CanonicalURL(u *url.URL) (canonical *url.URL, ok bool) {
 	if u.RawPath == "" && strings.HasPrefix(u.Path, "/") && !strings.Contains(u.Path, "//") && !strings.Contains(u.Path, "/.") &&
 		(u.Path == "/" || !strings.HasSuffix(u.Path, "/")) {
 		return u, true
@@ -73,22 +73,22 @@ func Canonical(u *url.URL) (canonical *url.URL, ok bool) {
 	return &moved, true
 }
 
-// Family is the first word of a path, decoded: catalog, v2, graphql.
-func Family(u *url.URL) string {
+// FirstSegment is the first word of a path, decoded: catalog, v2, graphql.
+func FirstSegment(u *url.URL) string {
 	first, _, _ := strings.Cut(strings.TrimLeft(u.EscapedPath(), "/"), "/")
 	first, _ = url.PathUnescape(first) // an escaped path is well-formed
 	return first
 }
 
-// checkSent is INVALID for what is no text. A query that is not URL-encoded
+// checkText is INVALID for what is no text. A query that is not URL-encoded
 // is left to whoever reads it.
-func checkSent(r *http.Request, headers, canonical []string) error {
+func checkText(r *http.Request, headers, canonical []string) error {
 	if store.CheckText(r.URL.Path) != nil {
 		return &store.Error{Code: store.Invalid, Detail: "The path is not UTF-8 text; send it encoded as UTF-8."}
 	}
-	for name, value := range sentQuery(r.URL.RawQuery) {
+	for name, value := range queryParams(r.URL.RawQuery) {
 		if store.CheckText(name) != nil || store.CheckText(value) != nil {
-			return &store.Error{Code: store.Invalid, Detail: "The query's parameter " + strconv.Quote(bounded(name, maxNameLen)) + " is not UTF-8 text; send it encoded as UTF-8."}
+			return &store.Error{Code: store.Invalid, Detail: "The query's parameter " + strconv.Quote(Truncate(name, MaxParamName)) + " is not UTF-8 text; send it encoded as UTF-8."}
 		}
 	}
 	for i, name := range headers {
@@ -101,10 +101,10 @@ func checkSent(r *http.Request, headers, canonical []string) error {
 	return nil
 }
 
-// sentQuery are the names and values of a query that could be no text.
-func sentQuery(query string) func(yield func(string, string) bool) {
+// queryParams are the names and values of a query that could be no text.
+func queryParams(query string) func(yield func(string, string) bool) {
 	return func(yield func(string, string) bool) {
-		if plainText(query) {
+		if isASCII(query) {
 			return
 		}
 		for part := range strings.SplitSeq(query, "&") {
@@ -118,9 +118,9 @@ func sentQuery(query string) func(yield func(string, string) bool) {
 	}
 }
 
-// plainText tells whether a query is ASCII, encoded or not: its escapes stand
+// isASCII tells whether a query is ASCII, encoded or not: its escapes stand
 // for less than 0x80.
-func plainText(query string) bool {
+func isASCII(query string) bool {
 	for i := range len(query) {
 		if query[i] >= 0x80 || query[i] == '%' && (i+1 == len(query) || query[i+1] > '7') {
 			return false

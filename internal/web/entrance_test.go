@@ -37,12 +37,12 @@ func TestCanonical(t *testing.T) {
 			u, err = url.ParseRequestURI("http://x" + test.sent)
 		}
 		require.NoError(t, err)
-		canonical, ok := web.Canonical(u)
+		canonical, ok := web.CanonicalURL(u)
 		require.Equal(t, test.path != "", ok, test.sent)
 		if ok {
 			require.Equal(t, test.path, canonical.Path, test.sent)
 			require.Equal(t, test.raw, canonical.EscapedPath(), test.sent)
-			again, ok := web.Canonical(canonical)
+			again, ok := web.CanonicalURL(canonical)
 			require.True(t, ok)
 			require.Equal(t, canonical.EscapedPath(), again.EscapedPath())
 		}
@@ -51,7 +51,7 @@ func TestCanonical(t *testing.T) {
 
 func TestEntranceRefusesWhatIsNoText(t *testing.T) {
 	t.Parallel()
-	handler := web.Entrance(envelope, "Store-Channel")(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	handler := web.NormalizePath(envelope, "Store-Channel")(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	for _, test := range []struct {
 		target, header, value string
 		want                  string
@@ -85,6 +85,6 @@ func TestFamily(t *testing.T) {
 	} {
 		u, err := url.Parse(sent)
 		require.NoError(t, err)
-		require.Equal(t, want, web.Family(u), sent)
+		require.Equal(t, want, web.FirstSegment(u), sent)
 	}
 }

@@ -20,88 +20,88 @@ const (
 	expensivePerCore = 2
 	maxExpensive     = 8
 
-	// waitingInMemory is how many requests may wait for each expensive turn that
+	// maxQueuedInMemory is how many requests may wait for each expensive turn that
 	// hold a part of their answer.
-	waitingInMemory = 4
+	maxQueuedInMemory = 4
 )
 
-func (b Bounds) expensive(requests int) int {
+func (b Limits) expensiveRequests(requests int) int {
 	if b.RequestsExpensive > 0 {
 		return b.RequestsExpensive
 	}
 	return min(requests, maxExpensive, expensivePerCore*runtime.GOMAXPROCS(0))
 }
 
-// Expensive takes a turn among expensive requests. running says that part of the
+// AcquireExpensive takes a turn among expensive requests. running says that part of the
 // answer is in memory, so that few may wait. A turn of a request ends with the
 // request, and replaces its turn among reads; end does nothing then. Streams
 // have half as many turns of their own, and end gives one back, once.
-func (t *Turns) Expensive(ctx context.Context, running bool) (end func(), err error) {
-	answer := answering(ctx)
+func (t *ConcurrencyLimiter) AcquireExpensive(ctx context.Context, running bool) (end func(), err error) {
+	answer := responseOf(ctx)
 	among := &t.expensive
 	switch {
 	case answer == nil:
 		among = &t.events
 	case answer.expensive != nil:
 		return func() {}, nil
-	case answer.turn.has.Load() == &t.reads:
-		answer.turn.end()
+	case answer.slot.held.Load() == &t.reads:
+		answer.slot.release()
 	}
-	room := among.room
+	room := among.maxQueue
 	if running {
-		room = min(room, waitingInMemory*among.most)
+		room = min(room, maxQueuedInMemory*among.limit)
 	}
-	if err := among.take(ctx, room); err != nil {
+	if err := among.acquire(ctx, room); err != nil {
 		return func() {}, err
 	}
 	if answer == nil {
-		return sync.OnceFunc(among.give), nil
+		return sync.OnceFunc(among.release), nil
 	}
 	answer.expensive = among
 	return func() {}, nil
 }
 
-// answering is the answer of the request that a context belongs to; nil outside
+// responseOf is the answer of the request that a context belongs to; nil outside
 // of Middleware, and for streams.
-func answering(ctx context.Context) *timedAnswer {
+func responseOf(ctx context.Context) *deadlineWriter {
 	if known := reqctx.From(ctx); known != nil {
-		if answer, ok := known.Writer.(*timedAnswer); ok && !answer.own {
+		if answer, ok := known.Writer.(*deadlineWriter); ok && !answer.unbounded {
 			return answer
 		}
 	}
 	return nil
 }
 
-// sends notes that an answer begins to be written.
-func (t *turns) sends(a *timedAnswer) {
+// startWriting notes that an answer begins to be written.
+func (t *semaphore) startWriting(a *deadlineWriter) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	a.sent = t.sent.PushBack(a)
-	t.relieve()
+	a.element = t.writing.PushBack(a)
+	t.evict()
 }
 
-// ends gives the turn of an answer back.
-func (t *turns) ends(a *timedAnswer) {
+// endWriting gives the turn of an answer back.
+func (t *semaphore) endWriting(a *deadlineWriter) {
 	t.mu.Lock()
-	if a.sent != nil {
-		t.sent.Remove(a.sent)
+	if a.element != nil {
+		t.writing.Remove(a.element)
 	}
 	t.mu.Unlock()
-	t.give()
+	t.release()
 }
 
-// relieve cuts off the answers that are written for longer than answerGrace, one
+// evict cuts off the answers that are written for longer than responseGrace, one
 // for each request that waits. It comes back for the younger ones. The caller
 // holds mu.
-func (t *turns) relieve() {
-	cut := t.line.Len()
-	for at := t.sent.Front(); at != nil && cut > 0; at = at.Next() {
-		a := at.Value.(*timedAnswer)
-		if young := answerGrace - time.Since(a.since); young > 0 {
+func (t *semaphore) evict() {
+	cut := t.queue.Len()
+	for at := t.writing.Front(); at != nil && cut > 0; at = at.Next() {
+		a := at.Value.(*deadlineWriter)
+		if young := responseGrace - time.Since(a.writingSince); young > 0 {
 			time.AfterFunc(young, func() {
 				t.mu.Lock()
 				defer t.mu.Unlock()
-				t.relieve()
+				t.evict()
 			})
 			return
 		}
@@ -110,6 +110,6 @@ func (t *turns) relieve() {
 	}
 }
 
-func newTurns(most, room int, patience time.Duration) turns {
-	return turns{most: most, room: room, patience: patience, line: list.New(), sent: list.New()}
+func newSemaphore(most, room int, patience time.Duration) semaphore {
+	return semaphore{limit: most, maxQueue: room, timeout: patience, queue: list.New(), writing: list.New()}
 }

@@ -1,4 +1,4 @@
 package web
 
 // Steady is the clock of limits.
-var Steady = steady
+var Steady = monotonicNow

@@ -4,8 +4,8 @@ package web
 
 import "syscall"
 
-// openFiles is how many files this process may have open.
-func openFiles() int {
+// openFileLimit is how many files this process may have open.
+func openFileLimit() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return maxConnections

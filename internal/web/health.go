@@ -39,14 +39,14 @@ func Health() http.Handler {
 // only reads may well ask here.
 func Ready(ping func(context.Context) error, readOnly func() bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if isClosed(Draining(r.Context())) {
+		if IsDraining(r.Context()) {
 			writeHealth(w, http.StatusServiceUnavailable, health{"unavailable", "The server is shutting down."})
 			return
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), pingDeadline)
 		defer cancel()
 		if err := ping(ctx); err != nil {
-			writeHealth(w, http.StatusServiceUnavailable, health{"unavailable", whyNot(err)})
+			writeHealth(w, http.StatusServiceUnavailable, health{"unavailable", unavailableDetail(err)})
 			return
 		}
 		if readOnly() {
@@ -57,8 +57,8 @@ func Ready(ping func(context.Context) error, readOnly func() bool) http.Handler 
 	})
 }
 
-// whyNot is what the error says to those who may not know more.
-func whyNot(err error) string {
+// unavailableDetail is what the error says to those who may not know more.
+func unavailableDetail(err error) string {
 	if fault := store.AsErrors(err)[0]; fault.Code == store.Unavailable {
 		return fault.Detail
 	}

@@ -19,9 +19,9 @@ import (
 const (
 	rateWindow = time.Minute
 
-	// ratePlaces bounds the memory of a limit: callers are counted in so many
+	// maxBuckets bounds the memory of a limit: callers are counted in so many
 	// places at most, and further ones share them.
-	ratePlaces = 1 << 16
+	maxBuckets = 1 << 16
 )
 
 // The headers that tell a caller about a limit.
@@ -34,28 +34,28 @@ const (
 
 var rateHeaders = []string{limitHeader, remainingHeader, resetHeader, retryHeader}
 
-// Limit allows so many uses of something a minute to each client, and to each
+// RateLimit allows so many uses of something a minute to each client, and to each
 // address: as many at once, which come back evenly. It counts in this process.
-type Limit struct {
-	what               string
-	mu                 sync.Mutex // also for an answer's header, which is written by one at a time
-	perClient, perFrom *callers   // nil for no limit
+type RateLimit struct {
+	what                  string
+	mu                    sync.Mutex // also for an answer's header, which is written by one at a time
+	perClient, perAddress *buckets   // nil for no limit
 }
 
-// NewLimit limits what ("asking for tokens"); 0 is no limit.
-func NewLimit(what string, perClient, perAddress int) *Limit {
-	return &Limit{what: what, perClient: newCallers(perClient), perFrom: newCallers(perAddress)}
+// NewRateLimit limits what ("asking for tokens"); 0 is no limit.
+func NewRateLimit(what string, perClient, perAddress int) *RateLimit {
+	return &RateLimit{what: what, perClient: newBuckets(perClient), perAddress: newBuckets(perAddress)}
 }
 
 // Use counts a use by a client, unless its id is empty, and by the address
 // that the request of ctx came from. RATE_LIMITED when either has had its
 // share; the answer then says by Retry-After when to come again.
-func (l *Limit) Use(ctx context.Context, clientID string) error {
-	from, now := cmp.Or(reqctx.From(ctx), &reqctx.Request{}), steady()
+func (l *RateLimit) Use(ctx context.Context, clientID string) error {
+	from, now := cmp.Or(reqctx.From(ctx), &reqctx.Request{}), monotonicNow()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.perFrom != nil && from.Address.IsValid() {
-		if err := l.use(l.perFrom, reqctx.Network(from.Address), "this address", from, now); err != nil {
+	if l.perAddress != nil && from.Address.IsValid() {
+		if err := l.use(l.perAddress, reqctx.Network(from.Address), "this address", from, now); err != nil {
 			return err
 		}
 	}
@@ -65,25 +65,25 @@ func (l *Limit) Use(ctx context.Context, clientID string) error {
 	return nil
 }
 
-// steady is the time of a clock that nobody sets: that of time.Now, whose
+// monotonicNow is the time of a clock that nobody sets: that of time.Now, whose
 // differences heed no step of the wall clock, as long as nothing is rounded or
 // converted on the way. With any other, a step back would refuse callers for as
 // long as it was.
-func steady() time.Time { return time.Now() }
+func monotonicNow() time.Time { return time.Now() }
 
 // use counts a use by a caller, and tells in the answer's header how much is
 // left: of the limit that was looked at last.
-func (l *Limit) use(callers *callers, key, who string, from *reqctx.Request, now time.Time) error {
-	bucket := callers.bucket(key, now)
+func (l *RateLimit) use(callers *buckets, key, who string, from *reqctx.Request, now time.Time) error {
+	bucket := callers.get(key, now)
 	allowed := bucket.AllowN(now, 1)
 	left := max(0, bucket.TokensAt(now))
 	after := func(tokens float64) time.Duration { // until there are so many
 		return time.Duration((tokens - left) / float64(bucket.Limit()) * float64(time.Second))
 	}
 	if from.ResponseHeader != nil {
-		from.ResponseHeader.Set(limitHeader, strconv.Itoa(callers.uses))
+		from.ResponseHeader.Set(limitHeader, strconv.Itoa(callers.limit))
 		from.ResponseHeader.Set(remainingHeader, strconv.Itoa(int(left)))
-		from.ResponseHeader.Set(resetHeader, strconv.FormatInt(now.Add(after(float64(callers.uses))).Unix(), 10))
+		from.ResponseHeader.Set(resetHeader, strconv.FormatInt(now.Add(after(float64(callers.limit))).Unix(), 10))
 	}
 	if allowed {
 		return nil
@@ -97,39 +97,39 @@ func (l *Limit) use(callers *callers, key, who string, from *reqctx.Request, now
 		unit = "second"
 	}
 	return &store.Error{Code: store.RateLimited, Detail: fmt.Sprintf(
-		"There is too much %s from %s: at most %d a minute; try again in %d %s.", l.what, who, callers.uses, seconds, unit)}
+		"There is too much %s from %s: at most %d a minute; try again in %d %s.", l.what, who, callers.limit, seconds, unit)}
 }
 
-// callers have a bucket of uses each, in a bounded number of places. Which of
+// buckets have a bucket of uses each, in a bounded number of places. Which of
 // them share one cannot be told from outside.
-type callers struct {
-	uses    int // a minute
-	seed    maphash.Seed
-	buckets map[uint64]*rate.Limiter
-	swept   time.Time
+type buckets struct {
+	limit    int // a minute
+	seed     maphash.Seed
+	limiters map[uint64]*rate.Limiter
+	sweptAt  time.Time
 }
 
-func newCallers(uses int) *callers {
+func newBuckets(uses int) *buckets {
 	if uses == 0 {
 		return nil
 	}
-	return &callers{uses: uses, seed: maphash.MakeSeed(), buckets: map[uint64]*rate.Limiter{}}
+	return &buckets{limit: uses, seed: maphash.MakeSeed(), limiters: map[uint64]*rate.Limiter{}}
 }
 
-// bucket is a caller's. One that is full again is as good as none, and is not
+// get is a caller's. One that is full again is as good as none, and is not
 // kept.
-func (c *callers) bucket(key string, now time.Time) *rate.Limiter {
-	if now.Sub(c.swept) >= rateWindow {
-		for place, bucket := range c.buckets {
-			if bucket.TokensAt(now) >= float64(c.uses) {
-				delete(c.buckets, place)
+func (c *buckets) get(key string, now time.Time) *rate.Limiter {
+	if now.Sub(c.sweptAt) >= rateWindow {
+		for place, bucket := range c.limiters {
+			if bucket.TokensAt(now) >= float64(c.limit) {
+				delete(c.limiters, place)
 			}
 		}
-		c.swept = now
+		c.sweptAt = now
 	}
-	place := maphash.String(c.seed, key) % ratePlaces
-	if c.buckets[place] == nil {
-		c.buckets[place] = rate.NewLimiter(rate.Limit(float64(c.uses)/rateWindow.Seconds()), c.uses)
+	place := maphash.String(c.seed, key) % maxBuckets
+	if c.limiters[place] == nil {
+		c.limiters[place] = rate.NewLimiter(rate.Limit(float64(c.limit)/rateWindow.Seconds()), c.limit)
 	}
-	return c.buckets[place]
+	return c.limiters[place]
 }

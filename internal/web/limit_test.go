@@ -24,7 +24,7 @@ func from(address string, proxies []string, use func(context.Context) error, hea
 	if err != nil {
 		panic(err)
 	}
-	handler := web.Address(trusted)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { said = use(r.Context()) }))
+	handler := web.ClientAddress(trusted)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { said = use(r.Context()) }))
 	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)
 	r.RemoteAddr = address
 	for i := 0; i+1 < len(headers); i += 2 {
@@ -36,7 +36,7 @@ func from(address string, proxies []string, use func(context.Context) error, hea
 
 func TestLimit(t *testing.T) {
 	t.Parallel()
-	limit := web.NewLimit("asking", 3, 5)
+	limit := web.NewRateLimit("asking", 3, 5)
 	use := func(client string) func(context.Context) error {
 		return func(ctx context.Context) error { return limit.Use(ctx, client) }
 	}
@@ -80,7 +80,7 @@ func TestALimitHeedsNoStepOfTheClock(t *testing.T) {
 	t.Parallel()
 	require.Contains(t, web.Steady().String(), " m=", "a reading that is only of the wall clock is set with it")
 	synctest.Test(t, func(t *testing.T) {
-		limit := web.NewLimit("asking", 2, 0)
+		limit := web.NewRateLimit("asking", 2, 0)
 		use := func() error { return limit.Use(t.Context(), "a") }
 		for range 3 {
 			require.NoError(t, use())
@@ -98,18 +98,18 @@ func TestALimitHeedsNoStepOfTheClock(t *testing.T) {
 
 func TestNoLimit(t *testing.T) {
 	t.Parallel()
-	limit := web.NewLimit("asking", 0, 0)
+	limit := web.NewRateLimit("asking", 0, 0)
 	for range 1000 {
 		header, err := from("192.0.2.1:1", nil, func(ctx context.Context) error { return limit.Use(ctx, "a") })
 		require.NoError(t, err)
 		require.Empty(t, header)
 	}
-	require.NoError(t, web.NewLimit("asking", 1, 1).Use(t.Context(), ""), "nobody in particular from nowhere")
+	require.NoError(t, web.NewRateLimit("asking", 1, 1).Use(t.Context(), ""), "nobody in particular from nowhere")
 }
 
 // However many callers there are, the memory for counting them is bounded.
 func TestLimitTakesBoundedMemory(t *testing.T) {
-	limit := web.NewLimit("asking", 1_000_000, 0)
+	limit := web.NewRateLimit("asking", 1_000_000, 0)
 	used := func() uint64 {
 		var m runtime.MemStats
 		runtime.GC()
@@ -159,7 +159,7 @@ func TestAddress(t *testing.T) {
 		{"only proxies", "10.1.2.3:5", proxies, []string{header, "10.0.0.1"}, "10.0.0.1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			limit := web.NewLimit("asking", 0, 1)
+			limit := web.NewRateLimit("asking", 0, 1)
 			use := func(ctx context.Context) error { return limit.Use(ctx, "") }
 			want := netip.MustParseAddr(test.want)
 			_, err := from(netip.AddrPortFrom(want, 1).String(), nil, use)

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// WithLines has the access log write its lines itself, in the very bytes that
+// WithLineWriter has the access log write its lines itself, in the very bytes that
 // slog would write, where the log is one of JSON that writes to these lines
 // and adds nothing of its own.
-func WithLines(lines *Lines) AccessOption {
-	return func(a *access) {
-		if under, ok := a.log.Handler().(requestHandler); ok {
+func WithLineWriter(lines *LineWriter) Option {
+	return func(a *accessLogger) {
+		if under, ok := a.log.Handler().(contextHandler); ok {
 			if _, ok := under.Handler.(*slog.JSONHandler); ok {
-				a.lines = lines
+				a.out = lines
 			}
 		}
 	}
@@ -26,13 +26,13 @@ type entry struct {
 	method, path, query, client, operation string // empty ones but method and path are left out
 	status                                 int
 	bytes                                  int64
-	took                                   time.Duration
+	duration                               time.Duration
 }
 
 // log writes the entry by slog.
 func (e *entry) log(ctx context.Context, log *slog.Logger, level slog.Level) {
 	attributes := append(make([]slog.Attr, 0, 8), slog.String("method", e.method), slog.String("path", e.path),
-		slog.Int("status", e.status), slog.Int64("bytes", e.bytes), slog.Float64("duration_ms", milliseconds(e.took)))
+		slog.Int("status", e.status), slog.Int64("bytes", e.bytes), slog.Float64("duration_ms", milliseconds(e.duration)))
 	if e.query != "" {
 		attributes = append(attributes, slog.String("query", e.query))
 	}
@@ -45,12 +45,12 @@ func (e *entry) log(ctx context.Context, log *slog.Logger, level slog.Level) {
 	log.LogAttrs(ctx, level, "request", attributes...)
 }
 
-// room for a line, kept from one to the next.
-var room = sync.Pool{New: func() any { line := make([]byte, 0, 512); return &line }}
+// entryBuffers for a line, kept from one to the next.
+var entryBuffers = sync.Pool{New: func() any { line := make([]byte, 0, 512); return &line }}
 
 // write writes the entry as slog would, without its detours.
-func (e *entry) write(to *Lines, at time.Time, level slog.Level, id, trace string) {
-	kept := room.Get().(*[]byte)
+func (e *entry) write(to *LineWriter, at time.Time, level slog.Level, id, trace string) {
+	kept := entryBuffers.Get().(*[]byte)
 	line := append((*kept)[:0], `{"time":"`...)
 	line = append(at.AppendFormat(line, time.RFC3339Nano), `","level":"`...)
 	line = append(line, level.String()...)
@@ -58,7 +58,7 @@ func (e *entry) write(to *Lines, at time.Time, level slog.Level, id, trace strin
 	line = append(append(line, `","path":"`...), e.path...)
 	line = strconv.AppendInt(append(line, `","status":`...), int64(e.status), 10)
 	line = strconv.AppendInt(append(line, `,"bytes":`...), e.bytes, 10)
-	line = strconv.AppendFloat(append(line, `,"duration_ms":`...), milliseconds(e.took), 'f', -1, 64)
+	line = strconv.AppendFloat(append(line, `,"duration_ms":`...), milliseconds(e.duration), 'f', -1, 64)
 	for _, member := range [...]struct{ name, value string }{{`,"query":"`, e.query}, {`,"client":"`, e.client}, {`,"operation":"`, e.operation}, {`,"request_id":"`, id}, {`,"trace_id":"`, trace}} {
 		if member.value != "" {
 			line = append(append(append(line, member.name...), member.value...), '"')
@@ -67,16 +67,16 @@ func (e *entry) write(to *Lines, at time.Time, level slog.Level, id, trace strin
 	line = append(line, '}', '\n')
 	to.Add(line)
 	*kept = line
-	room.Put(kept)
+	entryBuffers.Put(kept)
 }
 
-// writable tells whether no text of the entry has to be escaped. Those that
+// plainASCII tells whether no text of the entry has to be escaped. Those that
 // have are rare, and left to slog.
-func (e *entry) writable() bool {
-	return unescaped(e.method) && unescaped(e.path) && unescaped(e.query) && unescaped(e.client) && unescaped(e.operation)
+func (e *entry) plainASCII() bool {
+	return plainASCII(e.method) && plainASCII(e.path) && plainASCII(e.query) && plainASCII(e.client) && plainASCII(e.operation)
 }
 
-func unescaped(text string) bool {
+func plainASCII(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
 			return false

@@ -35,10 +35,10 @@ func TestTheAccessLogWritesWhatSlogWrites(t *testing.T) {
 		var written [2]string
 		for i := range written {
 			var to bytes.Buffer
-			lines := web.NewLines(&to)
-			options := []web.AccessOption{web.WithClient(func(context.Context) string { return client })}
+			lines := web.NewLineWriter(&to)
+			options := []web.Option{web.WithClient(func(context.Context) string { return client })}
 			if i == 1 {
-				options = append(options, web.WithLines(lines))
+				options = append(options, web.WithLineWriter(lines))
 			}
 			handler := web.Chain(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				w.WriteHeader(status)
@@ -54,9 +54,9 @@ func TestTheAccessLogWritesWhatSlogWrites(t *testing.T) {
 
 // TestALineCostsLittle: what the log adds to a request.
 func TestALineCostsLittle(t *testing.T) {
-	lines := web.NewLines(io.Discard)
+	lines := web.NewLineWriter(io.Discard)
 	handler := web.Chain(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), web.RequestID,
-		web.AccessLog(slog.New(slog.NewJSONHandler(lines, nil)), web.WithLines(lines)))
+		web.AccessLog(slog.New(slog.NewJSONHandler(lines, nil)), web.WithLineWriter(lines)))
 	plain := web.Chain(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), web.RequestID)
 	w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/catalog/products", nil)
 	with := testing.AllocsPerRun(100, func() { handler.ServeHTTP(w, r) })
@@ -68,7 +68,7 @@ func TestALineCostsLittle(t *testing.T) {
 func TestEveryLineIsWrittenOnceAndInOrder(t *testing.T) {
 	t.Parallel()
 	var to bytes.Buffer
-	lines := web.NewLines(&to)
+	lines := web.NewLineWriter(&to)
 	var writers sync.WaitGroup
 	const many, each = 8, 2000
 	for writer := range many {
@@ -102,7 +102,7 @@ func TestEveryLineIsWrittenOnceAndInOrder(t *testing.T) {
 func TestALineThatIsWrittenIsWritten(t *testing.T) {
 	t.Parallel()
 	var to bytes.Buffer
-	lines := web.NewLines(&to)
+	lines := web.NewLineWriter(&to)
 	lines.Add([]byte("a\n"))
 	_, err := lines.Write([]byte("b\n"))
 	require.NoError(t, err)

@@ -6,37 +6,37 @@ import (
 	"time"
 )
 
-// Lines is where several logs write whole lines to, in the order in which they
+// LineWriter is where several logs write whole lines to, in the order in which they
 // come.
-type Lines struct {
-	to io.Writer
+type LineWriter struct {
+	out io.Writer
 
-	mu          sync.Mutex
-	waiting     []byte // lines to be written
-	spare       []byte // the other buffer; nil while it is written
-	added, done int64  // bytes so far
-	writing     bool
-	draining    bool       // somebody was sent to write what waits
-	written     *sync.Cond // on mu: done has grown
+	mu                       sync.Mutex
+	pending                  []byte // lines to be written
+	spare                    []byte // the other buffer; nil while it is written
+	addedBytes, writtenBytes int64  // bytes so far
+	writing                  bool
+	flushScheduled           bool       // somebody was sent to write what waits
+	progress                 *sync.Cond // on mu: done has grown
 }
 
-// lineDelay is how long a line waits for others to be written with it.
-const lineDelay = 2 * time.Millisecond
+// flushDelay is how long a line waits for others to be written with it.
+const flushDelay = 2 * time.Millisecond
 
-// maxWaiting bounds the lines that wait to be written, in bytes: whoever brings
+// maxPending bounds the lines that wait to be written, in bytes: whoever brings
 // more waits for them.
-const maxWaiting = 64 << 10
+const maxPending = 64 << 10
 
-// NewLines makes one.
-func NewLines(to io.Writer) *Lines {
-	l := &Lines{to: to}
-	l.written = sync.NewCond(&l.mu)
+// NewLineWriter makes one.
+func NewLineWriter(to io.Writer) *LineWriter {
+	l := &LineWriter{out: to}
+	l.progress = sync.NewCond(&l.mu)
 	return l
 }
 
 // Write implements io.Writer: the line is written when it returns, and all
 // before it.
-func (l *Lines) Write(line []byte) (int, error) {
+func (l *LineWriter) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.add(line)
@@ -46,21 +46,21 @@ func (l *Lines) Write(line []byte) (int, error) {
 
 // Add has a line be written soon, with those that come meanwhile, and does not
 // wait for that.
-func (l *Lines) Add(line []byte) {
+func (l *LineWriter) Add(line []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.add(line)
 	switch {
-	case len(l.waiting) > maxWaiting:
+	case len(l.pending) > maxPending:
 		l.flush()
-	case !l.draining:
-		l.draining = true
-		go l.drain()
+	case !l.flushScheduled:
+		l.flushScheduled = true
+		go l.flushLater()
 	}
 }
 
 // Flush waits until every line that was added is written.
-func (l *Lines) Flush() {
+func (l *LineWriter) Flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.flush()
@@ -68,15 +68,15 @@ func (l *Lines) Flush() {
 
 // What follows is done under mu.
 
-func (l *Lines) add(line []byte) {
-	l.waiting = append(l.waiting, line...)
-	l.added += int64(len(line))
+func (l *LineWriter) add(line []byte) {
+	l.pending = append(l.pending, line...)
+	l.addedBytes += int64(len(line))
 }
 
-func (l *Lines) flush() {
-	for upTo := l.added; l.done < upTo; {
+func (l *LineWriter) flush() {
+	for upTo := l.addedBytes; l.writtenBytes < upTo; {
 		if l.writing {
-			l.written.Wait()
+			l.progress.Wait()
 		} else {
 			l.write()
 		}
@@ -84,22 +84,22 @@ func (l *Lines) flush() {
 }
 
 // write writes what waits, without mu meanwhile.
-func (l *Lines) write() {
-	lines := l.waiting
-	l.waiting, l.spare, l.writing = l.spare[:0], nil, true
+func (l *LineWriter) write() {
+	lines := l.pending
+	l.pending, l.spare, l.writing = l.spare[:0], nil, true
 	l.mu.Unlock()
-	_, _ = l.to.Write(lines)
+	_, _ = l.out.Write(lines)
 	l.mu.Lock()
 	l.spare, l.writing = lines, false
-	l.done += int64(len(lines))
-	l.written.Broadcast()
+	l.writtenBytes += int64(len(lines))
+	l.progress.Broadcast()
 }
 
-// drain writes what waits after a while, without mu.
-func (l *Lines) drain() {
-	time.Sleep(lineDelay)
+// flushLater writes what waits after a while, without mu.
+func (l *LineWriter) flushLater() {
+	time.Sleep(flushDelay)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.draining = false
+	l.flushScheduled = false
 	l.flush()
 }

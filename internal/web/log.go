@@ -7,19 +7,19 @@ import (
 	"portico/internal/reqctx"
 )
 
-// Logger is a log whose every line tells the id of the request that its
+// NewLogger is a log whose every line tells the id of the request that its
 // context belongs to, as request_id, and the trace of the request, the job or the
 // sweep, as trace_id.
-func Logger(log *slog.Logger) *slog.Logger {
-	if _, already := log.Handler().(requestHandler); already {
+func NewLogger(log *slog.Logger) *slog.Logger {
+	if _, already := log.Handler().(contextHandler); already {
 		return log
 	}
-	return slog.New(requestHandler{log.Handler()})
+	return slog.New(contextHandler{log.Handler()})
 }
 
-type requestHandler struct{ slog.Handler }
+type contextHandler struct{ slog.Handler }
 
-func (h requestHandler) Handle(ctx context.Context, record slog.Record) error {
+func (h contextHandler) Handle(ctx context.Context, record slog.Record) error {
 	id, trace := "", reqctx.TraceID(ctx)
 	if known := reqctx.From(ctx); known != nil {
 		id = known.ID
@@ -36,10 +36,10 @@ func (h requestHandler) Handle(ctx context.Context, record slog.Record) error {
 	return h.Handler.Handle(ctx, record)
 }
 
-func (h requestHandler) WithAttrs(attributes []slog.Attr) slog.Handler {
-	return requestHandler{h.Handler.WithAttrs(attributes)}
+func (h contextHandler) WithAttrs(attributes []slog.Attr) slog.Handler {
+	return contextHandler{h.Handler.WithAttrs(attributes)}
 }
 
-func (h requestHandler) WithGroup(name string) slog.Handler {
-	return requestHandler{h.Handler.WithGroup(name)}
+func (h contextHandler) WithGroup(name string) slog.Handler {
+	return contextHandler{h.Handler.WithGroup(name)}
 }

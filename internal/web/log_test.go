@@ -15,7 +15,7 @@ import (
 func TestALineNamesTheTraceOfAJob(t *testing.T) {
 	t.Parallel()
 	var written bytes.Buffer
-	log := web.Logger(slog.New(slog.NewJSONHandler(&written, nil)))
+	log := web.NewLogger(slog.New(slog.NewJSONHandler(&written, nil)))
 	log.WarnContext(reqctx.WithTraceID(context.Background(), "0af7651916cd43dd8448eb211c80319c"), "within")
 	require.Contains(t, written.String(), `"trace_id":"0af7651916cd43dd8448eb211c80319c"`)
 	written.Reset()

@@ -36,12 +36,12 @@ func count() *counted {
 	mux.HandleFunc("GET /{$}", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("/graphql", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnprocessableEntity) })
 	log, _ := newLog(0)
-	m := web.NewMetrics(func(ctx context.Context) string {
+	m := web.New(func(ctx context.Context) string {
 		client, _ := ctx.Value(clientKey{}).(string)
 		return client
 	})
 	fail := func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusInternalServerError) }
-	return &counted{m, web.Chain(web.Route(mux), web.Recover(log, fail), m.Middleware)}
+	return &counted{m, web.Chain(web.RecordRoute(mux), web.Recover(log, fail), m.Middleware)}
 }
 
 func (c *counted) send(client, method, path string) {
@@ -53,7 +53,7 @@ func (c *counted) send(client, method, path string) {
 // text is what Prometheus reads.
 func (c *counted) text() string {
 	w := httptest.NewRecorder()
-	c.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, web.MetricsPath, nil))
+	c.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, web.Path, nil))
 	return w.Body.String()
 }
 
@@ -68,8 +68,8 @@ func TestMetricsCountByRouteAndClient(t *testing.T) {
 	m.send("c1", "NONSENSE", "/nowhere")
 	m.send("c1", "GET", "/")
 	m.send("c1", "POST", "/graphql")
-	m.Field(context.WithValue(t.Context(), clientKey{}, "c1"), "Query.product")
-	m.Field(t.Context(), "Query.product")
+	m.CountField(context.WithValue(t.Context(), clientKey{}, "c1"), "Query.product")
+	m.CountField(t.Context(), "Query.product")
 	var got []string
 	for line := range strings.Lines(m.text()) {
 		if strings.HasPrefix(line, "portico_") && !strings.Contains(line, "_seconds_") {
@@ -122,12 +122,12 @@ func TestMetricsHoldNothingOfARequest(t *testing.T) {
 
 func TestMetricsTellOfKeptAnswers(t *testing.T) {
 	t.Parallel()
-	m := web.NewMetrics(func(context.Context) string { return "" })
-	m.Answers(func() (found, made, bytes uint64) { return 5, 3, 4096 })
-	m.Fragments(func() (found, made uint64) { return 50, 30 })
-	m.Stock(func() (held, bytes, age, loads, full float64) { return 22, 1144, .25, 2, 1 })
+	m := web.New(func(context.Context) string { return "" })
+	m.RegisterResponseCache(func() (found, made, bytes uint64) { return 5, 3, 4096 })
+	m.RegisterFragmentCache(func() (found, made uint64) { return 50, 30 })
+	m.RegisterStockCache(func() (held, bytes, age, loads, full float64) { return 22, 1144, .25, 2, 1 })
 	w := httptest.NewRecorder()
-	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, web.MetricsPath, nil))
+	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, web.Path, nil))
 	for _, line := range []string{`portico_kept_answers_total{outcome="found"} 5`, `portico_kept_answers_total{outcome="made"} 3`, `portico_kept_answers_bytes 4096`,
 		`portico_kept_fragments_total{outcome="found"} 50`, `portico_kept_fragments_total{outcome="made"} 30`,
 		`portico_live_stock_records 22`, `portico_live_stock_bytes 1144`, `portico_live_stock_age_seconds 0.25`, `portico_live_stock_loads_total 2`} {

@@ -22,14 +22,14 @@ type Operation struct {
 // maxTrusted is how many operations of trusted documents are told apart.
 const maxTrusted = 1000
 
-// operations are the operations that are told apart by name. Whoever may ask
+// operationMetrics are the operations that are told apart by name. Whoever may ask
 // for nothing chooses no names, and whoever may but so many.
-type operations struct {
-	most  int // beside the trusted ones
-	total *prometheus.CounterVec
-	codes *prometheus.CounterVec
-	begun *prometheus.CounterVec
-	took  *prometheus.HistogramVec
+type operationMetrics struct {
+	maxNamed      int // beside the trusted ones
+	total         *prometheus.CounterVec
+	errors        *prometheus.CounterVec
+	subscriptions *prometheus.CounterVec
+	duration      *prometheus.HistogramVec
 
 	mu             sync.RWMutex
 	named, trusted map[string]struct{}
@@ -39,64 +39,64 @@ type operations struct {
 // operationSeries is what is counted of one operation, its labels looked up
 // once.
 type operationSeries struct {
-	well, badly prometheus.Counter
-	took        prometheus.Observer
+	succeeded, failed prometheus.Counter
+	duration          prometheus.Observer
 }
 
-// Operations has the metrics tell apart so many operations of GraphQL, beside
+// SetMaxOperations has the metrics tell apart so many operations of GraphQL, beside
 // those of trusted documents.
-func (m *Metrics) Operations(most int) {
-	m.operations.most = most
+func (m *Metrics) SetMaxOperations(most int) {
+	m.operations.maxNamed = most
 }
 
-func newOperations() operations {
-	return operations{
-		most: 100,
+func newOperationMetrics() operationMetrics {
+	return operationMetrics{
+		maxNamed: 100,
 		total: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "portico_graphql_operations_total", Help: "GraphQL operations that ended or were refused, by name, kind (query, mutation, subscription, or none for what was not one) and outcome: ok, or error where the answer has any, whatever its status.",
 		}, []string{"operation", "kind", "outcome"}),
-		codes: prometheus.NewCounterVec(prometheus.CounterOpts{
+		errors: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "portico_graphql_operation_errors_total", Help: "GraphQL operations whose answers had errors, by name, kind and extensions.code; one with several codes counts with each.",
 		}, []string{"operation", "kind", "code"}),
-		begun: prometheus.NewCounterVec(prometheus.CounterOpts{
+		subscriptions: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "portico_graphql_subscriptions_begun_total", Help: "GraphQL subscriptions that began, by name; portico_graphql_operations_total counts them as they end.",
 		}, []string{"operation"}),
-		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "portico_graphql_operation_duration_seconds", Help: "How long GraphQL queries and mutations took, by name and kind.",
-			Buckets: durations,
+			Buckets: durationBuckets,
 		}, []string{"operation", "kind"}),
 		named: map[string]struct{}{}, trusted: map[string]struct{}{}, series: map[[2]string]*operationSeries{},
 	}
 }
 
-// OperationBegan counts a subscription that begins.
-func (m *Metrics) OperationBegan(ctx context.Context, is Operation) {
-	m.operations.begun.WithLabelValues(m.operations.label(is, m.client(ctx))).Inc()
+// CountSubscription counts a subscription that begins.
+func (m *Metrics) CountSubscription(ctx context.Context, is Operation) {
+	m.operations.subscriptions.WithLabelValues(m.operations.label(is, m.client(ctx))).Inc()
 }
 
-// OperationRan counts an operation that has ended, or was refused.
-func (m *Metrics) OperationRan(ctx context.Context, is Operation) {
+// CountOperation counts an operation that has ended, or was refused.
+func (m *Metrics) CountOperation(ctx context.Context, is Operation) {
 	o := &m.operations
 	labels := [2]string{o.label(is, m.client(ctx)), is.Kind}
 	if is.Kind == "" {
-		labels[1] = none
+		labels[1] = noneLabel
 	}
-	of := o.of(labels)
+	of := o.seriesOf(labels)
 	if is.Took > 0 {
-		of.took.Observe(is.Took.Seconds())
+		of.duration.Observe(is.Took.Seconds())
 	}
 	if len(is.Codes) == 0 {
-		of.well.Inc()
+		of.succeeded.Inc()
 		return
 	}
-	of.badly.Inc()
+	of.failed.Inc()
 	for _, code := range is.Codes {
-		o.codes.WithLabelValues(labels[0], labels[1], string(code)).Inc()
+		o.errors.WithLabelValues(labels[0], labels[1], string(code)).Inc()
 	}
 }
 
-// of is the series of these labels, of which there are few.
-func (o *operations) of(labels [2]string) *operationSeries {
+// seriesOf is the series of these labels, of which there are few.
+func (o *operationMetrics) seriesOf(labels [2]string) *operationSeries {
 	o.mu.RLock()
 	found := o.series[labels]
 	o.mu.RUnlock()
@@ -106,17 +106,17 @@ func (o *operations) of(labels [2]string) *operationSeries {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if found = o.series[labels]; found == nil {
-		found = &operationSeries{well: o.total.WithLabelValues(labels[0], labels[1], "ok"), badly: o.total.WithLabelValues(labels[0], labels[1], "error"),
-			took: o.took.WithLabelValues(labels[0], labels[1])}
+		found = &operationSeries{succeeded: o.total.WithLabelValues(labels[0], labels[1], "ok"), failed: o.total.WithLabelValues(labels[0], labels[1], "error"),
+			duration: o.duration.WithLabelValues(labels[0], labels[1])}
 		o.series[labels] = found
 	}
 	return found
 }
 
 // label is an operation's name as a label.
-func (o *operations) label(is Operation, client string) string {
+func (o *operationMetrics) label(is Operation, client string) string {
 	if is.Name == "" {
-		return none
+		return noneLabel
 	}
 	o.mu.RLock()
 	_, named := o.named[is.Name]
@@ -126,16 +126,16 @@ func (o *operations) label(is Operation, client string) string {
 		return is.Name
 	}
 	if client == "" && !is.Trusted {
-		return other
+		return otherLabel
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	into, most := o.named, o.most
+	into, most := o.named, o.maxNamed
 	if is.Trusted {
 		into, most = o.trusted, maxTrusted
 	}
 	if _, known := into[is.Name]; !known && len(into) >= most {
-		return other
+		return otherLabel
 	}
 	into[is.Name] = struct{}{}
 	return is.Name

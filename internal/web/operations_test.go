@@ -16,16 +16,16 @@ import (
 func TestMetricsTellOperationsApart(t *testing.T) {
 	t.Parallel()
 	m := count()
-	m.Operations(2)
+	m.SetMaxOperations(2)
 	known := context.WithValue(t.Context(), clientKey{}, "c1")
-	m.OperationRan(known, web.Operation{Name: "Products", Kind: "query", Took: 3 * time.Millisecond})
-	m.OperationRan(known, web.Operation{Name: "Products", Kind: "query", Took: time.Second, Codes: []store.Code{store.NotFound, store.Invalid}})
-	m.OperationRan(known, web.Operation{Codes: []store.Code{store.Invalid}, Took: 1})
-	m.OperationRan(known, web.Operation{Name: "Stock", Kind: "subscription"})
-	m.OperationBegan(known, web.Operation{Name: "Stock", Kind: "subscription"})
-	m.OperationRan(known, web.Operation{Name: "TooMany", Kind: "mutation", Took: 1})
-	m.OperationRan(t.Context(), web.Operation{Name: "Stranger", Kind: "query", Took: 1})
-	m.OperationRan(t.Context(), web.Operation{Name: "Checkout", Kind: "query", Trusted: true, Took: 1})
+	m.CountOperation(known, web.Operation{Name: "Products", Kind: "query", Took: 3 * time.Millisecond})
+	m.CountOperation(known, web.Operation{Name: "Products", Kind: "query", Took: time.Second, Codes: []store.Code{store.NotFound, store.Invalid}})
+	m.CountOperation(known, web.Operation{Codes: []store.Code{store.Invalid}, Took: 1})
+	m.CountOperation(known, web.Operation{Name: "Stock", Kind: "subscription"})
+	m.CountSubscription(known, web.Operation{Name: "Stock", Kind: "subscription"})
+	m.CountOperation(known, web.Operation{Name: "TooMany", Kind: "mutation", Took: 1})
+	m.CountOperation(t.Context(), web.Operation{Name: "Stranger", Kind: "query", Took: 1})
+	m.CountOperation(t.Context(), web.Operation{Name: "Checkout", Kind: "query", Trusted: true, Took: 1})
 	text := m.text()
 	for _, line := range []string{
 		`portico_graphql_operations_total{kind="query",operation="Products",outcome="ok"} 1`,
@@ -57,9 +57,9 @@ func TestAMillionNamesCostNothing(t *testing.T) {
 	fill := func(from, to int) {
 		for i := from; i < to; i++ {
 			name := fmt.Sprint("Name", i)
-			m.OperationRan(known, web.Operation{Name: name, Kind: "query", Took: 1})
-			m.OperationRan(t.Context(), web.Operation{Name: name, Kind: "mutation", Took: 1})
-			m.OperationRan(t.Context(), web.Operation{Name: name, Kind: "query", Trusted: true, Took: 1})
+			m.CountOperation(known, web.Operation{Name: name, Kind: "query", Took: 1})
+			m.CountOperation(t.Context(), web.Operation{Name: name, Kind: "mutation", Took: 1})
+			m.CountOperation(t.Context(), web.Operation{Name: name, Kind: "query", Trusted: true, Took: 1})
 		}
 	}
 	fill(0, 2000)
@@ -73,7 +73,7 @@ func TestAMillionNamesCostNothing(t *testing.T) {
 		names[i] = fmt.Sprint("Further", i)
 	}
 	require.Zero(t, testing.AllocsPerRun(900, func() {
-		m.OperationRan(known, web.Operation{Name: names[number], Kind: "query", Took: 1})
+		m.CountOperation(known, web.Operation{Name: names[number], Kind: "query", Took: 1})
 		number++
 	}))
 }

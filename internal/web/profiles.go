@@ -5,8 +5,8 @@ import (
 	"net/http/pprof"
 )
 
-// Profiles has a mux answer /debug/pprof/, for those who run the server.
-func Profiles(mux *http.ServeMux) {
+// HandleProfiles has a mux answer /debug/pprof/, for those who run the server.
+func HandleProfiles(mux *http.ServeMux) {
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)

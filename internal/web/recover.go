@@ -15,10 +15,10 @@ import (
 // the answer had begun the connection is cut, so that nobody takes half an
 // answer for a whole one.
 func Recover(log *slog.Logger, writeError func(http.ResponseWriter, *http.Request, error)) Middleware {
-	log = Logger(log)
+	log = NewLogger(log)
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			rec := record(w)
+			rec := Record(w)
 			defer func() {
 				cause := recover()
 				if cause == nil {
@@ -28,8 +28,8 @@ func Recover(log *slog.Logger, writeError func(http.ResponseWriter, *http.Reques
 					panic(cause)
 				}
 				log.ErrorContext(r.Context(), "a handler panicked", "panic", fmt.Sprint(cause), "method", r.Method,
-					"path", bounded(r.URL.Path, 256), "stack", string(debug.Stack()))
-				if rec.status != 0 {
+					"path", Truncate(r.URL.Path, 256), "stack", string(debug.Stack()))
+				if rec.Status != 0 {
 					panic(http.ErrAbortHandler)
 				}
 				for _, name := range []string{"Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Cache-Control", "Etag", "Last-Modified"} {

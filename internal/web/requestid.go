@@ -25,7 +25,7 @@ const maxRequestID = 64
 func RequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r, known := reqctx.Begin(r)
-		if known.ID = r.Header.Get(RequestIDHeader); !saneRequestID(known.ID) {
+		if known.ID = r.Header.Get(RequestIDHeader); !validRequestID(known.ID) {
 			known.ID = newRequestID(known.Start)
 		}
 		w.Header()[RequestIDHeader] = known.HeaderValue(known.ID)
@@ -51,19 +51,19 @@ func newRequestID(at time.Time) string {
 	return id.String()
 }
 
-func saneRequestID(id string) bool {
+func validRequestID(id string) bool {
 	if len(id) == 0 || len(id) > maxRequestID {
 		return false
 	}
 	for i := range len(id) {
-		if !plain(id[i]) {
+		if !IsToken(id[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// plain tells whether a byte can stand in any log line and header as it is.
-func plain(c byte) bool {
+// IsToken tells whether a byte can stand in any log line and header as it is.
+func IsToken(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-'
 }

@@ -11,12 +11,12 @@ import (
 	"portico/internal/reqctx"
 )
 
-// taken is the way that a request took, from which its labels follow.
-type taken struct{ surface, pattern, method string }
+// routeKey is the way that a request took, from which its labels follow.
+type routeKey struct{ surface, pattern, method string }
 
-// series is what is counted of one route and method, whose labels are looked
+// routeSeries is what is counted of one route and method, whose labels are looked
 // up once.
-type series struct {
+type routeSeries struct {
 	labels   [3]string // surface, route, method
 	duration prometheus.Observer
 
@@ -30,10 +30,10 @@ type outcome struct {
 	client string
 }
 
-// of is the series of a request. There are as many as there are routes and
+// seriesOf is the series of a request. There are as many as there are routes and
 // methods, whatever strangers send: what has no route is one of a surface.
-func (m *Metrics) of(r *http.Request, pattern string) *series {
-	key := taken{surfaceOf(r), pattern, methodOf(r)}
+func (m *Metrics) seriesOf(r *http.Request, pattern string) *routeSeries {
+	key := routeKey{apiLabel(r), pattern, methodLabel(r)}
 	m.mu.RLock()
 	found := m.series[key]
 	m.mu.RUnlock()
@@ -43,20 +43,20 @@ func (m *Metrics) of(r *http.Request, pattern string) *series {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if found = m.series[key]; found == nil {
-		labels := [3]string{key.surface, routeOf(pattern), key.method}
-		found = &series{labels: labels, duration: m.duration.WithLabelValues(labels[:]...), requests: map[outcome]prometheus.Counter{}}
+		labels := [3]string{key.surface, RouteLabel(pattern), key.method}
+		found = &routeSeries{labels: labels, duration: m.duration.WithLabelValues(labels[:]...), requests: map[outcome]prometheus.Counter{}}
 		m.series[key] = found
 	}
 	return found
 }
 
-// count counts a request that was answered; of one whose answer lasted as long
+// record counts a request that was answered; of one whose answer lasted as long
 // as its client wanted, not how long it took.
-func (s *series) count(m *Metrics, known *reqctx.Request, status int, client string) {
+func (s *routeSeries) record(m *Metrics, known *reqctx.Request, status int, client string) {
 	if !known.Streaming {
 		s.duration.Observe(time.Since(known.Start).Seconds())
 	}
-	key := outcome{status / 100, m.who(client)}
+	key := outcome{status / 100, m.clientLabel(client)}
 	s.mu.RLock()
 	counter := s.requests[key]
 	s.mu.RUnlock()

@@ -18,44 +18,46 @@ const (
 	maxStreams     = 100 // requests at once on a connection of HTTP/2, the least that its standard recommends
 )
 
-// drainLimit is how long requests under way may take to end.
-const drainLimit = 20 * time.Second
+// drainTimeout is how long requests under way may take to end.
+const drainTimeout = 20 * time.Second
 
-// ServeOption changes how a server serves and ends.
-type ServeOption func(*serving)
+// Option2 changes how a server serves and ends.
+type Option2 func(*config)
 
-type serving struct {
+type config struct {
 	linger, drain time.Duration
-	bounds        Bounds
+	limits        Limits
 	trusted       []netip.Prefix
 	tls           *tls.Config
-	hurry         <-chan struct{} // nil for never
+	fastShutdown  <-chan struct{} // nil for never
 }
 
-// Within holds bounds; the addresses of proxies that are trusted have no share
+// WithLimits holds bounds; the addresses of proxies that are trusted have no share
 // of their own. Without it there are no bounds but that on connections.
-func Within(b Bounds, trusted ...netip.Prefix) ServeOption {
-	return func(s *serving) { s.bounds, s.trusted = b, trusted }
+func WithLimits(b Limits, trusted ...netip.Prefix) Option2 {
+	return func(s *config) { s.limits, s.trusted = b, trusted }
 }
 
-// Secured has the server speak TLS.
-func Secured(config *tls.Config) ServeOption { return func(s *serving) { s.tls = config } }
+// WithTLS has the server speak TLS.
+func WithTLS(tlsConfig *tls.Config) Option2 { return func(s *config) { s.tls = tlsConfig } }
 
-// Linger keeps the server answering for some time after readiness has turned
+// WithLinger keeps the server answering for some time after readiness has turned
 // 503, so that a load balancer looks away before the door is shut, and every
 // connection in use is told to end. The default is 0.
-func Linger(d time.Duration) ServeOption { return func(s *serving) { s.linger = d } }
+func WithLinger(d time.Duration) Option2 { return func(s *config) { s.linger = d } }
 
-// DrainWithin bounds how long requests under way may take to end; the default
+// WithDrainTimeout bounds how long requests under way may take to end; the default
 // is 20 s.
-func DrainWithin(d time.Duration) ServeOption { return func(s *serving) { s.drain = d } }
+func WithDrainTimeout(d time.Duration) Option2 { return func(s *config) { s.drain = d } }
 
-// Hurry ends the time of Linger, and gives the requests under way two seconds,
+// WithFastShutdown ends the time of Linger, and gives the requests under way two seconds,
 // once hurry is closed.
-func Hurry(hurry <-chan struct{}) ServeOption { return func(s *serving) { s.hurry = hurry } }
+func WithFastShutdown(hurry <-chan struct{}) Option2 {
+	return func(s *config) { s.fastShutdown = hurry }
+}
 
-// hurriedDrain is how long requests under way may take to end in a hurry.
-const hurriedDrain = 2 * time.Second
+// fastDrainTimeout is how long requests under way may take to end in a hurry.
+const fastDrainTimeout = 2 * time.Second
 
 // Serve answers requests until ctx ends. Then readiness turns 503, and every
 // answer tells its connection to end: whoever asks again does so on a new one,
@@ -63,13 +65,13 @@ const hurriedDrain = 2 * time.Second
 // who waits at the door, and closes; requests under way may end, and are cut
 // off when that takes too long. Their contexts outlive ctx, until they are cut
 // off. The error is nil unless serving failed.
-func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger, options ...ServeOption) error {
-	chosen := serving{drain: drainLimit}
+func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger, options ...Option2) error {
+	chosen := config{drain: drainTimeout}
 	for _, option := range options {
 		option(&chosen)
 	}
-	all, perAddress := chosen.bounds.connections(openFiles())
-	gate := newGate(listener, all, perAddress, chosen.trusted)
+	all, perAddress := chosen.limits.connections(openFileLimit())
+	gate := newLimitListener(listener, all, perAddress, chosen.trusted)
 	listener = gate
 	if chosen.tls != nil {
 		listener = tls.NewListener(gate, chosen.tls)
@@ -79,14 +81,14 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 	defer cut()
 	var upgraded sync.WaitGroup
 	server := &http.Server{
-		Handler:           gate.busy(deadlines(chosen.bounds, parting(draining, counted(&upgraded, handler)))),
-		ReadHeaderTimeout: chosen.bounds.HeaderTime,
-		IdleTimeout:       chosen.bounds.IdleTime,
-		WriteTimeout:      chosen.bounds.writeTime(),
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: cmp.Or(chosen.bounds.StreamsConnection, maxStreams)},
-		ConnState:         gate.state,
-		ConnContext:       gate.connected,
-		MaxHeaderBytes:    cmp.Or(chosen.bounds.HeaderBytes, maxHeaderBytes),
+		Handler:           gate.markBusy(enforceDeadlines(chosen.limits, closeOnDrain(draining, trackUpgrades(&upgraded, handler)))),
+		ReadHeaderTimeout: chosen.limits.HeaderTime,
+		IdleTimeout:       chosen.limits.IdleTime,
+		WriteTimeout:      chosen.limits.writeTime(),
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: cmp.Or(chosen.limits.StreamsConnection, maxStreams)},
+		ConnState:         gate.connState,
+		ConnContext:       gate.connContext,
+		MaxHeaderBytes:    cmp.Or(chosen.limits.HeaderBytes, maxHeaderBytes),
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		BaseContext:       func(net.Listener) context.Context { return base },
 	}
@@ -101,14 +103,14 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 	log.Info("shutting down", "address", listener.Addr().String(), "linger", chosen.linger.String(), "drain", chosen.drain.String())
 	select {
 	case <-time.After(chosen.linger):
-	case <-chosen.hurry:
+	case <-chosen.fastShutdown:
 	}
-	gate.shut()
+	gate.stopAccepting()
 	<-served // the listener is closed, with nobody before it
 	drain, cancel := context.WithTimeout(base, chosen.drain)
 	defer cancel()
-	go hurryUp(drain, chosen.hurry, cancel)
-	gate.quiet(drain)
+	go cancelAfterFastDrain(drain, chosen.fastShutdown, cancel)
+	gate.awaitRequests(drain)
 	err := server.Shutdown(drain)
 	if err == nil {
 		err = waitFor(drain, &upgraded)
@@ -123,8 +125,8 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 	return nil
 }
 
-// hurryUp ends what drains soon after it must hurry.
-func hurryUp(drain context.Context, hurry <-chan struct{}, end func()) {
+// cancelAfterFastDrain ends what drains soon after it must hurry.
+func cancelAfterFastDrain(drain context.Context, hurry <-chan struct{}, end func()) {
 	select {
 	case <-drain.Done():
 		return
@@ -132,12 +134,12 @@ func hurryUp(drain context.Context, hurry <-chan struct{}, end func()) {
 	}
 	select {
 	case <-drain.Done():
-	case <-time.After(hurriedDrain):
+	case <-time.After(fastDrainTimeout):
 		end()
 	}
 }
 
-// parting has each answer end its connection once the server shuts down: by
+// closeOnDrain has each answer end its connection once the server shuts down: by
 // Connection: close over HTTP/1.1, by GOAWAY over HTTP/2, which net/http makes
 // of it. No request is lost as one could be on an idle connection that closes
 // while the request comes.
@@ -145,7 +147,7 @@ func hurryUp(drain context.Context, hurry <-chan struct{}, end func()) {
 // So does the answer to a request in chunks. One may have said a length too,
 // which net/http passes over: a proxy that goes by the length would have the
 // rest of it be somebody else's next request.
-func parting(draining <-chan struct{}, next http.Handler) http.Handler {
+func closeOnDrain(draining <-chan struct{}, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isClosed(draining) || len(r.TransferEncoding) > 0 {
 			w.Header().Set("Connection", "close")
@@ -154,9 +156,9 @@ func parting(draining <-chan struct{}, next http.Handler) http.Handler {
 	})
 }
 
-// counted counts the requests that ask for another protocol: what comes of
+// trackUpgrades counts the requests that ask for another protocol: what comes of
 // them is out of the server's sight.
-func counted(upgraded *sync.WaitGroup, next http.Handler) http.Handler {
+func trackUpgrades(upgraded *sync.WaitGroup, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header["Upgrade"] != nil {
 			upgraded.Add(1)
@@ -189,3 +191,6 @@ func Draining(ctx context.Context) <-chan struct{} {
 	draining, _ := ctx.Value(drainingKey{}).(chan struct{})
 	return draining
 }
+
+// IsDraining reports whether the server of a request is shutting down.
+func IsDraining(ctx context.Context) bool { return isClosed(Draining(ctx)) }

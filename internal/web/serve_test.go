@@ -21,7 +21,7 @@ type running struct {
 	end  chan error         // what Serve returned
 }
 
-func start(t *testing.T, handler http.Handler, options ...web.ServeOption) *running {
+func start(t *testing.T, handler http.Handler, options ...web.Option2) *running {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -78,7 +78,7 @@ func TestReadinessTurnsAtShutdown(t *testing.T) {
 		close(entered)
 		<-web.Draining(r.Context())
 	})
-	s := start(t, mux, web.Linger(time.Hour)) // the test's end is the process's
+	s := start(t, mux, web.WithLinger(time.Hour)) // the test's end is the process's
 	status, _, err := get(t, s.url+"/readyz")
 	require.NoError(t, err)
 	require.Equal(t, 200, status)
@@ -100,7 +100,7 @@ func TestServeCutsRequestsThatDoNotEnd(t *testing.T) {
 		close(entered)
 		<-r.Context().Done()
 		close(left)
-	}), web.DrainWithin(time.Millisecond))
+	}), web.WithDrainTimeout(time.Millisecond))
 	answered := make(chan error, 1)
 	go func() { _, _, err := get(t, s.url); answered <- err }()
 	<-entered

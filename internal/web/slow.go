@@ -10,27 +10,27 @@ import (
 	"portico/internal/reqctx"
 )
 
-// Slow writes a line for each request that took so long or longer: its route,
+// SlowRequests writes a line for each request that took so long or longer: its route,
 // the name of its operation, and what it asked of the database. No value of
 // it is told. 0 writes none. What lasts as long as its client wants is not
 // slow.
-func Slow(log *slog.Logger, after time.Duration, client func(context.Context) string) Middleware {
+func SlowRequests(log *slog.Logger, after time.Duration, client func(context.Context) string) Middleware {
 	return func(next http.Handler) http.Handler {
 		if after <= 0 {
 			return next
 		}
-		log := Logger(log)
+		log := NewLogger(log)
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			r, known := reqctx.Begin(r)
 			known.Observer = &known.Effort
-			rec := record(w)
+			rec := Record(w)
 			defer func() {
 				if took := time.Since(known.Start); took >= after && !known.Streaming {
-					attributes := append(make([]slog.Attr, 0, 9), slog.String("method", bounded(r.Method, 16)), slog.String("route", routeOf(known.Route)),
-						slog.Int("status", cmp.Or(rec.status, http.StatusOK)), slog.Int64("bytes", rec.bytes), slog.Float64("duration_ms", milliseconds(took)),
+					attributes := append(make([]slog.Attr, 0, 9), slog.String("method", Truncate(r.Method, 16)), slog.String("route", RouteLabel(known.Route)),
+						slog.Int("status", cmp.Or(rec.Status, http.StatusOK)), slog.Int64("bytes", rec.Bytes), slog.Float64("duration_ms", milliseconds(took)),
 						slog.Int("statements", known.Effort.Statements()), slog.Float64("database_ms", milliseconds(known.Effort.Spent())))
 					if known.OperationName != "" {
-						attributes = append(attributes, slog.String("operation", bounded(known.OperationName, maxOperation)))
+						attributes = append(attributes, slog.String("operation", Truncate(known.OperationName, maxOperationName)))
 					}
 					if who := client(r.Context()); who != "" {
 						attributes = append(attributes, slog.String("client", who))
@@ -43,7 +43,7 @@ func Slow(log *slog.Logger, after time.Duration, client func(context.Context) st
 	}
 }
 
-// maxOperation bounds what is logged of an operation's name, in bytes.
-const maxOperation = 96
+// maxOperationName bounds what is logged of an operation's name, in bytes.
+const maxOperationName = 96
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -31,7 +31,7 @@ func working(lasting bool) http.Handler {
 		end(nil)
 		_, _ = io.WriteString(w, "answer")
 	})
-	return web.Route(mux)
+	return web.RecordRoute(mux)
 }
 
 func TestASlowRequestIsTold(t *testing.T) {
@@ -49,10 +49,10 @@ func TestASlowRequestIsTold(t *testing.T) {
 			log, to := newLog(slog.LevelInfo)
 			served := web.Chain(working(test.lasting), web.RequestID, func(next http.Handler) http.Handler {
 				if test.after == 0 { // nobody else observes it
-					return web.Slow(log, time.Hour, client)(next)
+					return web.SlowRequests(log, time.Hour, client)(next)
 				}
 				return next
-			}, web.Slow(log, test.after, client))
+			}, web.SlowRequests(log, test.after, client))
 			r := httptest.NewRequest("GET", "/v2/promotions/HIDDEN?filter=eq(code,HIDDEN)", nil)
 			r.Header.Set("X-Request-Id", "r1")
 			served.ServeHTTP(httptest.NewRecorder(), r)
@@ -89,10 +89,10 @@ func TestTheAccessLogNamesOperations(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var written bytes.Buffer
-			lines := web.NewLines(&written)
+			lines := web.NewLineWriter(&written)
 			say := func(operation string) string {
 				handler := web.Chain(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { reqctx.From(r.Context()).OperationName = operation }),
-					web.RequestID, web.AccessLog(slog.New(to(lines)), web.WithLines(lines)))
+					web.RequestID, web.AccessLog(slog.New(to(lines)), web.WithLineWriter(lines)))
 				handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/graphql", nil))
 				lines.Flush()
 				defer written.Reset()

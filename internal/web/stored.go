@@ -7,12 +7,12 @@ import (
 	"portico/store/shop"
 )
 
-// Store has the metrics tell of a store: its database and pools, what it keeps
+// RegisterStore has the metrics tell of a store: its database and pools, what it keeps
 // of releases, and the stock in memory.
-func (m *Metrics) Store(log *slog.Logger, s *shop.Store) {
-	m.Database(log, func(ctx context.Context) (Database, error) { return measure(ctx, s) })
-	m.Parts(s.CacheStats)
-	m.Stock(func() (held, bytes, age, loads, full float64) {
+func (m *Metrics) RegisterStore(log *slog.Logger, s *shop.Store) {
+	m.RegisterDatabase(log, func(ctx context.Context) (DatabaseStats, error) { return databaseStats(ctx, s) })
+	m.RegisterReleaseCache(s.CacheStats)
+	m.RegisterStockCache(func() (held, bytes, age, loads, full float64) {
 		stats := s.LiveStockStats()
 		if stats.Full {
 			full = 1
@@ -21,24 +21,24 @@ func (m *Metrics) Store(log *slog.Logger, s *shop.Store) {
 	})
 }
 
-// measure is what metrics tell of the database. The pools are told whether or
+// databaseStats is what metrics tell of the database. The pools are told whether or
 // not it answers.
-func measure(ctx context.Context, s *shop.Store) (is Database, err error) {
+func databaseStats(ctx context.Context, s *shop.Store) (is DatabaseStats, err error) {
 	for _, p := range s.PoolStats() {
-		is.Pools = append(is.Pools, Pool{Name: p.Pool, InUse: p.InUse, Idle: p.Idle, Most: p.Most, Waits: p.Waits, WaitSeconds: p.WaitSeconds})
+		is.Pools = append(is.Pools, PoolStats{Name: p.Pool, InUse: p.InUse, Idle: p.Idle, Max: p.Most, Waits: p.Waits, WaitSeconds: p.WaitSeconds})
 	}
 	found, err := s.Gauges(ctx)
 	if err != nil {
 		return is, err
 	}
 	for _, j := range found.Jobs {
-		is.Jobs = append(is.Jobs, Waiting{Kind: j.Kind, State: j.State, Count: j.Count, Oldest: j.Oldest})
+		is.Jobs = append(is.Jobs, JobStats{Kind: j.Kind, State: j.State, Count: j.Count, Oldest: j.Oldest})
 	}
 	for _, w := range found.Sweeps {
-		is.Sweeps = append(is.Sweeps, Swept{Kind: w.Name, Rows: w.Swept, Ended: w.Ended, Idle: w.Idle, Due: w.Due})
+		is.Sweeps = append(is.Sweeps, SweepStats{Kind: w.Name, Rows: w.Swept, Ended: w.Ended, Idle: w.Idle, Due: w.Due})
 	}
 	for _, c := range found.Catalogs {
-		is.Catalogs = append(is.Catalogs, Aged{Catalog: c.ID, Age: c.Age, Held: c.Held})
+		is.Catalogs = append(is.Catalogs, CatalogStats{Catalog: c.ID, Age: c.Age, Held: c.Held})
 	}
 	return is, nil
 }

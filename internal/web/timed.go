@@ -6,48 +6,48 @@ import (
 	"time"
 )
 
-// timed is a context that ends some time after it began. It has a timer only
+// deadlineContext is a context that ends some time after it began. It has a timer only
 // once somebody waits for its end, as statements do: most of what is hot is
 // answered before anyone does.
-type timed struct {
+type deadlineContext struct {
 	context.Context // of the connection
-	ends            time.Time
+	deadline        time.Time
 
-	mu     sync.Mutex
-	waited context.Context // that somebody waits for; nil until then
-	end    context.CancelCauseFunc
-	timer  *time.Timer
-	lifted bool // there is no end any more, but that of the connection
+	mu        sync.Mutex
+	ctx       context.Context // that somebody waits for; nil until then
+	cancel    context.CancelCauseFunc
+	timer     *time.Timer
+	unbounded bool // there is no end any more, but that of the connection
 }
 
 // Done implements context.Context.
-func (t *timed) Done() <-chan struct{} { return t.wait().Done() }
+func (t *deadlineContext) Done() <-chan struct{} { return t.start().Done() }
 
-// wait begins to wait for the end.
-func (t *timed) wait() context.Context {
+// start begins to wait for the end.
+func (t *deadlineContext) start() context.Context {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.waited == nil {
-		t.waited, t.end = context.WithCancelCause(t.Context)
-		if !t.lifted {
-			end := t.end
-			t.timer = time.AfterFunc(time.Until(t.ends), func() { end(errTooLong) })
+	if t.ctx == nil {
+		t.ctx, t.cancel = context.WithCancelCause(t.Context)
+		if !t.unbounded {
+			end := t.cancel
+			t.timer = time.AfterFunc(time.Until(t.deadline), func() { end(errRequestTimeout) })
 		}
 	}
-	return t.waited
+	return t.ctx
 }
 
 // Err implements context.Context.
-func (t *timed) Err() error {
+func (t *deadlineContext) Err() error {
 	t.mu.Lock()
-	waited, over := t.waited, !t.lifted && !time.Now().Before(t.ends)
+	waited, over := t.ctx, !t.unbounded && !time.Now().Before(t.deadline)
 	t.mu.Unlock()
 	switch {
 	case waited != nil:
 		return waited.Err()
 	case over:
-		ended := t.wait()
-		t.end(errTooLong)
+		ended := t.start()
+		t.cancel(errRequestTimeout)
 		return ended.Err()
 	}
 	return t.Context.Err()
@@ -55,9 +55,9 @@ func (t *timed) Err() error {
 
 // Value implements context.Context; by it the package context finds what to
 // end with this one.
-func (t *timed) Value(key any) any {
+func (t *deadlineContext) Value(key any) any {
 	t.mu.Lock()
-	waited := t.waited
+	waited := t.ctx
 	t.mu.Unlock()
 	if waited != nil {
 		return waited.Value(key)
@@ -65,22 +65,22 @@ func (t *timed) Value(key any) any {
 	return t.Context.Value(key)
 }
 
-// lift takes the end away.
-func (t *timed) lift() {
+// removeDeadline takes the end away.
+func (t *deadlineContext) removeDeadline() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.lifted = true
+	t.unbounded = true
 	if t.timer != nil {
 		t.timer.Stop()
 	}
 }
 
 // close ends the context for those who still wait, after the answer.
-func (t *timed) close() {
-	t.lift()
+func (t *deadlineContext) close() {
+	t.removeDeadline()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.end != nil {
-		t.end(nil)
+	if t.cancel != nil {
+		t.cancel(nil)
 	}
 }

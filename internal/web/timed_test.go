@@ -13,16 +13,16 @@ import (
 func TestTheTimeOfARequestEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		for name, look := range map[string]func(*timed) error{
-			"waited for": func(w *timed) error { <-w.Done(); return w.Err() },
-			"asked":      func(w *timed) error { time.Sleep(time.Second); return w.Err() },
-			"waited for below": func(w *timed) error {
+		for name, look := range map[string]func(*deadlineContext) error{
+			"waited for": func(w *deadlineContext) error { <-w.Done(); return w.Err() },
+			"asked":      func(w *deadlineContext) error { time.Sleep(time.Second); return w.Err() },
+			"waited for below": func(w *deadlineContext) error {
 				below, end := context.WithCancel(w)
 				defer end()
 				<-below.Done()
 				return below.Err()
 			},
-			"asked, and then waited for": func(w *timed) error {
+			"asked, and then waited for": func(w *deadlineContext) error {
 				time.Sleep(time.Second)
 				if err := w.Err(); err == nil {
 					return nil
@@ -32,10 +32,10 @@ func TestTheTimeOfARequestEnds(t *testing.T) {
 			},
 		} {
 			start := time.Now()
-			w := &timed{Context: t.Context(), ends: start.Add(time.Second)}
+			w := &deadlineContext{Context: t.Context(), deadline: start.Add(time.Second)}
 			require.NoError(t, w.Err(), name)
 			require.ErrorIs(t, look(w), context.Canceled, name)
-			require.ErrorIs(t, context.Cause(w), errTooLong, name)
+			require.ErrorIs(t, context.Cause(w), errRequestTimeout, name)
 			require.Equal(t, time.Second, time.Since(start), name)
 			w.close()
 		}
@@ -48,17 +48,17 @@ func TestALiftedTimeHasNoEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, waited := range []bool{false, true} {
 			connection, gone := context.WithCancel(t.Context())
-			w := &timed{Context: connection, ends: time.Now().Add(time.Second)}
+			w := &deadlineContext{Context: connection, deadline: time.Now().Add(time.Second)}
 			if waited {
 				w.Done()
 			}
-			w.lift()
+			w.removeDeadline()
 			time.Sleep(time.Minute)
 			require.NoError(t, w.Err())
 			gone()
 			<-w.Done()
 			require.ErrorIs(t, w.Err(), context.Canceled)
-			require.NotErrorIs(t, context.Cause(w), errTooLong)
+			require.NotErrorIs(t, context.Cause(w), errRequestTimeout)
 			w.close()
 		}
 	})
@@ -68,7 +68,7 @@ func TestALiftedTimeHasNoEnd(t *testing.T) {
 func TestAnAnsweredRequestEndsWhatWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &timed{Context: t.Context(), ends: time.Now().Add(time.Second)}
+		w := &deadlineContext{Context: t.Context(), deadline: time.Now().Add(time.Second)}
 		done := w.Done()
 		w.close()
 		<-done

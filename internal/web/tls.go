@@ -15,30 +15,30 @@ type Certificate struct {
 	certFile, keyFile string
 	log               *slog.Logger
 
-	mu       sync.Mutex
-	current  *tls.Certificate
-	modified [2]time.Time // of the files when current was read
-	looked   time.Time
+	mu        sync.Mutex
+	current   *tls.Certificate
+	modified  [2]time.Time // of the files when current was read
+	checkedAt time.Time
 }
 
-// lookEvery is how long a certificate is used before its files are looked at.
-const lookEvery = time.Second
+// checkInterval is how long a certificate is used before its files are looked at.
+const checkInterval = time.Second
 
 // LoadCertificate reads a certificate, with its chain, and its private key,
 // both PEM.
 func LoadCertificate(certFile, keyFile string, log *slog.Logger) (*Certificate, error) {
-	c := &Certificate{certFile: certFile, keyFile: keyFile, log: Logger(log)}
+	c := &Certificate{certFile: certFile, keyFile: keyFile, log: NewLogger(log)}
 	return c, c.read()
 }
 
-// Config is how a server speaks TLS with the certificate: 1.2 at least, HTTP/2
+// TLSConfig is how a server speaks TLS with the certificate: 1.2 at least, HTTP/2
 // where the client can.
-func (c *Certificate) Config() *tls.Config {
-	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, GetCertificate: c.get}
+func (c *Certificate) TLSConfig() *tls.Config {
+	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, GetCertificate: c.getCertificate}
 }
 
 func (c *Certificate) read() error {
-	modified, err := c.times()
+	modified, err := c.modTimes()
 	if err != nil {
 		return err
 	}
@@ -54,11 +54,11 @@ func (c *Certificate) read() error {
 func (c *Certificate) Reload() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.looked = time.Time{}
+	c.checkedAt = time.Time{}
 	c.modified = [2]time.Time{}
 }
 
-func (c *Certificate) times() (modified [2]time.Time, err error) {
+func (c *Certificate) modTimes() (modified [2]time.Time, err error) {
 	for i, name := range []string{c.certFile, c.keyFile} {
 		info, err := os.Stat(name)
 		if err != nil {
@@ -69,16 +69,16 @@ func (c *Certificate) times() (modified [2]time.Time, err error) {
 	return modified, nil
 }
 
-// get is the certificate for a connection. Files that cannot be read leave the
+// getCertificate is the certificate for a connection. Files that cannot be read leave the
 // one that is used; so does a pair of which only one half is new yet.
-func (c *Certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+func (c *Certificate) getCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if time.Since(c.looked) < lookEvery {
+	if time.Since(c.checkedAt) < checkInterval {
 		return c.current, nil
 	}
-	c.looked = time.Now()
-	if modified, err := c.times(); err == nil && modified == c.modified {
+	c.checkedAt = time.Now()
+	if modified, err := c.modTimes(); err == nil && modified == c.modified {
 		return c.current, nil
 	}
 	if err := c.read(); err != nil {

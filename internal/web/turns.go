@@ -15,7 +15,7 @@ import (
 	"portico/store"
 )
 
-// Turns bounds how many requests are worked on at once, so that what is
+// ConcurrencyLimiter bounds how many requests are worked on at once, so that what is
 // accepted is answered soon however much comes. Reads and writes have each
 // their own turns, and writes that stand still keep no reader. Beyond the bound
 // a request waits its turn in a line; where the line is full, or its turn does
@@ -23,77 +23,81 @@ import (
 //
 // A turn begins once the body is read, and ends with the first byte of the
 // answer: neither a slow client, nor a stream, nor a WebSocket holds one.
-type Turns struct{ reads, writes, expensive, events turns }
+type ConcurrencyLimiter struct{ reads, writes, expensive, events semaphore }
 
-// turnsPerCore is how many requests of each kind are worked on at once for
+// requestsPerCore is how many requests of each kind are worked on at once for
 // each core.
-const turnsPerCore = 16
+const requestsPerCore = 16
 
-// NewTurns has the bounds on requests.
-func NewTurns(b Bounds) *Turns {
+// NewConcurrencyLimiter has the bounds on requests.
+func NewConcurrencyLimiter(b Limits) *ConcurrencyLimiter {
 	at := b.Requests
 	if at == 0 {
-		at = turnsPerCore * runtime.GOMAXPROCS(0)
+		at = requestsPerCore * runtime.GOMAXPROCS(0)
 	}
-	of := func(most int) turns { return newTurns(most, b.RequestsWaiting, b.RequestWait) }
-	expensive := b.expensive(at)
-	return &Turns{reads: of(at), writes: of(at), expensive: of(expensive), events: of(max(1, expensive/2))}
+	of := func(most int) semaphore { return newSemaphore(most, b.RequestsWaiting, b.RequestWait) }
+	expensive := b.expensiveRequests(at)
+	return &ConcurrencyLimiter{reads: of(at), writes: of(at), expensive: of(expensive), events: of(max(1, expensive/2))}
 }
 
-// Reading takes a turn among reads; end gives it back, once.
-func (t *Turns) Reading(ctx context.Context) (end func(), err error) { return t.reads.one(ctx) }
+// AcquireRead takes a turn among reads; end gives it back, once.
+func (t *ConcurrencyLimiter) AcquireRead(ctx context.Context) (end func(), err error) {
+	return t.reads.acquireOnce(ctx)
+}
 
-// Writing takes a turn among writes.
-func (t *Turns) Writing(ctx context.Context) (end func(), err error) { return t.writes.one(ctx) }
+// AcquireWrite takes a turn among writes.
+func (t *ConcurrencyLimiter) AcquireWrite(ctx context.Context) (end func(), err error) {
+	return t.writes.acquireOnce(ctx)
+}
 
 // The kinds of turns, as metrics name them.
 const (
-	ReadTurns      = "read"
-	WriteTurns     = "write"
-	ExpensiveTurns = "expensive"
+	ReadRequests      = "read"
+	WriteRequests     = "write"
+	ExpensiveRequests = "expensive"
 )
 
-// Busy is how many requests of a kind are worked on, wait, and were refused until
+// Stats is how many requests of a kind are worked on, wait, and were refused until
 // now.
-func (t *Turns) Busy(kind string) (busy, waiting int, refused uint64) {
-	for _, of := range map[string][]*turns{ReadTurns: {&t.reads}, WriteTurns: {&t.writes}, ExpensiveTurns: {&t.expensive, &t.events}}[kind] {
+func (t *ConcurrencyLimiter) Stats(kind string) (busy, waiting int, refused uint64) {
+	for _, of := range map[string][]*semaphore{ReadRequests: {&t.reads}, WriteRequests: {&t.writes}, ExpensiveRequests: {&t.expensive, &t.events}}[kind] {
 		of.mu.Lock()
-		busy, waiting, refused = busy+of.busy, waiting+of.line.Len(), refused+of.refused
+		busy, waiting, refused = busy+of.inUse, waiting+of.queue.Len(), refused+of.refused
 		of.mu.Unlock()
 	}
 	return busy, waiting, refused
 }
 
-// turns are those of one kind.
-type turns struct {
-	most, room int
-	patience   time.Duration
+// semaphore are those of one kind.
+type semaphore struct {
+	limit, maxQueue int
+	timeout         time.Duration
 
 	mu      sync.Mutex
-	busy    int
-	line    *list.List // of chan struct{}, the first who came in front
-	sent    *list.List // of *timedAnswer that are written with their turn, the longest in front
+	inUse   int
+	queue   *list.List // of chan struct{}, the first who came in front
+	writing *list.List // of *deadlineWriter that are written with their turn, the longest in front
 	refused uint64
 }
 
-// take waits for a turn, where fewer wait than there is room for.
-func (t *turns) take(ctx context.Context, room int) error {
+// acquire waits for a turn, where fewer wait than there is room for.
+func (t *semaphore) acquire(ctx context.Context, room int) error {
 	t.mu.Lock()
-	if t.busy < t.most {
-		t.busy++
+	if t.inUse < t.limit {
+		t.inUse++
 		t.mu.Unlock()
 		return nil
 	}
-	if t.line.Len() >= room || t.patience <= 0 {
+	if t.queue.Len() >= room || t.timeout <= 0 {
 		t.refused++
 		t.mu.Unlock()
-		return errNoTurn()
+		return errOverloaded()
 	}
 	called := make(chan struct{})
-	place := t.line.PushBack(called)
-	t.relieve()
+	place := t.queue.PushBack(called)
+	t.evict()
 	t.mu.Unlock()
-	timer := time.NewTimer(t.patience)
+	timer := time.NewTimer(t.timeout)
 	defer timer.Stop()
 	select {
 	case <-called:
@@ -108,84 +112,84 @@ func (t *turns) take(ctx context.Context, room int) error {
 		return nil
 	default:
 	}
-	t.line.Remove(place)
+	t.queue.Remove(place)
 	t.refused++
-	return errNoTurn()
+	return errOverloaded()
 }
 
-// give has the next one begin.
-func (t *turns) give() {
+// release has the next one begin.
+func (t *semaphore) release() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if first := t.line.Front(); first != nil {
-		close(t.line.Remove(first).(chan struct{}))
+	if first := t.queue.Front(); first != nil {
+		close(t.queue.Remove(first).(chan struct{}))
 		return
 	}
-	t.busy--
+	t.inUse--
 }
 
-func (t *turns) one(ctx context.Context) (end func(), err error) {
-	if err := t.take(ctx, t.room); err != nil {
+func (t *semaphore) acquireOnce(ctx context.Context) (end func(), err error) {
+	if err := t.acquire(ctx, t.maxQueue); err != nil {
 		return func() {}, err
 	}
-	return sync.OnceFunc(t.give), nil
+	return sync.OnceFunc(t.release), nil
 }
 
-func errNoTurn() error {
+func errOverloaded() error {
 	return &store.Error{Code: store.Unavailable, Detail: "The server has more to do than it can; nothing was done for this request. Try again in a moment, and ask for less at once."}
 }
 
-// turn is what a request has of them. Only the request's own goroutine begins
+// slot is what a request has of them. Only the request's own goroutine begins
 // one.
-type turn struct {
-	has atomic.Pointer[turns] // nil for none
+type slot struct {
+	held atomic.Pointer[semaphore] // nil for none
 }
 
-func (t *turn) end() {
-	if had := t.has.Swap(nil); had != nil {
-		had.give()
+func (t *slot) release() {
+	if had := t.held.Swap(nil); had != nil {
+		had.release()
 	}
 }
 
 // WaitsForLock implements store.LockWaiter: a write that waits for rows which
 // another transaction holds has no turn, so that others write meanwhile.
-func (t *turn) WaitsForLock() { t.end() }
+func (t *slot) WaitsForLock() { t.release() }
 
-// begin takes a turn in place of the one that there is.
-func (t *turn) begin(ctx context.Context, among *turns) error {
-	if t.has.Load() == among {
+// acquire takes a turn in place of the one that there is.
+func (t *slot) acquire(ctx context.Context, among *semaphore) error {
+	if t.held.Load() == among {
 		return nil
 	}
-	t.end()
-	if err := among.take(ctx, among.room); err != nil {
+	t.release()
+	if err := among.acquire(ctx, among.maxQueue); err != nil {
 		return err
 	}
-	t.has.Store(among)
+	t.held.Store(among)
 	return nil
 }
 
 // Middleware has requests wait their turn, but where health is asked for. It
 // stands inside of Serve, without which nobody waits, and inside of LimitBody.
-func (t *Turns) Middleware(writeError func(http.ResponseWriter, *http.Request, error)) Middleware {
+func (t *ConcurrencyLimiter) Middleware(writeError func(http.ResponseWriter, *http.Request, error)) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			answer := timedOf(w)
+			answer := deadlineWriterOf(w)
 			if answer == nil || r.URL.Path == HealthPath || r.URL.Path == ReadyPath {
 				next.ServeHTTP(w, r)
 				return
 			}
 			among := &t.reads
-			if writes(r) {
+			if isWrite(r) {
 				among = &t.writes
 			}
-			defer answer.turn.end()
+			defer answer.slot.release()
 			r, known := reqctx.Begin(r)
 			known.Writer = answer
-			known.LockWaiter = &answer.turn
+			known.LockWaiter = &answer.slot
 			if r.Body != nil && r.Body != http.NoBody && r.Method != http.MethodGet && r.Method != http.MethodHead {
-				answer.waits = waitingBody{ReadCloser: r.Body, ctx: r.Context(), turn: &answer.turn, among: among}
-				r.Body = &answer.waits
-			} else if err := answer.turn.begin(r.Context(), among); err != nil {
+				answer.body = acquiringBody{ReadCloser: r.Body, ctx: r.Context(), slot: &answer.slot, semaphore: among}
+				r.Body = &answer.body
+			} else if err := answer.slot.acquire(r.Context(), among); err != nil {
 				writeError(w, r, err)
 				return
 			}
@@ -194,44 +198,44 @@ func (t *Turns) Middleware(writeError func(http.ResponseWriter, *http.Request, e
 	}
 }
 
-// writes tells requests that wait among writes from the start; mutations show
+// isWrite tells requests that wait among writes from the start; mutations show
 // only once they are read.
-func writes(r *http.Request) bool {
-	return Family(r.URL) == "v2" && r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions
+func isWrite(r *http.Request) bool {
+	return FirstSegment(r.URL) == "v2" && r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions
 }
 
-// ToWrite has a request that turns out to write wait among those that do.
-func (t *Turns) ToWrite(w http.ResponseWriter, r *http.Request) error {
-	answer := timedOf(w)
+// SwitchToWrite has a request that turns out to write wait among those that do.
+func (t *ConcurrencyLimiter) SwitchToWrite(w http.ResponseWriter, r *http.Request) error {
+	answer := deadlineWriterOf(w)
 	if answer == nil {
 		return nil
 	}
-	return answer.turn.begin(r.Context(), &t.writes)
+	return answer.slot.acquire(r.Context(), &t.writes)
 }
 
-// waitingBody waits for a turn at its end: until then the client is waited for.
+// acquiringBody waits for a turn at its end: until then the client is waited for.
 // Who gets none never sees the end, but why.
-type waitingBody struct {
+type acquiringBody struct {
 	io.ReadCloser
-	ctx   context.Context
-	turn  *turn
-	among *turns
+	ctx       context.Context
+	slot      *slot
+	semaphore *semaphore
 }
 
-func (b *waitingBody) Read(p []byte) (int, error) {
+func (b *acquiringBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if errors.Is(err, io.EOF) {
-		if refused := b.turn.begin(b.ctx, b.among); refused != nil {
+		if refused := b.slot.acquire(b.ctx, b.semaphore); refused != nil {
 			return n, refused
 		}
 	}
 	return n, err
 }
 
-// timedOf is the answer of Serve beneath those around it; nil outside of it.
-func timedOf(w http.ResponseWriter) *timedAnswer {
+// deadlineWriterOf is the answer of Serve beneath those around it; nil outside of it.
+func deadlineWriterOf(w http.ResponseWriter) *deadlineWriter {
 	for {
-		if answer, ok := w.(*timedAnswer); ok {
+		if answer, ok := w.(*deadlineWriter); ok {
 			return answer
 		}
 		wrapper, ok := w.(interface{ Unwrap() http.ResponseWriter })

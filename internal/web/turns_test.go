@@ -22,14 +22,14 @@ import (
 // told to.
 type turned struct {
 	*running
-	turns *web.Turns
+	turns *web.ConcurrencyLimiter
 	begun chan string   // paths of requests that are worked on
 	leave chan struct{} // ends one
 }
 
-func takeTurns(t *testing.T, bounds web.Bounds) *turned {
+func takeTurns(t *testing.T, bounds web.Limits) *turned {
 	t.Helper()
-	s := &turned{turns: web.NewTurns(bounds), begun: make(chan string, 1000), leave: make(chan struct{})}
+	s := &turned{turns: web.NewConcurrencyLimiter(bounds), begun: make(chan string, 1000), leave: make(chan struct{})}
 	writeError := func(w http.ResponseWriter, _ *http.Request, err error) {
 		status := http.StatusTeapot
 		if refused := new(auth.StatusError); errors.As(err, &refused) {
@@ -45,7 +45,7 @@ func takeTurns(t *testing.T, bounds web.Bounds) *turned {
 			return
 		}
 		if r.URL.Path == "/mutation" {
-			if err := s.turns.ToWrite(w, r); err != nil {
+			if err := s.turns.SwitchToWrite(w, r); err != nil {
 				writeError(w, r, err)
 				return
 			}
@@ -63,7 +63,7 @@ func takeTurns(t *testing.T, bounds web.Bounds) *turned {
 			<-s.leave
 		}
 	})
-	s.running = start(t, web.Compress(s.turns.Middleware(writeError)(work)), web.Within(bounds))
+	s.running = start(t, web.Compress(s.turns.Middleware(writeError)(work)), web.WithLimits(bounds))
 	t.Cleanup(func() { close(s.leave) })
 	return s
 }
@@ -89,21 +89,21 @@ func (s *turned) asks(t *testing.T, ctx context.Context, path string) (status ch
 // waits until so many wait for their turn.
 func (s *turned) waits(t *testing.T, kind string, want int) {
 	t.Helper()
-	require.Eventually(t, func() bool { _, waiting, _ := s.turns.Busy(kind); return waiting == want }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { _, waiting, _ := s.turns.Stats(kind); return waiting == want }, time.Minute, time.Millisecond)
 }
 
 func (s *turned) idle(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		reads, _, _ := s.turns.Busy(web.ReadTurns)
-		writes, _, _ := s.turns.Busy(web.WriteTurns)
+		reads, _, _ := s.turns.Stats(web.ReadRequests)
+		writes, _, _ := s.turns.Stats(web.WriteRequests)
 		return reads+writes == 0
 	}, time.Minute, time.Millisecond)
 }
 
 func TestRequestsTakeTurns(t *testing.T) {
 	t.Parallel()
-	s := takeTurns(t, web.Bounds{Requests: 2, RequestsWaiting: 3, RequestWait: ever})
+	s := takeTurns(t, web.Limits{Requests: 2, RequestsWaiting: 3, RequestWait: ever})
 	var answers []chan int
 	for range 2 {
 		answers = append(answers, s.asks(t, t.Context(), "/read"))
@@ -111,12 +111,12 @@ func TestRequestsTakeTurns(t *testing.T) {
 	}
 	for waiting := range 3 {
 		answers = append(answers, s.asks(t, t.Context(), "/read"))
-		s.waits(t, web.ReadTurns, waiting+1)
+		s.waits(t, web.ReadRequests, waiting+1)
 	}
 	for range 5 {
 		require.Equal(t, 503, <-s.asks(t, t.Context(), "/read"), "the line is full")
 	}
-	_, _, refused := s.turns.Busy(web.ReadTurns)
+	_, _, refused := s.turns.Stats(web.ReadRequests)
 	require.Equal(t, uint64(5), refused)
 	require.Equal(t, 200, <-s.asks(t, t.Context(), web.HealthPath), "health waits for nobody")
 	require.Equal(t, web.HealthPath, <-s.begun)
@@ -136,7 +136,7 @@ func TestRequestsTakeTurns(t *testing.T) {
 // up meanwhile; and all turns are there again.
 func TestTurnsAreAllGivenBack(t *testing.T) {
 	t.Parallel()
-	turns := web.NewTurns(web.Bounds{Requests: 3, RequestsWaiting: 20, RequestWait: time.Millisecond})
+	turns := web.NewConcurrencyLimiter(web.Limits{Requests: 3, RequestsWaiting: 20, RequestWait: time.Millisecond})
 	var group sync.WaitGroup
 	var mu sync.Mutex
 	var at, most, done, refused int
@@ -147,7 +147,7 @@ func TestTurnsAreAllGivenBack(t *testing.T) {
 				if (worker+i)%3 == 0 {
 					time.AfterFunc(time.Duration(i)*10*time.Microsecond, cancel)
 				}
-				end, err := turns.Reading(ctx)
+				end, err := turns.AcquireRead(ctx)
 				mu.Lock()
 				if err == nil {
 					at, done = at+1, done+1
@@ -168,14 +168,14 @@ func TestTurnsAreAllGivenBack(t *testing.T) {
 	}
 	group.Wait()
 	require.LessOrEqual(t, most, 3)
-	busy, waiting, counted := turns.Busy(web.ReadTurns)
+	busy, waiting, counted := turns.Stats(web.ReadRequests)
 	require.Equal(t, []int{0, 0, 2000}, []int{busy, waiting, done + int(counted)})
 	require.Equal(t, refused, int(counted))
 }
 
 func TestATurnThatDoesNotComeInTime(t *testing.T) {
 	t.Parallel()
-	s := takeTurns(t, web.Bounds{Requests: 1, RequestsWaiting: 3, RequestWait: time.Millisecond})
+	s := takeTurns(t, web.Limits{Requests: 1, RequestsWaiting: 3, RequestWait: time.Millisecond})
 	first := s.asks(t, t.Context(), "/read")
 	<-s.begun
 	for range 10 {
@@ -199,7 +199,7 @@ func TestATurnThatDoesNotComeInTime(t *testing.T) {
 // Clients that are slow, gone, or read on and on, hold no turn.
 func TestWhoHoldsNoTurn(t *testing.T) {
 	t.Parallel()
-	s := takeTurns(t, web.Bounds{Requests: 1, RequestsWaiting: 5, RequestWait: ever})
+	s := takeTurns(t, web.Limits{Requests: 1, RequestsWaiting: 5, RequestWait: ever})
 	for range 10 { // a body that does not end
 		dial(t, s.running, "POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nx")
 	}
@@ -214,10 +214,10 @@ func TestWhoHoldsNoTurn(t *testing.T) {
 	<-s.begun
 	ctx, goAway := context.WithCancel(t.Context())
 	gone := s.asks(t, ctx, "/read")
-	s.waits(t, web.ReadTurns, 1)
+	s.waits(t, web.ReadRequests, 1)
 	goAway()
 	require.Zero(t, <-gone)
-	s.waits(t, web.ReadTurns, 0)
+	s.waits(t, web.ReadRequests, 0)
 	require.Equal(t, []string(nil), s.worked())
 	for range 6 { // the streams too
 		s.leave <- struct{}{}
@@ -242,7 +242,7 @@ func (s *turned) worked() (paths []string) {
 // any other.
 func TestAWriteThatWaitsForALockHasNoTurn(t *testing.T) {
 	t.Parallel()
-	s := takeTurns(t, web.Bounds{Requests: 1, RequestsWaiting: 0})
+	s := takeTurns(t, web.Limits{Requests: 1, RequestsWaiting: 0})
 	first := s.asks(t, t.Context(), "/v2/locked")
 	require.Equal(t, "/v2/locked", <-s.begun)
 	s.idle(t)
@@ -260,7 +260,7 @@ func TestAWriteThatWaitsForALockHasNoTurn(t *testing.T) {
 // written, and no turn among reads; a slow reader loses its own once others wait.
 func TestExpensiveTurns(t *testing.T) {
 	t.Parallel()
-	turns := web.NewTurns(web.Bounds{Requests: 1, RequestsExpensive: 1, RequestsWaiting: 10, RequestWait: ever})
+	turns := web.NewConcurrencyLimiter(web.Limits{Requests: 1, RequestsExpensive: 1, RequestsWaiting: 10, RequestWait: ever})
 	refused := func(w http.ResponseWriter, _ *http.Request, err error) {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 	}
@@ -268,7 +268,7 @@ func TestExpensiveTurns(t *testing.T) {
 	work := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/expensive") {
 			for range 2 { // once is enough
-				if _, err := turns.Expensive(r.Context(), r.URL.Path == "/expensive/running"); err != nil {
+				if _, err := turns.AcquireExpensive(r.Context(), r.URL.Path == "/expensive/running"); err != nil {
 					refused(w, r, err)
 					return
 				}
@@ -281,7 +281,7 @@ func TestExpensiveTurns(t *testing.T) {
 		}
 		<-leave
 	})
-	s := start(t, turns.Middleware(refused)(work), web.Within(web.Bounds{}))
+	s := start(t, turns.Middleware(refused)(work), web.WithLimits(web.Limits{}))
 	ask := func(path string) chan int {
 		status := make(chan int, 1)
 		go func() {
@@ -297,25 +297,25 @@ func TestExpensiveTurns(t *testing.T) {
 	}
 	busy := func(kind string, busy, waiting int) {
 		t.Helper()
-		require.Eventually(t, func() bool { b, w, _ := turns.Busy(kind); return b == busy && w == waiting }, time.Minute, time.Millisecond, kind)
+		require.Eventually(t, func() bool { b, w, _ := turns.Stats(kind); return b == busy && w == waiting }, time.Minute, time.Millisecond, kind)
 	}
 	first := ask("/expensive")
 	require.Equal(t, "/expensive", <-begun)
-	busy(web.ExpensiveTurns, 1, 0)
-	busy(web.ReadTurns, 0, 0)
+	busy(web.ExpensiveRequests, 1, 0)
+	busy(web.ReadRequests, 0, 0)
 	cheap := ask("/cheap")
 	require.Equal(t, "/cheap", <-begun, "others are answered beside it")
 	leave <- struct{}{}
 	leave <- struct{}{}
 	require.Equal(t, []int{200, 200}, []int{<-first, <-cheap})
-	busy(web.ExpensiveTurns, 0, 0)
+	busy(web.ExpensiveRequests, 0, 0)
 
 	held := ask("/expensive")
 	<-begun
 	var waiting []chan int
 	for i := range 4 { // for each turn, of those with a part of their answer in memory
 		waiting = append(waiting, ask("/expensive/running"))
-		busy(web.ExpensiveTurns, 1, i+1)
+		busy(web.ExpensiveRequests, 1, i+1)
 	}
 	require.Equal(t, 503, <-ask("/expensive/running"))
 	for range 5 {
@@ -324,25 +324,25 @@ func TestExpensiveTurns(t *testing.T) {
 	for _, answer := range append(waiting, held) {
 		require.Equal(t, 200, <-answer)
 	}
-	busy(web.ExpensiveTurns, 0, 0)
+	busy(web.ExpensiveRequests, 0, 0)
 	for len(begun) > 0 {
 		<-begun
 	}
 
 	dial(t, s, "GET /expensive/long HTTP/1.1\r\nHost: x\r\n\r\n") // and reads nothing
 	require.Equal(t, "/expensive/long", <-begun)
-	busy(web.ExpensiveTurns, 1, 0)
+	busy(web.ExpensiveRequests, 1, 0)
 	next := ask("/expensive")
 	require.Equal(t, "/expensive", <-begun, "the slow reader was cut off")
 	leave <- struct{}{}
 	require.Equal(t, 200, <-next)
 
 	for range 2 { // streams have turns of their own, given back by hand
-		end, err := turns.Expensive(t.Context(), false)
+		end, err := turns.AcquireExpensive(t.Context(), false)
 		require.NoError(t, err)
-		busy(web.ExpensiveTurns, 1, 0)
+		busy(web.ExpensiveRequests, 1, 0)
 		end()
 		end()
-		busy(web.ExpensiveTurns, 0, 0)
+		busy(web.ExpensiveRequests, 0, 0)
 	}
 }

@@ -27,8 +27,8 @@ func Chain(handler http.Handler, middleware ...Middleware) http.Handler {
 	return handler
 }
 
-// Announce calls asked for each request, before it is looked at.
-func Announce(asked func()) Middleware {
+// OnRequest calls asked for each request, before it is looked at.
+func OnRequest(asked func()) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			asked()
@@ -48,54 +48,54 @@ func NoSniff(next http.Handler) http.Handler {
 	})
 }
 
-// recorder notes what was answered.
-type recorder struct {
+// Recorder notes what was answered.
+type Recorder struct {
 	http.ResponseWriter
-	status int   // 0 until the answer has begun
-	bytes  int64 // of the body
+	Status int   // 0 until the answer has begun
+	Bytes  int64 // of the body
 }
 
-// record returns w as a recorder, which it may be already.
-func record(w http.ResponseWriter) *recorder {
-	if r, ok := w.(*recorder); ok {
+// Record returns w as a recorder, which it may be already.
+func Record(w http.ResponseWriter) *Recorder {
+	if r, ok := w.(*Recorder); ok {
 		return r
 	}
-	return &recorder{ResponseWriter: w}
+	return &Recorder{ResponseWriter: w}
 }
 
-func (r *recorder) WriteHeader(status int) {
-	if r.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) {
-		r.status = status
+func (r *Recorder) WriteHeader(status int) {
+	if r.Status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) {
+		r.Status = status
 	}
 	r.ResponseWriter.WriteHeader(status)
 }
 
-func (r *recorder) Write(body []byte) (int, error) {
+func (r *Recorder) Write(body []byte) (int, error) {
 	r.begin()
 	n, err := r.ResponseWriter.Write(body)
-	r.bytes += int64(n)
+	r.Bytes += int64(n)
 	return n, err
 }
 
-func (r *recorder) WriteString(body string) (int, error) {
+func (r *Recorder) WriteString(body string) (int, error) {
 	r.begin()
 	n, err := io.WriteString(r.ResponseWriter, body)
-	r.bytes += int64(n)
+	r.Bytes += int64(n)
 	return n, err
 }
 
 // Flush sends what was written so far, where the connection can: streams ask
 // for http.Flusher by its type.
-func (r *recorder) Flush() {
+func (r *Recorder) Flush() {
 	r.begin()
 	_ = http.NewResponseController(r.ResponseWriter).Flush() // the next write tells of a client that is gone
 }
 
 // Unwrap lets http.ResponseController find the connection.
-func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+func (r *Recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-func (r *recorder) begin() {
-	if r.status == 0 {
-		r.status = http.StatusOK
+func (r *Recorder) begin() {
+	if r.Status == 0 {
+		r.Status = http.StatusOK
 	}
 }
