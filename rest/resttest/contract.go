@@ -22,6 +22,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 
 	"portico/internal/web"
+	"portico/internal/web/middleware"
 	"portico/rest"
 	"portico/store/storetest"
 )
@@ -74,7 +75,7 @@ func (c *Contract) route(r *http.Request) (*routers.Route, map[string]string) {
 	found, parameters := &routers.Route{Spec: c.Document, Method: r.Method}, map[string]string{}
 	ctx := context.WithValue(context.WithValue(r.Context(), routeKey{}, found), pathKey{}, parameters)
 	asked := r.Clone(ctx)
-	if at, ok := web.CanonicalURL(asked.URL); ok {
+	if at, ok := middleware.CanonicalURL(asked.URL); ok {
 		asked.URL = at
 		c.paths.ServeHTTP(httptest.NewRecorder(), asked)
 	}
