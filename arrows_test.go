@@ -18,8 +18,7 @@ portico: graph graph/playground internal/auth internal/cli internal/demo interna
 	internal/web internal/web/accesslog internal/web/metrics internal/web/middleware internal/web/server rest store
 	store/seal store/shop
 graph: graph/generated graph/model graph/plan internal/auth internal/heapsize internal/reqctx internal/responsecache
-	store store/access store/catalog store/gateway store/job store/promotion store/release store/settings store/shop
-	store/stock
+	store store/catalog store/gateway store/job store/promotion store/release store/shop store/stock
 graph/generated: graph/model graph/plan store store/catalog store/gateway store/job store/promotion store/release
 	store/stock
 graph/graphiql:
@@ -69,8 +68,8 @@ store/settings: store store/authoring store/db
 store/shop: store store/access store/authoring store/catalog store/db store/exchange store/gateway store/job
 	store/promotion store/publish store/release store/seal store/settings store/stock
 store/stock: store store/authoring store/db
-store/storetest: internal/datagen store store/access store/catalog store/exchange store/gateway store/index
-	store/job store/promotion store/release store/seal store/settings store/shop store/stock
+store/storetest: internal/datagen store store/exchange store/job store/promotion store/release store/seal store/shop
+	store/stock
 `
 
 // allowedImports parses arrows.

@@ -174,7 +174,7 @@ func (e Engine) Open(t testing.TB, options ...func(*shop.Config)) *shop.Store {
 	}
 	s, err := shop.Open(context.Background(), config)
 	require.NoError(t, err)
-	fresh(t, s)
+	RefreshStock(t, s)
 	t.Cleanup(func() { _ = s.Close() }) // a test that cares has closed it
 	return s
 }

@@ -37,7 +37,7 @@ type stop struct {
 // address that it returns. PostgreSQL alone is reached over a network.
 func Between(t *testing.T, e Engine) (proxy *Proxy, address string) {
 	t.Helper()
-	onlyPostgres(t, e)
+	PostgresOnly(t, e)
 	behind, err := url.Parse(e.URL(t))
 	require.NoError(t, err)
 	network, host := "tcp", behind.Host

@@ -28,6 +28,6 @@ func Soon[T comparable](t testing.TB, want T, got func() T, message ...any) {
 func LocksAwaited(t testing.TB, e Engine, sessions int, message ...any) {
 	t.Helper()
 	Soon(t, sessions, func() int {
-		return count(t, e.SQL(t), `pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
+		return CountRows(t, e.SQL(t), `pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
 	}, message...)
 }
