@@ -27,13 +27,13 @@ import (
 // has after those of the routes.
 var served = []string{"POST /oauth/access_token", "GET /.well-known/jwks.json", "GET /healthz", "GET /readyz"}
 
-// What the README shows of a route is its method and path; a row of its table
-// may go on from its first path with … in place of what is repeated.
-func TestTheReadmeHasEveryRoute(t *testing.T) {
+// TestRestPageHasEveryRoute in the table of docs/rest.md. A row may continue its
+// first path with … in place of what is repeated.
+func TestRestPageHasEveryRoute(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../README.md")
+	text, err := os.ReadFile("../docs/rest.md")
 	require.NoError(t, err)
-	_, table, _ := strings.Cut(string(text), "\n## What is served\n")
+	_, table, _ := strings.Cut(string(text), "\n## Routes\n")
 	table, _, _ = strings.Cut(table, "\n## ")
 	shown := map[string]bool{}
 	for row := range strings.Lines(table) {
@@ -60,7 +60,7 @@ func TestTheReadmeHasEveryRoute(t *testing.T) {
 		}
 	}
 	for _, coordinate := range rest.Routes {
-		require.True(t, shown[coordinate], "the table under \"What is served\" in README.md has no %s", coordinate)
+		require.True(t, shown[coordinate], "the table of docs/rest.md has no %s", coordinate)
 	}
 }
 

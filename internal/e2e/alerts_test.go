@@ -14,6 +14,8 @@ import (
 	"portico/store/storetest"
 )
 
+const runbookPage = "docs/runbook.md"
+
 // alert is one of packaging/alerts.yml.
 type alert struct {
 	Alert, Expr, For    string
@@ -38,7 +40,7 @@ func alerts(t *testing.T) (all []alert) {
 // Each alert has a section in the run book, and the other way round.
 func TestTheRunBookHasEveryAlert(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("docs/runbook.md")
+	text, err := os.ReadFile(runbookPage)
 	require.NoError(t, err)
 	parts := strings.Split(string(text), "\n## ")[1:]
 	sections := make(map[string]string, len(parts))
@@ -54,7 +56,7 @@ func TestTheRunBookHasEveryAlert(t *testing.T) {
 		for _, word := range []string{"**Means**", "**Look at**", "**Do**"} {
 			require.Contains(t, body, word, a.Alert)
 		}
-		require.Equal(t, "docs/runbook.md#"+strings.ToLower(a.Alert), a.Annotations["runbook_url"])
+		require.Equal(t, runbookPage+"#"+strings.ToLower(a.Alert), a.Annotations["runbook_url"])
 		require.NotEmpty(t, a.Annotations["summary"], a.Alert)
 		require.Contains(t, []string{"page", "ticket"}, a.Labels["severity"], a.Alert)
 	}
@@ -75,13 +77,15 @@ func TestTheRunBooksCommandsRun(t *testing.T) {
 			storetest.SkipMissing(t, tool, "the run book's commands need it")
 		}
 	}
-	text, err := os.ReadFile("docs/runbook.md")
+	text, err := os.ReadFile(runbookPage)
 	require.NoError(t, err)
 	s := serving(t, "--demo", "--admin-addr", "127.0.0.1:0")
-	blocks := fences.FindAllStringSubmatch(string(text), -1)
+	blocks := documentBlocks(string(text))
 	require.GreaterOrEqual(t, len(blocks), 3)
 	for _, block := range blocks {
-		runReadme(t, t.TempDir(), "", strings.NewReplacer("http://127.0.0.1:9090", s.admin, "curl -s ", "curl -sf ").Replace(block[1]))
+		if block.language == "sh" {
+			runCommands(t, t.TempDir(), environment(), strings.NewReplacer("http://127.0.0.1:9090", s.admin, "curl -s ", "curl -sf ").Replace(block.text))
+		}
 	}
 }
 

@@ -45,15 +45,16 @@ func TestFrontEnds(t *testing.T) {
 	}
 }
 
-// What the README shows of a client's set-up is what the tests run.
-func TestReadmeSetups(t *testing.T) {
+// TestFrontEndSetups requires that the set-ups in docs/frontend.md are those that
+// the tests run.
+func TestFrontEndSetups(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile("README.md")
+	page, err := os.ReadFile("docs/frontend.md")
 	require.NoError(t, err)
 	for _, name := range []string{"apollo", "urql", "relay"} {
 		setup, err := os.ReadFile("graph/clients/setup/" + name + ".js")
 		require.NoError(t, err)
-		require.Contains(t, string(readme), "```js\n"+strings.Replace(string(setup), "'../cache.json'", "'./cache.json'", 1)+"```\n", name)
+		require.Contains(t, string(page), "```js\n"+strings.Replace(string(setup), "'../cache.json'", "'./cache.json'", 1)+"```\n", name)
 	}
 }
 

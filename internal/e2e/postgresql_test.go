@@ -16,6 +16,8 @@ import (
 	"portico/store/storetest"
 )
 
+const postgresPage = "docs/postgresql.md"
+
 // page is docs/postgresql.md, with a server of the test's in the place of its
 // own.
 type page struct {
@@ -49,7 +51,7 @@ func TestThePageOnPostgreSQL(t *testing.T) {
 	t.Setenv("PORTICO_LINGER", "0s")
 	t.Setenv("PATH", p.Bin+":"+os.Getenv("PATH"))
 	require.NoError(t, os.Symlink(program, filepath.Join(p.folder, "portico")))
-	text, err := os.ReadFile("docs/postgresql.md")
+	text, err := os.ReadFile(postgresPage)
 	require.NoError(t, err)
 	ran, bouncing := 0, false
 	for _, match := range pageFences.FindAllStringSubmatch(string(text), -1) {
@@ -68,11 +70,11 @@ func TestThePageOnPostgreSQL(t *testing.T) {
 			block = p.olderBouncer(t, block)
 		}
 		if export, rest, ok := strings.Cut(block, "\n"); ok && strings.HasPrefix(export, "export PORTICO_SEAL_KEY=") {
-			t.Setenv("PORTICO_SEAL_KEY", strings.TrimSpace(runReadme(t, p.folder, "", export+"\necho $PORTICO_SEAL_KEY")))
+			t.Setenv("PORTICO_SEAL_KEY", strings.TrimSpace(runCommands(t, p.folder, environment(), export+"\necho $PORTICO_SEAL_KEY")))
 			block = rest
 			good(t, "import", demoShop, "--database-url", p.URL("portico", "shop"))
 		}
-		runReadme(t, p.folder, "", block)
+		runServing(t, p.folder, block)
 		ran++
 	}
 	require.GreaterOrEqual(t, ran, 8)
