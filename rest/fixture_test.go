@@ -25,7 +25,7 @@ import (
 	"portico/store/storetest"
 )
 
-func TestMain(m *testing.M) { storetest.SurfaceMain(m) }
+func TestMain(m *testing.M) { storetest.APIMain(m) }
 
 // surface is both surfaces over one store, asked as a client with every scope.
 type surface struct {
@@ -34,10 +34,10 @@ type surface struct {
 }
 
 // open imports and publishes a shop, and mounts both surfaces over it.
-func open(t testing.TB, e storetest.Engine, shop string, options ...func(*shop.Config)) *surface {
+func open(t testing.TB, e storetest.Backend, shop string, options ...func(*shop.Config)) *surface {
 	t.Helper()
 	if os.Getenv("PORTICO_STOCK") != "off" { // as the long form of the tests is run with as well
-		e = e.Live()
+		e = e.WithStockCache()
 	}
 	s := e.Open(t, options...)
 	load(t, s, shop)
