@@ -25,7 +25,7 @@ func told(t *testing.T, err error, codes ...store.Code) {
 	}
 }
 
-func authorRaceOfRules(e storetest.Engine) func(*testing.T) {
+func authorRaceOfRules(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
@@ -48,7 +48,7 @@ func authorRaceOfRules(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func authorRaceOfMoves(e storetest.Engine) func(*testing.T) {
+func authorRaceOfMoves(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
@@ -86,7 +86,7 @@ func requireTree(t require.TestingT, s *shop.Store, hierarchy string) {
 	}
 }
 
-func authorRaceOfAttachments(e storetest.Engine) func(*testing.T) {
+func authorRaceOfAttachments(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
@@ -102,7 +102,7 @@ func authorRaceOfAttachments(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func authorRaceOfCuration(e storetest.Engine) func(*testing.T) {
+func authorRaceOfCuration(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
@@ -127,7 +127,7 @@ func authorRaceOfCuration(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func authorRaceOfHierarchies(e storetest.Engine) func(*testing.T) {
+func authorRaceOfHierarchies(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)

@@ -22,7 +22,7 @@ import (
 // nodes: what is refused and why, and what holds however many write at once.
 func TestAuthoring(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("a catalog is made, changed and removed", authorCatalog(e))
 		t.Run("a rule is made, changed and removed", authorRule(e))
 		t.Run("hierarchies and nodes are made, changed, moved and removed", authorTree(e))
@@ -40,10 +40,10 @@ func TestAuthoring(t *testing.T) {
 	})
 }
 
-func authorCatalog(e storetest.Engine) func(*testing.T) {
+func authorCatalog(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := e.Open(t, storetest.At(clock))
+		s := e.Open(t, storetest.WithClock(clock))
 		storetest.Import(t, s, storetest.ShopFile)
 		made, err := s.CreateCatalog(t.Context(), storetest.Actor, "", catalog.CatalogChange{Name: new("New"), HierarchyIDs: []string{"attic", "seasons"},
 			Pricebooks: []catalog.PricebookRank{{ID: "vip", Priority: 3}}, Locale: new("de"), Currency: new("CHF")})
@@ -69,10 +69,10 @@ func authorCatalog(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func authorRule(e storetest.Engine) func(*testing.T) {
+func authorRule(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := e.Open(t, storetest.At(clock))
+		s := e.Open(t, storetest.WithClock(clock))
 		storetest.Import(t, s, storetest.ShopFile)
 		hour := catalog.Schedule{From: storetest.Noon, To: storetest.Noon.Add(time.Hour)}
 		made, err := s.CreateCatalogRule(t.Context(), storetest.Actor, "C0FFEE00-0000-4000-8000-000000000001", catalog.RuleChange{Name: new("New"), CatalogID: new("outlet"),
@@ -94,10 +94,10 @@ func authorRule(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func authorTree(e storetest.Engine) func(*testing.T) {
+func authorTree(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := e.Open(t, storetest.At(clock))
+		s := e.Open(t, storetest.WithClock(clock))
 		storetest.Import(t, s, storetest.ShopFile)
 		h, err := s.CreateHierarchy(t.Context(), storetest.Actor, "garden", catalog.NodeChange{Name: new("Garden"), Slug: new("garden")})
 		require.NoError(t, err)
@@ -151,7 +151,7 @@ func attachedTo(t require.TestingT, s *shop.Store, node string) []string {
 	return byNode[node]
 }
 
-func authorProducts(e storetest.Engine) func(*testing.T) {
+func authorProducts(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
@@ -201,7 +201,7 @@ func authorProducts(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func authorFaults(e storetest.Engine) func(*testing.T) {
+func authorFaults(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
@@ -268,7 +268,7 @@ func authorFaults(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func authorShown(e storetest.Engine) func(*testing.T) {
+func authorShown(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenPublished(t, e)
 		ctx := t.Context()
@@ -293,13 +293,13 @@ func authorShown(e storetest.Engine) func(*testing.T) {
 
 		other := e.Open(t)
 		text := storetest.Export(t, s)
-		storetest.DeleteAll(t, e.SQL(t))
+		storetest.DeleteAllRows(t, e.SQL(t))
 		storetest.Import(t, other, text)
 		require.Equal(t, text, storetest.Export(t, other), "what is authored is exported, and imports as the same")
 	}
 }
 
-func authorSwept(e storetest.Engine) func(*testing.T) {
+func authorSwept(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := storetest.OpenPublished(t, e), e.SQL(t)
 		outlet := storetest.OutletView(t, s, release.ShopperContext{})
@@ -325,7 +325,7 @@ func authorSwept(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func authorLists(e storetest.Engine) func(*testing.T) {
+func authorLists(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
@@ -365,7 +365,7 @@ func authorLists(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func authorMoves(e storetest.Engine) func(*testing.T) {
+func authorMoves(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)

@@ -11,7 +11,7 @@ import (
 
 // databaseAway ends every session of the database while it is read and
 // written. Only PostgreSQL has any.
-func databaseAway(e storetest.Engine) func(*testing.T) {
+func databaseAway(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.PostgresOnly(t, e)
 		s, name := storetest.OpenWithStock(t, e, 0, "a"), storetest.DatabaseName(t, e)
@@ -37,7 +37,7 @@ func databaseAway(e storetest.Engine) func(*testing.T) {
 }
 
 // databaseBarred lets nobody in for a while.
-func databaseBarred(e storetest.Engine) func(*testing.T) {
+func databaseBarred(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.PostgresOnly(t, e)
 		s, name := storetest.OpenWithStock(t, e, 0, "a"), storetest.DatabaseName(t, e)

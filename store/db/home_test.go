@@ -17,14 +17,14 @@ import (
 
 // fileReplaced has a store write while its file gives way to another: nothing
 // that was acknowledged is lost, and nothing is answered from then on.
-func fileReplaced(e storetest.Engine) func(*testing.T) {
+func fileReplaced(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		if e.Name != "sqlite" {
 			t.Skip("there is no file")
 		}
 		s := storetest.OpenWithStock(t, e, 0, "a")
 		path, _ := shop.SQLiteFile(e.URL(t))
-		other, _ := shop.SQLiteFile(e.Another(t))
+		other, _ := shop.SQLiteFile(e.OtherURL(t))
 		require.NoError(t, e.SQL(t).Close()) // which knows nothing of all this
 		former := filepath.Join(t.TempDir(), "former.db")
 		made := 0
@@ -36,12 +36,12 @@ func fileReplaced(e storetest.Engine) func(*testing.T) {
 		storetest.RequireError(t, storetest.Increment(t.Context(), s, "a"), store.Unavailable, "", "must be restarted") // before any poll
 		require.ErrorContains(t, s.Ping(t.Context()), "moved away or replaced")
 		require.ErrorContains(t, s.Backup(t.Context(), filepath.Join(t.TempDir(), "backup.db")), "moved away or replaced")
-		storetest.Soon(t, true, func() bool {
+		storetest.Eventually(t, true, func() bool {
 			_, err := s.Stocks(t.Context(), store.ListQuery{})
 			return store.HasCode(err, store.Unavailable)
 		})
 		storetest.RequireError(t, storetest.Increment(t.Context(), s, "a"), store.Unavailable, "", "must be restarted")
-		storetest.Soon(t, 0, func() int64 { return sizeOf(t, path+"-wal") }, "the log is of the former file")
+		storetest.Eventually(t, 0, func() int64 { return sizeOf(t, path+"-wal") }, "the log is of the former file")
 		require.NoError(t, s.Close())
 
 		again, err := shop.Open(t.Context(), shop.Config{URL: e.URL(t)})
@@ -58,7 +58,7 @@ func fileReplaced(e storetest.Engine) func(*testing.T) {
 }
 
 // fileReplacedAtTheEnd has a store closed before it could notice.
-func fileReplacedAtTheEnd(e storetest.Engine) func(*testing.T) {
+func fileReplacedAtTheEnd(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		if e.Name != "sqlite" {
 			t.Skip("there is no file")
@@ -66,7 +66,7 @@ func fileReplacedAtTheEnd(e storetest.Engine) func(*testing.T) {
 		s := storetest.OpenWithStock(t, e, 0, "a")
 		require.NoError(t, storetest.Increment(t.Context(), s, "a"))
 		path, _ := shop.SQLiteFile(e.URL(t))
-		other, _ := shop.SQLiteFile(e.Another(t))
+		other, _ := shop.SQLiteFile(e.OtherURL(t))
 		require.NoError(t, e.SQL(t).Close()) // which knows nothing of all this
 		require.NoError(t, os.Rename(other, path))
 		require.NoError(t, s.Close())
@@ -88,7 +88,7 @@ func sizeOf(t *testing.T, path string) int64 {
 
 // logGivenBack has somebody read one state while more is written than a log is
 // to keep.
-func logGivenBack(e storetest.Engine) func(*testing.T) {
+func logGivenBack(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		if e.Name != "sqlite" {
 			t.Skip("there is no file")
@@ -106,7 +106,7 @@ func logGivenBack(e storetest.Engine) func(*testing.T) {
 		storetest.Import(t, s, text.String())
 		require.Greater(t, sizeOf(t, path+"-wal"), int64(33<<20), "the log cannot be emptied meanwhile")
 		require.NoError(t, reader.Rollback())
-		storetest.Soon(t, true, func() bool {
+		storetest.Eventually(t, true, func() bool {
 			require.NoError(t, storetest.Increment(t.Context(), s, "a"))
 			return sizeOf(t, path+"-wal") <= 32<<20
 		})

@@ -23,7 +23,7 @@ import (
 // stand for all writes.
 func TestIdempotencyKeys(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("a write under a key is made once, and answered as the first time", keyReplays(e))
 		t.Run("what is kept is a list of what a write came to, as other versions have it", keyKeeps(e))
 		t.Run("a key used with another input is refused", keyReused(e))
@@ -39,12 +39,12 @@ func TestIdempotencyKeys(t *testing.T) {
 	})
 }
 
-func keysMakeRoom(e storetest.Engine) func(*testing.T) {
+func keysMakeRoom(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		storetest.SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
 		for name, bound := range map[string]func(*shop.Config){"n": storetest.WithKeyQuota(10, 0), "b": storetest.WithKeyQuota(0, 10*300)} { // an answer is some 200 to 300 bytes
-			s := e.Open(t, storetest.At(clock), bound)
+			s := e.Open(t, storetest.WithClock(clock), bound)
 			for i := range 40 {
 				_, err := storetest.IncrementWithKey(t, s, "client:a", name+fmt.Sprint(i))
 				require.NoError(t, err)
@@ -64,10 +64,10 @@ func keysMakeRoom(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func keysSafe(e storetest.Engine) func(*testing.T) {
+func keysSafe(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := e.Open(t, storetest.At(clock), storetest.WithKeyQuota(10, 0))
+		s := e.Open(t, storetest.WithClock(clock), storetest.WithKeyQuota(10, 0))
 		storetest.SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
 		made := 0
 		var refusal error
@@ -96,19 +96,19 @@ func keysSafe(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func keyReplays(e storetest.Engine) func(*testing.T) {
+func keyReplays(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		s := storetest.OpenWithStock(t, e, 10, "a", "b")
-		late := e.Open(t, storetest.At(clock))
+		late := e.Open(t, storetest.WithClock(clock))
 		var replayed atomic.Int64
 		change := []stock.StockChange{{ProductID: "b", Action: stock.StockSet, Quantity: 3, Reason: `a "quoted" é reason`}, {ProductID: "a", Action: stock.StockDecrement, Quantity: 10}}
-		first, err := s.TransactStock(storetest.WithKey(t.Context(), "k", "o", change, &replayed), storetest.Actor, change)
+		first, err := s.TransactStock(storetest.WithIdempotencyKey(t.Context(), "k", "o", change, &replayed), storetest.Actor, change)
 		require.NoError(t, err)
 		require.Zero(t, replayed.Load())
 		clock.Advance(time.Hour)
 		for range 3 {
-			again, err := late.TransactStock(storetest.WithKey(t.Context(), "k", "o", change, &replayed), storetest.Actor, change)
+			again, err := late.TransactStock(storetest.WithIdempotencyKey(t.Context(), "k", "o", change, &replayed), storetest.Actor, change)
 			require.NoError(t, err)
 			require.Equal(t, first, again, "to the last member")
 		}
@@ -120,12 +120,14 @@ func keyReplays(e storetest.Engine) func(*testing.T) {
 
 // keyKeeps holds the form of rows that live a day, while servers of several
 // versions come and go.
-func keyKeeps(e storetest.Engine) func(*testing.T) {
+func keyKeeps(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := e.Open(t, storetest.At(clock))
+		s := e.Open(t, storetest.WithClock(clock))
 		var replayed atomic.Int64
-		under := func(key string) context.Context { return storetest.WithKey(t.Context(), key, "o", nil, &replayed) }
+		under := func(key string) context.Context {
+			return storetest.WithIdempotencyKey(t.Context(), key, "o", nil, &replayed)
+		}
 		write := func() (p *promotion.Promotion, codes []*promotion.PromotionCode) {
 			p, err := s.CreatePromotion(under("one"), storetest.Actor, "", storetest.TenPercentOff(clock.Now()))
 			require.NoError(t, err)
@@ -155,12 +157,12 @@ func keyKeeps(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func keyReused(e storetest.Engine) func(*testing.T) {
+func keyReused(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, e, 0, "a")
 		var replayed atomic.Int64
 		use := func(input any) error {
-			return storetest.Increment(storetest.WithKey(t.Context(), "k-1", "o", input, &replayed), s, "a")
+			return storetest.Increment(storetest.WithIdempotencyKey(t.Context(), "k-1", "o", input, &replayed), s, "a")
 		}
 		require.NoError(t, use(map[string]any{"n": 1, "text": "a"}))
 		for _, same := range []any{json.RawMessage(`{ "text":"a","n":1 }`), map[string]any{"n": 1, "text": "a", "idempotencyKey": "k-1"}} {
@@ -174,7 +176,7 @@ func keyReused(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func keyScoped(e storetest.Engine) func(*testing.T) {
+func keyScoped(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, e, 0, "a")
 		var replayed atomic.Int64
@@ -182,7 +184,7 @@ func keyScoped(e storetest.Engine) func(*testing.T) {
 			actor     store.Actor
 			operation string
 		}{{"client:1", "o"}, {"client:2", "o"}, {"client:1", "p"}, {"client:2", "p"}, {"client:1", "o"}} {
-			_, err := s.TransactStock(storetest.WithKey(t.Context(), "k", use.operation, 1, &replayed), use.actor, []stock.StockChange{{ProductID: "a", Action: stock.StockIncrement, Quantity: 1}})
+			_, err := s.TransactStock(storetest.WithIdempotencyKey(t.Context(), "k", use.operation, 1, &replayed), use.actor, []stock.StockChange{{ProductID: "a", Action: stock.StockIncrement, Quantity: 1}})
 			require.NoError(t, err)
 		}
 		require.EqualValues(t, 1, replayed.Load())
@@ -190,37 +192,37 @@ func keyScoped(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func keyOfFailure(e storetest.Engine) func(*testing.T) {
+func keyOfFailure(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, e, 0, "a")
 		var replayed atomic.Int64
 		decrement := []stock.StockChange{{ProductID: "a", Action: stock.StockDecrement, Quantity: 1}}
 		for range 2 {
-			_, err := s.TransactStock(storetest.WithKey(t.Context(), "k", "o", 1, &replayed), storetest.Actor, decrement)
+			_, err := s.TransactStock(storetest.WithIdempotencyKey(t.Context(), "k", "o", 1, &replayed), storetest.Actor, decrement)
 			storetest.RequireError(t, err, store.Unprocessable, "changes.0.quantity")
 		}
 		require.NoError(t, storetest.Increment(t.Context(), s, "a"))
-		_, err := s.TransactStock(storetest.WithKey(t.Context(), "k", "o", 2, &replayed), storetest.Actor, decrement)
+		_, err := s.TransactStock(storetest.WithIdempotencyKey(t.Context(), "k", "o", 2, &replayed), storetest.Actor, decrement)
 		require.NoError(t, err, "mended, under the same key")
 		require.Zero(t, replayed.Load())
 	}
 }
 
-func keyForms(e storetest.Engine) func(*testing.T) {
+func keyForms(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, e, 0, "a")
 		var replayed atomic.Int64
 		for _, good := range []string{"k", "~!\"'\\%", strings.Repeat("k", 255)} {
-			require.NoError(t, storetest.Increment(storetest.WithKey(t.Context(), good, "o", 1, &replayed), s, "a"), good)
+			require.NoError(t, storetest.Increment(storetest.WithIdempotencyKey(t.Context(), good, "o", 1, &replayed), s, "a"), good)
 		}
 		for _, bad := range []string{"", " ", "a b", "k\n", "k\x00", "ké", "\xff", "\x7f", strings.Repeat("k", 256)} {
-			storetest.RequireError(t, storetest.Increment(storetest.WithKey(t.Context(), bad, "o", 1, &replayed), s, "a"), store.Invalid, "idempotency_key", "visible ASCII")
+			storetest.RequireError(t, storetest.Increment(storetest.WithIdempotencyKey(t.Context(), bad, "o", 1, &replayed), s, "a"), store.Invalid, "idempotency_key", "visible ASCII")
 		}
 		require.Equal(t, 3, storetest.Available(t, s, "a"))
 	}
 }
 
-func keyRaced(e storetest.Engine) func(*testing.T) {
+func keyRaced(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, e, 1, "a") // enough for one
 		for round := range 5 {
@@ -228,7 +230,7 @@ func keyRaced(e storetest.Engine) func(*testing.T) {
 			var mu sync.Mutex
 			answers := map[string]int{}
 			storetest.RunWriters(t, e, func(s *shop.Store, _ int) {
-				made, err := s.TransactStock(storetest.WithKey(t.Context(), fmt.Sprint("k", round), "o", 1, &replayed), storetest.Actor,
+				made, err := s.TransactStock(storetest.WithIdempotencyKey(t.Context(), fmt.Sprint("k", round), "o", 1, &replayed), storetest.Actor,
 					[]stock.StockChange{{ProductID: "a", Action: stock.StockDecrement, Quantity: 1}})
 				if err != nil {
 					t.Errorf("a writer is told %v", err)
@@ -239,7 +241,7 @@ func keyRaced(e storetest.Engine) func(*testing.T) {
 				answers[made[0].ID]++
 			})
 			require.Len(t, answers, 1, "all are answered the same")
-			require.EqualValues(t, storetest.Writers-1, replayed.Load())
+			require.EqualValues(t, storetest.WriterCount-1, replayed.Load())
 			require.Equal(t, 0, storetest.Available(t, s, "a"))
 			require.NoError(t, storetest.Increment(t.Context(), s, "a"))
 		}
@@ -247,12 +249,12 @@ func keyRaced(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func keyDisputed(e storetest.Engine) func(*testing.T) {
+func keyDisputed(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, e, 0, "a")
 		var replayed, made atomic.Int64
 		storetest.RunWriters(t, e, func(s *shop.Store, writer int) {
-			err := storetest.Increment(storetest.WithKey(t.Context(), "k", "o", writer, &replayed), s, "a")
+			err := storetest.Increment(storetest.WithIdempotencyKey(t.Context(), "k", "o", writer, &replayed), s, "a")
 			switch {
 			case err == nil:
 				made.Add(1)
@@ -265,14 +267,14 @@ func keyDisputed(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func keyOutdated(e storetest.Engine) func(*testing.T) {
+func keyOutdated(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		storetest.OpenWithStock(t, e, 0, "a")
-		s := e.Open(t, storetest.At(clock))
+		s := e.Open(t, storetest.WithClock(clock))
 		var replayed atomic.Int64
 		use := func(input any) error {
-			return storetest.Increment(storetest.WithKey(t.Context(), "k", "o", input, &replayed), s, "a")
+			return storetest.Increment(storetest.WithIdempotencyKey(t.Context(), "k", "o", input, &replayed), s, "a")
 		}
 		require.NoError(t, use(1))
 		clock.Advance(24*time.Hour - time.Millisecond)
@@ -288,12 +290,12 @@ func keyOutdated(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func keysSwept(e storetest.Engine) func(*testing.T) {
+func keysSwept(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		storetest.OpenWithStock(t, e, 0, "a")
-		s, db := e.Open(t, storetest.At(clock)), e.SQL(t)
-		old := storetest.Pick(3_000, 12_000) // several transactions
+		s, db := e.Open(t, storetest.WithClock(clock)), e.SQL(t)
+		old := storetest.QuickOrFull(3_000, 12_000) // several transactions
 		_, err := db.Exec(fmt.Sprintf(`
 			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
 			INSERT INTO idempotency_key (client, operation, key, input_hash, outcome, created_at)
@@ -301,7 +303,7 @@ func keysSwept(e storetest.Engine) func(*testing.T) {
 		require.NoError(t, err)
 		clock.Advance(12 * time.Hour)
 		var replayed atomic.Int64
-		require.NoError(t, storetest.Increment(storetest.WithKey(t.Context(), "k", "o", 1, &replayed), s, "a"))
+		require.NoError(t, storetest.Increment(storetest.WithIdempotencyKey(t.Context(), "k", "o", 1, &replayed), s, "a"))
 		left := func() (n int) {
 			require.NoError(t, db.QueryRow(`SELECT COUNT(*) FROM idempotency_key`).Scan(&n))
 			return n
@@ -310,10 +312,10 @@ func keysSwept(e storetest.Engine) func(*testing.T) {
 		done := make(chan struct{})
 		clock.Advance(12 * time.Hour)
 		go func() { defer close(done); s.Work(worker) }()
-		storetest.Soon(t, 1, left)
+		storetest.Eventually(t, 1, left)
 		stop()
 		<-done
-		require.NoError(t, storetest.Increment(storetest.WithKey(t.Context(), "k", "o", 1, &replayed), s, "a"))
+		require.NoError(t, storetest.Increment(storetest.WithIdempotencyKey(t.Context(), "k", "o", 1, &replayed), s, "a"))
 		require.EqualValues(t, 1, replayed.Load(), "the one that is left")
 	}
 }

@@ -18,7 +18,7 @@ var addedSinceRows = []string{`TABLE sweep`, `promotion.codes`, `stock.lines`, `
 
 // migrateRows has a release as it was kept when a base price was a row of its
 // own, and lists whose lengths were not stored, and opens it.
-func migrateRows(e storetest.Engine) func(*testing.T) {
+func migrateRows(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := e.Open(t), e.SQL(t)
 		storetest.Import(t, s, storetest.SalesShop())

@@ -18,7 +18,7 @@ import (
 // TestMigrations is the promise of store.Open about the schema.
 func TestMigrations(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("four processes open an empty database at once", migrateTogether(e))
 		t.Run("opening again changes nothing", migrateAgain(e))
 		t.Run("what releases show of products is carried over, and lists are counted", migrateRows(e))
@@ -29,10 +29,10 @@ func TestMigrations(t *testing.T) {
 	})
 }
 
-func migrateTogether(e storetest.Engine) func(*testing.T) {
+func migrateTogether(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		for range 3 {
-			config := shop.Config{URL: e.Blank(t), Synchronous: "OFF"}
+			config := shop.Config{URL: e.BlankURL(t), Synchronous: "OFF"}
 			var stores [4]*shop.Store
 			var failures [4]error
 			var group sync.WaitGroup
@@ -60,7 +60,7 @@ const (
 	migrated         = `SELECT COUNT(*) FROM goose_db_version`
 )
 
-func migrateAgain(e storetest.Engine) func(*testing.T) {
+func migrateAgain(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := e.Open(t), e.SQL(t)
 		before := storetest.QueryText(t, db, migrated)
@@ -74,7 +74,7 @@ func migrateAgain(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func migrateNewer(e storetest.Engine) func(*testing.T) {
+func migrateNewer(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		db := e.SQL(t)
 		known := storetest.QueryText(t, db, `SELECT MAX(version_id) FROM goose_db_version`)
@@ -94,7 +94,7 @@ func migrateNewer(e storetest.Engine) func(*testing.T) {
 }
 
 // What is there and cannot be read is no empty database.
-func migrateUnsaid(e storetest.Engine) func(*testing.T) {
+func migrateUnsaid(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		db := e.SQL(t)
 		before := storetest.QueryText(t, db, migrated)
@@ -107,7 +107,7 @@ func migrateUnsaid(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func migrateAllowed(e storetest.Engine) func(*testing.T) {
+func migrateAllowed(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		db := e.SQL(t)
 		known, err := strconv.Atoi(storetest.QueryText(t, db, `SELECT MAX(version_id) FROM goose_db_version`))

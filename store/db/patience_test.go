@@ -26,7 +26,7 @@ import (
 // not need it goes on.
 func TestTimeouts(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("rows that somebody holds keep no reader, and a writer for its time", rowsHeld(e))
 		t.Run("a write that stands still loses its rows to those who wait, and is made once it goes on", writeStandsStill(e))
 		t.Run("a server that stands still in a write delays no write of other products", stoodStill(e))
@@ -49,7 +49,7 @@ func hasty(change func(*store.Patience)) func(*shop.Config) {
 	}
 }
 
-func rowsHeld(e storetest.Engine) func(*testing.T) {
+func rowsHeld(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.PostgresOnly(t, e)
 		storetest.SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon}, stock.Stock{ProductID: "b", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
@@ -79,14 +79,14 @@ func rowsHeld(e storetest.Engine) func(*testing.T) {
 
 // writeStandsStill has one server stop in the middle of a write, as one that
 // is stopped, or whose machine is moved.
-func writeStandsStill(e storetest.Engine) func(*testing.T) {
+func writeStandsStill(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.PostgresOnly(t, e)
 		storetest.SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
-		network, address := storetest.Between(t, e)
+		network, address := storetest.NewProxy(t, e)
 		still := e.Open(t, hasty(func(p *store.Patience) { p.Idle = 100 * time.Millisecond }), func(config *shop.Config) { config.URL = address })
 		other := e.Open(t, hasty(func(p *store.Patience) { p.Lock = time.Minute }))
-		reached, goOn := network.StopAt("commit")
+		reached, goOn := network.PauseAt("commit")
 		done := make(chan error)
 		go func() { done <- storetest.Increment(t.Context(), still, "a") }()
 		<-reached
@@ -106,12 +106,12 @@ func writeStandsStill(e storetest.Engine) func(*testing.T) {
 // stoodStill has a transaction hold a product, and every lane there is, for the
 // whole test. Writers of that product wait, more than there are connections and
 // longer than a write waits for a connection. Nobody else is refused.
-func stoodStill(e storetest.Engine) func(*testing.T) {
+func stoodStill(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.PostgresOnly(t, e)
 		free := []string{"b", "c", "d", "e", "f", "g", "h", "i"}
 		s := storetest.OpenWithStock(t, e, 0, append(free, "a")...)
-		var log storetest.Log
+		var log storetest.LogBuffer
 		hurried := func(config *shop.Config) {
 			config.Patience = store.Patience{Connection: 2 * time.Second, Read: time.Minute, Write: time.Hour, Lock: time.Hour, Idle: time.Hour}
 			config.Log = slog.New(slog.NewTextHandler(&log, nil))
@@ -148,7 +148,7 @@ func stoodStill(e storetest.Engine) func(*testing.T) {
 				})
 			}
 		}
-		storetest.Soon(t, true, func() bool { return told.Load() == 80 }, "they give up their place among writes")
+		storetest.Eventually(t, true, func() bool { return told.Load() == 80 }, "they give up their place among writes")
 		for n, product := range free {
 			for _, server := range servers {
 				writing.Go(func() {
@@ -184,7 +184,7 @@ func stoodStill(e storetest.Engine) func(*testing.T) {
 			}
 			require.Equal(t, want, storetest.LatestAvailable(t, s, product))
 			for _, server := range servers {
-				storetest.Soon(t, want, func() int { return storetest.Available(t, server, product) })
+				storetest.Eventually(t, want, func() int { return storetest.Available(t, server, product) })
 			}
 		}
 		storetest.RequireLedger(t, e.SQL(t))
@@ -193,11 +193,11 @@ func stoodStill(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func oneConnection(e storetest.Engine) func(*testing.T) {
+func oneConnection(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t, func(config *shop.Config) { config.Readers = 1 })
-		storetest.Import(t, s, strings.Join(storetest.Shop(), "\n"))
-		storetest.Work(t, s)
+		storetest.Import(t, s, strings.Join(storetest.ShopLines(), "\n"))
+		storetest.RunWorker(t, s)
 		task, err := s.PublishLater(t.Context(), storetest.Actor, "main", true)
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -221,7 +221,7 @@ func oneConnection(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func querySlow(e storetest.Engine) func(*testing.T) {
+func querySlow(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.PostgresOnly(t, e)
 		s := e.Open(t, hasty(func(p *store.Patience) { p.Read = 100 * time.Millisecond }))
@@ -237,17 +237,17 @@ func querySlow(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func networkSwallows(e storetest.Engine) func(*testing.T) {
+func networkSwallows(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.PostgresOnly(t, e)
 		storetest.SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
-		network, address := storetest.Between(t, e)
+		network, address := storetest.NewProxy(t, e)
 		s := e.Open(t, hasty(func(p *store.Patience) {
 			p.Connection, p.Read, p.Write = time.Second, 200*time.Millisecond, 400*time.Millisecond
 		}), func(config *shop.Config) { config.URL = address })
 		require.NoError(t, storetest.Increment(t.Context(), s, "a"))
 		for range 2 {
-			network.Swallow(true)
+			network.DropTraffic(true)
 			var asked sync.WaitGroup
 			for range 10 {
 				asked.Go(func() {
@@ -261,21 +261,21 @@ func networkSwallows(e storetest.Engine) func(*testing.T) {
 				})
 			}
 			asked.Wait()
-			network.Swallow(false)
-			storetest.Soon(t, true, func() bool { return storetest.Increment(t.Context(), s, "a") == nil })
-			storetest.Soon(t, true, func() bool { _, err := s.Stocks(t.Context(), store.ListQuery{}); return err == nil })
-			network.Cut()
-			storetest.Soon(t, true, func() bool { return storetest.Increment(t.Context(), s, "a") == nil })
+			network.DropTraffic(false)
+			storetest.Eventually(t, true, func() bool { return storetest.Increment(t.Context(), s, "a") == nil })
+			storetest.Eventually(t, true, func() bool { _, err := s.Stocks(t.Context(), store.ListQuery{}); return err == nil })
+			network.CloseConnections()
+			storetest.Eventually(t, true, func() bool { return storetest.Increment(t.Context(), s, "a") == nil })
 		}
 		storetest.RequireLedger(t, e.SQL(t))
 	}
 }
 
-func networkSlow(e storetest.Engine) func(*testing.T) {
+func networkSlow(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.PostgresOnly(t, e)
 		storetest.SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
-		network, address := storetest.Between(t, e)
+		network, address := storetest.NewProxy(t, e)
 		within := func(d time.Duration) map[string]func() error {
 			s := e.Open(t, func(config *shop.Config) { config.URL, config.Patience.Read, config.Patience.Write = address, d, d })
 			return map[string]func() error{
@@ -284,15 +284,15 @@ func networkSlow(e storetest.Engine) func(*testing.T) {
 			}
 		}
 		patient, hurried := within(time.Minute), within(200*time.Millisecond)
-		network.Slow(2 * time.Millisecond)
+		network.SetDelay(2 * time.Millisecond)
 		for range 5 {
 			askAll(t, patient, well)
 		}
-		network.Slow(400 * time.Millisecond)
+		network.SetDelay(400 * time.Millisecond)
 		askAll(t, hurried, unconnected)
-		network.Slow(0)
+		network.SetDelay(0)
 		for name, ask := range hurried {
-			storetest.Soon(t, true, func() bool { return ask() == nil }, name)
+			storetest.Eventually(t, true, func() bool { return ask() == nil }, name)
 		}
 		askAll(t, patient, well)
 		storetest.RequireLedger(t, e.SQL(t))
@@ -300,36 +300,36 @@ func networkSlow(e storetest.Engine) func(*testing.T) {
 }
 
 // databaseReadOnly has the database refuse writes, as a standby does.
-func databaseReadOnly(e storetest.Engine) func(*testing.T) {
+func databaseReadOnly(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.PostgresOnly(t, e)
 		s, name := storetest.OpenWithStock(t, e, 3, "a"), storetest.DatabaseName(t, e)
 		t.Cleanup(func() { storetest.SetReadOnly(t, name, "off") })
 		require.False(t, s.ReadOnly())
 		storetest.SetReadOnly(t, name, "on")
-		storetest.Soon(t, true, func() bool { _, err := s.Stocks(t.Context(), store.ListQuery{}); return err == nil })
-		storetest.Soon(t, true, func() bool { _ = storetest.Increment(t.Context(), s, "a"); return s.ReadOnly() })
+		storetest.Eventually(t, true, func() bool { _, err := s.Stocks(t.Context(), store.ListQuery{}); return err == nil })
+		storetest.Eventually(t, true, func() bool { _ = storetest.Increment(t.Context(), s, "a"); return s.ReadOnly() })
 		storetest.RequireError(t, storetest.Increment(t.Context(), s, "a"), store.Unavailable, "", "takes no writes at present", "can be read")
 		require.Equal(t, 3, storetest.Available(t, s, "a"))
 		next := e.Open(t, func(config *shop.Config) { config.Patience.Connection = time.Second })
 		require.True(t, next.ReadOnly(), "one that starts then knows it")
 		require.Equal(t, 3, storetest.Available(t, next, "a"))
 		require.NoError(t, next.Ping(t.Context()))
-		storetest.Work(t, next)
+		storetest.RunWorker(t, next)
 		storetest.SetReadOnly(t, name, "off")
 		for _, s := range []*shop.Store{s, next} {
-			storetest.Soon(t, false, s.ReadOnly)
-			storetest.Soon(t, true, func() bool { return storetest.Increment(t.Context(), s, "a") == nil })
+			storetest.Eventually(t, false, s.ReadOnly)
+			storetest.Eventually(t, true, func() bool { return storetest.Increment(t.Context(), s, "a") == nil })
 		}
-		storetest.Soon(t, true, func() bool { stock, err := s.Stock(t.Context(), "a"); return err == nil && stock.Available == 5 })
+		storetest.Eventually(t, true, func() bool { stock, err := s.Stock(t.Context(), "a"); return err == nil && stock.Available == 5 })
 	}
 }
 
-func troubleLogged(e storetest.Engine) func(*testing.T) {
+func troubleLogged(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.PostgresOnly(t, e)
 		storetest.SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
-		var log storetest.Log
+		var log storetest.LogBuffer
 		s := e.Open(t, hasty(func(p *store.Patience) { p.Lock = 5 * time.Millisecond }), func(config *shop.Config) { config.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 		release := hold(t, e, "a")
 		for range 5 {

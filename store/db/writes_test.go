@@ -17,7 +17,7 @@ import (
 // it. Increments of stock stand for all.
 func TestWriteOutcomes(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("a write whose caller has gone is not made", writeGone(e))
 		t.Run("a write whose caller goes while it waits its turn is not made", writeQueued(e))
 		t.Run("a write whose caller goes at any time is made whole or not at all", writeCancelled(e))
@@ -33,7 +33,7 @@ func TestWriteOutcomes(t *testing.T) {
 	})
 }
 
-func writeGone(e storetest.Engine) func(*testing.T) {
+func writeGone(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, e, 0, "a")
 		ctx, cancel := context.WithCancel(t.Context())
@@ -47,7 +47,7 @@ func writeGone(e storetest.Engine) func(*testing.T) {
 
 // hold keeps a product's row, and on SQLite the database, from being written
 // until release.
-func hold(t *testing.T, e storetest.Engine, product string) (release func()) {
+func hold(t *testing.T, e storetest.Backend, product string) (release func()) {
 	t.Helper()
 	transaction, err := e.SQL(t).Begin()
 	require.NoError(t, err)
@@ -56,7 +56,7 @@ func hold(t *testing.T, e storetest.Engine, product string) (release func()) {
 	return func() { require.NoError(t, transaction.Rollback()) }
 }
 
-func writeQueued(e storetest.Engine) func(*testing.T) {
+func writeQueued(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.OpenWithStock(t, e, 0, "a", "b")
 		s := e.Open(t, func(config *shop.Config) { config.Readers = 1 }) // PostgreSQL's writes wait for a connection
@@ -64,7 +64,7 @@ func writeQueued(e storetest.Engine) func(*testing.T) {
 		first, queued := make(chan error, 1), make(chan error, 1)
 		go func() { first <- storetest.Increment(context.Background(), s, "a") }()
 		if e.Name == "postgres" { // SQLite's queue is held as a whole
-			storetest.LocksAwaited(t, e, 1)
+			storetest.WaitForLockWaiters(t, e, 1)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		begun := &storetest.ObservedContext{Context: ctx, Checked: make(chan struct{}, 1)}
@@ -79,7 +79,7 @@ func writeQueued(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func writeCancelled(e storetest.Engine) func(*testing.T) {
+func writeCancelled(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, e, 0, "a", "b")
 		var made int
@@ -99,7 +99,7 @@ func writeCancelled(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func readCancelled(e storetest.Engine) func(*testing.T) {
+func readCancelled(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, e, 0, "a", "b")
 		for i := range 200 {
@@ -113,7 +113,7 @@ func readCancelled(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func writeClosed(e storetest.Engine) func(*testing.T) {
+func writeClosed(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, e, 0, "a")
 		require.NoError(t, s.Close())
@@ -146,7 +146,7 @@ func answered(t *testing.T, do func() error) error {
 	}
 }
 
-func writeClosing(e storetest.Engine) func(*testing.T) {
+func writeClosing(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		for i := 0; i < 10 && !t.Failed(); i++ {
 			t.Run("", func(t *testing.T) {
@@ -155,7 +155,7 @@ func writeClosing(e storetest.Engine) func(*testing.T) {
 				var group sync.WaitGroup
 				var mu sync.Mutex
 				made := 0
-				for range storetest.Writers {
+				for range storetest.WriterCount {
 					group.Go(func() {
 						for {
 							err := storetest.Increment(context.Background(), s, "a")
@@ -178,7 +178,7 @@ func writeClosing(e storetest.Engine) func(*testing.T) {
 						}
 					})
 				}
-				storetest.Soon(t, true, func() bool { mu.Lock(); defer mu.Unlock(); return made > storetest.Writers })
+				storetest.Eventually(t, true, func() bool { mu.Lock(); defer mu.Unlock(); return made > storetest.WriterCount })
 				require.NoError(t, s.Close())
 				require.NoError(t, answered(t, func() error { group.Wait(); return nil }))
 				require.Equal(t, made, storetest.Available(t, e.Open(t), "a"), "what was answered is what was written")
@@ -188,7 +188,7 @@ func writeClosing(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func writeContended(e storetest.Engine) func(*testing.T) {
+func writeContended(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, e, 0, "a", "b")
 		release := hold(t, e, "a")

@@ -24,7 +24,7 @@ import (
 // makes the same store again.
 func TestExport(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		d := storetest.NewSharedStore(t, e)
 		d.Run(t, "an empty store exports its settings", exportEmpty)
 		d.Run(t, "clients go along only when asked for", exportClients)
@@ -56,7 +56,7 @@ func exportClients(d *storetest.SharedStore) func(*testing.T) {
 	}
 }
 
-func exportRoundTrip(e storetest.Engine) func(*testing.T) {
+func exportRoundTrip(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		storetest.Import(t, s, storetest.ShopFile+storetest.GenerateShop(t, 1100, 2)) // more than a page of most things
@@ -97,7 +97,7 @@ func drawShopChange(t *rapid.T) stock.StockChange {
 	}
 }
 
-func exportLedgerRaced(e storetest.Engine) func(*testing.T) {
+func exportLedgerRaced(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		stores := []*shop.Store{e.Open(t), e.Open(t)}
 		storetest.Import(t, stores[0], storetest.ShopFile)

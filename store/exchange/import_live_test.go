@@ -19,7 +19,7 @@ import (
 // creates it, and leaves it as it is from then on.
 func TestImportIntoRunningShop(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("stock that was sold of stays as it is", importLeavesStock(e))
 		t.Run("lines of the ledger are left with their balance", importLeavesLedger(e))
 		t.Run("a sale during an import stays", importBesideSales(e))
@@ -31,7 +31,7 @@ func TestImportIntoRunningShop(t *testing.T) {
 func withStock(o *exchange.ImportOptions)    { o.Stock = true }
 func withSettings(o *exchange.ImportOptions) { o.Settings = true }
 
-func importLeavesStock(e storetest.Engine) func(*testing.T) {
+func importLeavesStock(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		text := storetest.JoinLines(`{"type":"stock","id":"sold","available":4560,"allocated":0,"total":4560}`, `{"type":"stock","id":"calm","available":3,"allocated":0,"total":3}`)
@@ -58,7 +58,7 @@ func importLeavesStock(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func importLeavesLedger(e storetest.Engine) func(*testing.T) {
+func importLeavesLedger(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		for _, product := range []string{"sold", "calm"} {
@@ -93,7 +93,7 @@ func importLeavesLedger(e storetest.Engine) func(*testing.T) {
 }
 
 // importBesideSales sells while a pass of an import begins.
-func importBesideSales(e storetest.Engine) func(*testing.T) {
+func importBesideSales(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		seller, s := e.Open(t), e.Open(t)
 		source := storetest.OpenEmpty(t, e)
@@ -122,7 +122,7 @@ func importBesideSales(e storetest.Engine) func(*testing.T) {
 }
 
 // importLedgerResumed stops an import of a ledger after each of its writes.
-func importLedgerResumed(e storetest.Engine) func(*testing.T) {
+func importLedgerResumed(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		source := storetest.OpenEmpty(t, e)
 		for i := range 4 {
@@ -136,7 +136,7 @@ func importLedgerResumed(e storetest.Engine) func(*testing.T) {
 		s := e.Open(t)
 		lines := strings.Count(want, "\n")
 		for stop := lines; stop < 3*lines; stop += 3 { // after the check
-			storetest.DeleteAll(t, e.SQL(t))
+			storetest.DeleteAllRows(t, e.SQL(t))
 			left := stop
 			_, err := s.Import(t.Context(), storetest.Actor, func() (io.ReadCloser, error) {
 				return &brokenFile{lines: strings.SplitAfter(want, "\n"), left: &left}, nil
@@ -174,7 +174,7 @@ func (f *brokenFile) Read(into []byte) (int, error) {
 
 func (f *brokenFile) Close() error { return nil }
 
-func importLeavesSettings(e storetest.Engine) func(*testing.T) {
+func importLeavesSettings(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		line := `{"type":"settings","page_length":7,"currency":"EUR","locale":"fr"}`

@@ -18,7 +18,7 @@ import (
 // already: it costs no write, and nothing else is taken for it.
 func TestRepeatedImport(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("what is the same is not written, however much there is", importUnwritten(e))
 		t.Run("of two lines with one id the later counts, whichever was there", importLater(e))
 		t.Run("a balance that is there is set again after new lines of the ledger", importBalanceAgain(e))
@@ -28,11 +28,11 @@ func TestRepeatedImport(t *testing.T) {
 }
 
 // importUnwritten counts the statements of an import that changes nothing.
-func importUnwritten(e storetest.Engine) func(*testing.T) {
+func importUnwritten(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		wrote := map[int]int{}
 		for _, products := range []int{30, 300} {
-			s := e.Open(t, func(config *shop.Config) { config.URL = e.Another(t) })
+			s := e.Open(t, func(config *shop.Config) { config.URL = e.OtherURL(t) })
 			var lines []string
 			for line := range strings.Lines(storetest.GenerateShop(t, products, 3)) {
 				switch storetest.LineType(line) {
@@ -64,7 +64,7 @@ func importUnwritten(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func importLater(e storetest.Engine) func(*testing.T) {
+func importLater(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		there := storetest.ShopLine("product", "anvil") + "\n"
@@ -81,7 +81,7 @@ func importLater(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func importBalanceAgain(e storetest.Engine) func(*testing.T) {
+func importBalanceAgain(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		balance := `{"type":"stock","id":"anvil","available":7,"allocated":0,"total":7}` + "\n"
@@ -97,7 +97,7 @@ func importBalanceAgain(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func importUseTwice(e storetest.Engine) func(*testing.T) {
+func importUseTwice(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		lines := []string{`{"type":"promotion","id":"p","name":"P","description":"","promotion_type":"fixed_discount","enabled":true,"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`,
@@ -114,9 +114,9 @@ func importUseTwice(e storetest.Engine) func(*testing.T) {
 }
 
 // importComponents runs the statement of the migration that fills the table.
-func importComponents(e storetest.Engine) func(*testing.T) {
+func importComponents(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		url := e.Another(t)
+		url := e.OtherURL(t)
 		s := e.Open(t, func(config *shop.Config) { config.URL = url })
 		storetest.Import(t, s, storetest.GenerateShop(t, 300, 3))
 		db := e.SQLAt(t, url)

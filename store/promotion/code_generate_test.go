@@ -20,7 +20,7 @@ import (
 // as were asked for, each once, whatever ends a worker.
 func TestGenerateCodes(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("codes are made by the pattern", generateByPattern(e))
 		t.Run("a database that is slow to answer is asked for large batches", generateSlowly(e))
 		t.Run("a pattern that is too small is refused, with the odds", generateRefusals(e))
@@ -36,10 +36,10 @@ func TestGenerateCodes(t *testing.T) {
 	})
 }
 
-func generateByPattern(e storetest.Engine) func(*testing.T) {
+func generateByPattern(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``))
-		storetest.Work(t, s)
+		storetest.RunWorker(t, s)
 		task := storetest.WaitForJob(t, s, storetest.GenerateCodes(t, s, promotion.CodeGeneration{PromotionID: "p", Count: 5001, Pattern: "SUMMER-#####-###", Alphabet: "abcdefghij", Uses: new(3), ConsumeUnit: promotion.PerItem}).ID)
 		require.Equal(t, job.JobSucceeded, task.State, task.Error)
 		require.Equal(t, []int{5001, 5001}, []int{task.Done, task.Total})
@@ -57,14 +57,14 @@ func generateByPattern(e storetest.Engine) func(*testing.T) {
 
 // generateSlowly has each message to and from the database take its time, as on a
 // server that is asked for much. The work is then done in few transactions.
-func generateSlowly(e storetest.Engine) func(*testing.T) {
+func generateSlowly(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.PostgresOnly(t, e)
 		storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``))
-		network, address := storetest.Between(t, e)
+		network, address := storetest.NewProxy(t, e)
 		s := e.Open(t, func(config *shop.Config) { config.URL = address })
 		task := storetest.GenerateCodes(t, s, promotion.CodeGeneration{PromotionID: "p", Count: 6000})
-		network.Slow(3 * time.Millisecond)
+		network.SetDelay(3 * time.Millisecond)
 		ctx, counter := store.CountStatements(t.Context())
 		ctx, stop := context.WithCancel(ctx)
 		worked := make(chan struct{})
@@ -75,12 +75,12 @@ func generateSlowly(e storetest.Engine) func(*testing.T) {
 		require.Equal(t, job.JobSucceeded, task.State, task.Error)
 		batches := times(counter.Queries(), "UPDATE job SET result")
 		require.LessOrEqual(t, batches, 24, "of 256 codes at least")
-		network.Slow(0)
+		network.SetDelay(0)
 		require.Len(t, storetest.ExportedCodes(t, s, "p"), 6000)
 	}
 }
 
-func generateRefusals(e storetest.Engine) func(*testing.T) {
+func generateRefusals(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``), storetest.PromotionLine("auto", `,"automatic":true`), storetest.PromotionLine("over", `,"end":"2024-02-01"`))
 		for _, c := range []struct {
@@ -112,13 +112,13 @@ func generateRefusals(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func generateTwice(e storetest.Engine) func(*testing.T) {
+func generateTwice(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``))
 		g := promotion.CodeGeneration{PromotionID: "p", Count: 10}
 		first, second := storetest.GenerateCodes(t, s, g), storetest.GenerateCodes(t, s, g)
 		require.NotEqual(t, first.ID, second.ID)
-		storetest.Work(t, s)
+		storetest.RunWorker(t, s)
 		storetest.WaitForJob(t, s, first.ID)
 		storetest.WaitForJob(t, s, second.ID)
 		require.Len(t, storetest.ExportedCodes(t, s, "p"), 20)
@@ -126,15 +126,15 @@ func generateTwice(e storetest.Engine) func(*testing.T) {
 }
 
 // generateAround makes codes until there are hardly any left.
-func generateAround(e storetest.Engine) func(*testing.T) {
+func generateAround(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		left := storetest.Pick(10, 98)
+		left := storetest.QuickOrFull(10, 98)
 		lines := []string{storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``)}
 		for held := range 100 - left {
 			lines = append(lines, storetest.CodeLine("q", fmt.Sprintf("%02d", held), ``))
 		}
 		s, _ := storetest.OpenWithLines(t, e, lines...)
-		storetest.Work(t, s)
+		storetest.RunWorker(t, s)
 		g := promotion.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "##", Alphabet: "0123456789"}
 		for made := range left {
 			task := storetest.WaitForJob(t, s, storetest.GenerateCodes(t, s, g).ID)
@@ -148,9 +148,9 @@ func generateAround(e storetest.Engine) func(*testing.T) {
 }
 
 // generateResumed stops workers in the middle, again and again.
-func generateResumed(e storetest.Engine) func(*testing.T) {
+func generateResumed(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		count := storetest.Pick(6_000, 30_000)
+		count := storetest.QuickOrFull(6_000, 30_000)
 		s, _ := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``))
 		task := storetest.GenerateCodes(t, s, promotion.CodeGeneration{PromotionID: "p", Count: count})
 		made := func() (n int) {
@@ -158,8 +158,8 @@ func generateResumed(e storetest.Engine) func(*testing.T) {
 			return n
 		}
 		for _, enough := range []int{1, count / 3, count / 2} {
-			stop := storetest.Work(t, s)
-			storetest.Soon(t, true, func() bool { return made() >= enough })
+			stop := storetest.RunWorker(t, s)
+			storetest.Eventually(t, true, func() bool { return made() >= enough })
 			stop()
 			between, err := s.Job(t.Context(), task.ID)
 			require.NoError(t, err)
@@ -167,7 +167,7 @@ func generateResumed(e storetest.Engine) func(*testing.T) {
 				require.Equal(t, made(), between.Done, "the progress is what is there")
 			}
 		}
-		storetest.Work(t, s)
+		storetest.RunWorker(t, s)
 		task = storetest.WaitForJob(t, s, task.ID)
 		require.Equal(t, job.JobSucceeded, task.State, task.Error)
 		require.Equal(t, []int{count, count}, []int{task.Done, task.Total})
@@ -178,15 +178,15 @@ func generateResumed(e storetest.Engine) func(*testing.T) {
 
 // generateContended ends the lease of a job again and again while three workers
 // are at it, as where servers stand still for some time.
-func generateContended(e storetest.Engine) func(*testing.T) {
+func generateContended(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		count := storetest.Pick(6_000, 60_000)
+		count := storetest.QuickOrFull(6_000, 60_000)
 		s, _ := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``))
 		task := storetest.GenerateCodes(t, s, promotion.CodeGeneration{PromotionID: "p", Count: count})
 		for _, s := range []*shop.Store{s, e.Open(t), e.Open(t)} {
-			storetest.Work(t, s)
+			storetest.RunWorker(t, s)
 		}
-		storetest.Soon(t, true, func() bool {
+		storetest.Eventually(t, true, func() bool {
 			_, err := e.SQL(t).ExecContext(t.Context(), `UPDATE job SET beat_at = 1 WHERE finished_at = 0`)
 			require.NoError(t, err)
 			task, err = s.Job(t.Context(), task.ID)
@@ -198,12 +198,12 @@ func generateContended(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func generateCanceled(e storetest.Engine) func(*testing.T) {
+func generateCanceled(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``))
 		task := storetest.GenerateCodes(t, s, promotion.CodeGeneration{PromotionID: "p", Count: 1_000_000})
-		storetest.Work(t, s)
-		storetest.Soon(t, true, func() bool { return len(storetest.ExportedCodes(t, s, "p")) > 0 })
+		storetest.RunWorker(t, s)
+		storetest.Eventually(t, true, func() bool { return len(storetest.ExportedCodes(t, s, "p")) > 0 })
 		_, err := s.CancelJob(t.Context(), storetest.Actor, task.ID)
 		require.NoError(t, err)
 		task = storetest.WaitForJob(t, s, task.ID)
@@ -213,14 +213,14 @@ func generateCanceled(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func generateEnded(e storetest.Engine) func(*testing.T) {
+func generateEnded(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, clock := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``))
 		expired := storetest.GenerateCodes(t, s, promotion.CodeGeneration{PromotionID: "p", Count: 10})
 		deleted := storetest.GenerateCodes(t, s, promotion.CodeGeneration{PromotionID: "q", Count: 10})
 		require.NoError(t, storetest.DeletePromotion(t.Context(), s, storetest.Actor, "q"))
 		clock.Set(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
-		storetest.Work(t, s)
+		storetest.RunWorker(t, s)
 		for id, words := range map[string]string{expired.ID: "ended", deleted.ID: `no promotion "q"`} {
 			task := storetest.WaitForJob(t, s, id)
 			require.Equal(t, job.JobFailed, task.State)
@@ -229,7 +229,7 @@ func generateEnded(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func codesExported(e storetest.Engine) func(*testing.T) {
+func codesExported(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		lines := []string{storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``), storetest.CodeLine("q", "OTHER", ``)}
 		var want []string

@@ -22,7 +22,7 @@ import (
 // is used of it.
 func TestRedeemCode(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("a check tells all that is wrong", codeChecked(e))
 		t.Run("a use that makes no sense is refused", codeUseForms(e))
 		t.Run("a code of a cart takes one use, one of items as many as are left", codeUnits(e))
@@ -44,7 +44,7 @@ func reasons(check *promotion.CodeCheck) (list []promotion.CodeReason) {
 	return list
 }
 
-func codeChecked(e storetest.Engine) func(*testing.T) {
+func codeChecked(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, clock := storetest.OpenWithLines(t, e,
 			storetest.PromotionLine("p", `,"min_cart_value":[{"currency":"USD","amount":1000}]`), storetest.PromotionLine("off", `,"enabled":false`),
@@ -112,7 +112,7 @@ func codeChecked(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func codeUseForms(e storetest.Engine) func(*testing.T) {
+func codeUseForms(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", ``))
 		for _, c := range []struct {
@@ -141,7 +141,7 @@ func codeUseForms(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func codeUnits(e storetest.Engine) func(*testing.T) {
+func codeUnits(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "CART", `,"max_uses":2`), storetest.CodeLine("p", "ITEM", `,"max_uses":7,"consume_unit":"per_item"`), storetest.CodeLine("p", "ANY", `,"consume_unit":"per_item"`))
 		for i, c := range []struct {
@@ -161,7 +161,7 @@ func codeUnits(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func codeReference(e storetest.Engine) func(*testing.T) {
+func codeReference(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, clock := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", `,"max_uses":1`), storetest.CodeLine("p", "B", `,"max_uses":1`))
 		use := promotion.CodeUse{Code: "A", Units: 2, Reference: "order", User: "u"}
@@ -185,7 +185,7 @@ func codeReference(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func codeReleased(e storetest.Engine) func(*testing.T) {
+func codeReleased(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, clock := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", `,"max_uses":1`), storetest.CodeLine("p", "B", `,"max_uses":9,"consume_unit":"per_item"`), storetest.CodeLine("p", "C", `,"max_uses":1`))
 		for _, c := range []string{"A", "B"} {
@@ -221,7 +221,7 @@ func codeReleased(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func codeUsages(e storetest.Engine) func(*testing.T) {
+func codeUsages(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, clock := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``), storetest.CodeLine("p", "A", ``), storetest.CodeLine("p", "B", ``), storetest.CodeLine("q", "C", ``))
 		var want []*promotion.CodeUsage
@@ -265,7 +265,7 @@ func codeUsages(e storetest.Engine) func(*testing.T) {
 
 // requireUsages holds what is used of every code against its usages and its
 // bound.
-func requireUsages(t *testing.T, e storetest.Engine) {
+func requireUsages(t *testing.T, e storetest.Backend) {
 	t.Helper()
 	rows, err := e.SQL(t).Query(`
 		SELECT code, used, COALESCE(max_uses, used), (
@@ -288,7 +288,7 @@ func requireUsages(t *testing.T, e storetest.Engine) {
 
 // codeModel redeems and releases at random, beside a model of two lines: what
 // is left, and what each reference took.
-func codeModel(e storetest.Engine) func(*testing.T) {
+func codeModel(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``))
 		round := 0
@@ -345,7 +345,7 @@ func codeModel(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func codeRace(e storetest.Engine) func(*testing.T) {
+func codeRace(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		const uses = 50
 		storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "CART", fmt.Sprintf(`,"max_uses":%d`, uses)), storetest.CodeLine("p", "ITEM", fmt.Sprintf(`,"max_uses":%d,"consume_unit":"per_item"`, uses)))
@@ -370,16 +370,16 @@ func codeRace(e storetest.Engine) func(*testing.T) {
 }
 
 // redeemers has 64 redeem at once, in two processes.
-func redeemers(t *testing.T, e storetest.Engine, do func(s *shop.Store, redeemer int)) {
+func redeemers(t *testing.T, e storetest.Backend, do func(s *shop.Store, redeemer int)) {
 	storetest.RunWriters(t, e, func(s *shop.Store, writer int) {
 		both := make(chan struct{})
-		go func() { defer close(both); do(s, writer+storetest.Writers) }()
+		go func() { defer close(both); do(s, writer+storetest.WriterCount) }()
 		do(s, writer)
 		<-both
 	})
 }
 
-func codeSameReference(e storetest.Engine) func(*testing.T) {
+func codeSameReference(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", `,"max_uses":1`), storetest.CodeLine("p", "B", `,"max_uses":7,"consume_unit":"per_item"`))
 		for name, units := range map[string]int{"A": 1, "B": 4} {
@@ -397,7 +397,7 @@ func codeSameReference(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func codeChurn(e storetest.Engine) func(*testing.T) {
+func codeChurn(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", `,"max_uses":5`), storetest.CodeLine("p", "B", `,"max_uses":9,"consume_unit":"per_item"`))
 		redeemers(t, e, func(s *shop.Store, redeemer int) {

@@ -44,11 +44,11 @@ func requireCodesHeld(t require.TestingT, db *sql.DB, now time.Time) {
 
 // codesModel draws writes of promotions and codes, and holds them against a
 // model: which codes each promotion has, and who may have which.
-func codesModel(e storetest.Engine) func(*testing.T) {
+func codesModel(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		d := storetest.NewSharedStore(t, e)
 		rapid.Check(t, func(r *rapid.T) {
-			storetest.DeleteAll(r, d.DB)
+			storetest.DeleteAllRows(r, d.DB)
 			ends, codes := map[string]time.Time{}, map[string]map[string]bool{}
 			live := func(id string) bool { return ends[id].After(d.Clock.Now()) }
 			for _, id := range []string{"p", "q", "r"} {
@@ -105,10 +105,10 @@ func codesModel(e storetest.Engine) func(*testing.T) {
 
 // codesRaced has many promotions want the same codes at once, in opposite
 // orders, from two servers.
-func codesRaced(e storetest.Engine) func(*testing.T) {
+func codesRaced(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		stores := []*shop.Store{e.Open(t, storetest.At(clock)), e.Open(t, storetest.At(clock))}
+		stores := []*shop.Store{e.Open(t, storetest.WithClock(clock)), e.Open(t, storetest.WithClock(clock))}
 		const writers = 12
 		for n := range writers {
 			storetest.CreatePromotion(t, stores[0], fmt.Sprint("p", n), storetest.Noon)
@@ -148,10 +148,10 @@ func codesRaced(e storetest.Engine) func(*testing.T) {
 
 // reenabledRaced enables promotions again and again while codes are added to
 // them and taken over by another.
-func reenabledRaced(e storetest.Engine) func(*testing.T) {
+func reenabledRaced(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := e.Open(t, storetest.At(clock))
+		s := e.Open(t, storetest.WithClock(clock))
 		storetest.CreatePromotion(t, s, "p", storetest.Noon)
 		storetest.CreatePromotion(t, s, "q", storetest.Noon)
 		var group sync.WaitGroup

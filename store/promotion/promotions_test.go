@@ -17,7 +17,7 @@ import (
 // TestPromotions is the promise of the store's promotions and their codes.
 func TestPromotions(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		d := storetest.NewSharedStore(t, e)
 		d.Run(t, "a promotion is made, changed and removed", promotionKept)
 		d.Run(t, "what each type needs is asked for", promotionNeeds)

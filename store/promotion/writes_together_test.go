@@ -20,7 +20,7 @@ import (
 // made or fails as if it were alone.
 func TestGroupedWrites(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("those who redeem share statements, and what is wrong with one is its own", redeemedTogether(e))
 		t.Run("those who make codes share statements, and what is wrong with one is its own", createdTogether(e))
 		t.Run("opposite orders do not deadlock", oppositeTogether(e))
@@ -29,7 +29,7 @@ func TestGroupedWrites(t *testing.T) {
 
 // heldUp has writes wait, all at once, until the rows of a table are free
 // again, and tells the statements that they took together.
-func heldUp(t *testing.T, e storetest.Engine, table string, writes []func(context.Context) error) (errs []error, statements []string) {
+func heldUp(t *testing.T, e storetest.Backend, table string, writes []func(context.Context) error) (errs []error, statements []string) {
 	t.Helper()
 	transaction, err := e.SQL(t).Begin()
 	require.NoError(t, err)
@@ -57,7 +57,7 @@ func times(statements []string, part string) (n int) {
 	return n
 }
 
-func redeemedTogether(e storetest.Engine) func(*testing.T) {
+func redeemedTogether(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``), storetest.PromotionLine("off", `,"enabled":false`), storetest.CodeLine("p", "MANY", ``), storetest.CodeLine("p", "FEW", `,"max_uses":3`), storetest.CodeLine("off", "OFF", ``))
 		var writes []func(context.Context) error
@@ -109,7 +109,7 @@ func redeemedTogether(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func createdTogether(e storetest.Engine) func(*testing.T) {
+func createdTogether(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, clock := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``), storetest.PromotionLine("auto", `,"automatic":true`), storetest.CodeLine("p", "HAD", ``))
 		var writes []func(context.Context) error
@@ -165,7 +165,7 @@ func createdTogether(e storetest.Engine) func(*testing.T) {
 
 // oppositeTogether has groups of two servers use, give back and delete the
 // same codes of several promotions in opposite orders.
-func oppositeTogether(e storetest.Engine) func(*testing.T) {
+func oppositeTogether(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var lines []string
 		for p := range 3 {

@@ -14,10 +14,10 @@ import (
 )
 
 // deltaOfLongLists changes products of lists that are kept in several parts.
-func deltaOfLongLists(e storetest.Engine) func(*testing.T) {
+func deltaOfLongLists(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.LongOnly(t, "lists of several parts are thousands of products")
-		url := e.Another(t)
+		storetest.FullTestsOnly(t, "lists of several parts are thousands of products")
+		url := e.OtherURL(t)
 		open := func(config *shop.Config) { config.URL = url }
 		s, plain := e.Open(t, open), e.Open(t, open, storetest.WithoutDeltas)
 		text := storetest.WithoutStock(storetest.GenerateShop(t, 4600, 2))

@@ -24,7 +24,7 @@ import (
 // nobody can tell them from whole ones.
 func TestDeltas(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("a delta shows what a whole release would", deltaAsWhole(e))
 		t.Run("a delta writes what changed, and little else", deltaSmall(e))
 		t.Run("a delta of long lists shows what a whole release would", deltaOfLongLists(e))
@@ -46,7 +46,7 @@ type changing struct {
 
 func newChanging(t require.TestingT, s *shop.Store, seed uint64) *changing {
 	c := &changing{Store: s, Rand: rand.New(rand.NewPCG(seed, seed)), lines: map[string]map[string]any{}}
-	for _, line := range storetest.Shop() {
+	for _, line := range storetest.ShopLines() {
 		resource := map[string]any{}
 		require.NoError(t, json.Unmarshal([]byte(line), &resource))
 		id, _ := resource["id"].(string)
@@ -193,11 +193,11 @@ func (c *changing) step(t require.TestingT) {
 	}
 }
 
-func deltaAsWhole(e storetest.Engine) func(*testing.T) {
+func deltaAsWhole(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		for seed := range uint64(storetest.Pick(1, 4)) {
+		for seed := range uint64(storetest.QuickOrFull(1, 4)) {
 			t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-				url := e.Another(t)
+				url := e.OtherURL(t)
 				open := func(config *shop.Config) { config.URL, config.Clock = url, storetest.NewClock(storetest.Noon).Now }
 				s := e.Open(t, open)
 				plain := e.Open(t, open, storetest.WithoutDeltas)
@@ -210,7 +210,7 @@ func deltaAsWhole(e storetest.Engine) func(*testing.T) {
 				storetest.Publish(t, s, "main")
 				deltas, rounds := 0, 9
 				if e.Name == "postgres" { // the rules are the same on both
-					rounds = storetest.Pick(4, 9)
+					rounds = storetest.QuickOrFull(4, 9)
 				}
 				for round := range rounds {
 					c.done = append(c.done, "publish")
@@ -324,11 +324,11 @@ func shown(t require.TestingT, v *release.View, c *changing) string {
 }
 
 // deltaSmall counts what a publication of one change writes.
-func deltaSmall(e storetest.Engine) func(*testing.T) {
+func deltaSmall(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var first int
-		for _, products := range []int{300, storetest.Pick(1000, 3000)} {
-			url := e.Another(t)
+		for _, products := range []int{300, storetest.QuickOrFull(1000, 3000)} {
+			url := e.OtherURL(t)
 			s := e.Open(t, func(config *shop.Config) { config.URL = url })
 			text := storetest.GenerateShop(t, products, 5)
 			storetest.Import(t, s, text)
@@ -359,12 +359,12 @@ func deltaSmall(e storetest.Engine) func(*testing.T) {
 }
 
 // deltaReads counts the statements that read, of a publication of one change.
-func deltaReads(e storetest.Engine) func(*testing.T) {
+func deltaReads(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		cost := map[int]int{}
-		few, many := 100, storetest.Pick(600, 3000)
+		few, many := 100, storetest.QuickOrFull(600, 3000)
 		for _, products := range []int{few, many} {
-			s := e.Open(t, func(config *shop.Config) { config.URL = e.Another(t) })
+			s := e.Open(t, func(config *shop.Config) { config.URL = e.OtherURL(t) })
 			text := storetest.GenerateShop(t, products, 5)
 			storetest.Import(t, s, text)
 			catalog := storetest.CatalogID(t, text)
@@ -418,7 +418,7 @@ func requireFewStatements(t *testing.T, s *shop.Store) {
 	}
 }
 
-func deltaTooLarge(e storetest.Engine) func(*testing.T) {
+func deltaTooLarge(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		text := storetest.GenerateShop(t, 1200, 6)
@@ -449,10 +449,10 @@ func deltaTooLarge(e storetest.Engine) func(*testing.T) {
 }
 
 // deltaSwept publishes so often that only the last ones are kept.
-func deltaSwept(e storetest.Engine) func(*testing.T) {
+func deltaSwept(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s, db := e.Open(t, storetest.At(clock)), e.SQL(t)
+		s, db := e.Open(t, storetest.WithClock(clock)), e.SQL(t)
 		storetest.Import(t, s, storetest.ShopFile)
 		storetest.Publish(t, s, "main")
 		first := storetest.View(t, s, release.ShopperContext{}).Release
@@ -486,7 +486,7 @@ func deltaSwept(e storetest.Engine) func(*testing.T) {
 		require.Equal(t, "Anvil", storetest.FindProduct(t, storetest.View(t, s, release.ShopperContext{}), "anvil").Name())
 		require.Len(t, kept(), 4)
 
-		plain := e.Open(t, storetest.At(clock), storetest.WithoutDeltas)
+		plain := e.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas)
 		for i := range 4 {
 			clock.Advance(2 * time.Hour)
 			storetest.RenameProducts(t, plain, fmt.Sprint("plain ", i))

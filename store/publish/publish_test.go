@@ -18,7 +18,7 @@ import (
 // products, in which lists and order, and how they are related.
 func TestPublish(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("an unknown catalog is NOT_FOUND", publishUnknown(e))
 		t.Run("without a published catalog there is no view", publishNothing(e))
 
@@ -41,7 +41,7 @@ func TestPublish(t *testing.T) {
 	})
 }
 
-func publishUnknown(e storetest.Engine) func(*testing.T) {
+func publishUnknown(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		_, err := e.Open(t).Publish(t.Context(), storetest.Actor, "nowhere", nil)
 		storetest.RequireError(t, err, store.NotFound, "", `"nowhere"`)
@@ -49,7 +49,7 @@ func publishUnknown(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func publishNothing(e storetest.Engine) func(*testing.T) {
+func publishNothing(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		_, err := s.View(t.Context(), release.ShopperContext{})

@@ -21,7 +21,7 @@ import (
 // is, old ones are kept for a while, and nothing is left behind.
 func TestReleases(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("a cursor is read on in its own release", releaseFollowed(e))
 		t.Run("a cursor into a release that was swept is CURSOR_EXPIRED", releaseExpired(e))
 		t.Run("a cursor of a catalog that is not this shopper's is CURSOR_EXPIRED", releaseOfAnother(e))
@@ -46,7 +46,7 @@ func TestReleases(t *testing.T) {
 	})
 }
 
-func releaseFollowed(e storetest.Engine) func(*testing.T) {
+func releaseFollowed(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenPublished(t, e)
 		name, cursor := storetest.FirstPage(t, storetest.View(t, s, release.ShopperContext{}))
@@ -72,11 +72,11 @@ func releaseFollowed(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func releaseExpired(e storetest.Engine) func(*testing.T) {
+func releaseExpired(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := storetest.OpenPublished(t, e, storetest.At(clock), storetest.WithoutDeltas)
-		bare := e.Open(t, storetest.At(clock), func(config *shop.Config) { config.NoCache = true })
+		s := storetest.OpenPublished(t, e, storetest.WithClock(clock), storetest.WithoutDeltas)
+		bare := e.Open(t, storetest.WithClock(clock), func(config *shop.Config) { config.NoCache = true })
 		before := storetest.View(t, s, release.ShopperContext{})
 		_, cursor := storetest.FirstPage(t, before)
 		tools, err := before.Products(t.Context(), release.ProductQuery{NodeID: "tools", Page: store.Page{First: new(1)}})
@@ -112,7 +112,7 @@ func releaseExpired(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func releaseOfAnother(e storetest.Engine) func(*testing.T) {
+func releaseOfAnother(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenPublished(t, e)
 		_, cursor := storetest.FirstPage(t, storetest.View(t, s, release.ShopperContext{}))
@@ -121,10 +121,10 @@ func releaseOfAnother(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func releaseKept(e storetest.Engine) func(*testing.T) {
+func releaseKept(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := e.Open(t, storetest.At(clock), storetest.WithoutDeltas)
+		s := e.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas)
 		storetest.Import(t, s, storetest.ShopFile)
 		var cursors []string
 		for i := range 5 {
@@ -149,7 +149,7 @@ func releaseKept(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func releaseViewed(e storetest.Engine) func(*testing.T) {
+func releaseViewed(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenPublished(t, e, func(config *shop.Config) { config.NoCache = true })
 		v := storetest.View(t, s, release.ShopperContext{})
@@ -164,23 +164,23 @@ func releaseViewed(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func releaseElsewhere(e storetest.Engine) func(*testing.T) {
+func releaseElsewhere(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		here, there := storetest.OpenPublished(t, e), e.Open(t)
 		for _, version := range []string{"First", "Second"} {
 			storetest.RenameProducts(t, here, version)
 			storetest.Publish(t, here, "main")
-			storetest.Soon(t, version+" Anvil", func() string {
+			storetest.Eventually(t, version+" Anvil", func() string {
 				return storetest.FindProduct(t, storetest.View(t, there, release.ShopperContext{}), "anvil").Name()
 			})
 		}
 	}
 }
 
-func releaseShared(e storetest.Engine) func(*testing.T) {
+func releaseShared(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s, db := storetest.OpenPublished(t, e, storetest.At(clock)), e.SQL(t)
+		s, db := storetest.OpenPublished(t, e, storetest.WithClock(clock)), e.SQL(t)
 		before := storetest.CountRows(t, db, "document")
 		storetest.Publish(t, s, "main", "outlet", "main")
 		require.Equal(t, before, storetest.CountRows(t, db, "document"), "nothing changed")
@@ -195,11 +195,11 @@ func releaseShared(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func releaseInterrupted(e storetest.Engine) func(*testing.T) {
+func releaseInterrupted(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.OnceIsEnough(t, e)
+		storetest.FullTestsOnlyOnPostgres(t, e)
 		clock := storetest.NewClock(storetest.Noon)
-		s, db := e.Open(t, storetest.At(clock)), e.SQL(t)
+		s, db := e.Open(t, storetest.WithClock(clock)), e.SQL(t)
 		storetest.Import(t, s, storetest.ShopFile+storetest.GenerateShop(t, 1300, 6))
 		catalogs, err := s.CatalogIDs(t.Context())
 		require.NoError(t, err)
@@ -221,15 +221,15 @@ func releaseInterrupted(e storetest.Engine) func(*testing.T) {
 		interrupt()
 		require.Equal(t, 2, storetest.CountRows(t, db, "release"))
 		require.Greater(t, storetest.CountRows(t, db, `release_product WHERE release_id <> `+strconv.FormatInt(newest.ID, 10)), 0)
-		again := storetest.View(t, e.Open(t, storetest.At(clock)), release.ShopperContext{})
+		again := storetest.View(t, e.Open(t, storetest.WithClock(clock)), release.ShopperContext{})
 		require.Equal(t, newest.ID, again.Release.ID)
 		require.Equal(t, want, storetest.ProductIDs(t, again, release.ProductQuery{}))
 
 		require.NoError(t, s.Sweep(t.Context()))
 		require.Equal(t, 2, storetest.CountRows(t, db, "release"), "it may still be under way")
-		storetest.StoodStill(t, db)
+		storetest.AgeBuilds(t, db)
 		interrupt() // while the one before is swept
-		storetest.StoodStill(t, db)
+		storetest.AgeBuilds(t, db)
 		require.NoError(t, s.Sweep(t.Context()))
 		require.Equal(t, 1, storetest.CountRows(t, db, "release"))
 		storetest.RequireNoOrphans(t, db)
@@ -256,12 +256,12 @@ func publishAll(t *testing.T, stores []*shop.Store, catalogs []string) {
 	}
 }
 
-func releaseTogether(e storetest.Engine) func(*testing.T) {
+func releaseTogether(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		stores, db := []*shop.Store{e.Open(t, storetest.WithoutDeltas), e.Open(t, storetest.WithoutDeltas)}, e.SQL(t)
 		s := stores[0]
 		// Two catalogs of the same products.
-		text := storetest.GenerateShop(t, storetest.Pick(300, 1100), 8)
+		text := storetest.GenerateShop(t, storetest.QuickOrFull(300, 1100), 8)
 		for line := range strings.Lines(text) {
 			if storetest.LineType(line) == "catalog" {
 				text += strings.Replace(line, `"id":"`, `"id":"a`, 1)
@@ -287,10 +287,10 @@ func releaseTogether(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func releaseRaced(e storetest.Engine) func(*testing.T) {
+func releaseRaced(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		stores, db := []*shop.Store{e.Open(t, storetest.At(clock)), e.Open(t, storetest.At(clock))}, e.SQL(t)
+		stores, db := []*shop.Store{e.Open(t, storetest.WithClock(clock)), e.Open(t, storetest.WithClock(clock))}, e.SQL(t)
 		storetest.Import(t, stores[0], storetest.ShopFile)
 		for i := range 4 {
 			clock.Advance(2 * time.Hour)
@@ -306,7 +306,7 @@ func releaseRaced(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func releaseWhole(e storetest.Engine) func(*testing.T) {
+func releaseWhole(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenPublished(t, e)
 		storetest.RenameProducts(t, s, "v0")

@@ -15,7 +15,7 @@ import (
 // TestFacets is the promise of View.Facet.
 func TestFacets(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		v := storetest.View(t, storetest.OpenPublished(t, e), release.ShopperContext{})
 		for _, c := range []struct {
 			attribute, node string

@@ -15,7 +15,7 @@ import (
 // TestFilters is the promise of store.NewTerm and of the filters of products.
 func TestFilters(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("a term is checked", filterTerms)
 		s := storetest.OpenPublished(t, e)
 		v := storetest.View(t, s, release.ShopperContext{})

@@ -14,14 +14,14 @@ import (
 // TestSortOrders is the promise about lists of products by name and by price.
 func TestSortOrders(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("prices change the order by the clock", ordersByClock(e))
 		t.Run("a reader who pages keeps their order", ordersPaged(e))
 		t.Run("names are in the order of the base language", ordersByName(e))
 	})
 }
 
-func ordersByClock(e storetest.Engine) func(*testing.T) {
+func ordersByClock(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, clock := salesAt(t, e, storetest.Noon)
 		cheapest, dearest := store.Sort{By: store.SortPrice}, store.Sort{By: store.SortPrice, Descending: true}
@@ -54,7 +54,7 @@ func ordersByClock(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func ordersPaged(e storetest.Engine) func(*testing.T) {
+func ordersPaged(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, clock := salesAt(t, e, storetest.Noon)
 		page := func(currency string, p store.Page) (*store.Slice[*release.Product], error) {
@@ -89,7 +89,7 @@ func ordersPaged(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func ordersByName(e storetest.Engine) func(*testing.T) {
+func ordersByName(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		lines := []string{`{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`}
 		var refs []string

@@ -18,7 +18,7 @@ import (
 // names, a line each.
 func TestProductMembers(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		text, err := os.ReadFile("testdata/product_members.golden")
 		require.NoError(t, err)
 		want := strings.Fields(string(text))

@@ -25,7 +25,7 @@ type shelves struct {
 	ids   []string // of live products, listed or not
 }
 
-func shelve(t *testing.T, e storetest.Engine, text, catalog string, options ...func(*shop.Config)) *shelves {
+func shelve(t *testing.T, e storetest.Backend, text, catalog string, options ...func(*shop.Config)) *shelves {
 	t.Helper()
 	s := e.Open(t, options...)
 	storetest.Import(t, s, text)
@@ -55,7 +55,7 @@ func shelve(t *testing.T, e storetest.Engine, text, catalog string, options ...f
 // than 1,000 products, in the long form 10,000; and what reading them costs.
 func TestProductLists(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("of a small shop", func(t *testing.T) {
 			h := shelve(t, e, storetest.ShopFile, "main", func(config *shop.Config) { config.NoCache = true })
 			t.Run("every query answers as the model does", productsAsModel(h))
@@ -72,10 +72,10 @@ func TestProductLists(t *testing.T) {
 			t.Run("a cursor is of one list, sort and filter", productCursors(h))
 		})
 		t.Run("of a large shop", func(t *testing.T) {
-			text := storetest.WithoutStock(storetest.GenerateShop(t, storetest.Pick(1_300, 11_500), 1))
-			h := shelve(t, e, text, storetest.CatalogID(t, text), func(config *shop.Config) { config.WordBytes = storetest.Pick(1<<16, 1<<19) }) // several segments
-			require.Greater(t, len(h.attached[""]), storetest.Pick(1_100, 10_100))
-			if e.Name == "sqlite" || storetest.Long() { // beyond a chunk it is arithmetic, the same on both
+			text := storetest.WithoutStock(storetest.GenerateShop(t, storetest.QuickOrFull(1_300, 11_500), 1))
+			h := shelve(t, e, text, storetest.CatalogID(t, text), func(config *shop.Config) { config.WordBytes = storetest.QuickOrFull(1<<16, 1<<19) }) // several segments
+			require.Greater(t, len(h.attached[""]), storetest.QuickOrFull(1_100, 10_100))
+			if e.Name == "sqlite" || storetest.FullTests() { // beyond a chunk it is arithmetic, the same on both
 				t.Run("every query answers as the model does", productsAsModel(h))
 				t.Run("every value is counted as the model does", facetsAsModel(h))
 				t.Run("every walk sees each product once", productsWalked(h))

@@ -14,7 +14,7 @@ import (
 // look-up of what the shopper asked for, then the base text.
 func TestLocales(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := storetest.OpenPublished(t, e)
 		const (
 			lookup = "DESIGN 8, RFC 4647 look-up over the product's locales"

@@ -14,7 +14,7 @@ import (
 // TestPrices is the promise about what a product costs in a view.
 func TestPrices(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := storetest.OpenPublished(t, e)
 		const us, apart = "$", "\u00a0" // a space that does not break
 		const (

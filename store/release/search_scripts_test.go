@@ -42,7 +42,7 @@ func scriptShop() string {
 		`{"type":"node","id":"all","attributes":{"name":"All"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}},"products":{"data":[`+strings.Join(refs, ",")+`]}}}`)...)
 }
 
-func searchScripts(e storetest.Engine) func(*testing.T) {
+func searchScripts(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		storetest.Import(t, s, scriptShop())

@@ -38,7 +38,7 @@ func searchShop() string {
 // TestSearch is the promise of store.NewSearch and of what it finds.
 func TestSearch(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := e.Open(t)
 		storetest.Import(t, s, searchShop())
 		storetest.Publish(t, s, "main")
@@ -204,7 +204,7 @@ func searchRelevance(s *shop.Store) func(*testing.T) {
 }
 
 // searchUnindexed reads a release as an older binary left it.
-func searchUnindexed(e storetest.Engine) func(*testing.T) {
+func searchUnindexed(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := storetest.OpenPublished(t, e, func(config *shop.Config) { config.NoCache = true }), e.SQL(t)
 		for _, table := range []string{"release_word", "release_facet"} {
@@ -222,7 +222,7 @@ func searchUnindexed(e storetest.Engine) func(*testing.T) {
 
 // searchOutdated reads a release as a binary made it that indexed scripts
 // without spaces in another way.
-func searchOutdated(e storetest.Engine) func(*testing.T) {
+func searchOutdated(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.OpenPublished(t, e)
 		db := e.SQL(t)

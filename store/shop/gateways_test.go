@@ -32,7 +32,7 @@ func whole() gateway.GatewayChange {
 // TestGateways is the promise about the gateways' configuration (DESIGN 7).
 func TestGateways(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("each is listed, disabled until it is configured", gatewaysListed(e))
 		t.Run("a change merges", gatewayMerged(e))
 		t.Run("a change that is wrong changes nothing", gatewayRefused(e))
@@ -42,7 +42,7 @@ func TestGateways(t *testing.T) {
 	})
 }
 
-func gatewaysListed(e storetest.Engine) func(*testing.T) {
+func gatewaysListed(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		list, err := s.Gateways(t.Context())
@@ -60,10 +60,10 @@ func gatewaysListed(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func gatewayMerged(e storetest.Engine) func(*testing.T) {
+func gatewayMerged(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := e.Open(t, storetest.At(clock))
+		s := e.Open(t, storetest.WithClock(clock))
 		g, err := s.UpdateGateway(t.Context(), storetest.Actor, "card_processor", whole())
 		require.NoError(t, err)
 		require.Equal(t, &gateway.Gateway{Slug: gateway.GatewayCardProcessor, Name: "Card Processor", Enabled: true, MerchantID: "m-1", Login: "shop",
@@ -111,7 +111,7 @@ func gatewayMerged(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func gatewayRefused(e storetest.Engine) func(*testing.T) {
+func gatewayRefused(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		change := func(with func(*gateway.GatewayChange)) gateway.GatewayChange {
@@ -153,7 +153,7 @@ func gatewayRefused(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func gatewaySealed(e storetest.Engine) func(*testing.T) {
+func gatewaySealed(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		g, err := s.UpdateGateway(t.Context(), storetest.Actor, "card_processor", whole())
@@ -169,7 +169,7 @@ func gatewaySealed(e storetest.Engine) func(*testing.T) {
 		require.Greater(t, len(sealed), len(password))
 
 		// Another key opens nothing, and changes nothing.
-		_, err = e.Open(t, func(c *shop.Config) { c.Sealer = storetest.Sealer(t, 'o') }).UpdateGateway(t.Context(), storetest.Actor, "card_processor", gateway.GatewayChange{Enabled: new(false)})
+		_, err = e.Open(t, func(c *shop.Config) { c.Sealer = storetest.NewSealer(t, 'o') }).UpdateGateway(t.Context(), storetest.Actor, "card_processor", gateway.GatewayChange{Enabled: new(false)})
 		require.ErrorIs(t, err, seal.ErrKey)
 		read, err := s.Gateway(t.Context(), "card_processor")
 		require.NoError(t, err)
@@ -181,7 +181,7 @@ func gatewaySealed(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func gatewayRaced(e storetest.Engine) func(*testing.T) {
+func gatewayRaced(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, other := e.Open(t), e.Open(t)
 		failures := make([]error, 20)
@@ -207,7 +207,7 @@ func gatewayRaced(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func gatewayImported(e storetest.Engine) func(*testing.T) {
+func gatewayImported(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		g, err := s.UpdateGateway(t.Context(), storetest.Actor, "card_processor", whole())

@@ -23,7 +23,7 @@ import (
 // nothing else, and what is left means the same.
 func TestHousekeeping(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("the ledger is carried over, and adds up to the balances", ledgerCarried(e))
 		t.Run("a ledger that was carried over is exported, imported, and not imported twice", ledgerCarriedElsewhere(e))
 		t.Run("uses of codes are forgotten, how often stays", usagesForgotten(e))
@@ -45,15 +45,15 @@ func keeping(change func(*store.Retention)) func(*shop.Config) {
 	}
 }
 
-func ledgerCarried(e storetest.Engine) func(*testing.T) {
+func ledgerCarried(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		seed := storetest.Seed(t, "PORTICO_LEDGER_SEED")
 		draw := rand.New(rand.NewPCG(seed, 1))
 		products := []string{"a", "b", "c", "d", "e"}
 		clock := storetest.NewClock(storetest.Noon)
 		storetest.OpenWithStock(t, e, 50, products...)
-		s, db := e.Open(t, storetest.At(clock), keeping(func(r *store.Retention) { r.StockLedger = 10 * storetest.Day })), e.SQL(t)
-		for range storetest.Pick(6, 20) {
+		s, db := e.Open(t, storetest.WithClock(clock), keeping(func(r *store.Retention) { r.StockLedger = 10 * storetest.Day })), e.SQL(t)
+		for range storetest.QuickOrFull(6, 20) {
 			for range 60 {
 				clock.Advance(time.Duration(draw.IntN(120)) * time.Minute)
 				change := stock.StockChange{ProductID: products[draw.IntN(len(products)-1)], Action: stock.StockActions()[draw.IntN(5)], Quantity: 1 + draw.IntN(30), Reference: "order"}
@@ -88,11 +88,11 @@ func ledgerCarried(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func ledgerCarriedElsewhere(e storetest.Engine) func(*testing.T) {
+func ledgerCarriedElsewhere(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		storetest.OpenWithStock(t, e, 50, "a", "b")
-		s, db := e.Open(t, storetest.At(clock), keeping(func(r *store.Retention) { r.StockLedger = 10 * storetest.Day })), e.SQL(t)
+		s, db := e.Open(t, storetest.WithClock(clock), keeping(func(r *store.Retention) { r.StockLedger = 10 * storetest.Day })), e.SQL(t)
 		for range 30 {
 			clock.Advance(12 * time.Hour)
 			_, err := s.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{
@@ -110,10 +110,10 @@ func ledgerCarriedElsewhere(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func usagesForgotten(e storetest.Engine) func(*testing.T) {
+func usagesForgotten(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := e.Open(t, storetest.At(clock), keeping(func(r *store.Retention) { r.CodeUsages = 10 * storetest.Day }))
+		s := e.Open(t, storetest.WithClock(clock), keeping(func(r *store.Retention) { r.CodeUsages = 10 * storetest.Day }))
 		storetest.Import(t, s, strings.Join([]string{storetest.PromotionLine("p", ""), storetest.PromotionLine("q", ""), storetest.CodeLine("p", "MANY", `,"max_uses":100,"uses":100`), storetest.CodeLine("q", "OTHER", "")}, "\n"))
 		redeem := func(code, reference string) {
 			_, err := s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: code, Reference: reference, Units: 1})
@@ -136,10 +136,10 @@ func usagesForgotten(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func clientsForgotten(e storetest.Engine) func(*testing.T) {
+func clientsForgotten(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := e.Open(t, storetest.At(clock))
+		s := e.Open(t, storetest.WithClock(clock))
 		kept, _, err := s.CreateClient(t.Context(), storetest.Actor, "kept", access.Scopes())
 		require.NoError(t, err)
 		gone, secret, err := s.CreateClient(t.Context(), storetest.Actor, "gone", access.Scopes())
@@ -162,16 +162,16 @@ func clientsForgotten(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func keptForEver(e storetest.Engine) func(*testing.T) {
+func keptForEver(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		storetest.OpenWithStock(t, e, 5, "a")
-		s, db := e.Open(t, storetest.At(clock), keeping(func(r *store.Retention) { *r = store.Retention{} })), e.SQL(t)
+		s, db := e.Open(t, storetest.WithClock(clock), keeping(func(r *store.Retention) { *r = store.Retention{} })), e.SQL(t)
 		storetest.Import(t, s, strings.Join([]string{storetest.PromotionLine("p", ""), storetest.CodeLine("p", "MANY", "")}, "\n"))
 		_, err := s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: "MANY", Reference: "order", Units: 1})
 		require.NoError(t, err)
 		var replayed atomic.Int64
-		require.NoError(t, storetest.Increment(storetest.WithKey(t.Context(), "k", "o", 1, &replayed), s, "a"))
+		require.NoError(t, storetest.Increment(storetest.WithIdempotencyKey(t.Context(), "k", "o", 1, &replayed), s, "a"))
 		client, _, err := s.CreateClient(t.Context(), storetest.Actor, "gone", access.Scopes())
 		require.NoError(t, err)
 		_, err = s.RevokeClient(t.Context(), storetest.Actor, client.ID)
@@ -181,15 +181,15 @@ func keptForEver(e storetest.Engine) func(*testing.T) {
 		for table, rows := range map[string]int{"stock_transaction": 2, "code_usage": 1, "idempotency_key": 1, "api_client": 1} {
 			require.Equal(t, rows, storetest.CountRows(t, db, table), table)
 		}
-		require.NoError(t, storetest.Increment(storetest.WithKey(t.Context(), "k", "o", 1, &replayed), s, "a"))
+		require.NoError(t, storetest.Increment(storetest.WithIdempotencyKey(t.Context(), "k", "o", 1, &replayed), s, "a"))
 		require.Equal(t, 6, storetest.Available(t, s, "a"), "the key stands for its first use")
 	}
 }
 
-func releasesKept(e storetest.Engine) func(*testing.T) {
+func releasesKept(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := e.Open(t, storetest.At(clock), storetest.WithoutDeltas, keeping(func(r *store.Retention) { r.Releases = 5 }))
+		s := e.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas, keeping(func(r *store.Retention) { r.Releases = 5 }))
 		storetest.Import(t, s, storetest.ShopFile)
 		for i := range 8 {
 			storetest.RenameProducts(t, s, fmt.Sprint(i))
@@ -203,10 +203,10 @@ func releasesKept(e storetest.Engine) func(*testing.T) {
 }
 
 // A publication does not wait for what those before it have left.
-func publicationsSweepNothing(e storetest.Engine) func(*testing.T) {
+func publicationsSweepNothing(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s, db := e.Open(t, storetest.At(clock), storetest.WithoutDeltas), e.SQL(t)
+		s, db := e.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas), e.SQL(t)
 		storetest.Import(t, s, storetest.ShopFile)
 		for i := range 5 {
 			storetest.RenameProducts(t, s, fmt.Sprint(i))
@@ -222,9 +222,9 @@ func publicationsSweepNothing(e storetest.Engine) func(*testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "releases", gauges.Sweeps[0].Name)
 		require.Equal(t, 2, gauges.Sweeps[0].Due)
-		storetest.Work(t, s)
-		storetest.Soon(t, 3, func() int { return storetest.CountRows(t, db, "release") })
-		storetest.Soon(t, true, func() bool {
+		storetest.RunWorker(t, s)
+		storetest.Eventually(t, 3, func() int { return storetest.CountRows(t, db, "release") })
+		storetest.Eventually(t, true, func() bool {
 			gauges, err := s.Gauges(t.Context())
 			require.NoError(t, err)
 			return gauges.Sweeps[0].Ended && gauges.Sweeps[0].Due == 0 && gauges.Sweeps[0].Swept > 0
@@ -233,11 +233,11 @@ func publicationsSweepNothing(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func changesForgotten(e storetest.Engine) func(*testing.T) {
+func changesForgotten(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		storetest.OpenWithStock(t, e, 5, "a")
-		s, db := e.Open(t, storetest.At(clock)), e.SQL(t)
+		s, db := e.Open(t, storetest.WithClock(clock)), e.SQL(t)
 		for range 3 {
 			require.NoError(t, storetest.Increment(t.Context(), s, "a"))
 		}
@@ -256,10 +256,10 @@ func changesForgotten(e storetest.Engine) func(*testing.T) {
 
 // What is forgotten is not missed: a delta after it shows what a whole release
 // does.
-func authoredForgotten(e storetest.Engine) func(*testing.T) {
+func authoredForgotten(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s, db := storetest.OpenPublished(t, e, storetest.At(clock)), e.SQL(t)
+		s, db := storetest.OpenPublished(t, e, storetest.WithClock(clock)), e.SQL(t)
 		require.NoError(t, s.Sweep(t.Context()))
 		require.Zero(t, storetest.CountRows(t, db, "authored_change"), "all of it is published")
 		for i := range 5 {

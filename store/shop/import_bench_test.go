@@ -46,7 +46,7 @@ func BenchmarkImport(b *testing.B) {
 		b.ReportMetric(float64(resources)/b.Elapsed().Seconds(), "resources/s")
 		b.ReportMetric(0, "ns/op")
 	}
-	storetest.EachBench(b, func(b *testing.B, e storetest.Engine) {
+	storetest.EachBackendBenchmark(b, func(b *testing.B, e storetest.Backend) {
 		b.Run("new", func(b *testing.B) {
 			resources := 0
 			for b.Loop() {

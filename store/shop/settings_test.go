@@ -14,7 +14,7 @@ import (
 // TestSettings is the promise of Store.Settings and Store.UpdateSettings.
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("a new store has a page length of 25, US dollars and English", func(t *testing.T) {
 			settings, err := e.Open(t).Settings(t.Context())
 			require.NoError(t, err)
@@ -29,7 +29,7 @@ func TestSettings(t *testing.T) {
 	})
 }
 
-func settingsReadYourWrites(e storetest.Engine) func(*testing.T) {
+func settingsReadYourWrites(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		for _, c := range []struct {
@@ -51,7 +51,7 @@ func settingsReadYourWrites(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func settingsBounds(e storetest.Engine) func(*testing.T) {
+func settingsBounds(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		for _, c := range []struct {
@@ -93,7 +93,7 @@ func settingsBounds(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func settingsFaults(e storetest.Engine) func(*testing.T) {
+func settingsFaults(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		_, err := s.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(0), Currency: new("?"), Locale: new("fr")})
@@ -109,7 +109,7 @@ func settingsFaults(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func settingsElsewhere(e storetest.Engine) func(*testing.T) {
+func settingsElsewhere(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		here, there := e.Open(t), e.Open(t)
 		for _, length := range []int{3, 4, 5} {
@@ -117,12 +117,12 @@ func settingsElsewhere(e storetest.Engine) func(*testing.T) {
 			require.NoError(t, err)
 			_, err = here.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: &length})
 			require.NoError(t, err)
-			storetest.Soon(t, length, pageLengthOf(t, there))
+			storetest.Eventually(t, length, pageLengthOf(t, there))
 		}
 	}
 }
 
-func settingsInTurns(e storetest.Engine) func(*testing.T) {
+func settingsInTurns(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		one, other := e.Open(t), e.Open(t)
 		for i := range 60 {
@@ -133,12 +133,12 @@ func settingsInTurns(e storetest.Engine) func(*testing.T) {
 			one, other = other, one
 		}
 		want := pageLengthOf(t, other)()
-		storetest.Soon(t, want, pageLengthOf(t, one))
-		storetest.Soon(t, want, pageLengthOf(t, other))
+		storetest.Eventually(t, want, pageLengthOf(t, one))
+		storetest.Eventually(t, want, pageLengthOf(t, other))
 	}
 }
 
-func settingsPageLength(e storetest.Engine) func(*testing.T) {
+func settingsPageLength(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, e, 1, "a", "b", "c")
 		_, err := s.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(2)})

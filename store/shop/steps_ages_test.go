@@ -76,7 +76,7 @@ func ageing(t *testing.T, s *shop.Store, name string) {
 		storetest.RenameProducts(t, s, fmt.Sprint(name, i))
 		storetest.Publish(t, s, "main")
 	}
-	sealer := storetest.Sealer(t, 1)
+	sealer := storetest.NewSealer(t, 1)
 	_, err = s.SigningKeys(t.Context(), sealer)
 	require.NoError(t, err)
 	_, err = s.RotateSigningKey(t.Context(), storetest.Actor, sealer, 0, false)
@@ -84,7 +84,7 @@ func ageing(t *testing.T, s *shop.Store, name string) {
 }
 
 // ofAYear opens a store whose clock is off, on a shop to write to.
-func ofAYear(t *testing.T, e storetest.Engine, by time.Duration) (right, wrong *shop.Store) {
+func ofAYear(t *testing.T, e storetest.Backend, by time.Duration) (right, wrong *shop.Store) {
 	t.Helper()
 	now := time.Now()
 	storetest.SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: now, UpdatedAt: now})
@@ -96,12 +96,12 @@ func ofAYear(t *testing.T, e storetest.Engine, by time.Duration) (right, wrong *
 
 // stepsOfSecrets has servers replace secrets, and ask for those before, whose
 // clocks are a year ahead, right, and a year behind.
-func stepsOfSecrets(e storetest.Engine) func(*testing.T) {
+func stepsOfSecrets(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		world := storetest.NewClock(time.Now())
 		var servers []*shop.Store
 		for _, by := range []time.Duration{aYear, 0, -aYear} {
-			servers = append(servers, e.Open(t, storetest.At(world), storetest.WithStoreClock(off(by))))
+			servers = append(servers, e.Open(t, storetest.WithClock(world), storetest.WithStoreClock(off(by))))
 		}
 		for _, rotating := range servers {
 			client, first, err := rotating.CreateClient(t.Context(), storetest.Actor, "till", access.Scopes())
@@ -129,7 +129,7 @@ func stepsOfSecrets(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func stepsOfAYearAhead(e storetest.Engine) func(*testing.T) {
+func stepsOfAYearAhead(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		right, ahead := ofAYear(t, e, aYear)
 		db := e.SQL(t)
@@ -162,13 +162,13 @@ func stepsOfAYearAhead(e storetest.Engine) func(*testing.T) {
 
 // A year behind, the ledger and the uses of codes say of themselves that they
 // are old, as they do when they are imported.
-func stepsOfAYearBehind(e storetest.Engine) func(*testing.T) {
+func stepsOfAYearBehind(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		right, behind := ofAYear(t, e, -aYear)
 		db := e.SQL(t)
 		ageing(t, behind, "one")
 		task := storetest.GenerateCodes(t, behind, promotion.CodeGeneration{PromotionID: "p", Count: 1})
-		stop := storetest.Work(t, behind)
+		stop := storetest.RunWorker(t, behind)
 		require.Equal(t, job.JobSucceeded, storetest.WaitForJob(t, behind, task.ID).State)
 		stop()
 		rows := func() map[string]int {
@@ -190,7 +190,7 @@ func stepsOfAYearBehind(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func stepsOfRetries(e storetest.Engine) func(*testing.T) {
+func stepsOfRetries(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.OpenWithStock(t, e, 0, "a")
 		right, made := e.Open(t), 0
@@ -212,7 +212,7 @@ func stepsOfRetries(e storetest.Engine) func(*testing.T) {
 }
 
 // The keys of a server that is ahead make room as those of others do.
-func stepsOfKeyRoom(e storetest.Engine) func(*testing.T) {
+func stepsOfKeyRoom(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.OpenWithStock(t, e, 0, "a")
 		ahead, db := e.Open(t, storetest.WithStoreClock(off(aYear)), storetest.WithKeyQuota(5, 0)), e.SQL(t)
@@ -238,7 +238,7 @@ func stepsOfKeyRoom(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func stepsOfPromotions(e storetest.Engine) func(*testing.T) {
+func stepsOfPromotions(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		right, ahead := e.Open(t), e.Open(t, storetest.WithStoreClock(off(aYear)))
 		storetest.CreatePromotion(t, right, "p", time.Now())
@@ -265,7 +265,7 @@ func stepsOfPromotions(e storetest.Engine) func(*testing.T) {
 
 		// A file that is brought back on it holds its codes.
 		text := storetest.Export(t, right)
-		there := e.Another(t)
+		there := e.OtherURL(t)
 		storetest.Import(t, e.Open(t, func(c *shop.Config) { c.URL = there }, storetest.WithStoreClock(off(3*aYear))), text)
 		c, err := e.Open(t, func(c *shop.Config) { c.URL = there }).PromotionCode(t.Context(), "HELD")
 		require.NoError(t, err)

@@ -27,7 +27,7 @@ import (
 // what goes by its age is old by both.
 func TestClockSkew(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("a job is done once, by the one who holds it", stepsOfJobs(e))
 		t.Run("no sweep takes a build that lives for dead", stepsOfBuilds(e))
 		t.Run("a build that was swept begins again", stepsSwept(e))
@@ -86,14 +86,14 @@ func (w warnings) Handle(_ context.Context, r slog.Record) error {
 func (w warnings) WithAttrs([]slog.Attr) slog.Handler { return w }
 func (w warnings) WithGroup(string) slog.Handler      { return w }
 
-func stepsOfJobs(e storetest.Engine) func(*testing.T) {
+func stepsOfJobs(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var warned atomic.Int64
-		count := storetest.Pick(6_000, 60_000)
+		count := storetest.QuickOrFull(6_000, 60_000)
 		clocks := []*storetest.Clock{storetest.NewClock(storetest.Noon), storetest.NewClock(storetest.Noon)}
 		var stores []*shop.Store
 		for _, clock := range clocks {
-			stores = append(stores, e.Open(t, storetest.At(clock), func(c *shop.Config) { c.Log = slog.New(warnings{slog.DiscardHandler, &warned}) }))
+			stores = append(stores, e.Open(t, storetest.WithClock(clock), func(c *shop.Config) { c.Log = slog.New(warnings{slog.DiscardHandler, &warned}) }))
 		}
 		storetest.Import(t, stores[0], storetest.PromotionLine("p", ``))
 		stop := stepping(t, clocks...)
@@ -102,8 +102,8 @@ func stepsOfJobs(e storetest.Engine) func(*testing.T) {
 			jobs = append(jobs, storetest.GenerateCodes(t, stores[0], promotion.CodeGeneration{PromotionID: "p", Count: count}))
 		}
 		for _, s := range stores {
-			storetest.Work(t, s)
-			storetest.Work(t, s)
+			storetest.RunWorker(t, s)
+			storetest.RunWorker(t, s)
 		}
 		for _, task := range jobs {
 			task = storetest.WaitForJob(t, stores[0], task.ID)
@@ -126,10 +126,10 @@ func stepsOfJobs(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func stepsOfBuilds(e storetest.Engine) func(*testing.T) {
+func stepsOfBuilds(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		builders, sweepers := storetest.NewClock(storetest.Noon), storetest.NewClock(storetest.Noon)
-		s, sweeper, db := e.Open(t, storetest.At(builders), storetest.WithoutDeltas), e.Open(t, storetest.At(sweepers)), e.SQL(t)
+		s, sweeper, db := e.Open(t, storetest.WithClock(builders), storetest.WithoutDeltas), e.Open(t, storetest.WithClock(sweepers)), e.SQL(t)
 		storetest.Import(t, s, storetest.ShopFile)
 		number := func() string { return storetest.QueryText(t, db, `SELECT value FROM counter WHERE name = 'release'`) }
 		for i, step := range steps {
@@ -148,7 +148,7 @@ func stepsOfBuilds(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func stepsSwept(e storetest.Engine) func(*testing.T) {
+func stepsSwept(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := e.Open(t, storetest.WithoutDeltas), e.SQL(t)
 		storetest.Import(t, s, storetest.ShopFile)
@@ -156,7 +156,7 @@ func stepsSwept(e storetest.Engine) func(*testing.T) {
 		made, err := s.Publish(t.Context(), storetest.Actor, "main", func(int, int) {
 			if !swept {
 				swept = true
-				storetest.StoodStill(t, db)
+				storetest.AgeBuilds(t, db)
 				require.NoError(t, s.Sweep(t.Context()))
 			}
 		})
@@ -168,7 +168,7 @@ func stepsSwept(e storetest.Engine) func(*testing.T) {
 
 		storetest.RenameProducts(t, s, "new")
 		_, err = s.Publish(t.Context(), storetest.Actor, "main", func(int, int) {
-			storetest.StoodStill(t, db)
+			storetest.AgeBuilds(t, db)
 			require.NoError(t, s.Sweep(t.Context()))
 		})
 		storetest.RequireError(t, err, store.Conflict, "", "publish again") // what never moves ends
@@ -176,10 +176,10 @@ func stepsSwept(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func stepsOfReleases(e storetest.Engine) func(*testing.T) {
+func stepsOfReleases(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := storetest.OpenPublished(t, e, storetest.At(clock))
+		s := storetest.OpenPublished(t, e, storetest.WithClock(clock))
 		for i, step := range steps {
 			_, cursor := storetest.FirstPage(t, storetest.View(t, s, release.ShopperContext{}))
 			clock.Set(storetest.Noon.Add(step))
@@ -195,11 +195,11 @@ func stepsOfReleases(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func stepsOfSchedules(e storetest.Engine) func(*testing.T) {
+func stepsOfSchedules(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := storetest.OpenPublished(t, e, storetest.At(clock))
-		storetest.Import(t, s, storetest.JoinLines(storetest.OutletRule("hour", `"channels":["web"],"schedules":[{"valid_from":"2024-05-30T13:00:00.000Z","valid_to":"2024-05-30T15:00:00.000Z"}],`))+
+		s := storetest.OpenPublished(t, e, storetest.WithClock(clock))
+		storetest.Import(t, s, storetest.JoinLines(storetest.OutletRuleLine("hour", `"channels":["web"],"schedules":[{"valid_from":"2024-05-30T13:00:00.000Z","valid_to":"2024-05-30T15:00:00.000Z"}],`))+
 			storetest.PromotionLine("p", `,"start":"2024-05-30T10:00:00","end":"2024-05-30T15:00:00"`)+"\n"+storetest.CodeLine("p", "HOLDS", ``)+"\n"+storetest.CodeLine("p", "USED", `,"uses":2`))
 		_, err := s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: "USED", Units: 1, Reference: "order"})
 		require.NoError(t, err)
@@ -223,11 +223,11 @@ func stepsOfSchedules(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func stepsOfKeys(e storetest.Engine) func(*testing.T) {
+func stepsOfKeys(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clocks := []*storetest.Clock{storetest.NewClock(storetest.Noon), storetest.NewClock(storetest.Noon)}
 		first := storetest.OpenWithStock(t, e, 0, "a")
-		stores := []*shop.Store{e.Open(t, storetest.At(clocks[0])), e.Open(t, storetest.At(clocks[1]))}
+		stores := []*shop.Store{e.Open(t, storetest.WithClock(clocks[0])), e.Open(t, storetest.WithClock(clocks[1]))}
 		for i := range steps {
 			key := fmt.Sprint("k", i)
 			replayed, err := storetest.IncrementWithKey(t, stores[0], "client:a", key)
@@ -248,11 +248,11 @@ func stepsOfKeys(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func stepsOfRefusals(e storetest.Engine) func(*testing.T) {
+func stepsOfRefusals(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		storetest.OpenWithStock(t, e, 0, "a")
-		s, db := e.Open(t, storetest.At(clock), storetest.WithKeyQuota(5, 0)), e.SQL(t)
+		s, db := e.Open(t, storetest.WithClock(clock), storetest.WithKeyQuota(5, 0)), e.SQL(t)
 		var err error
 		for i := 0; err == nil && i < 10; i++ {
 			_, err = storetest.IncrementWithKey(t, s, "client:a", fmt.Sprint("k", i))
@@ -268,11 +268,11 @@ func stepsOfRefusals(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func stepsOfLedgers(e storetest.Engine) func(*testing.T) {
+func stepsOfLedgers(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clocks := []*storetest.Clock{storetest.NewClock(storetest.Noon), storetest.NewClock(storetest.Noon)}
 		storetest.OpenWithStock(t, e, 0, "a")
-		stores := []*shop.Store{e.Open(t, storetest.At(clocks[0])), e.Open(t, storetest.At(clocks[1]))}
+		stores := []*shop.Store{e.Open(t, storetest.WithClock(clocks[0])), e.Open(t, storetest.WithClock(clocks[1]))}
 		stop := stepping(t, clocks...)
 		var writers sync.WaitGroup
 		var failed atomic.Pointer[error]
@@ -295,15 +295,15 @@ func stepsOfLedgers(e storetest.Engine) func(*testing.T) {
 			require.NoError(t, errors.Join(*err))
 		}
 		require.Equal(t, len(stores)*each, storetest.Available(t, stores[0], "a"))
-		storetest.Soon(t, len(stores)*each, func() int { return storetest.Available(t, stores[1], "a") })
+		storetest.Eventually(t, len(stores)*each, func() int { return storetest.Available(t, stores[1], "a") })
 		storetest.RequireLedger(t, e.SQL(t))
 	}
 }
 
-func stepsOfSigningKeys(e storetest.Engine) func(*testing.T) {
+func stepsOfSigningKeys(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		clock, sealer := storetest.NewClock(storetest.Noon), storetest.Sealer(t, 1)
-		s := e.Open(t, storetest.At(clock))
+		clock, sealer := storetest.NewClock(storetest.Noon), storetest.NewSealer(t, 1)
+		s := e.Open(t, storetest.WithClock(clock))
 		_, err := s.SigningKeys(t.Context(), sealer)
 		require.NoError(t, err)
 		for _, step := range steps {

@@ -26,7 +26,7 @@ import (
 // and that what it tells is what there is, at every commit.
 func TestListTotals(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("a total is read, whatever there is", totalsRead(e))
 		t.Run("some of a list are counted", totalsOfSome(e))
 		t.Run("totals are what is there, whoever writes at once", totalsRaced(e))
@@ -36,7 +36,7 @@ func TestListTotals(t *testing.T) {
 
 // totalsRead looks at the statements of pages with their totals: none of them
 // counts.
-func totalsRead(e storetest.Engine) func(*testing.T) {
+func totalsRead(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		d := storetest.NewSharedStore(t, e)
 		storetest.CreatePromotion(t, d.Store, "p", storetest.Noon)
@@ -53,7 +53,7 @@ func totalsRead(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func totalsOfSome(e storetest.Engine) func(*testing.T) {
+func totalsOfSome(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		d := storetest.NewSharedStore(t, e)
 		storetest.CreatePromotion(t, d.Store, "p", storetest.Noon)
@@ -81,15 +81,15 @@ func totalsOfSome(e storetest.Engine) func(*testing.T) {
 
 // totalsRaced has writers of every kind at once, on two servers that sweep and
 // make codes besides, while somebody looks at the totals again and again.
-func totalsRaced(e storetest.Engine) func(*testing.T) {
+func totalsRaced(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		seed := storetest.Seed(t, "PORTICO_TOTALS_SEED")
 		clock := storetest.NewClock(storetest.Noon)
 		var told strings.Builder
 		log := slog.New(slog.NewTextHandler(&told, nil))
 		logged := func(config *shop.Config) { config.Log = log }
-		stores := []*shop.Store{e.Open(t, storetest.At(clock), shortKept, logged), e.Open(t, storetest.At(clock), shortKept, logged)}
-		stop := []func(){storetest.Work(t, stores[0]), storetest.Work(t, stores[1])}
+		stores := []*shop.Store{e.Open(t, storetest.WithClock(clock), shortKept, logged), e.Open(t, storetest.WithClock(clock), shortKept, logged)}
+		stop := []func(){storetest.RunWorker(t, stores[0]), storetest.RunWorker(t, stores[1])}
 		scribble := &scribble{t: t, clock: clock}
 		for _, id := range scribble.promotions() {
 			storetest.CreatePromotion(t, stores[0], id, storetest.Noon)
@@ -110,7 +110,7 @@ func totalsRaced(e storetest.Engine) func(*testing.T) {
 		for writer := range 6 {
 			group.Go(func() {
 				draw := rand.New(rand.NewPCG(seed, uint64(writer)))
-				for range storetest.Pick(30, 600) {
+				for range storetest.QuickOrFull(30, 600) {
 					scribble.write(stores[writer%2], draw)
 				}
 			})
@@ -126,7 +126,7 @@ func totalsRaced(e storetest.Engine) func(*testing.T) {
 		close(looking)
 		<-done
 		storetest.RequireTotals(t, e.SQL(t))
-		require.Greater(t, scribble.made.Load(), int64(storetest.Pick(50, 1000)), "most writes are good")
+		require.Greater(t, scribble.made.Load(), int64(storetest.QuickOrFull(50, 1000)), "most writes are good")
 		for _, id := range scribble.promotions() {
 			_, err := stores[0].Promotion(t.Context(), id)
 			if !store.HasCode(err, store.NotFound) {
@@ -142,7 +142,7 @@ func totalsRaced(e storetest.Engine) func(*testing.T) {
 }
 
 // totalsMended makes every total wrong behind the store's back.
-func totalsMended(e storetest.Engine) func(*testing.T) {
+func totalsMended(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		d := storetest.NewSharedStore(t, e)
 		storetest.CreatePromotion(t, d.Store, "p", storetest.Noon)

@@ -34,10 +34,10 @@ var growing = []string{
 // many rows as the one before.
 func TestYearOfOrders(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		y := &year{clock: storetest.NewClock(storetest.Noon), draw: rand.New(rand.NewPCG(storetest.Seed(t, "PORTICO_YEAR_SEED"), 1)),
-			products: storetest.Pick(30, 150), orders: storetest.Pick(3, 15), every: storetest.Pick(10, 3), months: storetest.Pick(4, 12)}
-		storetest.OnceIsEnough(t, e)
+			products: storetest.QuickOrFull(30, 150), orders: storetest.QuickOrFull(3, 15), every: storetest.QuickOrFull(10, 3), months: storetest.QuickOrFull(4, 12)}
+		storetest.FullTestsOnlyOnPostgres(t, e)
 		if e.Name == "postgres" {
 			y.orders, y.every, y.months = 4, 6, 6
 		}
@@ -82,8 +82,8 @@ type year struct {
 	sold        int
 }
 
-func (y *year) open(t *testing.T, e storetest.Engine) {
-	y.s = e.Open(t, storetest.At(y.clock), keeping(func(r *store.Retention) {
+func (y *year) open(t *testing.T, e storetest.Backend) {
+	y.s = e.Open(t, storetest.WithClock(y.clock), keeping(func(r *store.Retention) {
 		r.StockLedger, r.CodeUsages, r.FinishedJobs, r.RevokedClients = 30*storetest.Day, 30*storetest.Day, 30*storetest.Day, 30*storetest.Day
 	}))
 	text := storetest.GenerateShop(t, y.products, 1)
@@ -118,7 +118,7 @@ func (y *year) month(t *testing.T, month int) {
 	require.NoError(t, err)
 	require.NoError(t, storetest.AddCodes(y.s, name, "SALE-"+strconv.Itoa(month)))
 	task := storetest.GenerateCodes(t, y.s, promotion.CodeGeneration{PromotionID: name, Count: 20 * y.orders})
-	stop := storetest.Work(t, y.s)
+	stop := storetest.RunWorker(t, y.s)
 	require.Equal(t, job.JobSucceeded, storetest.WaitForJob(t, y.s, task.ID).State)
 	stop()
 	if month >= 2 {
@@ -179,7 +179,7 @@ func (y *year) publish(t *testing.T) {
 }
 
 // measure is how many rows the tables have, and how many bytes the file.
-func (y *year) measure(t *testing.T, e storetest.Engine) map[string]int {
+func (y *year) measure(t *testing.T, e storetest.Backend) map[string]int {
 	sql, rows := e.SQL(t), map[string]int{}
 	for _, table := range growing {
 		rows[table] = storetest.CountRows(t, sql, table)

@@ -16,7 +16,7 @@ import (
 // TestStockPages is the promise of store.Page: its bounds, and what a cursor may be.
 func TestStockPages(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("a page keeps to the bounds", pageBounds(e))
 		t.Run("a cursor is taken back as it was given", pageCursors(e))
 		t.Run("a cursor's values are checked", pageCursorValues(e))
@@ -24,7 +24,7 @@ func TestStockPages(t *testing.T) {
 	})
 }
 
-func pageBounds(e storetest.Engine) func(*testing.T) {
+func pageBounds(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, e, 1, "a", "b", "c")
 		cursor := storetest.StockCursor(t, s, store.Sort{})
@@ -71,7 +71,7 @@ func pageBounds(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func pageCursors(e storetest.Engine) func(*testing.T) {
+func pageCursors(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, e, 1, "a", "b", "c")
 		for _, own := range sorts() {
@@ -93,7 +93,7 @@ func pageCursors(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func pageCursorValues(e storetest.Engine) func(*testing.T) {
+func pageCursorValues(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, e, 1, "a", "b", "c")
 		byTime := store.Sort{By: store.SortCreatedAt}

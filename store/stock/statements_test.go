@@ -15,7 +15,7 @@ import (
 // not depend on how much it reads.
 func TestStockStatements(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		var products []string
 		for i := range 100 {
 			products = append(products, fmt.Sprintf("p%02d", i))

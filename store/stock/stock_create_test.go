@@ -14,10 +14,10 @@ import (
 	"portico/store/storetest"
 )
 
-func stockCreate(e storetest.Engine) func(*testing.T) {
+func stockCreate(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := e.Open(t, storetest.At(clock))
+		s := e.Open(t, storetest.WithClock(clock))
 		made, err := s.CreateStock(t.Context(), storetest.Actor, "a", 10)
 		require.NoError(t, err)
 		require.Equal(t, &stock.Stock{ProductID: "a", Available: 10, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon}, made)
@@ -60,7 +60,7 @@ func stockCreate(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func stockCreateRace(e storetest.Engine) func(*testing.T) {
+func stockCreateRace(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var made atomic.Int64
 		storetest.RunWriters(t, e, func(s *shop.Store, writer int) {
@@ -77,7 +77,7 @@ func stockCreateRace(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func stockTransactionList(e storetest.Engine) func(*testing.T) {
+func stockTransactionList(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, e, 0, "a", "b")
 		var ids []string

@@ -20,8 +20,8 @@ import (
 // TestDeleteStock is the promise of deleting stock records.
 func TestDeleteStock(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		for name, engine := range map[string]storetest.Engine{"database": e, "memory": e.Live()} {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		for name, engine := range map[string]storetest.Backend{"database": e, "memory": e.WithStockCache()} {
 			t.Run("a deleted record is gone, its ledger is not, from the "+name, stockDeleted(engine))
 			t.Run("other servers, lists and watchers lose it, from the "+name, stockDeletedElsewhere(engine))
 			t.Run("of sales and deletions at once no unit is lost, from the "+name, stockDeletedRaced(engine))
@@ -57,7 +57,7 @@ func stocksListed(t *testing.T, s *shop.Store) string {
 	return strings.Join(ids, " ")
 }
 
-func stockDeleted(e storetest.Engine) func(*testing.T) {
+func stockDeleted(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		storetest.RefreshStock(t, s)
@@ -111,7 +111,7 @@ func stockDeleted(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func stockDeletedElsewhere(e storetest.Engine) func(*testing.T) {
+func stockDeletedElsewhere(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		here, there := e.Open(t), e.Open(t)
 		storetest.RefreshStock(t, here)
@@ -120,7 +120,7 @@ func stockDeletedElsewhere(e storetest.Engine) func(*testing.T) {
 			_, err := here.CreateStock(t.Context(), storetest.Actor, product, 5)
 			require.NoError(t, err)
 		}
-		storetest.Soon(t, "a b", func() string { return stocksListed(t, there) })
+		storetest.Eventually(t, "a b", func() string { return stocksListed(t, there) })
 		watcher, err := there.WatchStock(t.Context(), []string{"a"})
 		require.NoError(t, err)
 		defer watcher.Close()
@@ -132,25 +132,25 @@ func stockDeletedElsewhere(e storetest.Engine) func(*testing.T) {
 			took()
 			return found.Available
 		}
-		storetest.Soon(t, 5, units)
+		storetest.Eventually(t, 5, units)
 		for round := range 3 {
 			require.NoError(t, here.DeleteStock(t.Context(), storetest.Actor, "a"))
 			require.Equal(t, "b", stocksListed(t, here))
-			storetest.Soon(t, "b", func() string { return stocksListed(t, there) })
-			storetest.Soon(t, 0, units)
+			storetest.Eventually(t, "b", func() string { return stocksListed(t, there) })
+			storetest.Eventually(t, 0, units)
 			here, there = there, here
 			storetest.RefreshStock(t, here)
 			_, err := here.CreateStock(t.Context(), storetest.Actor, "a", 6+round)
 			require.NoError(t, err)
-			storetest.Soon(t, "a b", func() string { return stocksListed(t, there) })
-			storetest.Soon(t, 6+round, func() int { return storetest.Available(t, there, "a") })
+			storetest.Eventually(t, "a b", func() string { return stocksListed(t, there) })
+			storetest.Eventually(t, 6+round, func() int { return storetest.Available(t, there, "a") })
 			here, there = there, here
-			storetest.Soon(t, 6+round, units)
+			storetest.Eventually(t, 6+round, units)
 		}
 	}
 }
 
-func stockDeletedRaced(e storetest.Engine) func(*testing.T) {
+func stockDeletedRaced(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		stores := []*shop.Store{e.Open(t), e.Open(t)}
 		products := []string{"a", "b", "c"}
@@ -158,7 +158,7 @@ func stockDeletedRaced(e storetest.Engine) func(*testing.T) {
 		for n := range 4 {
 			group.Go(func() {
 				random := rand.New(rand.NewPCG(7, uint64(n)))
-				for range storetest.Pick(60, 600) {
+				for range storetest.QuickOrFull(60, 600) {
 					s, product := stores[random.IntN(2)], products[random.IntN(3)]
 					switch random.IntN(4) {
 					case 0:
@@ -176,17 +176,17 @@ func stockDeletedRaced(e storetest.Engine) func(*testing.T) {
 		storetest.RequireTotals(t, e.SQL(t))
 		want := stocksListed(t, elsewhereOn(t, e))
 		for _, s := range stores {
-			storetest.Soon(t, want, func() string { return stocksListed(t, s) })
+			storetest.Eventually(t, want, func() string { return stocksListed(t, s) })
 		}
 	}
 }
 
 // elsewhereOn is another store of the same database, which reads the database.
-func elsewhereOn(t *testing.T, e storetest.Engine) *shop.Store {
+func elsewhereOn(t *testing.T, e storetest.Backend) *shop.Store {
 	return e.Open(t, func(config *shop.Config) { config.StockBytes = 0 })
 }
 
-func stockDeletedImported(e storetest.Engine) func(*testing.T) {
+func stockDeletedImported(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		for _, product := range []string{"a", "b"} {

@@ -75,7 +75,7 @@ func drawChange(t *rapid.T) stock.StockChange {
 	return change
 }
 
-func stockModel(e storetest.Engine) func(*testing.T) {
+func stockModel(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := e.Open(t), e.SQL(t)
 		rapid.Check(t, func(t *rapid.T) {

@@ -14,7 +14,7 @@ import (
 	"portico/store/storetest"
 )
 
-func stockOversell(e storetest.Engine) func(*testing.T) {
+func stockOversell(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		for _, action := range []stock.StockAction{stock.StockDecrement, stock.StockAllocate} {
 			t.Run(string(action), func(t *testing.T) {
@@ -47,7 +47,7 @@ func stockOversell(e storetest.Engine) func(*testing.T) {
 // stockContention gives and takes one unit at a time, so that most who take
 // come too late. Whatever the balance has become meanwhile, they are told of
 // too little stock.
-func stockContention(e storetest.Engine) func(*testing.T) {
+func stockContention(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, e, 0, "a")
 		var given, taken atomic.Int64
@@ -70,7 +70,7 @@ func stockContention(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func stockCompareAndSet(e storetest.Engine) func(*testing.T) {
+func stockCompareAndSet(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, e, 1000, "a")
 		storetest.RunWriters(t, e, func(s *shop.Store, writer int) {
@@ -94,12 +94,12 @@ func stockCompareAndSet(e storetest.Engine) func(*testing.T) {
 				}
 			}
 		})
-		require.Equal(t, 1000-storetest.Writers, storetest.LatestAvailable(t, s, "a"), "each writer took one unit")
+		require.Equal(t, 1000-storetest.WriterCount, storetest.LatestAvailable(t, s, "a"), "each writer took one unit")
 		storetest.RequireLedger(t, e.SQL(t))
 	}
 }
 
-func stockSets(e storetest.Engine) func(*testing.T) {
+func stockSets(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, e, 5, "a")
 		storetest.RunWriters(t, e, func(s *shop.Store, writer int) {
@@ -120,7 +120,7 @@ func stockSets(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func stockOpposite(e storetest.Engine) func(*testing.T) {
+func stockOpposite(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var products []string
 		for i := range 8 {
@@ -142,7 +142,7 @@ func stockOpposite(e storetest.Engine) func(*testing.T) {
 			}
 		})
 		for _, product := range products {
-			require.Equal(t, 1000-5*storetest.Writers, storetest.LatestAvailable(t, s, product))
+			require.Equal(t, 1000-5*storetest.WriterCount, storetest.LatestAvailable(t, s, product))
 		}
 		storetest.RequireLedger(t, e.SQL(t))
 	}

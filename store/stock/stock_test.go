@@ -16,10 +16,10 @@ import (
 // that are all or nothing, and a ledger that adds up to the balance.
 func TestTransactStock(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, testTransactStock)
+	storetest.EachBackend(t, testTransactStock)
 }
 
-func testTransactStock(t *testing.T, e storetest.Engine) {
+func testTransactStock(t *testing.T, e storetest.Backend) {
 	t.Run("every action does what it says", stockActions(e))
 	t.Run("a change is refused for what is wrong with it", stockRefusals(e))
 	t.Run("all faults of a batch are told at once", stockFaults(e))
@@ -38,11 +38,11 @@ func testTransactStock(t *testing.T, e storetest.Engine) {
 	t.Run("batches in opposite orders do not deadlock", stockOpposite(e))
 }
 
-func stockActions(e storetest.Engine) func(*testing.T) {
+func stockActions(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon.Add(time.Hour + 123456789*time.Nanosecond))
 		storetest.SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", Available: 10, Allocated: 4, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
-		s := e.Open(t, storetest.At(clock))
+		s := e.Open(t, storetest.WithClock(clock))
 		for _, c := range []struct {
 			action               stock.StockAction
 			quantity             int
@@ -81,7 +81,7 @@ func stockActions(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func stockRefusals(e storetest.Engine) func(*testing.T) {
+func stockRefusals(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.SeedStock(t, e.SQL(t),
 			stock.Stock{ProductID: "a", Available: 10, Allocated: 4, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon},
@@ -141,7 +141,7 @@ func stockRefusals(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func stockFaults(e storetest.Engine) func(*testing.T) {
+func stockFaults(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, e, 10, "a")
 		_, err := s.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{
@@ -158,7 +158,7 @@ func stockFaults(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func stockBatch(e storetest.Engine) func(*testing.T) {
+func stockBatch(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, e, 10, "a", "b", "c")
 		decrement := func(product string, quantity int) stock.StockChange {
@@ -191,7 +191,7 @@ func stockBatch(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func stockTwice(e storetest.Engine) func(*testing.T) {
+func stockTwice(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, e, 10, "a", "b")
 		made, err := s.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{
@@ -217,7 +217,7 @@ func stockTwice(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func stockExpected(e storetest.Engine) func(*testing.T) {
+func stockExpected(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		for _, action := range stock.StockActions() {
 			t.Run(string(action), func(t *testing.T) {
@@ -240,11 +240,11 @@ func stockExpected(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func stockLedger(e storetest.Engine) func(*testing.T) {
+func stockLedger(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		storetest.SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon}, stock.Stock{ProductID: "b", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
-		s := e.Open(t, storetest.At(clock))
+		s := e.Open(t, storetest.WithClock(clock))
 		var made []*stock.StockTransaction
 		for i := range 6 {
 			if i%2 == 0 {

@@ -21,10 +21,10 @@ import (
 // through it, every row comes exactly once, in order.
 func TestStockList(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, testStockList)
+	storetest.EachBackend(t, testStockList)
 }
 
-func testStockList(t *testing.T, e storetest.Engine) {
+func testStockList(t *testing.T, e storetest.Backend) {
 	t.Run("an empty list has a page", stocksEmpty(e))
 	t.Run("paging through it gives every row once, in order", stocksWalk(e))
 	t.Run("a page between cursors holds the rows between them", stocksBetween(e))
@@ -77,7 +77,7 @@ func drawStocks(t *rapid.T) []stock.Stock {
 	return rows
 }
 
-func stocksEmpty(e storetest.Engine) func(*testing.T) {
+func stocksEmpty(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		for _, page := range []store.Page{{}, {First: new(5)}, {Last: new(5)}, {Offset: new(0)}, {Offset: new(7)}} {
@@ -93,7 +93,7 @@ func stocksEmpty(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func stocksWalk(e storetest.Engine) func(*testing.T) {
+func stocksWalk(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := e.Open(t), e.SQL(t)
 		rapid.Check(t, func(t *rapid.T) {
@@ -182,7 +182,7 @@ func idsOf(slice *store.Slice[*stock.Stock]) []string {
 	return ids
 }
 
-func stocksBetween(e storetest.Engine) func(*testing.T) {
+func stocksBetween(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := e.Open(t), e.SQL(t)
 		rapid.Check(t, func(t *rapid.T) {
@@ -209,7 +209,7 @@ func stocksBetween(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func stocksRanges(e storetest.Engine) func(*testing.T) {
+func stocksRanges(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := e.Open(t), e.SQL(t)
 		rapid.Check(t, func(t *rapid.T) {
@@ -259,7 +259,7 @@ func holds(order int, operator string) bool {
 	return order <= 0
 }
 
-func stocksTimes(e storetest.Engine) func(*testing.T) {
+func stocksTimes(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		created, updated, err := s.StockTimes(t.Context())
@@ -276,7 +276,7 @@ func stocksTimes(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func stocksByID(e storetest.Engine) func(*testing.T) {
+func stocksByID(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, e, 3, "a", "b", "c")
 		stocks, err := s.StocksByID(t.Context(), []string{"c", "ghost", "a", "c"})

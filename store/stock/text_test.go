@@ -15,7 +15,7 @@ import (
 // refuse what one of them could not keep.
 func TestStoredText(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("text comes back as it was written", textKept(e))
 		t.Run("text that an engine cannot keep is refused", textRefused(e))
 		t.Run("an id that cannot be is unknown", textIDs(e))
@@ -23,7 +23,7 @@ func TestStoredText(t *testing.T) {
 	})
 }
 
-func textKept(e storetest.Engine) func(*testing.T) {
+func textKept(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, e, 0, "a")
 		for _, text := range []string{"", "plain", " with  spaces ", "tab\tand\nline\r\n", "žluťoučký kůň 🐎", `quotes ' " \ ;--`, "%_*?[", "\x01\x7f",
@@ -43,7 +43,7 @@ func textKept(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func textRefused(e storetest.Engine) func(*testing.T) {
+func textRefused(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, e, 0, "a")
 		for _, c := range []struct {
@@ -73,7 +73,7 @@ func textRefused(e storetest.Engine) func(*testing.T) {
 
 // textIDs asks for ids that no record can have. Reads find nothing there, on
 // both engines; a write may also call them malformed.
-func textIDs(e storetest.Engine) func(*testing.T) {
+func textIDs(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, e, 0, "a")
 		for _, id := range []string{"", "a\x00", "\x00", "a\xff", "\xed\xa0\x80", "a b", "é", strings.Repeat("a", 65), strings.Repeat("a", 100_000)} {
@@ -91,7 +91,7 @@ func textIDs(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func textOrder(e storetest.Engine) func(*testing.T) {
+func textOrder(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		inOrder := []string{"-", "0", "10", "2", "A", "B", "Z", "_", "a", "aA", "a_", "aa", "b", "z"}
 		s := storetest.OpenWithStock(t, e, 0, inOrder...)

@@ -7,10 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Restore puts another database in the place of the test's, under whatever
+// ReplaceDatabase puts another database in the place of the test's, under whatever
 // servers are connected to it, as one who restores a backup does. Only
 // PostgreSQL lets that happen.
-func Restore(t *testing.T, e Engine, from string) {
+func ReplaceDatabase(t *testing.T, e Backend, from string) {
 	t.Helper()
 	PostgresOnly(t, e)
 	address, err := url.Parse(from)
@@ -21,20 +21,20 @@ func Restore(t *testing.T, e Engine, from string) {
 		EndSessions(t, database)
 	}
 	for _, statement := range []string{`ALTER DATABASE ` + name + ` RENAME TO ` + name + `_gone`, `ALTER DATABASE ` + source + ` RENAME TO ` + name} {
-		_, err := shared.admin.Exec(statement)
+		_, err := sharedPostgres.admin.Exec(statement)
 		require.NoError(t, err)
 	}
 	t.Cleanup(func() { // each under its own name again
 		EndSessions(t, name)
 		for _, statement := range []string{`ALTER DATABASE ` + name + ` RENAME TO ` + source, `ALTER DATABASE ` + name + `_gone RENAME TO ` + name} {
-			_, err := shared.admin.Exec(statement)
+			_, err := sharedPostgres.admin.Exec(statement)
 			require.NoError(t, err)
 		}
 		AllowConnections(t, name, "TRUE")
 	})
 }
 
-func PostgresOnly(t *testing.T, e Engine) {
+func PostgresOnly(t *testing.T, e Backend) {
 	t.Helper()
 	if e.Name != "postgres" {
 		t.Skip("a file does not go away")
@@ -42,7 +42,7 @@ func PostgresOnly(t *testing.T, e Engine) {
 }
 
 // nameOf is the name of the test's database in its server.
-func DatabaseName(t *testing.T, e Engine) string {
+func DatabaseName(t *testing.T, e Backend) string {
 	t.Helper()
 	address, err := url.Parse(e.URL(t))
 	require.NoError(t, err)
@@ -51,13 +51,13 @@ func DatabaseName(t *testing.T, e Engine) string {
 
 func AllowConnections(t *testing.T, database, allowed string) {
 	t.Helper()
-	_, err := shared.admin.Exec(`ALTER DATABASE ` + database + ` ALLOW_CONNECTIONS ` + allowed)
+	_, err := sharedPostgres.admin.Exec(`ALTER DATABASE ` + database + ` ALLOW_CONNECTIONS ` + allowed)
 	require.NoError(t, err)
 }
 
 func EndSessions(t *testing.T, database string) {
 	t.Helper()
-	_, err := shared.admin.Exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1`, database)
+	_, err := sharedPostgres.admin.Exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1`, database)
 	require.NoError(t, err)
 }
 
@@ -65,7 +65,7 @@ func EndSessions(t *testing.T, database string) {
 // sessions: it behaves as a standby does.
 func SetReadOnly(t *testing.T, database, on string) {
 	t.Helper()
-	_, err := shared.admin.Exec(`ALTER DATABASE ` + database + ` SET default_transaction_read_only = ` + on)
+	_, err := sharedPostgres.admin.Exec(`ALTER DATABASE ` + database + ` SET default_transaction_read_only = ` + on)
 	require.NoError(t, err)
 	EndSessions(t, database)
 }

@@ -20,7 +20,7 @@ func GenerateCodes(t *testing.T, s *shop.Store, g promotion.CodeGeneration) *job
 
 func WaitForJob(t *testing.T, s *shop.Store, id string) *job.Job {
 	t.Helper()
-	Soon(t, true, func() bool {
+	Eventually(t, true, func() bool {
 		job, err := s.Job(t.Context(), id)
 		require.NoError(t, err)
 		return !job.FinishedAt.IsZero()

@@ -8,10 +8,10 @@ import (
 )
 
 // promoted imports promotions and codes at noon.
-func OpenWithLines(t *testing.T, e Engine, lines ...string) (*shop.Store, *Clock) {
+func OpenWithLines(t *testing.T, e Backend, lines ...string) (*shop.Store, *Clock) {
 	t.Helper()
 	clock := NewClock(Noon)
-	s := e.Open(t, At(clock))
+	s := e.Open(t, WithClock(clock))
 	Import(t, s, strings.Join(lines, "\n"))
 	return s, clock
 }

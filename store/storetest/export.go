@@ -11,9 +11,9 @@ import (
 )
 
 // elsewhere is another, empty store of the engine.
-func OpenEmpty(t testing.TB, e Engine) *shop.Store {
+func OpenEmpty(t testing.TB, e Backend) *shop.Store {
 	t.Helper()
-	s, err := shop.Open(context.Background(), shop.Config{URL: e.Another(t), Synchronous: "OFF"})
+	s, err := shop.Open(context.Background(), shop.Config{URL: e.OtherURL(t), Synchronous: "OFF"})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
@@ -21,7 +21,7 @@ func OpenEmpty(t testing.TB, e Engine) *shop.Store {
 
 // requireSameElsewhere imports a store's export into an empty store, which
 // must export the same.
-func RequireSameAfterImport(t *testing.T, e Engine, s *shop.Store) {
+func RequireSameAfterImport(t *testing.T, e Backend, s *shop.Store) {
 	t.Helper()
 	want := Export(t, s)
 	other := OpenEmpty(t, e)

@@ -20,11 +20,11 @@ func IncrementWithKey(t *testing.T, s *shop.Store, by store.Actor, key string) (
 	t.Helper()
 	var replays atomic.Int64
 	change := []stock.StockChange{{ProductID: "a", Action: stock.StockIncrement, Quantity: 1}}
-	_, err = s.TransactStock(WithKey(t.Context(), key, "o", change, &replays), by, change)
+	_, err = s.TransactStock(WithIdempotencyKey(t.Context(), key, "o", change, &replays), by, change)
 	return replays.Load() > 0, err
 }
 
 // keyed is one use of a key; input is what the caller asks for.
-func WithKey(ctx context.Context, key, operation string, input any, replayed *atomic.Int64) context.Context {
+func WithIdempotencyKey(ctx context.Context, key, operation string, input any, replayed *atomic.Int64) context.Context {
 	return store.WithIdempotencyKey(ctx, &store.IdempotencyKey{Key: key, Operation: operation, Input: input, Replayed: func() { replayed.Add(1) }})
 }

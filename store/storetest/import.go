@@ -15,21 +15,21 @@ import (
 // it empty: a database on PostgreSQL takes longer to make than most of them.
 type SharedStore struct {
 	*shop.Store
-	Engine Engine
+	Engine Backend
 	DB     *sql.DB
 	Clock  *Clock
 }
 
-func NewSharedStore(t *testing.T, e Engine) *SharedStore {
+func NewSharedStore(t *testing.T, e Backend) *SharedStore {
 	t.Helper()
 	clock := NewClock(Noon)
-	return &SharedStore{Store: e.Open(t, At(clock)), Engine: e, DB: e.SQL(t), Clock: clock}
+	return &SharedStore{Store: e.Open(t, WithClock(clock)), Engine: e, DB: e.SQL(t), Clock: clock}
 }
 
 func (d *SharedStore) Run(t *testing.T, name string, test func(*SharedStore) func(*testing.T)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
-		DeleteAll(t, d.DB)
+		DeleteAllRows(t, d.DB)
 		test(d)(t)
 	})
 }
@@ -39,7 +39,7 @@ func LineType(line string) string { return strings.Split(line, `"`)[3] }
 
 // line is a line of the shop.
 func ShopLine(kind, id string) string {
-	for _, line := range Shop() {
+	for _, line := range ShopLines() {
 		if strings.HasPrefix(line, fmt.Sprintf(`{"type":%q,"id":%q,`, kind, id)) {
 			return line
 		}
@@ -48,7 +48,7 @@ func ShopLine(kind, id string) string {
 }
 
 // wipe empties the tables behind the store's back; numbers go on as they were.
-func DeleteAll(t require.TestingT, db *sql.DB) {
+func DeleteAllRows(t require.TestingT, db *sql.DB) {
 	Transact(t, db, func(run func(query string, args ...any)) {
 		for _, table := range []string{"file", "product", "hierarchy", "node", "node_product", "pricebook", "price", "price_modifier", "catalog",
 			"catalog_rule", "stock", "stock_deleted", "stock_transaction", "promotion", "promotion_code", "code_claim", "promotion_purge", "promotion_archive", "code_usage", "code_usage_total", "gateway", "api_client",

@@ -10,9 +10,9 @@ import (
 	"portico/store/shop"
 )
 
-// Live is an engine whose stores keep all stock in memory.
-func (e Engine) Live() Engine {
-	e.live = true
+// WithStockCache is an engine whose stores keep all stock in memory.
+func (e Backend) WithStockCache() Backend {
+	e.stockCache = true
 	return e
 }
 

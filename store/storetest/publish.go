@@ -14,7 +14,7 @@ import (
 )
 
 // published is a store with the shop, both of whose catalogs are published.
-func OpenPublished(t *testing.T, e Engine, options ...func(*shop.Config)) *shop.Store {
+func OpenPublished(t *testing.T, e Backend, options ...func(*shop.Config)) *shop.Store {
 	t.Helper()
 	s := e.Open(t, options...)
 	Import(t, s, ShopFile)

@@ -19,7 +19,7 @@ func WithoutDeltas(config *shop.Config) { config.WholeReleases = true }
 // renamed imports the shop with other names of its products.
 func RenameProducts(t require.TestingT, s *shop.Store, version string) {
 	var lines []string
-	for _, line := range Shop() {
+	for _, line := range ShopLines() {
 		if LineType(line) == "product" {
 			lines = append(lines, strings.Replace(line, `"attributes":{"name":"`, `"attributes":{"name":"`+version+" ", 1))
 		}
@@ -69,8 +69,8 @@ func RequireNoOrphans(t require.TestingT, db *sql.DB) {
 	require.Zero(t, CountRows(t, db, "document_hash WHERE document_id NOT IN (SELECT id FROM document)"), "names of no document")
 }
 
-// StoodStill has releases that are built show no sign of life for two minutes.
-func StoodStill(t *testing.T, db *sql.DB) {
+// AgeBuilds has releases that are built show no sign of life for two minutes.
+func AgeBuilds(t *testing.T, db *sql.DB) {
 	t.Helper()
 	_, err := db.Exec(`UPDATE release SET touched_at = touched_at - 120000000 WHERE state = 'building'`)
 	require.NoError(t, err)

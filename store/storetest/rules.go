@@ -10,7 +10,7 @@ import (
 )
 
 // rule is a line of a rule that leads to the outlet.
-func OutletRule(id, members string) string {
+func OutletRuleLine(id, members string) string {
 	return fmt.Sprintf(`{"type":"catalog_rule","id":%q,"attributes":{"name":%q,"catalog_id":"outlet",%s"created_at":"2024-01-01T00:00:00.000Z"}}`, id, id, members)
 }
 

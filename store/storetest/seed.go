@@ -60,14 +60,14 @@ func Transact(t require.TestingT, db *sql.DB, do func(run func(query string, arg
 
 // stocked is a store whose clock shows noon, with one record for each
 // product, every one of them with that many units available.
-func OpenWithStock(t *testing.T, e Engine, available int, products ...string) *shop.Store {
+func OpenWithStock(t *testing.T, e Backend, available int, products ...string) *shop.Store {
 	t.Helper()
 	var rows []stock.Stock
 	for _, id := range products {
 		rows = append(rows, stock.Stock{ProductID: id, Available: available, CreatedAt: Noon, UpdatedAt: Noon})
 	}
 	SeedStock(t, e.SQL(t), rows...)
-	return e.Open(t, At(NewClock(Noon)))
+	return e.Open(t, WithClock(NewClock(Noon)))
 }
 
 // beside has a store go by a clock of its own, whatever the database's shows.

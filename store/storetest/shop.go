@@ -13,7 +13,7 @@ import (
 	"portico/store/shop"
 )
 
-// Shop is a small shop by hand that has at least one of everything, in the
+// ShopLines is a small shop by hand that has at least one of everything, in the
 // canonical form: Export writes these lines as they stand, in this order. The
 // ids say what a thing is there for.
 //
@@ -23,7 +23,7 @@ import (
 //
 //	workshop ─ tools ─ hand-tools      seasons ─ sale      attic ─ box
 //	         └ paints
-func Shop() []string {
+func ShopLines() []string {
 	var lines []string
 	for line := range strings.Lines(ShopFile) {
 		lines = append(lines, strings.TrimSuffix(line, "\n"))

@@ -8,16 +8,16 @@ import (
 )
 
 // writers is how many write at once.
-const Writers = 32
+const WriterCount = 32
 
 // together runs write for each of the writers at once, half of them in one
 // process and half in another, and returns when all are done.
-func RunWriters(t *testing.T, e Engine, write func(s *shop.Store, writer int)) {
+func RunWriters(t *testing.T, e Backend, write func(s *shop.Store, writer int)) {
 	t.Helper()
 	stores := []*shop.Store{e.Open(t), e.Open(t)}
 	var group sync.WaitGroup
 	begin := make(chan struct{})
-	for writer := range Writers {
+	for writer := range WriterCount {
 		group.Go(func() {
 			<-begin
 			write(stores[writer%2], writer)
