@@ -172,6 +172,17 @@ func eachGoFile(t *testing.T, see func(path, text string)) {
 	}))
 }
 
+// TestArchitecturePageHasEveryPackage of the table of allowed imports.
+func TestArchitecturePageHasEveryPackage(t *testing.T) {
+	t.Parallel()
+	page := documentation(t)["docs/architecture.md"]
+	for path := range arrows {
+		if name := strings.TrimPrefix(path, "portico/"); name != "portico" {
+			require.Contains(t, page, "| `"+name+"` |", "the table of packages")
+		}
+	}
+}
+
 var (
 	quotedMessage = regexp.MustCompile("`([a-z']+ [a-z' ]+ [a-z' ]+)`")
 	toolCommand   = regexp.MustCompile("^(portico|docker|systemctl|go|npm|curl) ")
