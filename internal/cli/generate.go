@@ -3,7 +3,7 @@ package cli
 import (
 	"io"
 
-	"portico/internal/madeup"
+	"portico/internal/datagen"
 )
 
 // generatedInput is a generated shop. Each pass generates it again.
@@ -17,7 +17,7 @@ func (g *generatedInput) open() (io.ReadCloser, error) {
 	pass := &generatedPass{PipeReader: reader, done: make(chan struct{})}
 	go func() {
 		defer close(pass.done)
-		writer.CloseWithError(madeup.Shop(writer, g.products, g.seed))
+		writer.CloseWithError(datagen.WriteShop(writer, g.products, g.seed))
 	}()
 	return pass, nil
 }

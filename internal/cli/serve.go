@@ -11,7 +11,9 @@ import (
 	"github.com/alecthomas/kong"
 
 	"portico/internal/auth"
-	"portico/internal/web"
+	"portico/internal/web/accesslog"
+	"portico/internal/web/middleware"
+	"portico/internal/web/server"
 )
 
 // Serve are the flags of the server, except the limits of GraphQL documents.
@@ -41,7 +43,7 @@ type Serve struct {
 	Slow              time.Duration `group:"observability" placeholder:"DURATION" default:"1s" help:"Log requests that take at least this long, with their SQL statements. 0 logs none."`
 	MetricsOperations int           `group:"observability" hidden:"" placeholder:"N" default:"100" help:"Number of GraphQL operation names in metrics, besides trusted documents. Further names are counted together."`
 
-	web.Bounds `group:"http-limits"`
+	server.Limits `group:"http-limits"`
 
 	MessageBytes            int64 `group:"graphql-limits" placeholder:"BYTES" default:"1048576" help:"Maximum size of a WebSocket message from a client. A larger one closes the connection. 0 means the default."`
 	SubscriptionsConnection int   `group:"graphql-limits" placeholder:"N" default:"50" help:"Maximum number of GraphQL subscriptions on a connection. 0 means no limit."`
@@ -70,11 +72,11 @@ func (*Serve) Help() string {
 // Validate checks what the parser cannot.
 func (c *Serve) Validate() error {
 	for _, origin := range c.CORSOrigins {
-		if err := web.CheckOrigin(origin); err != nil {
+		if err := middleware.CheckOrigin(origin); err != nil {
 			return usagef("--cors-origin: %s", err)
 		}
 	}
-	if _, err := web.ParseProxies(c.TrustedProxies); err != nil {
+	if _, err := middleware.ParseProxies(c.TrustedProxies); err != nil {
 		return usagef("--trusted-proxy must be a network such as 10.0.0.0/8: %s", err)
 	}
 	if min(c.SubscriptionsConnection, c.SubscriptionsClient, c.SubscriptionsAddress) < 0 {
@@ -92,7 +94,7 @@ func (c *Serve) Validate() error {
 	if err := c.QueueFlags.check(); err != nil {
 		return err
 	}
-	if err := c.Bounds.Check(); err != nil {
+	if err := c.Limits.Check(); err != nil {
 		return usagef("%s", err)
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
@@ -127,7 +129,7 @@ func (c *Serve) applyDemoDefaults(command *kong.Context) (changed []string) {
 	for flag, change := range map[string]func(){
 		"token-rate-client": func() { c.TokenRateClient = 0 }, "token-rate-address": func() { c.TokenRateAddress = 0 },
 		"code-rate-client": func() { c.CodeRateClient = 0 }, "code-rate-address": func() { c.CodeRateAddress = 0 },
-		"cors-origin": func() { c.CORSOrigins = web.LocalOrigins() }, "linger": func() { c.Linger = 0 },
+		"cors-origin": func() { c.CORSOrigins = middleware.LocalOrigins() }, "linger": func() { c.Linger = 0 },
 	} {
 		if !IsSet(command, flag) {
 			change()
@@ -174,13 +176,13 @@ func (c *Serve) Effective(command *kong.Context) []Setting {
 
 // Logs returns the log of the server, and the line writer that it shares with
 // the access log.
-func (c *Serve) Logs(streams Streams) (*slog.Logger, *web.Lines) {
-	lines := web.NewLines(streams.Err)
+func (c *Serve) Logs(streams Streams) (*slog.Logger, *accesslog.LineWriter) {
+	lines := accesslog.NewLineWriter(streams.Err)
 	if log := c.Log(streams); !LogsJSON(log) {
-		return web.Logger(log), lines // text goes to a terminal, not through lines
+		return accesslog.NewLogger(log), lines // text goes to a terminal, not through lines
 	}
 	streams.Err = lines
-	return web.Logger(c.Log(streams)), lines
+	return accesslog.NewLogger(c.Log(streams)), lines
 }
 
 // Listen opens a listener. It returns notLocal if the demo would listen beyond
