@@ -76,7 +76,7 @@ func Settings(command *kong.Context) (list []Setting) {
 // Limits returns the effective limits as attributes of a log entry.
 func Limits(command *kong.Context) (attributes []any) {
 	for _, setting := range Settings(command) {
-		if isLimit(setting.group) {
+		if IsLimit(setting.group) {
 			attributes = append(attributes, setting.Name, setting.Value)
 		}
 	}

@@ -33,7 +33,8 @@ var flagGroups = []kong.Group{
 	{Key: logGroup, Title: "Log:"},
 }
 
-func isLimit(group string) bool { return strings.HasSuffix(group, "-limits") }
+// IsLimit reports whether a group of flags holds limits.
+func IsLimit(group string) bool { return strings.HasSuffix(group, "-limits") }
 
 // groupKey is the key of a flag's group; empty for none.
 func groupKey(flag *kong.Flag) string {
@@ -48,7 +49,7 @@ func groupKey(flag *kong.Flag) string {
 func hideGroups(k *kong.Kong) error {
 	for _, command := range k.Model.Leaves(false) {
 		for _, flag := range command.Flags {
-			if key := groupKey(flag); isLimit(key) || key == "retention" {
+			if key := groupKey(flag); IsLimit(key) || key == "retention" {
 				flag.Hidden = true
 			}
 		}
