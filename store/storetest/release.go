@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -13,15 +14,16 @@ import (
 	"portico/store/shop"
 )
 
-// published is a store with the shop, both of whose catalogs are published.
-func OpenPublished(t *testing.T, e Backend, options ...func(*shop.Config)) *shop.Store {
+// OpenPublished opens a store with the shop and publishes its two catalogs.
+func OpenPublished(t *testing.T, backend Backend, options ...func(*shop.Config)) *shop.Store {
 	t.Helper()
-	s := e.Open(t, options...)
+	s := backend.Open(t, options...)
 	Import(t, s, ShopFile)
 	Publish(t, s, "main", "outlet")
 	return s
 }
 
+// Publish publishes catalogs.
 func Publish(t require.TestingT, s *shop.Store, catalogs ...string) {
 	for _, catalog := range catalogs {
 		release, err := s.Publish(context.Background(), Actor, catalog, nil)
@@ -30,13 +32,15 @@ func Publish(t require.TestingT, s *shop.Store, catalogs ...string) {
 	}
 }
 
+// View returns what a shopper sees.
 func View(t require.TestingT, s *shop.Store, shopper release.ShopperContext) *release.View {
 	v, err := s.View(context.Background(), shopper)
 	require.NoError(t, err)
 	return v
 }
 
-// outletView is what a shopper sees whom the rules lead to the outlet.
+// OutletView changes the rule for everyone to lead to the outlet, and returns what a shopper
+// sees then.
 func OutletView(t require.TestingT, s *shop.Store, shopper release.ShopperContext) *release.View {
 	Import(t, s, strings.Replace(ShopLine("catalog_rule", "everyone"), `"main"`, `"outlet"`, 1))
 	v := View(t, s, shopper)
@@ -44,7 +48,13 @@ func OutletView(t require.TestingT, s *shop.Store, shopper release.ShopperContex
 	return v
 }
 
-// listed is a whole list by id, a page after the other; its total must agree.
+// ShopperCatalog returns the ID of the catalog that a shopper sees.
+func ShopperCatalog(t require.TestingT, s *shop.Store, shopper release.ShopperContext) string {
+	return View(t, s, shopper).Release.CatalogID
+}
+
+// ProductIDs returns the IDs of a whole product list, page by page. Their number must match the
+// list's total.
 func ProductIDs(t require.TestingT, v *release.View, query release.ProductQuery) []string {
 	ids := []string{}
 	for query.Page = (store.Page{First: new(100)}); ; {
@@ -63,20 +73,21 @@ func ProductIDs(t require.TestingT, v *release.View, query release.ProductQuery)
 	}
 }
 
+// FindProduct returns a product by its ID.
 func FindProduct(t require.TestingT, v *release.View, id string) *release.Product {
 	found, err := v.Product(context.Background(), release.ProductKey{ID: id})
 	require.NoError(t, err, id)
 	return found
 }
 
-// body is a product's JSON, decoded.
+// ProductJSON returns a product's JSON, decoded.
 func ProductJSON(t require.TestingT, product *release.Product) (members map[string]any) {
 	text := product.AppendJSON(nil)
 	require.NoError(t, json.Unmarshal(text, &members), "%s", text)
 	return members
 }
 
-// dig finds a value by the names that lead to it.
+// JSONAt returns the member at a path.
 func JSONAt(t require.TestingT, value any, path ...string) any {
 	for _, name := range path {
 		members, ok := value.(map[string]any)
@@ -85,4 +96,35 @@ func JSONAt(t require.TestingT, value any, path ...string) any {
 		value = members[name]
 	}
 	return value
+}
+
+// FirstPage returns the name of the first product of a view, and its cursor.
+func FirstPage(t require.TestingT, v *release.View) (name, cursor string) {
+	slice, err := v.Products(context.Background(), release.ProductQuery{Page: store.Page{First: new(1)}})
+	require.NoError(t, err)
+	require.Len(t, slice.Items, 1)
+	return slice.Items[0].Name(), slice.Cursors()[0]
+}
+
+// NextPage reads one product after a cursor.
+func NextPage(v *release.View, cursor string) (*store.Slice[*release.Product], error) {
+	return v.Products(context.Background(), release.ProductQuery{Page: store.Page{First: new(1), After: &cursor}})
+}
+
+// RenameProducts imports the shop with version in front of each product's name.
+func RenameProducts(t require.TestingT, s *shop.Store, version string) {
+	var lines []string
+	for _, line := range ShopLines() {
+		if LineType(line) == "product" {
+			lines = append(lines, strings.Replace(line, `"attributes":{"name":"`, `"attributes":{"name":"`+version+" ", 1))
+		}
+	}
+	Import(t, s, JoinLines(lines...))
+}
+
+// AgeBuilds makes the last heartbeat of releases under construction two minutes older.
+func AgeBuilds(t *testing.T, db *sql.DB) {
+	t.Helper()
+	_, err := db.Exec(`UPDATE release SET touched_at = touched_at - 120000000 WHERE state = 'building'`)
+	require.NoError(t, err)
 }

@@ -1,21 +1,9 @@
 package storetest
 
-import (
-	"bytes"
-	"context"
-	"io"
-	"strings"
+import "strings"
 
-	"github.com/stretchr/testify/require"
-
-	"portico/internal/datagen"
-	"portico/store/exchange"
-	"portico/store/shop"
-)
-
-// ShopLines is a small shop by hand that has at least one of everything, in the
-// canonical form: Export writes these lines as they stand, in this order. The
-// ids say what a thing is there for.
+// ShopFile is a small shop with at least one line of each resource type. It is in canonical
+// form: an export writes the same lines in the same order. IDs tell a resource's purpose.
 //
 //	catalog main   = hierarchies workshop and seasons, price books vip over standard
 //	catalog outlet = hierarchy seasons, price book standard, in French and EUR
@@ -23,22 +11,6 @@ import (
 //
 //	workshop ─ tools ─ hand-tools      seasons ─ sale      attic ─ box
 //	         └ paints
-func ShopLines() []string {
-	var lines []string
-	for line := range strings.Lines(ShopFile) {
-		lines = append(lines, strings.TrimSuffix(line, "\n"))
-	}
-	return lines
-}
-
-// The drafts of the shop: nothing of them may ever be published.
-func ShopDrafts() (ids, skus []string) {
-	return []string{"drill-draft", "easel-pine-draft"}, []string{"SECRET-DRILL", "SECRET-PINE"}
-}
-
-// lamp is an id that the shop's file spells in upper case.
-const LampID = "c0ffee00-0000-4000-8000-00000000000a"
-
 const ShopFile = `{"type":"settings","page_length":25,"currency":"USD","locale":"en"}
 {"type":"file","id":"photo-1","file_name":"anvil.jpg","mime_type":"image/jpeg","public":true,"link":{"href":"https://cdn.example/anvil.jpg"},"meta":{"timestamps":{"created_at":"2023-01-01T00:00:00.000Z"},"dimensions":{"width":640,"height":480}}}
 {"type":"file","id":"photo-2","file_name":"glue <1>.pdf","mime_type":"application/pdf","public":false,"link":{"href":"https://cdn.example/glue?a=1&b=2"},"meta":{"timestamps":{"created_at":"2023-01-02T03:04:05.678Z"}}}
@@ -96,32 +68,42 @@ const ShopFile = `{"type":"settings","page_length":25,"currency":"USD","locale":
 {"type":"api_client","id":"till","name":"Till","scopes":["catalog:read","checkout:write"],"secret_hash":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08","created_at":"2024-01-01T00:00:00.000Z"}
 `
 
-// generated is a shop that is made up.
-func GenerateShop(t require.TestingT, products int, seed uint64) string {
-	var file strings.Builder
-	require.NoError(t, datagen.WriteShop(&file, products, seed))
-	return file.String()
-}
+// salesShop has products with scheduled sales, and parents whose children have prices of their
+// own. Its times are on 2024-05-30.
+const salesShop = `
+{"type":"hierarchy","id":"shop","attributes":{"name":"Shop"}}
+{"type":"node","id":"all","attributes":{"name":"All"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"shop"}},"products":{"data":[{"type":"product","id":"tea"},{"type":"product","id":"dress"},{"type":"product","id":"rare"}]}}}
+{"type":"product","id":"tea","attributes":{"name":"Tea","sku":"TEA","slug":"tea","status":"live","base_product":false,"created_at":"2024-01-01T00:00:00Z"},"relationships":{}}
+{"type":"product","id":"rare","attributes":{"name":"Rare","sku":"RARE","slug":"rare","status":"live","base_product":false,"created_at":"2024-01-01T00:00:00Z","price_modifiers":["dearer"]},"relationships":{}}
+{"type":"product","id":"dress","attributes":{"name":"Dress","sku":"DRESS","slug":"dress","status":"live","base_product":true,"product_types":["parent"],"created_at":"2024-01-01T00:00:00Z","variations":[
+ {"id":"v-size","name":"Size","sort_order":2,"options":[{"id":"s","name":"S","description":"Small","sort_order":0},{"id":"l","name":"L","description":"","sort_order":1}]},
+ {"id":"v-colour","name":"Colour","sort_order":1,"options":[{"id":"red","name":"Red","description":"","sort_order":2},{"id":"blue","name":"Blue","description":"","sort_order":1}]}]},"relationships":{}}
+{"type":"product","id":"dress-red-s","attributes":{"name":"Dress","sku":"DRESS-RS","slug":"dress-rs","status":"live","base_product":false,"base_product_id":"dress","product_types":["child"],"created_at":"2024-01-01T00:00:00Z","options":["s","red"]},"relationships":{"parent":{"data":{"type":"product","id":"dress"}}}}
+{"type":"product","id":"dress-red-l","attributes":{"name":"Dress","sku":"DRESS-RL","slug":"dress-rl","status":"live","base_product":false,"base_product_id":"dress","product_types":["child"],"created_at":"2024-01-01T00:00:00Z","options":["l","red"],"price_modifiers":["large","no such modifier","off"]},"relationships":{"parent":{"data":{"type":"product","id":"dress"}}}}
+{"type":"product","id":"dress-blue-l","attributes":{"name":"Dress","sku":"DRESS-BL","slug":"dress-bl","status":"live","base_product":false,"base_product_id":"dress","product_types":["child"],"created_at":"2024-01-01T00:00:00Z","options":["blue","l"],"price_modifiers":["flat"]},"relationships":{"parent":{"data":{"type":"product","id":"dress"}}}}
+{"type":"product","id":"dress-own","attributes":{"name":"Dress","sku":"DRESS-OWN","slug":"dress-own","status":"live","base_product":false,"base_product_id":"dress","product_types":["child"],"created_at":"2024-01-01T00:00:00Z","options":["blue"],"price_modifiers":["large","steal"]},"relationships":{"parent":{"data":{"type":"product","id":"dress"}}}}
+{"type":"pricebook","id":"low","attributes":{"name":"Low"}}
+{"type":"pricebook","id":"high","attributes":{"name":"High"}}
+{"type":"product-price","id":"tea-low","attributes":{"sku":"TEA","currencies":{"USD":{"amount":1000,"includes_tax":false},"EUR":{"amount":900,"includes_tax":true}},"sales":{"low":{"schedule":{},"currencies":{"USD":{"amount":1,"includes_tax":false},"EUR":{"amount":800,"includes_tax":true}}}}},"relationships":{"pricebook":{"data":{"type":"pricebook","id":"low"}}}}
+{"type":"product-price","id":"tea-high","attributes":{"sku":"TEA","currencies":{"USD":{"amount":2000,"includes_tax":false,"tiers":{"box":{"minimum_quantity":10,"amount":1900},"pair":{"minimum_quantity":2,"amount":1950},"crate":{"minimum_quantity":100,"amount":1300}}}},"sales":{
+ "month":{"schedule":{"valid_from":"2024-05-01T00:00:00Z","valid_to":"2024-06-01T00:00:00Z"},"currencies":{"USD":{"amount":1800,"includes_tax":false}}},
+ "hour":{"schedule":{"valid_from":"2024-05-30T12:00:00Z","valid_to":"2024-05-30T13:00:00Z"},"currencies":{"USD":{"amount":1500,"includes_tax":true,"tiers":{"pair":{"minimum_quantity":2,"amount":1400}}}}},
+ "late hour":{"schedule":{"valid_from":"2024-05-30T12:30:00Z","valid_to":"2024-05-30T13:30:00Z"},"currencies":{"USD":{"amount":1600,"includes_tax":false}}},
+ "ever after":{"schedule":{"valid_from":"2024-07-01T00:00:00Z"},"currencies":{"USD":{"amount":1700,"includes_tax":false}}}}},"relationships":{"pricebook":{"data":{"type":"pricebook","id":"high"}}}}
+{"type":"product-price","id":"rare-high","attributes":{"sku":"RARE","currencies":{},"sales":{"once":{"schedule":{"valid_from":"2024-05-30T12:00:00Z","valid_to":"2024-05-30T12:00:01Z"},"currencies":{"USD":{"amount":5,"includes_tax":false}}}}},"relationships":{"pricebook":{"data":{"type":"pricebook","id":"high"}}}}
+{"type":"product-price","id":"dress-low","attributes":{"sku":"DRESS","currencies":{"USD":{"amount":10000,"includes_tax":false,"tiers":{"two":{"minimum_quantity":2,"amount":9000}}},"EUR":{"amount":8000,"includes_tax":true}},"sales":{"noon":{"schedule":{"valid_from":"2024-05-30T12:00:00Z","valid_to":"2024-05-30T13:00:00Z"},"currencies":{"USD":{"amount":200,"includes_tax":false}}},"dawn":{"schedule":{"valid_from":"2024-05-30T05:00:00Z","valid_to":"2024-05-30T06:00:00Z"},"currencies":{"USD":{"amount":9500,"includes_tax":false,"tiers":{"six":{"minimum_quantity":6,"amount":8800}}}}}}},"relationships":{"pricebook":{"data":{"type":"pricebook","id":"low"}}}}
+{"type":"product-price","id":"own-low","attributes":{"sku":"DRESS-OWN","currencies":{"USD":{"amount":7700,"includes_tax":false}}},"relationships":{"pricebook":{"data":{"type":"pricebook","id":"low"}}}}
+{"type":"price_modifier","id":"m1","attributes":{"name":"large","modifier_type":"price_increment","currencies":{"USD":{"amount":500,"includes_tax":false}}}}
+{"type":"price_modifier","id":"m2","attributes":{"name":"off","modifier_type":"price_decrement","currencies":{"USD":{"amount":1000,"includes_tax":false}}}}
+{"type":"price_modifier","id":"m3","attributes":{"name":"flat","modifier_type":"price_equals","currencies":{"USD":{"amount":4200,"includes_tax":true}}}}
+{"type":"price_modifier","id":"m4","attributes":{"name":"large","modifier_type":"price_equals","currencies":{"USD":{"amount":1,"includes_tax":false}}}}
+{"type":"price_modifier","id":"m5","attributes":{"name":"steal","modifier_type":"price_equals","currencies":{"EUR":{"amount":100,"includes_tax":false}}}}
+{"type":"price_modifier","id":"m6","attributes":{"name":"dearer","modifier_type":"price_increment","currencies":{"USD":{"amount":500,"includes_tax":false}}}}
+{"type":"catalog","id":"main","attributes":{"name":"Main","hierarchies":["shop"],"pricebook_ids":[{"id":"low","priority":1},{"id":"high","priority":2}],"created_at":"2024-01-01T00:00:00Z"}}
+`
 
-// file makes an import read text.
-func Source(text string) func() (io.ReadCloser, error) {
-	return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
-}
-
-// ndjson puts lines together to a file.
-func JoinLines(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
-
-// imported imports a file, which must be without a fault.
-func Import(t require.TestingT, s *shop.Store, text string) *exchange.ImportReport {
-	report, err := s.Import(context.Background(), Actor, Source(text), exchange.ImportOptions{Stock: true, Settings: true})
-	require.NoError(t, err)
-	return report
-}
-
-// exported is the whole store as a file.
-func Export(t require.TestingT, s *shop.Store) string {
-	var out bytes.Buffer
-	_, err := s.Export(context.Background(), &out, exchange.ExportOptions{WithClients: true})
-	require.NoError(t, err)
-	return out.String()
+// SalesShop returns a shop with scheduled sales, one resource a line.
+func SalesShop() string {
+	text := strings.ReplaceAll(strings.ReplaceAll(salesShop, ":[\n ", ":["), "},\n ", "},")
+	return strings.ReplaceAll(text, "{\n ", "{")
 }

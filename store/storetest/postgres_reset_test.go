@@ -9,23 +9,23 @@ import (
 
 func TestMain(m *testing.M) { Main(m) }
 
-func TestADatabaseIsUsedAgainAsItWas(t *testing.T) {
+func TestResetEmptiesDatabase(t *testing.T) {
 	if err := sharedPostgres.start(); err != nil {
 		SkipMissing(t, "postgres", err.Error())
 	}
-	e := newBackend("postgres", sharedPostgres.database)
+	backend := newBackend("postgres", sharedPostgres.database)
 	for _, test := range []struct {
-		name   string
-		orders []string
-		err    error
+		name       string
+		statements []string
+		err        error
 	}{
 		{"nothing written", nil, nil},
 		{"rows", []string{`INSERT INTO counter (name, value) VALUES ('x', 1)`, `UPDATE store_meta SET value = '99'`, `ANALYZE`}, nil},
-		{"a table's rows", []string{`DELETE FROM store_meta`}, nil},
+		{"all rows of a table deleted", []string{`DELETE FROM store_meta`}, nil},
 		{"a column", []string{`ALTER TABLE stock ADD COLUMN more INT`}, errSchemaChanged},
-		{"a column that went again", []string{`ALTER TABLE stock ADD COLUMN more INT`, `ALTER TABLE stock DROP COLUMN more`}, errSchemaChanged},
+		{"a column added and dropped", []string{`ALTER TABLE stock ADD COLUMN more INT`, `ALTER TABLE stock DROP COLUMN more`}, errSchemaChanged},
 		{"an index", []string{`CREATE INDEX more ON stock (available)`}, errSchemaChanged},
-		{"an index that went again", []string{`CREATE INDEX more ON stock (available)`, `DROP INDEX more`}, nil},
+		{"an index created and dropped", []string{`CREATE INDEX more ON stock (available)`, `DROP INDEX more`}, nil},
 		{"a table", []string{`DROP TABLE gateway`}, errSchemaChanged},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -33,13 +33,13 @@ func TestADatabaseIsUsedAgainAsItWas(t *testing.T) {
 			t.Cleanup(func() { sharedPostgres.drop(t, name) })
 			db, err := sql.Open("pgx", sharedPostgres.urlOf(name))
 			require.NoError(t, err)
-			require.NoError(t, execAll(db, test.orders))
+			require.NoError(t, execAll(db, test.statements))
 			require.NoError(t, db.Close())
 			require.Equal(t, test.err, sharedPostgres.reset(name))
 			if test.err != nil {
 				return
 			}
-			dirty, err := queryTexts(e.SQLAt(t, sharedPostgres.urlOf(name)), sharedPostgres.contents.differenceQuery(false))
+			dirty, err := queryTexts(backend.SQLAt(t, sharedPostgres.urlOf(name)), sharedPostgres.contents.differenceQuery(false))
 			require.NoError(t, err)
 			require.Empty(t, dirty)
 		})

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// LogBuffer is where a log goes that may be written and read at once.
+// LogBuffer collects a log. It is safe to write and read concurrently.
 type LogBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -18,7 +18,7 @@ func (l *LogBuffer) Write(line []byte) (int, error) {
 	return l.text.Write(line)
 }
 
-// String is all that was written.
+// String returns all that was written.
 func (l *LogBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,17 +13,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Making a PostgreSQL database for a test and dropping it costs a quarter of a
-// second of processor time, more than most tests. Emptying one that a test has
-// used costs a tenth of that.
-
-// templateContents is what a database with the schema and no rows of a test's holds.
+// templateContents is what a database with the schema and no rows of a test contains.
+//
+// Creating and dropping a PostgreSQL database takes 0.25 s of CPU, more than most tests.
+// Emptying a used one takes a tenth of that.
 type templateContents struct {
 	schema string            // schemaFingerprint
-	rows   map[string]string // by table, what the migrations wrote, as a JSON array; "" for none
+	rows   map[string]string // by table, as a JSON array; "" for none
 }
 
-// recordTemplate reads the template.
+// recordTemplate reads the contents of the template.
 func (p *postgres) recordTemplate() error {
 	db, err := sql.Open("pgx", p.urlOf(p.template))
 	if err != nil {
@@ -48,11 +47,12 @@ func (p *postgres) recordTemplate() error {
 	return nil
 }
 
-// errSchemaChanged refuses a database whose schema a test has changed.
-var errSchemaChanged = errors.New("the schema is another one")
+// errSchemaChanged means that a test has changed the schema, so that its database cannot be
+// reused.
+var errSchemaChanged = errors.New("the schema has changed")
 
-// reset makes a database that a test has used as good as the template. Whoever
-// is still connected is thrown out. An error leaves it unfit for use.
+// reset empties a database that a test has used, and ends the connections to it. After an error
+// the database must not be reused.
 func (p *postgres) reset(name string) error {
 	if err := p.endConnections(name); err != nil {
 		return err
@@ -78,36 +78,36 @@ func (p *postgres) reset(name string) error {
 	if err != nil {
 		return err
 	}
-	for _, table := range written { // whether there are rows would be dearer to ask
+	for _, table := range written { // cheaper than checking for rows
 		if p.contents.rows[table] == "" {
 			dirty = append(dirty, table)
 		}
 	}
-	orders := []string{"SET LOCAL session_replication_role = replica"} // no foreign keys meanwhile
+	statements := []string{"SET LOCAL session_replication_role = replica"} // disables foreign keys
 	for _, table := range dirty {
-		// TRUNCATE would give each table and index a new file, which takes longer.
-		orders = append(orders, `DELETE FROM `+quoteTable(table))
+		// TRUNCATE creates new files for the table and its indexes, which takes longer.
+		statements = append(statements, `DELETE FROM `+quoteTable(table))
 		if rows := p.contents.rows[table]; rows != "" {
-			orders = append(orders, fmt.Sprintf(`INSERT INTO %[1]s SELECT * FROM json_populate_recordset(NULL::%[1]s, '%[2]s')`,
+			statements = append(statements, fmt.Sprintf(`INSERT INTO %[1]s SELECT * FROM json_populate_recordset(NULL::%[1]s, '%[2]s')`,
 				quoteTable(table), strings.ReplaceAll(rows, "'", "''")))
 		}
 	}
-	if _, err := db.Exec(strings.Join(orders, ";\n")); err != nil { // which is one transaction
+	if _, err := db.Exec(strings.Join(statements, ";\n")); err != nil { // one transaction
 		return err
 	}
 	grown, err := queryTexts(db, tablesLargerThan, vacuumThreshold)
 	if err != nil {
 		return err
 	}
-	orders = nil
+	statements = nil
 	for _, table := range grown {
-		orders = append(orders, `VACUUM (ANALYZE FALSE, INDEX_CLEANUP ON) `+quoteTable(table))
+		statements = append(statements, `VACUUM (ANALYZE FALSE, INDEX_CLEANUP ON) `+quoteTable(table))
 	}
-	return execAll(db, orders)
+	return execAll(db, statements)
 }
 
-// endConnections ends all connections to a database, and returns when they are gone.
-// The server's own way to wait for that looks ten times a second.
+// endConnections ends all connections to a database and waits until they are gone. DROP
+// DATABASE WITH (FORCE) polls for that only ten times a second.
 func (p *postgres) endConnections(name string) error {
 	for range 10_000 {
 		ended, err := queryTexts(p.admin, `SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity WHERE datname = $1`, name)
@@ -116,30 +116,28 @@ func (p *postgres) endConnections(name string) error {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	return errors.New("connections to " + name + " do not end")
+	return errors.New("connections to " + name + " are still open")
 }
 
-// tablesLargerThan asks for the tables whose rows, living and dead, take more than
-// some bytes.
+// tablesLargerThan selects the tables whose rows, live and dead, take more than $1 bytes.
 const tablesLargerThan = `
 	SELECT relname FROM pg_class
 	WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND pg_relation_size(oid) > $1`
 
-// vacuumThreshold is the size in bytes from which on an emptied table is worth
-// clearing of its dead rows.
+// vacuumThreshold is the size in bytes from which reset vacuums an emptied table.
 const vacuumThreshold = 256 << 10
 
-func execAll(db *sql.DB, orders []string) error {
-	for _, order := range orders {
-		if _, err := db.Exec(order); err != nil {
+func execAll(db *sql.DB, statements []string) error {
+	for _, statement := range statements {
+		if _, err := db.Exec(statement); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// differenceQuery is a statement for the names of the tables that do not hold what the
-// template's do; of those only in which that one has rows, where filled is set.
+// differenceQuery returns a query for the names of the tables that differ from the template.
+// With filled it checks only tables that have rows in the template.
 func (w templateContents) differenceQuery(filled bool) string {
 	var parts []string
 	for _, table := range slices.Sorted(maps.Keys(w.rows)) {
@@ -153,11 +151,11 @@ func (w templateContents) differenceQuery(filled bool) string {
 	return strings.Join(parts, " UNION ALL ")
 }
 
-// schemaFingerprint is a fingerprint of what DDL can change. A database that was copied
-// by its files has the rows of the template's catalog, with the transactions
-// that wrote them: whatever was made, changed or dropped since has others.
+// schemaFingerprint returns a fingerprint of what DDL can change. A database copied by files
+// has the template's catalog rows with the transaction IDs that wrote them, so anything
+// created, altered or dropped since changes it.
 func schemaFingerprint(db *sql.DB) (fingerprint string, err error) {
-	const firstOwn = 16384 // ids below are PostgreSQL's own
+	const firstUserOID = 16384 // PostgreSQL's own objects have lower IDs
 	written := `(SELECT concat(COUNT(*), '/', SUM(xmin::text::bigint)) FROM `
 	return fingerprint, db.QueryRow(`SELECT concat_ws(' ', `+
 		written+`pg_class WHERE oid >= $1), `+
@@ -166,7 +164,7 @@ func schemaFingerprint(db *sql.DB) (fingerprint string, err error) {
 		written+`pg_trigger WHERE oid >= $1), `+
 		written+`pg_proc WHERE oid >= $1), `+
 		written+`pg_namespace WHERE oid >= $1), `+
-		`(SELECT COUNT(*) FROM pg_db_role_setting WHERE setdatabase = (SELECT oid FROM pg_database WHERE datname = current_database())))`, firstOwn).Scan(&fingerprint)
+		`(SELECT COUNT(*) FROM pg_db_role_setting WHERE setdatabase = (SELECT oid FROM pg_database WHERE datname = current_database())))`, firstUserOID).Scan(&fingerprint)
 }
 
 func queryTexts(db *sql.DB, query string, arguments ...any) (list []string, err error) {
@@ -187,7 +185,7 @@ func queryTexts(db *sql.DB, query string, arguments ...any) (list []string, err 
 
 func quoteTable(table string) string { return pgx.Identifier{table}.Sanitize() }
 
-// databasePool is a heap of databases that several tests put on and take from.
+// databasePool holds databases that tests have finished with and reset has emptied.
 type databasePool struct {
 	mu   sync.Mutex
 	list []string
