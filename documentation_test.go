@@ -45,7 +45,7 @@ func serveFlags(t *testing.T) (defaults map[string]string, limits, all []string)
 					continue
 				}
 				defaults[flag.Name] = strings.TrimSuffix(flag.Default, "m0s")
-				if flag.Group != nil && flag.Group.Key == cli.BoundsGroup {
+				if flag.Group != nil && cli.IsLimit(flag.Group.Key) {
 					limits = append(limits, flag.Name)
 				}
 			}

@@ -19,14 +19,14 @@ import (
 
 func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// opens tells whether another key is the same.
-func opens(t *testing.T, s, other *seal.Sealer) bool {
+// sameKey reports whether two sealers have the same key.
+func sameKey(t *testing.T, s, other *seal.Sealer) bool {
 	t.Helper()
 	plain, err := other.Open("field", s.Seal("field", []byte("secret")))
 	return err == nil && string(plain) == "secret"
 }
 
-func TestKeyBesideTheDatabase(t *testing.T) {
+func TestKeyFileNextToTheDatabase(t *testing.T) {
 	t.Parallel()
 	for i, test := range []struct{ database, key string }{
 		{"portico.db", "portico.key"},
@@ -35,19 +35,19 @@ func TestKeyBesideTheDatabase(t *testing.T) {
 		{"shop", "shop.key"},
 	} {
 		directory := filepath.Join(t.TempDir(), strconv.Itoa(i))
-		_, err := (&Sealing{}).Sealer(t.Context(), "file:"+directory+"/"+test.database, discard())
-		require.ErrorIs(t, err, fs.ErrNotExist, "no folder is made")
+		_, err := (&SealKeyFlags{}).Sealer(t.Context(), "file:"+directory+"/"+test.database, discard())
+		require.ErrorIs(t, err, fs.ErrNotExist, "it creates no folder")
 		require.NoError(t, os.Mkdir(directory, 0o700))
 		t.Run(test.database, func(t *testing.T) {
 			address := "file:" + directory + "/" + test.database
-			first, err := (&Sealing{}).Sealer(t.Context(), address, discard())
+			first, err := (&SealKeyFlags{}).Sealer(t.Context(), address, discard())
 			require.NoError(t, err)
 			info, err := os.Stat(filepath.Join(directory, test.key))
 			require.NoError(t, err)
 			require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
-			second, err := (&Sealing{}).Sealer(t.Context(), address, discard())
+			second, err := (&SealKeyFlags{}).Sealer(t.Context(), address, discard())
 			require.NoError(t, err)
-			require.True(t, opens(t, first, second), "the key stays")
+			require.True(t, sameKey(t, first, second), "the key stays")
 			entries, err := os.ReadDir(directory)
 			require.NoError(t, err)
 			require.Len(t, entries, 1)
@@ -55,7 +55,7 @@ func TestKeyBesideTheDatabase(t *testing.T) {
 	}
 }
 
-func TestServersThatStartAtOnceHaveOneKey(t *testing.T) {
+func TestConcurrentStartsShareAKey(t *testing.T) {
 	t.Parallel()
 	address := "file:" + filepath.Join(t.TempDir(), "portico.db")
 	sealers := make([]*seal.Sealer, 8)
@@ -63,14 +63,14 @@ func TestServersThatStartAtOnceHaveOneKey(t *testing.T) {
 	for i := range sealers {
 		all.Go(func() {
 			var err error
-			if sealers[i], err = (&Sealing{}).Sealer(t.Context(), address, discard()); err != nil {
+			if sealers[i], err = (&SealKeyFlags{}).Sealer(t.Context(), address, discard()); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
 	for _, s := range sealers {
-		require.True(t, opens(t, sealers[0], s))
+		require.True(t, sameKey(t, sealers[0], s))
 	}
 }
 
@@ -82,68 +82,68 @@ func TestGivenKeys(t *testing.T) {
 	const postgres = "postgres://localhost/x"
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
 		text := encoding.EncodeToString(key)
-		got, err := (&Sealing{SealKey: text}).Sealer(t.Context(), postgres, discard())
+		got, err := (&SealKeyFlags{SealKey: text}).Sealer(t.Context(), postgres, discard())
 		require.NoError(t, err)
-		require.True(t, opens(t, want, got))
+		require.True(t, sameKey(t, want, got))
 
 		file := filepath.Join(t.TempDir(), "key")
 		require.NoError(t, os.WriteFile(file, []byte(text+"\n"), 0o600))
-		got, err = (&Sealing{KeyFile: file}).Sealer(t.Context(), postgres, discard())
+		got, err = (&SealKeyFlags{KeyFile: file}).Sealer(t.Context(), postgres, discard())
 		require.NoError(t, err)
-		require.True(t, opens(t, want, got))
+		require.True(t, sameKey(t, want, got))
 	}
 }
 
-func TestKeysThatAreNone(t *testing.T) {
+func TestInvalidKeys(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	short := filepath.Join(directory, "short")
 	require.NoError(t, os.WriteFile(short, []byte("c2VjcmV0"), 0o600))
 	for _, test := range []struct {
 		name     string
-		sealing  Sealing
+		flags    SealKeyFlags
 		database string
-		says     string
+		want     string
 	}{
-		{"none for PostgreSQL", Sealing{}, "postgres://localhost/x", "openssl rand -base64 32"},
-		{"no such file for PostgreSQL", Sealing{KeyFile: filepath.Join(directory, "no")}, "postgres://localhost/x", "no such file"},
-		{"no base64", Sealing{SealKey: "c2VjcmV0 !"}, "file:x.db", "--seal-key must hold 32 bytes in base64"},
-		{"a short file", Sealing{KeyFile: short}, "file:x.db", short + " must hold 32 bytes in base64"},
+		{"none for PostgreSQL", SealKeyFlags{}, "postgres://localhost/x", "openssl rand -base64 32"},
+		{"no such file for PostgreSQL", SealKeyFlags{KeyFile: filepath.Join(directory, "no")}, "postgres://localhost/x", "no such file"},
+		{"not base64", SealKeyFlags{SealKey: "c2VjcmV0 !"}, "file:x.db", "--seal-key must be 32 bytes in base64"},
+		{"a short file", SealKeyFlags{KeyFile: short}, "file:x.db", short + " must be 32 bytes in base64"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := test.sealing.Sealer(t.Context(), test.database, discard())
-			require.ErrorContains(t, err, test.says)
+			_, err := test.flags.Sealer(t.Context(), test.database, discard())
+			require.ErrorContains(t, err, test.want)
 			require.NotContains(t, err.Error(), "c2VjcmV0")
 		})
 	}
 }
 
-func TestAKeyFileThatOthersCanReadIsTold(t *testing.T) {
+func TestReadableKeyFileIsLogged(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "key")
 	require.NoError(t, os.WriteFile(file, []byte(base64.StdEncoding.EncodeToString(make([]byte, 32))), 0o600))
 	require.NoError(t, os.Chmod(file, 0o644))
 	var log bytes.Buffer
-	_, err := (&Sealing{KeyFile: file}).Sealer(t.Context(), "file:x.db", slog.New(slog.NewTextHandler(&log, nil)))
+	_, err := (&SealKeyFlags{KeyFile: file}).Sealer(t.Context(), "file:x.db", slog.New(slog.NewTextHandler(&log, nil)))
 	require.NoError(t, err)
 	require.True(t, strings.Contains(log.String(), "level=WARN") && strings.Contains(log.String(), file), log.String())
 }
 
-// systemd gives a file of LoadCredential= to one user by an access control
-// list, which os.Stat shows as a right of the group.
-func TestACredentialOfTheServiceIsNoOthers(t *testing.T) {
+// systemd restricts a file of LoadCredential= with an access control list, which
+// os.Stat shows as a permission of the group.
+func TestCredentialOfSystemd(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, "seal.key")
 	require.NoError(t, os.WriteFile(file, []byte(base64.StdEncoding.EncodeToString(make([]byte, 32))), 0o600))
 	require.NoError(t, os.Chmod(file, 0o440))
-	told := func() string {
+	logged := func() string {
 		var log bytes.Buffer
-		_, err := (&Sealing{KeyFile: file}).Sealer(t.Context(), "file:x.db", slog.New(slog.NewTextHandler(&log, nil)))
+		_, err := (&SealKeyFlags{KeyFile: file}).Sealer(t.Context(), "file:x.db", slog.New(slog.NewTextHandler(&log, nil)))
 		require.NoError(t, err)
 		return log.String()
 	}
 	t.Setenv("CREDENTIALS_DIRECTORY", filepath.Dir(folder))
-	require.Contains(t, told(), "others can read the key", "it is in another folder")
+	require.Contains(t, logged(), "other users can read the key file", "another folder")
 	t.Setenv("CREDENTIALS_DIRECTORY", folder)
-	require.Empty(t, told())
+	require.Empty(t, logged())
 }
