@@ -6090,7 +6090,7 @@ enum ErrorCode {
   UNPROCESSABLE
   "Too many requests; wait as ` + "`" + `Retry-After` + "`" + ` says."
   RATE_LIMITED
-  "Shutting down, or the database is away; try again."
+  "Shutting down, or the database is not responding; try again."
   UNAVAILABLE
   "Anything else; the log holds the cause under the request's id."
   INTERNAL
@@ -6116,7 +6116,7 @@ enum UserErrorCode {
   UNPROCESSABLE
   "Too many requests; wait as ` + "`" + `Retry-After` + "`" + ` says."
   RATE_LIMITED
-  "Shutting down, or the database is away; try again."
+  "Shutting down, or the database is not responding; try again."
   UNAVAILABLE
   "Anything else; the log holds the cause under the request's id."
   INTERNAL

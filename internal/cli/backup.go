@@ -51,7 +51,7 @@ func (*Restore) Help() string {
 func (c *Restore) Run(ctx context.Context, streams Streams) error {
 	path, embedded := shop.SQLiteFile(c.DatabaseURL)
 	if !embedded {
-		return usage("PostgreSQL has tools of its own for this: pg_restore")
+		return usage("PostgreSQL has its own backup tools: pg_restore")
 	}
 	for _, name := range []string{path, path + "-wal", path + "-shm"} {
 		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {

@@ -43,8 +43,8 @@ func (c *Common) Validate() error {
 	return nil
 }
 
-func (c *Common) patience() store.Patience {
-	return store.Patience{Connection: c.DatabaseWait, Read: c.ReadTime, Write: c.WriteTime, Lock: c.LockTime, Idle: c.IdleWriteTime}
+func (c *Common) patience() store.Timeouts {
+	return store.Timeouts{Connection: c.DatabaseWait, Read: c.ReadTime, Write: c.WriteTime, Lock: c.LockTime, Idle: c.IdleWriteTime}
 }
 
 // Log is the command's log.

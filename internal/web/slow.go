@@ -28,7 +28,7 @@ func Slow(log *slog.Logger, after time.Duration, client func(context.Context) st
 				if took := time.Since(known.Began); took >= after && !known.Lasting {
 					attributes := append(make([]slog.Attr, 0, 9), slog.String("method", bounded(r.Method, 16)), slog.String("route", routeOf(known.Route)),
 						slog.Int("status", cmp.Or(rec.status, http.StatusOK)), slog.Int64("bytes", rec.bytes), slog.Float64("duration_ms", milliseconds(took)),
-						slog.Int("statements", known.Effort.Statements()), slog.Float64("database_ms", milliseconds(known.Effort.Spent())))
+						slog.Int("statements", known.Effort.Statements()), slog.Float64("database_ms", milliseconds(known.Effort.Duration())))
 					if known.Named != "" {
 						attributes = append(attributes, slog.String("operation", bounded(known.Named, maxOperation)))
 					}

@@ -25,7 +25,7 @@ func (m *Metrics) Store(log *slog.Logger, s *shop.Store) {
 // not it answers.
 func measure(ctx context.Context, s *shop.Store) (is Database, err error) {
 	for _, p := range s.PoolStats() {
-		is.Pools = append(is.Pools, Pool{Name: p.Pool, InUse: p.InUse, Idle: p.Idle, Most: p.Most, Waits: p.Waits, WaitSeconds: p.WaitSeconds})
+		is.Pools = append(is.Pools, Pool{Name: p.Pool, InUse: p.InUse, Idle: p.Idle, Most: p.Max, Waits: p.Waits, WaitSeconds: p.WaitSeconds})
 	}
 	found, err := s.Gauges(ctx)
 	if err != nil {

@@ -147,9 +147,9 @@ func (t *turn) end() {
 	}
 }
 
-// WaitsForLock implements store.LockWaiter: a write that waits for rows which
+// OnLockWait implements store.LockWaitListener: a write that waits for rows which
 // another transaction holds has no turn, so that others write meanwhile.
-func (t *turn) WaitsForLock() { t.end() }
+func (t *turn) OnLockWait() { t.end() }
 
 // begin takes a turn in place of the one that there is.
 func (t *turn) begin(ctx context.Context, among *turns) error {

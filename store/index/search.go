@@ -41,7 +41,7 @@ const (
 // too many words, or is not UTF-8 without NUL.
 func NewSearch(text string) (Search, error) {
 	path := []string{"filter", "search"}
-	if !store.CleanText(text) {
+	if !store.IsStorableText(text) {
 		return Search{}, store.Invalidf(path, "must be UTF-8 text without NUL")
 	}
 	if n := utf8.RuneCountInString(text); n > MaxSearchLength {

@@ -15,7 +15,7 @@ import (
 // NewTerm checks a term: INVALID for an unknown attribute or operator, for eq
 // with id or with other than one value, and for in without a value.
 func NewTerm(attribute, operator string, values []string) (store.Term, error) {
-	return store.TermOf(FilterAttributes(), attribute, operator, values)
+	return store.NewTerm(FilterAttributes(), attribute, operator, values)
 }
 
 // NewSearch reads what somebody typed, whatever it is: a text without a letter
@@ -102,7 +102,7 @@ func (v *View) rank(ctx context.Context, operator, id string) (int64, error) {
 	}
 	found, err := v.readRank(ctx, operator, id)
 	if err == nil {
-		v.Cache.Keep(key, rank(found))
+		v.Cache.Set(key, rank(found))
 	}
 	return found, err
 }

@@ -181,7 +181,7 @@ func (e Engine) Open(t testing.TB, options ...func(*shop.Config)) *shop.Store {
 
 // patient is how long a test's store waits: many tests share the machine, and
 // what a server does when it has waited for long has tests of its own.
-var patient = store.Patience{Connection: time.Minute, Read: time.Minute, Write: 2 * time.Minute, Lock: time.Minute, Idle: 30 * time.Second}
+var patient = store.Timeouts{Connection: time.Minute, Read: time.Minute, Write: 2 * time.Minute, Lock: time.Minute, Idle: 30 * time.Second}
 
 // SQL opens the test's database behind the store's back.
 func (e Engine) SQL(t testing.TB) *sql.DB {

@@ -36,9 +36,9 @@ func Patience(t *testing.T, e Engine) {
 }
 
 // hasty is a store that waits for nothing that takes its time.
-func hasty(change func(*store.Patience)) func(*shop.Config) {
+func hasty(change func(*store.Timeouts)) func(*shop.Config) {
 	return func(config *shop.Config) {
-		config.Patience = store.Patience{Lock: 50 * time.Millisecond}
+		config.Patience = store.Timeouts{Lock: 50 * time.Millisecond}
 		if change != nil {
 			change(&config.Patience)
 		}
@@ -80,8 +80,8 @@ func writeStandsStill(e Engine) func(*testing.T) {
 		onlyPostgres(t, e)
 		SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
 		network, address := Between(t, e)
-		still := e.Open(t, hasty(func(p *store.Patience) { p.Idle = 100 * time.Millisecond }), func(config *shop.Config) { config.URL = address })
-		other := e.Open(t, hasty(func(p *store.Patience) { p.Lock = time.Minute }))
+		still := e.Open(t, hasty(func(p *store.Timeouts) { p.Idle = 100 * time.Millisecond }), func(config *shop.Config) { config.URL = address })
+		other := e.Open(t, hasty(func(p *store.Timeouts) { p.Lock = time.Minute }))
 		reached, goOn := network.StopAt("commit")
 		done := make(chan error)
 		go func() { done <- increment(t.Context(), still, "a") }()
@@ -109,7 +109,7 @@ func stoodStill(e Engine) func(*testing.T) {
 		s := stocked(t, e, 0, append(free, "a")...)
 		var log Log
 		hurried := func(config *shop.Config) {
-			config.Patience = store.Patience{Connection: 2 * time.Second, Read: time.Minute, Write: time.Hour, Lock: time.Hour, Idle: time.Hour}
+			config.Patience = store.Timeouts{Connection: 2 * time.Second, Read: time.Minute, Write: time.Hour, Lock: time.Hour, Idle: time.Hour}
 			config.Log = slog.New(slog.NewTextHandler(&log, nil))
 		}
 		servers := []*shop.Store{e.Open(t, hurried), e.Open(t, hurried)}
@@ -133,7 +133,7 @@ func stoodStill(e Engine) func(*testing.T) {
 		var told atomic.Int64
 		for range 40 {
 			for n, server := range servers {
-				ctx := store.WithLockWaiter(t.Context(), store.LockWaiterFunc(func() { told.Add(1) }))
+				ctx := store.WithLockWaitListener(t.Context(), store.LockWaitFunc(func() { told.Add(1) }))
 				if n == 0 { // not in a group with others
 					ctx = store.WithIdempotencyKey(ctx, &store.IdempotencyKey{Key: store.NewID(), Operation: "sell", Input: "a"})
 				}
@@ -220,7 +220,7 @@ func oneConnection(e Engine) func(*testing.T) {
 func querySlow(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		onlyPostgres(t, e)
-		s := e.Open(t, hasty(func(p *store.Patience) { p.Read = 100 * time.Millisecond }))
+		s := e.Open(t, hasty(func(p *store.Timeouts) { p.Read = 100 * time.Millisecond }))
 		lock, err := e.SQL(t).Begin()
 		require.NoError(t, err)
 		_, err = lock.Exec(`LOCK TABLE promotion`)
@@ -238,7 +238,7 @@ func networkSwallows(e Engine) func(*testing.T) {
 		onlyPostgres(t, e)
 		SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
 		network, address := Between(t, e)
-		s := e.Open(t, hasty(func(p *store.Patience) {
+		s := e.Open(t, hasty(func(p *store.Timeouts) {
 			p.Connection, p.Read, p.Write = time.Second, 200*time.Millisecond, 400*time.Millisecond
 		}), func(config *shop.Config) { config.URL = address })
 		require.NoError(t, increment(t.Context(), s, "a"))
@@ -311,7 +311,7 @@ func databaseReadOnly(e Engine) func(*testing.T) {
 		standBy("on")
 		Soon(t, true, func() bool { _, err := s.Stocks(t.Context(), store.ListQuery{}); return err == nil })
 		Soon(t, true, func() bool { _ = increment(t.Context(), s, "a"); return s.ReadOnly() })
-		requireFault(t, increment(t.Context(), s, "a"), store.Unavailable, "", "takes no writes at present", "can be read")
+		requireFault(t, increment(t.Context(), s, "a"), store.Unavailable, "", "read-only at the moment", "reads work")
 		require.Equal(t, 3, available(t, s, "a"))
 		next := e.Open(t, func(config *shop.Config) { config.Patience.Connection = time.Second })
 		require.True(t, next.ReadOnly(), "one that starts then knows it")
@@ -332,13 +332,13 @@ func troubleLogged(e Engine) func(*testing.T) {
 		onlyPostgres(t, e)
 		SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
 		var log Log
-		s := e.Open(t, hasty(func(p *store.Patience) { p.Lock = 5 * time.Millisecond }), func(config *shop.Config) { config.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		s := e.Open(t, hasty(func(p *store.Timeouts) { p.Lock = 5 * time.Millisecond }), func(config *shop.Config) { config.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 		release := hold(t, e, "a")
 		for range 5 {
 			require.Error(t, increment(t.Context(), s, "a"))
 		}
 		release()
-		require.Equal(t, 1, strings.Count(log.String(), "another transaction holds the rows"), log.String())
+		require.Equal(t, 1, strings.Count(log.String(), "another transaction has locked the rows"), log.String())
 		require.Contains(t, log.String(), "lock timeout", "the cause")
 		require.Regexp(t, `the oldest open transaction is of process \d+.*, idle in transaction for \d+ s`, log.String())
 	}
