@@ -17,7 +17,7 @@ import (
 
 	"portico/graph/generated"
 	"portico/graph/model"
-	"portico/internal/answers"
+	"portico/internal/responsecache"
 	"portico/store"
 )
 
@@ -29,15 +29,15 @@ type handling struct {
 	count    func(ctx context.Context, field string)
 	executed func(executor string)
 	bounds   Bounds
-	room     *answers.Room // of whole answers
-	parts    *answers.Room // of fragments
+	room     *responsecache.Cache // of whole answers
+	parts    *responsecache.Cache // of fragments
 	unplan   bool
 	trust    *Manifest
 	named    func(outcome string)
 	live     Live
 	ran      func(ctx context.Context, ran Ran)
 	began    func(ctx context.Context, of Ran)
-	turns    Turns // nil for none
+	turns    ConcurrencyLimiter // nil for none
 	cache    *documentCache
 }
 
@@ -61,10 +61,10 @@ func CountExecutors(executed func(executor string)) HandlerOption {
 	return func(h *handling) { h.executed = executed }
 }
 
-// Keeping has answers about what is published be kept in a room, and the
+// WithResponseCache has answers about what is published be kept in a room, and the
 // fragments they are put together from; without it each is made anew, and all
 // else is the same.
-func Keeping(room *answers.Room) HandlerOption {
+func WithResponseCache(room *responsecache.Cache) HandlerOption {
 	return func(h *handling) { h.room, h.parts = room, room }
 }
 
@@ -79,23 +79,23 @@ func CountDocuments(named func(outcome string)) HandlerOption {
 	return func(h *handling) { h.named = named }
 }
 
-// Turns bound how much is worked on at once. Each refuses what would have to
+// ConcurrencyLimiter bound how much is worked on at once. Each refuses what would have to
 // wait for too long; end gives a turn back.
-type Turns interface {
-	// ToWrite has a request, which has a turn to read, wait for one to write.
-	ToWrite(w http.ResponseWriter, r *http.Request) error
+type ConcurrencyLimiter interface {
+	// SwitchToWrite has a request, which has a turn to read, wait for one to write.
+	SwitchToWrite(w http.ResponseWriter, r *http.Request) error
 
-	Reading(ctx context.Context) (end func(), err error)
-	Writing(ctx context.Context) (end func(), err error)
+	AcquireRead(ctx context.Context) (end func(), err error)
+	AcquireWrite(ctx context.Context) (end func(), err error)
 
-	// Expensive takes a turn among the few for operations that cost much or have a
+	// AcquireExpensive takes a turn among the few for operations that cost much or have a
 	// large answer; running says that part of the answer is in memory already. A
 	// request's ends with it, so that end does nothing.
-	Expensive(ctx context.Context, running bool) (end func(), err error)
+	AcquireExpensive(ctx context.Context, running bool) (end func(), err error)
 }
 
 // InTurn has mutations, and what comes over streams, wait their turn.
-func InTurn(turns Turns) HandlerOption { return func(h *handling) { h.turns = turns } }
+func InTurn(turns ConcurrencyLimiter) HandlerOption { return func(h *handling) { h.turns = turns } }
 
 // WithoutPlans has gqlgen's executor run everything.
 func WithoutPlans() HandlerOption { return func(h *handling) { h.unplan = true } }
@@ -126,7 +126,7 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 		desk.planned = &planned{desk: desk, handling: &chosen, resolver: r, runner: generated.NewPlanRunner(config),
 			schema: executable.Schema(), present: present, room: chosen.room}
 		desk.planned.runner.Limit(chosen.limit())
-		if chosen.parts.Keeps() {
+		if chosen.parts.Enabled() {
 			desk.planned.runner.Keep(fragments{chosen.parts, r})
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 	"portico/graph/model"
 	"portico/internal/auth"
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 	"portico/store"
 )
 
@@ -129,12 +129,12 @@ func (l *line) hold(ctx context.Context, held *auth.Held) {
 	l.live.mu.Lock()
 	defer l.live.mu.Unlock()
 	l.held = held
-	principal, known := auth.From(ctx), incoming.From(ctx)
+	principal, known := auth.From(ctx), reqctx.From(ctx)
 	if principal != nil {
 		l.share.client = principal.ClientID
 	}
 	if principal.Share() == "" && known != nil {
-		l.share.address = incoming.Network(known.Address)
+		l.share.address = reqctx.Network(known.Address)
 	}
 }
 
@@ -399,9 +399,9 @@ func (l *live) turn(ctx context.Context, kind ast.Operation) (end func(), err er
 	case l.turns == nil || kind == ast.Subscription:
 		return func() {}, nil
 	case kind == ast.Mutation:
-		return l.turns.Writing(ctx)
+		return l.turns.AcquireWrite(ctx)
 	}
-	return l.turns.Reading(ctx)
+	return l.turns.AcquireRead(ctx)
 }
 
 // shown is a response with no more errors than are told, and nothing in them

@@ -20,7 +20,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"portico/internal/auth"
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 	"portico/store"
 )
 
@@ -86,7 +86,7 @@ func refuse(r *http.Request) *fault {
 func (d *desk) post(w http.ResponseWriter, r *http.Request) {
 	buffer := bodies.Get().(*[]byte)
 	defer bodies.Put(buffer)
-	body, err := auth.ReadBody(w, r, incoming.MaxBody(r.Context()), (*buffer)[:0])
+	body, err := auth.ReadBody(w, r, reqctx.MaxBody(r.Context()), (*buffer)[:0])
 	if cap(body) <= maxBuffer {
 		*buffer = body
 	}
@@ -206,7 +206,7 @@ type desk struct {
 	exec      *executor.Executor // gqlgen's
 	planned   *planned           // nil where gqlgen's executor is to run everything
 	live      *live              // what lasts
-	turns     Turns              // nil where nobody waits
+	turns     ConcurrencyLimiter // nil where nobody waits
 }
 
 // head writes what is told of every answer before it.
@@ -296,7 +296,7 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 		return
 	}
 	if d.turns != nil && operation.Operation.Operation == ast.Mutation {
-		if err := d.turns.ToWrite(w, r); err != nil {
+		if err := d.turns.SwitchToWrite(w, r); err != nil {
 			ran(err)
 			d.refuse(w, r, asked, params, store.AsErrors(err)[0])
 			return

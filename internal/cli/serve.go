@@ -11,7 +11,9 @@ import (
 	"github.com/alecthomas/kong"
 
 	"portico/internal/auth"
-	"portico/internal/web"
+	"portico/internal/web/accesslog"
+	"portico/internal/web/middleware"
+	"portico/internal/web/server"
 )
 
 // Serve is the flags of the server, but for the bounds of documents.
@@ -54,7 +56,7 @@ type Serve struct {
 	Slow              time.Duration `placeholder:"DURATION" default:"1s" help:"From how long on a request is logged as slow, with its statements and the time they took; 0 logs none. Default: ${default}."`
 	MetricsOperations int           `placeholder:"N" default:"100" help:"How many GraphQL operations metrics tell apart by name, beside trusted ones: the first that clients with a token ask for. Default: ${default}."`
 
-	web.Bounds `group:"Bounds"`
+	server.Limits `group:"Bounds"`
 
 	Linger time.Duration `placeholder:"DURATION" default:"5s" help:"How long to go on answering after /readyz has turned 503 at shutdown, so that a load balancer looks away first, and connections in use end. With --demo none, unless given. Default: ${default}."`
 	Sealing
@@ -70,11 +72,11 @@ func (*Serve) Help() string {
 // Validate checks what kong cannot.
 func (c *Serve) Validate() error {
 	for _, origin := range c.CORSOrigins {
-		if err := web.CheckOrigin(origin); err != nil {
+		if err := middleware.CheckOrigin(origin); err != nil {
 			return usage("--cors-origin: %s", err)
 		}
 	}
-	if _, err := web.ParseProxies(c.TrustedProxies); err != nil {
+	if _, err := middleware.ParseProxies(c.TrustedProxies); err != nil {
 		return usage("--trusted-proxy must be a network such as 10.0.0.0/8: %s", err)
 	}
 	if min(c.SubscriptionsConnection, c.SubscriptionsClient, c.SubscriptionsAddress) < 0 {
@@ -92,7 +94,7 @@ func (c *Serve) Validate() error {
 	if err := c.Waiting.check(); err != nil {
 		return err
 	}
-	if err := c.Bounds.Check(); err != nil {
+	if err := c.Limits.Check(); err != nil {
 		return usage("%s", err)
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
@@ -126,7 +128,7 @@ func (c *Serve) ease(command *kong.Context) (eased []string) {
 	for flag, ease := range map[string]func(){
 		"token-rate-client": func() { c.TokenRateClient = 0 }, "token-rate-address": func() { c.TokenRateAddress = 0 },
 		"code-rate-client": func() { c.CodeRateClient = 0 }, "code-rate-address": func() { c.CodeRateAddress = 0 },
-		"cors-origin": func() { c.CORSOrigins = web.LocalOrigins() }, "linger": func() { c.Linger = 0 },
+		"cors-origin": func() { c.CORSOrigins = middleware.LocalOrigins() }, "linger": func() { c.Linger = 0 },
 	} {
 		if !Given(command, flag) {
 			ease()
@@ -172,13 +174,13 @@ func (c *Serve) InForce(command *kong.Context) []Setting {
 }
 
 // Logs is the server's log, and the lines that the access log shares with it.
-func (c *Serve) Logs(streams Streams) (*slog.Logger, *web.Lines) {
-	lines := web.NewLines(streams.Err)
+func (c *Serve) Logs(streams Streams) (*slog.Logger, *accesslog.LineWriter) {
+	lines := accesslog.NewLineWriter(streams.Err)
 	if log := c.Log(streams); !LogsJSON(log) {
-		return web.Logger(log), lines // on a terminal, which the lines are not
+		return accesslog.NewLogger(log), lines // on a terminal, which the lines are not
 	}
 	streams.Err = lines
-	return web.Logger(c.Log(streams)), lines
+	return accesslog.NewLogger(c.Log(streams)), lines
 }
 
 // Listen opens a door; the demo's only to this machine, or it says elsewhere.

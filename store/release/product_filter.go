@@ -20,7 +20,7 @@ func NewTerm(attribute, operator string, values []string) (store.Term, error) {
 
 // NewSearch reads what somebody typed, whatever it is: a text without a letter
 // or a digit keeps everything. INVALID for a text that is too long, has too many
-// words, or is not UTF-8 without NUL.
+// words, or is not valid UTF-8 without NUL.
 func NewSearch(text string) (index.Search, error) { return index.NewSearch(text) }
 
 // ProductFilter keeps what every term, every range and every search keeps.
