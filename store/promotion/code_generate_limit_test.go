@@ -34,7 +34,7 @@ func generateLimited(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, promotion.MaxGeneratedCodes-1, first.Total)
 		_, err = ask("client:a", 2)
-		refused(err, "asked for 9999999 codes that are not created yet")
+		refused(err, "asked for 9999999 codes that are not made yet")
 		_, err = ask("client:a", 1)
 		require.NoError(t, err, "up to the limit")
 
@@ -80,8 +80,8 @@ func generateConfiguredLimits(backend storetest.Backend) func(*testing.T) {
 			says string
 		}{
 			"jobs of a client":  {job.Room{ClientJobs: 2}, []int{1, 1}, false, 1, "has 2 jobs that wait or run, and may have 2; "},
-			"codes of a client": {job.Room{ClientCodes: 10}, []int{4, 6}, false, 1, "count is 1, which is too many: this client has asked for 10 codes that are not created yet, of at most 10 at a time; "},
-			"codes of all":      {job.Room{Codes: 10}, []int{4, 6}, true, 1, "count is 1, which is too many: 10 codes are asked for that are not created yet, of at most 10 by all clients; "},
+			"codes of a client": {job.Room{ClientCodes: 10}, []int{4, 6}, false, 1, "count is 1, which is too many: this client has asked for 10 codes that are not made yet, of at most 10 at a time; "},
+			"codes of all":      {job.Room{Codes: 10}, []int{4, 6}, true, 1, "count is 1, which is too many: 10 codes are asked for that are not made yet, of at most 10 by all clients; "},
 		} {
 			t.Run(name, func(t *testing.T) {
 				s := backend.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon)), func(config *shop.Config) { config.JobRoom = c.room })
