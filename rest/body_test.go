@@ -82,7 +82,7 @@ func TestTextThatIsNoneIsRefused(t *testing.T) {
 			sent("POST", "/v2/inventories/multiple", `{"data":[{"id":"a"},{"id":null}]}`, "data.1.id must be a string"),
 			sent("POST", "/v2/inventories/multiple", `{"data":[{}]}`, "data.0.id must be a string"),
 			{name: "in a filter", path: "/catalog/products?filter=eq(name,%ff)", status: 400, holds: []string{"is not UTF-8"}},
-			{name: "in a path", path: "/v2/promotions/%ff", status: 400, holds: []string{"path is not UTF-8"}},
+			{name: "in a path", path: "/v2/promotions/%ff", status: 400, holds: []string{"path must be UTF-8"}},
 			{name: "in a header that is read", path: "/catalog/nodes", headers: []string{"EP-Channel", "\xff"}, status: 400, holds: []string{"header EP-Channel"}},
 			{name: "in a header that is not", path: "/catalog/nodes", headers: []string{"X-City", "M\xfcnchen"}},
 			{name: "a whole pair", method: "PUT", path: "/v2/gateways/manual", body: `{"data":{"name":"\ud83d\ude00"}}`, holds: []string{"😀"}},
