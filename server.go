@@ -45,21 +45,21 @@ var schema string
 
 // commands is the grammar of the command line.
 type commands struct {
-	Serve   serve             `cmd:"" help:"Serve the shop over HTTP."`
-	Config  cli.Config[serve] `cmd:"" help:"Print what serve would have in force, and where it comes from, with secrets masked."`
-	Import  cli.Import        `cmd:"" help:"Import resources and publish the catalogs."`
-	Export  cli.Export        `cmd:"" help:"Export all resources to a file."`
+	Serve   serve             `cmd:"" help:"Start the server."`
+	Config  cli.Config[serve] `cmd:"" help:"Print the effective configuration of serve."`
+	Import  cli.Import        `cmd:"" help:"Import resources from NDJSON files and publish the catalogs."`
+	Export  cli.Export        `cmd:"" help:"Export all resources to an NDJSON file."`
 	Publish cli.Publish       `cmd:"" help:"Publish catalogs."`
-	Codes   cli.Codes         `cmd:"" help:"Promotion codes."`
-	Client  cli.Client        `cmd:"" help:"API clients."`
-	Rekey   cli.Rekey         `cmd:"" help:"Seal the secrets in the database with a new key, while servers go on."`
-	Keys    cli.Keys          `cmd:"" help:"The keys that tokens are signed with."`
-	Backup  cli.Backup        `cmd:"" help:"Copy a SQLite database to a file, while servers go on."`
-	Restore cli.Restore       `cmd:"" help:"Put a backup in the place of a SQLite database that is not there."`
-	Migrate cli.Migrate       `cmd:"" help:"Bring the database to this version's schema."`
-	Schema  cli.Schema        `cmd:"" help:"Print the GraphQL schema."`
-	Version cli.Version       `cmd:"" help:"Print the version."`
-	Health  cli.Health        `cmd:"" help:"Ask the server on this machine whether it is well."`
+	Codes   cli.Codes         `cmd:"" help:"Generate and export promotion codes."`
+	Client  cli.Client        `cmd:"" help:"Manage API clients."`
+	Keys    cli.Keys          `cmd:"" help:"Manage the keys that sign tokens."`
+	Rekey   cli.Rekey         `cmd:"" help:"Encrypt the secrets in the database with a new key."`
+	Backup  cli.Backup        `cmd:"" help:"Copy a SQLite database to a file."`
+	Restore cli.Restore       `cmd:"" help:"Create a SQLite database from a backup."`
+	Migrate cli.Migrate       `cmd:"" help:"Migrate the database to the schema of this version."`
+	Schema  cli.Schema        `cmd:"" help:"Print the GraphQL schema, or the JSON Schema of import files."`
+	Health  cli.Health        `cmd:"" help:"Check the server on this machine."`
+	cli.Builtin
 }
 
 func main() {
@@ -77,13 +77,13 @@ func run(ctx context.Context, args []string, streams cli.Streams) (code int) {
 // serve is the server.
 type serve struct {
 	cli.Serve
-	Documents graph.Bounds `embed:"" group:"Bounds"`
+	Documents graph.Bounds `embed:"" group:"graphql-limits"`
 }
 
 // Validate checks what kong cannot.
 func (c *serve) Validate() error {
 	if err := c.Documents.Check(); err != nil {
-		return &cli.Usage{Reason: err.Error()}
+		return &cli.UsageError{Reason: err.Error()}
 	}
 	return c.Serve.Validate()
 }
@@ -105,11 +105,11 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 		defer admin.Close()
 	}
 	if c.Demo {
-		clean, err := c.Relax(command)
+		removeDemo, err := c.PrepareDemo(command)
 		if err != nil {
 			return err
 		}
-		defer clean()
+		defer removeDemo()
 	}
 	a, err := c.open(ctx, log)
 	if err != nil {
@@ -148,7 +148,7 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 		ready = append(ready, "admin", "http://"+admin.Addr().String())
 	}
 	debug.FreeOSMemory() // what only the start needed
-	log.Debug("bounds", cli.Bounds(command)...)
+	log.Debug("limits", cli.Limits(command)...)
 	log.Info("ready", ready...)
 	if catalogs, err := a.store.CatalogIDs(ctx); err == nil && len(catalogs) == 0 {
 		log.Info("the shop is empty: fill it with portico import FILE, by the same --database-url", "database", a.store.Describe())
@@ -185,7 +185,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	kept := c.Retention()
 	s, err := c.Open(ctx, log, func(config *shop.Config) {
 		config.Sealer, config.StockBytes, config.Retention = sealer, c.StockCacheBytes, &kept
-		config.JobRoom, config.KeptKeys, config.KeptKeyBytes = c.JobRoom(), c.KeysClient, c.KeysClientBytes
+		config.JobRoom, config.KeptKeys, config.KeptKeyBytes = c.JobQuota(), c.KeysClient, c.KeysClientBytes
 	})
 	if err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		}
 		return nil, fmt.Errorf("read the signing keys: %w", err)
 	}
-	a := &app{serve: c, trusted: trusted, store: s, tokens: tokens, metrics: metrics.New(auth.ClientID), answers: responsecache.NewCache(cli.AnswerCacheBytes(c.AnswerCacheBytes)), turns: server.NewConcurrencyLimiter(c.Limits), log: log}
+	a := &app{serve: c, trusted: trusted, store: s, tokens: tokens, metrics: metrics.New(auth.ClientID), answers: responsecache.NewCache(cli.ResponseCacheBytes(c.AnswerCacheBytes)), turns: server.NewConcurrencyLimiter(c.Limits), log: log}
 	held, err := s.HeldCatalogs(ctx)
 	if err != nil {
 		s.Close()

@@ -224,30 +224,6 @@ func TestBoundsOfDocumentsByDefault(t *testing.T) {
 	require.ErrorContains(t, (&serve{Documents: graph.Bounds{Depth: -1}}).Validate(), "--document-depth")
 }
 
-func TestHelpNamesEveryFlagsDefaultAndTwin(t *testing.T) {
-	t.Parallel()
-	parser, err := cli.Parser(&commands{}, cli.Streams{Out: io.Discard, Err: io.Discard})
-	require.NoError(t, err)
-	for _, command := range parser.Model.Leaves(false) {
-		var out bytes.Buffer
-		require.Zero(t, run(t.Context(), append(strings.Fields(command.Path()), "--help"), cli.Streams{Out: &out, Err: io.Discard}))
-		help := strings.Join(strings.Fields(out.String()), " ")
-		for _, flags := range command.AllFlags(false) {
-			for _, flag := range flags {
-				if flag.Name == "help" {
-					continue
-				}
-				twin := "PORTICO_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
-				require.Equal(t, []string{twin}, flag.Envs, "%s --%s", command.Path(), flag.Name)
-				require.Contains(t, help, "$"+twin, "%s --%s", command.Path(), flag.Name)
-				if !flag.Required {
-					require.Contains(t, flag.Help, "Default: ", "%s --%s", command.Path(), flag.Name)
-				}
-			}
-		}
-	}
-}
-
 func TestExportThatFailsLeavesTheOldFile(t *testing.T) {
 	t.Parallel()
 	flags := []string{"--database-url", "file:" + filepath.Join(t.TempDir(), "portico.db"), "--synchronous", "OFF"}

@@ -14,10 +14,10 @@ import (
 	"portico/store/storetest"
 )
 
-func stockCreate(e storetest.Backend) func(*testing.T) {
+func stockCreate(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := e.Open(t, storetest.WithClock(clock))
+		s := backend.Open(t, storetest.WithClock(clock))
 		made, err := s.CreateStock(t.Context(), storetest.Actor, "a", 10)
 		require.NoError(t, err)
 		require.Equal(t, &stock.Stock{ProductID: "a", Available: 10, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon}, made)
@@ -29,13 +29,13 @@ func stockCreate(e storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		total, err := slice.Total(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, 2, total, "the list counts them")
+		require.Equal(t, 2, total, "the list's total")
 		lines, err := s.StockTransactionsByProduct(t.Context(), []string{"a", "b"}, 5)
 		require.NoError(t, err)
-		require.Empty(t, lines["b"], "nothing is no change")
+		require.Empty(t, lines["b"], "zero units make no ledger entry")
 		require.Len(t, lines["a"], 1)
 		require.Equal(t, []any{stock.StockIncrement, 10, 10, 0, storetest.Actor}, []any{lines["a"][0].Action, lines["a"][0].Quantity, lines["a"][0].AvailableDelta, lines["a"][0].AllocatedDelta, lines["a"][0].Actor})
-		storetest.RequireLedger(t, e.SQL(t))
+		storetest.RequireLedger(t, backend.SQL(t))
 		for _, c := range []struct {
 			product string
 			units   int
@@ -60,26 +60,26 @@ func stockCreate(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stockCreateRace(e storetest.Backend) func(*testing.T) {
+func stockCreateRace(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var made atomic.Int64
-		storetest.RunWriters(t, e, func(s *shop.Store, writer int) {
+		storetest.RunWriters(t, backend, func(s *shop.Store, writer int) {
 			_, err := s.CreateStock(t.Context(), storetest.Actor, "a", 1+writer)
 			switch {
 			case err == nil:
 				made.Add(1)
 			case !store.HasCode(err, store.Conflict):
-				t.Errorf("a writer is told %v", err)
+				t.Errorf("a writer got %v", err)
 			}
 		})
 		require.EqualValues(t, 1, made.Load())
-		storetest.RequireLedger(t, e.SQL(t))
+		storetest.RequireLedger(t, backend.SQL(t))
 	}
 }
 
-func stockTransactionList(e storetest.Backend) func(*testing.T) {
+func stockTransactionList(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 0, "a", "b")
+		s := storetest.OpenWithStock(t, backend, 0, "a", "b")
 		var ids []string
 		for n := range 23 {
 			made, err := s.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "a", Action: stock.StockIncrement, Quantity: 1 + n},

@@ -15,11 +15,11 @@ import (
 	"portico/store/storetest"
 )
 
-// balances is the model of the stock: available and allocated of each product.
+// balances is a model of the stock: the available and allocated units of each product.
 type balances map[string][2]int
 
-// transact is what TransactStock promises, for one writer: the new balances,
-// or the code of the failure.
+// transact applies a batch as TransactStock does for a single writer. It returns the new
+// balances, or the code of the error.
 func (b balances) transact(batch []stock.StockChange) (balances, store.Code) {
 	for _, c := range batch {
 		least := 1
@@ -75,9 +75,9 @@ func drawChange(t *rapid.T) stock.StockChange {
 	return change
 }
 
-func stockModel(e storetest.Backend) func(*testing.T) {
+func stockModel(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, db := e.Open(t), e.SQL(t)
+		s, db := backend.Open(t), backend.SQL(t)
 		rapid.Check(t, func(t *rapid.T) {
 			storetest.ClearStock(t, db)
 			model := balances{"a": {}, "b": {5, 0}, "c": {0, 5}}

@@ -27,7 +27,7 @@ func Slow(log *slog.Logger, after time.Duration, client func(context.Context) st
 				if duration := time.Since(req.Start); duration >= after && !req.Streaming {
 					attributes := append(make([]slog.Attr, 0, 9), slog.String("method", web.Truncate(r.Method, 16)), slog.String("route", web.RouteLabel(req.Route)),
 						slog.Int("status", cmp.Or(rec.Status, http.StatusOK)), slog.Int64("bytes", rec.Bytes), slog.Float64("duration_ms", milliseconds(duration)),
-						slog.Int("statements", req.Effort.Statements()), slog.Float64("database_ms", milliseconds(req.Effort.Spent())))
+						slog.Int("statements", req.Effort.Statements()), slog.Float64("database_ms", milliseconds(req.Effort.Duration())))
 					if req.OperationName != "" {
 						attributes = append(attributes, slog.String("operation", web.Truncate(req.OperationName, maxOperationName)))
 					}

@@ -69,13 +69,13 @@ func newOperationMetrics() operationMetrics {
 
 // CountSubscription counts a subscription that begins.
 func (m *Metrics) CountSubscription(ctx context.Context, op Operation) {
-	m.operations.subscriptions.WithLabelValues(m.operations.label(is, m.client(ctx))).Inc()
+	m.operations.subscriptions.WithLabelValues(m.operations.label(op, m.client(ctx))).Inc()
 }
 
 // CountOperation counts an operation that ended or was refused.
 func (m *Metrics) CountOperation(ctx context.Context, op Operation) {
 	o := &m.operations
-	labels := [2]string{o.label(is, m.client(ctx)), op.Kind}
+	labels := [2]string{o.label(op, m.client(ctx)), op.Kind}
 	if op.Kind == "" {
 		labels[1] = noneLabel
 	}

@@ -74,17 +74,17 @@ func CanonicalURL(u *url.URL) (canonical *url.URL, ok bool) {
 // checkText returns INVALID for what is not UTF-8. A query that is not URL-encoded is left to its handler.
 func checkText(r *http.Request, headers, canonical []string) error {
 	if store.CheckText(r.URL.Path) != nil {
-		return &store.Error{Code: store.Invalid, Detail: "The path must be UTF-8."}
+		return &store.Error{Code: store.Invalid, Detail: "The path is not valid UTF-8."}
 	}
 	for name, value := range queryParams(r.URL.RawQuery) {
 		if store.CheckText(name) != nil || store.CheckText(value) != nil {
-			return &store.Error{Code: store.Invalid, Detail: "Query parameter " + strconv.Quote(web.Truncate(name, web.MaxParamName)) + " must be UTF-8."}
+			return &store.Error{Code: store.Invalid, Detail: "The query parameter " + strconv.Quote(web.Truncate(name, web.MaxParamName)) + " is not valid UTF-8."}
 		}
 	}
 	for i, name := range headers {
 		for _, value := range r.Header[canonical[i]] {
 			if store.CheckText(value) != nil {
-				return &store.Error{Code: store.Invalid, Detail: "Header " + name + " must be UTF-8."}
+				return &store.Error{Code: store.Invalid, Detail: "The header " + name + " is not valid UTF-8."}
 			}
 		}
 	}

@@ -10,25 +10,25 @@ import (
 // Limits are the limits that Serve and ConcurrencyLimiter enforce. 0 means no limit, unless the help
 // of the flag says otherwise.
 type Limits struct {
-	HeaderTime  time.Duration `placeholder:"DURATION" default:"10s" help:"How long a request's header may take to come, and a TLS handshake; 0 is any time. Default: ${default}."`
-	BodyTime    time.Duration `placeholder:"DURATION" default:"30s" help:"How long a request's body may take to come; 0 is any time. Default: ${default}."`
-	RequestTime time.Duration `placeholder:"DURATION" default:"1m" help:"How long a request may be worked on, its body included; then its work ends, and it is answered 503. 0 is any time. Default: ${default}."`
-	AnswerTime  time.Duration `placeholder:"DURATION" default:"30s" help:"How long an answer may take to be read, and a second more for each 32 KiB of it; 0 is any time. Default: ${default}."`
-	IdleTime    time.Duration `placeholder:"DURATION" default:"2m" help:"How long a connection may wait for its next request; 0 is any time. Default: ${default}."`
+	HeaderTime  time.Duration `placeholder:"DURATION" default:"10s" help:"Time limit to read the headers of a request, and for the TLS handshake. 0 means no limit."`
+	BodyTime    time.Duration `placeholder:"DURATION" default:"30s" help:"Time limit to read the body of a request. 0 means no limit."`
+	RequestTime time.Duration `placeholder:"DURATION" default:"1m" help:"Time limit to process a request, including reading its body. The server then cancels it and returns 503. 0 means no limit."`
+	AnswerTime  time.Duration `placeholder:"DURATION" default:"30s" help:"Time limit to send a response, plus 1s for each 32 KiB. 0 means no limit."`
+	IdleTime    time.Duration `placeholder:"DURATION" default:"2m" help:"How long a connection stays open without a request. 0 means no limit."`
 
-	HeaderBytes int   `placeholder:"BYTES" default:"65536" help:"How many bytes a request's header may have, and some 4 KiB more; beyond that it is answered 431. 0 is the default. Default: ${default}, which is 64 KiB."`
-	BodyBytes   int64 `placeholder:"BYTES" default:"4194304" help:"How many bytes a request's body may have; beyond that it is answered 413. 0 is the default. Default: ${default}, which is 4 MiB."`
+	HeaderBytes int   `placeholder:"BYTES" default:"65536" help:"Maximum size of the headers of a request; about 4 KiB more is tolerated. Larger requests get 431. 0 means the default."`
+	BodyBytes   int64 `placeholder:"BYTES" default:"4194304" help:"Maximum size of the body of a request. Larger requests get 413. 0 means the default."`
 
-	AnswerMemory int `placeholder:"MIB" default:"256" help:"How many MiB of answers may wait for slow readers; beyond that the slowest are cut off. 0 is any. Default: ${default}."`
+	AnswerMemory int `placeholder:"MIB" default:"256" help:"Memory for responses that wait for slow clients, in MiB. Above it, the server closes the slowest connections. 0 means no limit."`
 
-	Requests          int           `placeholder:"N" default:"0" help:"How many requests that read may be worked on at once, and as many that write beside them; others wait their turn. 0 is 16 for each core. Default: ${default}."`
-	RequestsWaiting   int           `placeholder:"N" default:"1000" help:"How many requests of each kind may wait their turn; beyond that they are answered 503. Default: ${default}."`
-	RequestWait       time.Duration `placeholder:"DURATION" default:"300ms" help:"How long a request may wait its turn; then it is answered 503. Default: ${default}."`
-	RequestsExpensive int           `placeholder:"N" default:"0" help:"How many expensive requests may run at once: those with a response of more than 1 MiB or a cost of more than a tenth of --document-cost; events of streams have half as many more. 0 is 2 for each core, at most 8. Default: ${default}."`
+	Requests          int           `placeholder:"N" default:"0" help:"Maximum number of reads that run at once, and of writes that run at once. Further requests queue. 0 means 16 per CPU core."`
+	RequestsWaiting   int           `placeholder:"N" default:"1000" help:"Maximum number of reads in the queue, and of writes. Further requests get 503."`
+	RequestWait       time.Duration `placeholder:"DURATION" default:"300ms" help:"How long a request may wait in the queue. Then it gets 503."`
+	RequestsExpensive int           `placeholder:"N" default:"0" help:"Maximum number of expensive requests that run at once: those with a response above 1 MiB, or a cost above a tenth of --document-cost. Events of subscriptions may use half as many again. 0 means 2 per CPU core, at most 8."`
 
-	Connections        int `placeholder:"N" default:"0" help:"How many connections there may be at once. Beyond that those that wait for a request are closed; then /healthz and /readyz are answered, and else 503. 0 is what the limit of open files leaves, at most 4096. Default: ${default}."`
-	StreamsConnection  int `placeholder:"N" default:"100" help:"How many requests a connection of HTTP/2 may have at once, as it is told; one more is refused. 0 is the default. Default: ${default}."`
-	ConnectionsAddress int `placeholder:"N" default:"0" help:"How many of the connections one address may have, an IPv6 /64 being one and a --trusted-proxy being none; 0 is a quarter. Default: ${default}."`
+	Connections        int `placeholder:"N" default:"0" help:"Maximum number of open connections. Above it, the server closes idle ones; without idle ones, new connections get 503, except on /healthz and /readyz. 0 means as many as the limit of open files allows, at most 4096."`
+	StreamsConnection  int `placeholder:"N" default:"100" help:"Maximum number of concurrent requests on one HTTP/2 connection. 0 means the default."`
+	ConnectionsAddress int `placeholder:"N" default:"0" help:"Maximum number of connections from one IP address (one /64 of IPv6). Does not apply to --trusted-proxy. 0 means a quarter of --connections."`
 }
 
 const (

@@ -149,6 +149,6 @@ func (t *slot) release() {
 	}
 }
 
-// WaitsForLock implements store.LockWaiter: a write that waits for rows that another transaction has
+// OnLockWait implements store.LockWaitListener: a write that waits for rows that another transaction has
 // locked releases its slot, so that other writes run meanwhile.
-func (t *slot) WaitsForLock() { t.release() }
+func (t *slot) OnLockWait() { t.release() }
