@@ -56,10 +56,10 @@ func (e *ended) taken() (ran, begun []graph.Ran) {
 // a 200 with errors is an error.
 func TestOperationsAreTold(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, operationsAreTold)
+	storetest.EachBackend(t, operationsAreTold)
 }
 
-func operationsAreTold(t *testing.T, e storetest.Engine) {
+func operationsAreTold(t *testing.T, e storetest.Backend) {
 	s := open(t, e, handmade())
 	for name, options := range map[string][]graph.HandlerOption{"plan": {graph.WithResponseCache(responsecache.NewCache(1 << 20))}, "gqlgen": {graph.WithoutPlans()}} {
 		t.Run(name, func(t *testing.T) {
@@ -100,10 +100,10 @@ func operationsAreTold(t *testing.T, e storetest.Engine) {
 // TestSubscriptionsAreTold as they begin, and once more as they end.
 func TestSubscriptionsAreTold(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, subscriptionsAreTold)
+	storetest.EachBackend(t, subscriptionsAreTold)
 }
 
-func subscriptionsAreTold(t *testing.T, e storetest.Engine) {
+func subscriptionsAreTold(t *testing.T, e storetest.Backend) {
 	s := open(t, e, handmade())
 	told := &ended{}
 	handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), told.option()))
@@ -117,7 +117,7 @@ func subscriptionsAreTold(t *testing.T, e storetest.Engine) {
 		cancel()
 	}
 	wait := func() []graph.Ran {
-		storetest.Soon(t, true, func() bool {
+		storetest.Eventually(t, true, func() bool {
 			told.mu.Lock()
 			defer told.mu.Unlock()
 			return len(told.ran) > 0

@@ -26,7 +26,7 @@ func firstCursor(t *testing.T, s *testServer, path, sort string) string {
 
 func TestCursorsOfOtherLists(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		ofTools, ofStock := "page[after]="+firstCursor(t, s, productsOf("tools"), "id"), "page[after]="+firstCursor(t, s, "/v2/inventories", "id")
 		mismatch := func(name, path string) scenario {
@@ -52,7 +52,7 @@ func TestCursorsOfOtherLists(t *testing.T) {
 // fault.
 func TestForgedCursors(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		for _, forged := range []struct{ name, path, sort, real string }{
 			{"of products", productsOf("tools"), "id", firstCursor(t, s, productsOf("tools"), "id")},

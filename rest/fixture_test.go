@@ -15,6 +15,7 @@ import (
 	"portico/internal/auth"
 	"portico/internal/responsecache"
 	"portico/internal/web"
+	"portico/internal/web/middleware"
 	"portico/rest"
 	"portico/rest/resttest"
 	"portico/store/access"
@@ -24,7 +25,7 @@ import (
 	"portico/store/storetest"
 )
 
-func TestMain(m *testing.M) { storetest.SurfaceMain(m) }
+func TestMain(m *testing.M) { storetest.APIMain(m) }
 
 // testServer is both surfaces over one store, asked as a client with every scope.
 type testServer struct {
@@ -33,10 +34,10 @@ type testServer struct {
 }
 
 // openShop imports and publishes a shop, and mounts both surfaces over it.
-func openShop(t testing.TB, e storetest.Engine, lines string, options ...func(*shop.Config)) *testServer {
+func openShop(t testing.TB, e storetest.Backend, lines string, options ...func(*shop.Config)) *testServer {
 	t.Helper()
 	if os.Getenv("PORTICO_STOCK") != "off" { // as the long form of the tests is run with as well
-		e = e.Live()
+		e = e.WithStockCache()
 	}
 	s := e.Open(t, options...)
 	importLines(t, s, lines)
@@ -60,9 +61,9 @@ func serveStore(t testing.TB, s *shop.Store) *testServer {
 	mux.Handle("/", api.Handler())
 	mux.Handle("/oauth/access_token", tokens.TokenHandler(api.WriteError))
 	mux.Handle("/.well-known/jwks.json", tokens.JWKSHandler(api.WriteError))
-	mux.Handle(web.HealthPath, web.Health())
-	mux.Handle(web.ReadyPath, web.Ready(s.Ping, s.ReadOnly))
-	return &testServer{s, resttest.CheckHandler(t, web.Entrance(api.WriteError, graph.SentHeaders()...)(mux))}
+	mux.Handle(web.HealthPath, middleware.Health())
+	mux.Handle(web.ReadyPath, middleware.Ready(s.Ping, s.ReadOnly))
+	return &testServer{s, resttest.CheckHandler(t, middleware.NormalizePath(api.WriteError, graph.SentHeaders()...)(mux))}
 }
 
 // keptBytes is how many bytes of answers are kept, so that every test of this

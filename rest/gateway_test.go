@@ -16,7 +16,7 @@ import (
 // whole: nothing else is changed by that, the password least of all.
 func TestGatewayRoundTrip(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		good := func(method, path, body string, headers ...string) map[string]any {
 			t.Helper()
@@ -67,7 +67,7 @@ func TestGatewayRoundTrip(t *testing.T) {
 // are: anything else may be the password, in the wrong place.
 func TestGatewayErrorsQuoteNothing(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		for body, told := range map[string]string{
 			`{"data":{"hunter2":"\ud800"}}`:                   "data holds half",

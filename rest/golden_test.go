@@ -54,7 +54,7 @@ const allIncludes = "component_products,main_image,files"
 
 func TestDocumentedExamples(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		for _, g := range []goldenCase{
 			{"node_products", "GET", productsOf("hand-tools"), "", nil, 200},
@@ -86,7 +86,7 @@ func TestDocumentedExamples(t *testing.T) {
 
 func TestUnknownCatalogPaths(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		for _, g := range []goldenCase{
 			{"catalog", "GET", "/catalog", "", nil, 200},
@@ -137,7 +137,7 @@ func TestUnknownStockPaths(t *testing.T) {
 	t.Parallel()
 	locations := []string{"EP-Inventories-Multi-Location", "true"}
 	const anvil = "/v2/inventories/anvil"
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		for _, g := range []goldenCase{
 			{"stock", "GET", anvil + "/", "", nil, 200},
@@ -178,7 +178,7 @@ func TestUnknownStockPaths(t *testing.T) {
 // A transaction's id is made up, so that its answer is held by its members.
 func TestStockTransactionResponses(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		var plain, located struct{ Data map[string]any }
 		w := s.send(t, "POST", "/v2/inventories/anvil/transactions", `{"data":{"type":"stock-transaction","action":"allocate","quantity":5,"reference":"order-1"}}`)
@@ -205,7 +205,7 @@ func TestStockTransactionResponses(t *testing.T) {
 
 func TestEmptyStockList(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, "", withClock(storetest.NewClock(noon)))
 		goldenCase{"stocks_empty", "GET", "/v2/inventories", "", nil, 200}.run(t, s)
 		goldenCase{"error_catalog_404_nothing_published", "GET", productsOf("tools"), "", nil, 404}.run(t, s)
@@ -214,7 +214,7 @@ func TestEmptyStockList(t *testing.T) {
 
 func TestClientErrors(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		tools := productsOf("tools")
 		for _, g := range []goldenCase{
@@ -264,7 +264,7 @@ func TestClientErrors(t *testing.T) {
 // What the caller cannot mend says nothing of the inside.
 func TestServerErrors(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("a damaged database", func(t *testing.T) {
 			asked := func(c *shop.Config) { c.StockBytes = 0 } // each time, for nothing is in memory
 			s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)), asked)

@@ -219,10 +219,10 @@ func mutations(at string, value any, yield func(name string, mutated any)) {
 // type, another status.
 func TestOpenAPIRejectsOtherResponses(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, refuseOthers)
+	storetest.EachBackend(t, refuseOthers)
 }
 
-func refuseOthers(t *testing.T, e storetest.Engine) {
+func refuseOthers(t *testing.T, e storetest.Backend) {
 	s := openShop(t, e, offers(), withClock(storetest.NewClock(noon)))
 	redeemCode(t, s)
 	c, err := resttest.LoadContract()
@@ -295,7 +295,7 @@ func refuseOthers(t *testing.T, e storetest.Engine) {
 // like all others, by the surface.
 func TestTokenAndHealthRoutes(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		client, secret, err := s.store.CreateClient(t.Context(), "test", "till", []string{"catalog:read"})
 		require.NoError(t, err)
@@ -327,10 +327,10 @@ func TestTokenAndHealthRoutes(t *testing.T) {
 // What is told of GraphQL has no secret.
 func TestGraphQLHintHasNoSecret(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, hintHasNoSecret)
+	storetest.EachBackend(t, hintHasNoSecret)
 }
 
-func hintHasNoSecret(t *testing.T, e storetest.Engine) {
+func hintHasNoSecret(t *testing.T, e storetest.Backend) {
 	s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 	w := s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"password":"hunter2-ü"}}`, "Prefer", "graphql")
 	require.Equal(t, 200, w.Code, "%s", w.Body)
@@ -343,10 +343,10 @@ func hintHasNoSecret(t *testing.T, e storetest.Engine) {
 // A header is ASCII of a bounded length, whatever is asked.
 func TestGraphQLHintIsShort(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, hintIsShort)
+	storetest.EachBackend(t, hintIsShort)
 }
 
-func hintIsShort(t *testing.T, e storetest.Engine) {
+func hintIsShort(t *testing.T, e storetest.Backend) {
 	s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 	w := s.send(t, "GET", "/v2/promotions?filter=eq(name,%C3%A9%F0%9F%94%A8)", "", "Prefer", "respond-async, GraphQL; wait=1")
 	require.Contains(t, w.Header().Get("Graphql-Request"), `{"in":["\u00e9\ud83d\udd28"]}`)

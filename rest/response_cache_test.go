@@ -22,7 +22,7 @@ func released() []string {
 // TestCachedResponseIsIdentical: bytes and header are as they were made.
 func TestCachedResponseIsIdentical(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		for _, path := range released() {
 			for _, headers := range [][]string{nil, {"Accept-Language", "de-AT,de;q=0.8"}, {"X-Moltin-Currency", "EUR"}, clearance} {
@@ -50,7 +50,7 @@ func TestCachedResponseIsIdentical(t *testing.T) {
 // what they bring.
 func TestCachedResponseAddsRequestedHeaders(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		path := productsOf("tools")
 		for range 2 {
@@ -69,7 +69,7 @@ func TestCachedResponseAddsRequestedHeaders(t *testing.T) {
 // TestLongResponseIsCompressed to those who take it, the same bytes within.
 func TestLongResponseIsCompressed(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		plain := s.send(t, "GET", productsOf("tools"), "")
 		require.Contains(t, plain.Header().Get("Vary"), "Accept-Encoding")
@@ -89,7 +89,7 @@ func TestCachedPageRunsNoStatement(t *testing.T) {
 	if keptBytes() == 0 {
 		t.Skip("nothing is kept")
 	}
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)), func(c *shop.Config) { c.NoCache = true })
 		for _, path := range released() {
 			if s.send(t, http.MethodGet, path, "").Code == 200 {

@@ -114,7 +114,7 @@ func routes() []route {
 	}
 }
 
-// Handler serves /catalog and /v2, behind web.Entrance. Every answer, errors
+// Handler serves /catalog and /v2, behind middleware.NormalizePath. Every answer, errors
 // included, is JSON in the shape of its family.
 func (a *API) Handler() http.Handler {
 	mux := http.NewServeMux()

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
-	"portico/internal/web"
+	"portico/internal/web/middleware"
 	"portico/rest"
 	"portico/rest/resttest"
 	"portico/store/storetest"
@@ -55,13 +55,13 @@ func allow() map[string]string {
 // alone is REST without GraphQL beside it, and so without another's mux.
 func alone(t testing.TB, s *testServer) *testServer {
 	api := rest.New(graph.NewResolver(s.store), slog.New(slog.DiscardHandler))
-	return &testServer{s.store, resttest.CheckHandler(t, web.Entrance(api.WriteError, graph.SentHeaders()...)(api.Handler()))}
+	return &testServer{s.store, resttest.CheckHandler(t, middleware.NormalizePath(api.WriteError, graph.SentHeaders()...)(api.Handler()))}
 }
 
 // No answer is a redirect: clients would have to follow it, and it is no JSON.
 func TestPaths(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := alone(t, openShop(t, e, shopFile(), withClock(storetest.NewClock(noon))))
 		runScenarios(t, s, []scenario{
 			{name: "a trailing slash", path: "/v2/inventories/"},
@@ -86,7 +86,7 @@ func TestPaths(t *testing.T) {
 
 func TestMethods(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		for path, want := range allow() {
 			t.Run(path, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestMethods(t *testing.T) {
 // Over a real connection, because net/http drops the body.
 func TestHead(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		server := httptest.NewServer(s.as(admin()))
 		t.Cleanup(server.Close)

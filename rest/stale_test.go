@@ -50,7 +50,7 @@ type twoServers struct {
 }
 
 // serveTwice opens the shop at eleven; both have answered the page already.
-func serveTwice(t *testing.T, e storetest.Engine) *twoServers {
+func serveTwice(t *testing.T, e storetest.Backend) *twoServers {
 	t.Helper()
 	clock := storetest.NewClock(time.Date(2024, 5, 30, 11, 0, 0, 0, time.UTC))
 	s := openShop(t, e, strings.TrimSpace(freshShop), withClock(clock))
@@ -90,14 +90,14 @@ func responseShows(s *testServer, shopper *auth.Principal, name, amount string, 
 func (b *twoServers) require(t *testing.T, name, amount string, headers ...string) {
 	t.Helper()
 	require.True(t, responseShows(b.writer, admin(), name, amount, headers...), "the writer shows %s", b.writer.page(admin(), teaPage, headers...).Body)
-	storetest.Soon(t, true, func() bool { return responseShows(b.other, admin(), name, amount, headers...) })
+	storetest.Eventually(t, true, func() bool { return responseShows(b.other, admin(), name, amount, headers...) })
 }
 
 // TestNoStaleResponses: whatever changes an answer, nobody is answered from
 // before it.
 func TestNoStaleResponses(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		both := serveTwice(t, e)
 		s, ctx := both.writer.store, t.Context()
 		tag := both.writer.page(admin(), teaPage).Header().Get("Etag")
@@ -143,7 +143,7 @@ func TestNoStaleResponses(t *testing.T) {
 		require.NoError(t, err)
 		both.require(t, "Tea", "1000")
 		require.Len(t, readListBody(t, both.writer.page(admin(), teaPage)).ids(), 1)
-		storetest.Soon(t, true, func() bool { return len(readListBody(t, both.other.page(admin(), teaPage)).ids()) == 1 })
+		storetest.Eventually(t, true, func() bool { return len(readListBody(t, both.other.page(admin(), teaPage)).ids()) == 1 })
 	})
 }
 
@@ -151,7 +151,7 @@ func TestNoStaleResponses(t *testing.T) {
 // again, with other content; stock and settings are others too.
 func TestDatabaseRestoredWhileServing(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name != "postgres" {
 			t.Skip("TestAFileIsRestoredUnderItsServers")
 		}
@@ -165,7 +165,7 @@ func TestDatabaseRestoredWhileServing(t *testing.T) {
 		}
 		say := func(available, pageLength int) {
 			for _, s := range servers {
-				storetest.Soon(t, true, func() bool {
+				storetest.Eventually(t, true, func() bool {
 					return strings.Contains(s.page(admin(), "/v2/inventories/tea").Body.String(), fmt.Sprintf(`"available":%d`, available)) &&
 						strings.Contains(s.page(admin(), "/v2/settings").Body.String(), fmt.Sprintf(`"page_length":%d`, pageLength))
 				})
@@ -174,14 +174,14 @@ func TestDatabaseRestoredWhileServing(t *testing.T) {
 		sold(both.writer.store, 4, 3)
 		say(4, 3)
 		before := both.clock.Advance(time.Minute) // which went by before the other was published
-		another := e.Another(t)
+		another := e.OtherURL(t)
 		restored := e.Open(t, withClock(storetest.NewClock(before)), func(c *shop.Config) { c.URL = another })
 		importLines(t, restored, strings.ReplaceAll(strings.TrimSpace(freshShop), `"name":"Tea"`, `"name":"Mate"`))
 		sold(restored, 9, 7)
 		require.NoError(t, restored.Close())
 		storetest.Restore(t, e, another)
 		for _, s := range servers {
-			storetest.Soon(t, true, func() bool { return responseShows(s, admin(), "Mate", "1000") })
+			storetest.Eventually(t, true, func() bool { return responseShows(s, admin(), "Mate", "1000") })
 		}
 		say(9, 7)
 	})
@@ -191,12 +191,12 @@ func TestDatabaseRestoredWhileServing(t *testing.T) {
 // answer that they must be restarted, from memory as from the file.
 func TestFileRestoredWhileServing(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name != "sqlite" {
 			t.Skip("TestADatabaseIsRestoredUnderItsServers")
 		}
 		both := serveTwice(t, e)
-		restored, _ := shop.SQLiteFile(e.Another(t))
+		restored, _ := shop.SQLiteFile(e.OtherURL(t))
 		path, _ := shop.SQLiteFile(e.URL(t))
 		require.NoError(t, os.Rename(restored, path))
 		written := both.writer.as(admin())
@@ -212,7 +212,7 @@ func TestFileRestoredWhileServing(t *testing.T) {
 		}
 		for _, s := range []*testServer{both.writer, both.other} {
 			for _, path := range []string{teaPage, teaQuery, "/v2/inventories", "/v2/settings", "/graphql?query={settings{pageLength}}", "/graphql?query={stocks{nodes{available}}}", "/readyz"} {
-				storetest.Soon(t, true, func() bool {
+				storetest.Eventually(t, true, func() bool {
 					return strings.Contains(s.page(admin(), path).Body.String(), "must be restarted")
 				}, path)
 			}
@@ -227,7 +227,7 @@ func TestFileRestoredWhileServing(t *testing.T) {
 // catalog and prices of its own.
 func TestShoppersDoNotShareResponses(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := serveTwice(t, e).writer
 		anyone := &auth.Principal{ClientID: "storefront", Scopes: []string{"catalog:read"}}
 		acme := &auth.Principal{ClientID: "storefront", Scopes: []string{"catalog:read"}, AccountID: "acme"}

@@ -72,7 +72,7 @@ func statementCount(t *testing.T, s *testServer, method, target, body string, he
 
 func TestStatementsDoNotGrowWithThePage(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, manyProducts(), withClock(storetest.NewClock(noon)), func(c *shop.Config) { c.NoCache = true })
 		for range 110 {
 			_, err := s.store.TransactStock(t.Context(), "test", []stock.StockChange{{ProductID: "part-000", Action: stock.StockIncrement, Quantity: 1}})

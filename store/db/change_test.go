@@ -17,14 +17,14 @@ import (
 // reads anew everything that it kept.
 func TestADatabaseThatWentBackIsTold(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		var log storetest.Log
-		d, err := db.Open(t.Context(), db.Config{URL: e.URL(t), Synchronous: "OFF", Log: slog.New(slog.NewTextHandler(&log, nil))})
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		var log storetest.LogBuffer
+		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF", Log: slog.New(slog.NewTextHandler(&log, nil))})
 		require.NoError(t, err)
 		noticed := make(chan db.Topic, 100)
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{Changed: func(name db.Topic) { noticed <- name }}))
 		t.Cleanup(func() { _ = d.Close() })
-		other := e.SQL(t)
+		other := backend.SQL(t)
 		for range 2 {
 			require.NoError(t, d.Update(t.Context(), "", func(ctx context.Context, t *db.Tx) error { return d.Changed(ctx, t, db.TopicSettings) }))
 		}
@@ -39,7 +39,7 @@ func TestADatabaseThatWentBackIsTold(t *testing.T) {
 			for _, topic := range []db.Topic{db.TopicSettings, db.TopicCatalog, db.TopicKeys, db.TopicClients} { // once the database is found to be complete
 				require.Equal(t, topic, <-noticed)
 			}
-			storetest.Soon(t, n+1, func() int { return strings.Count(log.String(), "the database is complete") })
+			storetest.Eventually(t, n+1, func() int { return strings.Count(log.String(), "the database is complete") })
 			require.Equal(t, n+1, strings.Count(log.String(), "went back to an earlier state"))
 			require.NoError(t, d.Ping(t.Context()))
 		}

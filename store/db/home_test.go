@@ -17,15 +17,15 @@ import (
 
 // fileReplaced has a store write while its file gives way to another: nothing
 // that was acknowledged is lost, and nothing is answered from then on.
-func fileReplaced(e storetest.Engine) func(*testing.T) {
+func fileReplaced(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		if e.Name != "sqlite" {
+		if backend.Name != "sqlite" {
 			t.Skip("there is no file")
 		}
-		s := storetest.OpenWithStock(t, e, 0, "a")
-		path, _ := shop.SQLiteFile(e.URL(t))
-		other, _ := shop.SQLiteFile(e.Another(t))
-		require.NoError(t, e.SQL(t).Close()) // which knows nothing of all this
+		s := storetest.OpenWithStock(t, backend, 0, "a")
+		path, _ := shop.SQLiteFile(backend.URL(t))
+		other, _ := shop.SQLiteFile(backend.OtherURL(t))
+		require.NoError(t, backend.SQL(t).Close()) // which knows nothing of all this
 		former := filepath.Join(t.TempDir(), "former.db")
 		made := 0
 		for ; made < 5; made++ {
@@ -36,15 +36,15 @@ func fileReplaced(e storetest.Engine) func(*testing.T) {
 		storetest.RequireError(t, storetest.Increment(t.Context(), s, "a"), store.Unavailable, "", "must be restarted") // before any poll
 		require.ErrorContains(t, s.Ping(t.Context()), "moved away or replaced")
 		require.ErrorContains(t, s.Backup(t.Context(), filepath.Join(t.TempDir(), "backup.db")), "moved away or replaced")
-		storetest.Soon(t, true, func() bool {
+		storetest.Eventually(t, true, func() bool {
 			_, err := s.Stocks(t.Context(), store.ListQuery{})
 			return store.HasCode(err, store.Unavailable)
 		})
 		storetest.RequireError(t, storetest.Increment(t.Context(), s, "a"), store.Unavailable, "", "must be restarted")
-		storetest.Soon(t, 0, func() int64 { return sizeOf(t, path+"-wal") }, "the log is of the former file")
+		storetest.Eventually(t, 0, func() int64 { return sizeOf(t, path+"-wal") }, "the log is of the former file")
 		require.NoError(t, s.Close())
 
-		again, err := shop.Open(t.Context(), shop.Config{URL: e.URL(t)})
+		again, err := shop.Open(t.Context(), shop.Config{URL: backend.URL(t)})
 		require.NoError(t, err)
 		stocks, err := again.Stocks(t.Context(), store.ListQuery{})
 		require.NoError(t, err)
@@ -58,19 +58,19 @@ func fileReplaced(e storetest.Engine) func(*testing.T) {
 }
 
 // fileReplacedAtTheEnd has a store closed before it could notice.
-func fileReplacedAtTheEnd(e storetest.Engine) func(*testing.T) {
+func fileReplacedAtTheEnd(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		if e.Name != "sqlite" {
+		if backend.Name != "sqlite" {
 			t.Skip("there is no file")
 		}
-		s := storetest.OpenWithStock(t, e, 0, "a")
+		s := storetest.OpenWithStock(t, backend, 0, "a")
 		require.NoError(t, storetest.Increment(t.Context(), s, "a"))
-		path, _ := shop.SQLiteFile(e.URL(t))
-		other, _ := shop.SQLiteFile(e.Another(t))
-		require.NoError(t, e.SQL(t).Close()) // which knows nothing of all this
+		path, _ := shop.SQLiteFile(backend.URL(t))
+		other, _ := shop.SQLiteFile(backend.OtherURL(t))
+		require.NoError(t, backend.SQL(t).Close()) // which knows nothing of all this
 		require.NoError(t, os.Rename(other, path))
 		require.NoError(t, s.Close())
-		db, err := sql.Open("sqlite", e.URL(t))
+		db, err := sql.Open("sqlite", backend.URL(t))
 		require.NoError(t, err)
 		t.Cleanup(func() { db.Close() })
 		var records int
@@ -88,14 +88,14 @@ func sizeOf(t *testing.T, path string) int64 {
 
 // logGivenBack has somebody read one state while more is written than a log is
 // to keep.
-func logGivenBack(e storetest.Engine) func(*testing.T) {
+func logGivenBack(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		if e.Name != "sqlite" {
+		if backend.Name != "sqlite" {
 			t.Skip("there is no file")
 		}
-		s := storetest.OpenWithStock(t, e, 0, "a")
-		path, _ := shop.SQLiteFile(e.URL(t))
-		reader, err := e.SQL(t).Begin()
+		s := storetest.OpenWithStock(t, backend, 0, "a")
+		path, _ := shop.SQLiteFile(backend.URL(t))
+		reader, err := backend.SQL(t).Begin()
 		require.NoError(t, err)
 		var n int
 		require.NoError(t, reader.QueryRow(`SELECT COUNT(*) FROM stock`).Scan(&n))
@@ -106,7 +106,7 @@ func logGivenBack(e storetest.Engine) func(*testing.T) {
 		storetest.Import(t, s, text.String())
 		require.Greater(t, sizeOf(t, path+"-wal"), int64(33<<20), "the log cannot be emptied meanwhile")
 		require.NoError(t, reader.Rollback())
-		storetest.Soon(t, true, func() bool {
+		storetest.Eventually(t, true, func() bool {
 			require.NoError(t, storetest.Increment(t.Context(), s, "a"))
 			return sizeOf(t, path+"-wal") <= 32<<20
 		})

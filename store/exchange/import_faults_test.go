@@ -19,8 +19,8 @@ import (
 // faults are told, with line and member, and nothing is written.
 func TestImportErrors(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		d := storetest.NewSharedStore(t, e)
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		d := storetest.NewSharedStore(t, backend)
 		d.Run(t, "a fault names line, type and member", importFaultsNamed)
 		d.Run(t, "all faults of a line are told", importFaultsOfLine)
 		d.Run(t, "what a resource refers to is in the file or in the store", importReferences)
@@ -198,7 +198,7 @@ func importReferences(d *storetest.SharedStore) func(*testing.T) {
 			{"a usage's promotion", storetest.ShopLine("code_usage", "usage-1"), "code_usage", "promotion_id", []string{`promotion "ten-off"`}},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				storetest.DeleteAll(t, db)
+				storetest.DeleteAllRows(t, db)
 				_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines("", c.line)), exchange.ImportOptions{})
 				faults := storetest.ImportErrors(t, err)
 				require.Contains(t, membersOf(faults), c.member)
@@ -219,12 +219,12 @@ func importReferences(d *storetest.SharedStore) func(*testing.T) {
 			})
 		}
 		t.Run("each line that refers to what is missing is told", func(t *testing.T) {
-			storetest.DeleteAll(t, db)
+			storetest.DeleteAllRows(t, db)
 			_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(storetest.ShopLine("node", "sale"), storetest.ShopLine("node", "empty"))), exchange.ImportOptions{})
 			require.Len(t, storetest.ImportErrors(t, err), 2)
 		})
 		t.Run("a product's references may be missing", func(t *testing.T) {
-			storetest.DeleteAll(t, db)
+			storetest.DeleteAllRows(t, db)
 			storetest.Import(t, s, storetest.JoinLines(storetest.ShopLine("product", "kit"), storetest.ShopLine("product", "jar"), storetest.ShopLine("product", "anvil"), storetest.ShopLine("hierarchy", "seasons"), storetest.ShopLine("node", "sale"), storetest.ShopLine("stock", "chalk")))
 		})
 	}
@@ -253,7 +253,7 @@ func importTrees(d *storetest.SharedStore) func(*testing.T) {
 			{"a node moved away from its child", []string{node("tools", "attic", "")}, []int{1}, "hierarchy"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				storetest.DeleteAll(t, db)
+				storetest.DeleteAllRows(t, db)
 				storetest.Import(t, s, storetest.ShopFile)
 				_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(c.lines...)), exchange.ImportOptions{})
 				faults := storetest.ImportErrors(t, err)
@@ -268,7 +268,7 @@ func importTrees(d *storetest.SharedStore) func(*testing.T) {
 			})
 		}
 		t.Run("a whole tree moves to another hierarchy", func(t *testing.T) {
-			storetest.DeleteAll(t, db)
+			storetest.DeleteAllRows(t, db)
 			storetest.Import(t, s, storetest.ShopFile)
 			storetest.Import(t, s, storetest.JoinLines(node("tools", "attic", ""), node("hand-tools", "attic", "tools")))
 		})

@@ -21,8 +21,8 @@ import (
 // TestImport is the promise of Store.Import, but for its faults (ImportFaults).
 func TestImport(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		d := storetest.NewSharedStore(t, e)
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		d := storetest.NewSharedStore(t, backend)
 		d.Run(t, "a canonical file is kept as it stands", importKept)
 		d.Run(t, "a second import changes nothing", importAgain)
 		d.Run(t, "what was new or different is counted, each resource once", importCounted)
@@ -37,7 +37,7 @@ func TestImport(t *testing.T) {
 		d.Run(t, "an unknown type or member is passed over when that was asked for", importLenient)
 		d.Run(t, "a catalog keeps the time of its creation when it is changed", importKeepsCreation)
 		d.Run(t, "an import that was cancelled is finished by the next", importResumed)
-		t.Run("the same file imported twice at once is the same store", importTogether(e))
+		t.Run("the same file imported twice at once is the same store", importTogether(backend))
 		d.Run(t, "progress is told, pass by pass", importProgress)
 	})
 }
@@ -47,7 +47,7 @@ func importKept(d *storetest.SharedStore) func(*testing.T) {
 		s := d.Store
 		report := storetest.Import(t, s, storetest.ShopFile)
 		want := map[string]int{}
-		for _, line := range storetest.Shop() {
+		for _, line := range storetest.ShopLines() {
 			want[storetest.LineType(line)]++
 		}
 		require.Equal(t, want, report.Resources)
@@ -96,12 +96,12 @@ func importCounted(d *storetest.SharedStore) func(*testing.T) {
 			{"clients", []string{storetest.ShopLine("api_client", "till")}},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				storetest.DeleteAll(t, db)
+				storetest.DeleteAllRows(t, db)
 				require.Equal(t, len(c.lines), storetest.Import(t, s, storetest.JoinLines(c.lines...)).Changed, "all are new")
 			})
 		}
 		t.Run("one of many", func(t *testing.T) {
-			storetest.DeleteAll(t, db)
+			storetest.DeleteAllRows(t, db)
 			storetest.Import(t, s, storetest.ShopFile)
 			changed := strings.Replace(storetest.ShopFile, `"name":"Chalk"`, `"name":"Crayon"`, 1)
 			require.Equal(t, 1, storetest.Import(t, s, changed).Changed)
@@ -113,10 +113,10 @@ func importCounted(d *storetest.SharedStore) func(*testing.T) {
 func importOrder(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := d.Store, d.DB
-		want := slices.Sorted(slices.Values(storetest.Shop()))
+		want := slices.Sorted(slices.Values(storetest.ShopLines()))
 		rapid.Check(t, func(t *rapid.T) {
-			storetest.DeleteAll(t, db)
-			lines := inLedgerOrder(rapid.Permutation(storetest.Shop()).Draw(t, "lines"))
+			storetest.DeleteAllRows(t, db)
+			lines := inLedgerOrder(rapid.Permutation(storetest.ShopLines()).Draw(t, "lines"))
 			storetest.Import(t, s, storetest.JoinLines(lines...))
 			require.Equal(t, want, sortedLines(storetest.Export(t, s)))
 			storetest.RequireStockConsistent(t, db)
@@ -132,7 +132,7 @@ func sortedLines(text string) []string {
 // order in which they were made.
 func inLedgerOrder(lines []string) []string {
 	isLedger := func(line string) bool { return storetest.LineType(line) == "stock_transaction" }
-	ledger := slices.DeleteFunc(slices.Clone(storetest.Shop()), func(line string) bool { return !isLedger(line) })
+	ledger := slices.DeleteFunc(slices.Clone(storetest.ShopLines()), func(line string) bool { return !isLedger(line) })
 	for i := range lines {
 		if isLedger(lines[i]) {
 			lines[i], ledger = ledger[0], ledger[1:]
@@ -153,7 +153,7 @@ func importShuffled(d *storetest.SharedStore) func(*testing.T) {
 		lines := sortedLines(storetest.GenerateShop(t, 400, 5))
 		storetest.Import(t, s, storetest.JoinLines(lines...))
 		want := sortedLines(withoutLedger(storetest.Export(t, s))) // whose lines are new each time
-		storetest.DeleteAll(t, db)
+		storetest.DeleteAllRows(t, db)
 		inBatches(t, s, storetest.JoinLines(rapid.Permutation(lines).Example(1)...))
 		require.Equal(t, want, sortedLines(withoutLedger(storetest.Export(t, s))))
 		storetest.RequireStockConsistent(t, db)
@@ -177,12 +177,12 @@ func importDuplicates(d *storetest.SharedStore) func(*testing.T) {
 		s, db := d.Store, d.DB
 		for name, between := range map[string]int{"next to each other": 0, "in one batch": 100, "in different batches": 700} {
 			t.Run(name, func(t *testing.T) {
-				storetest.DeleteAll(t, db)
-				lines := storetest.Shop()
+				storetest.DeleteAllRows(t, db)
+				lines := storetest.ShopLines()
 				for range between {
 					lines = append(lines, lines[0])
 				}
-				for _, later := range storetest.Shop() {
+				for _, later := range storetest.ShopLines() {
 					lines = append(lines, strings.ReplaceAll(later, `"name":"Anvil"`, `"name":"Anvil II"`))
 				}
 				inBatches(t, s, storetest.JoinLines(lines...))
@@ -205,7 +205,7 @@ func importFormats(d *storetest.SharedStore) func(*testing.T) {
 			"everything at once": "\ufeff\r\n" + strings.TrimSuffix(strings.ReplaceAll(storetest.ShopFile, "\n", "\r\n\r\n"), "\r\n\r\n"),
 		} {
 			t.Run(name, func(t *testing.T) {
-				storetest.DeleteAll(t, db)
+				storetest.DeleteAllRows(t, db)
 				storetest.Import(t, s, text)
 				require.Equal(t, storetest.ShopFile, storetest.Export(t, s))
 			})
@@ -240,7 +240,7 @@ func importNulls(d *storetest.SharedStore) func(*testing.T) {
 			"custom_inputs":   `"custom_inputs":null`, "extensions": `"extensions":null`, "shopper_attributes": `"shopper_attributes":null`,
 		} {
 			t.Run(member, func(t *testing.T) {
-				storetest.DeleteAll(t, db)
+				storetest.DeleteAllRows(t, db)
 				product := storetest.ShopLine("product", "frame")
 				storetest.Import(t, s, storetest.JoinLines(strings.Replace(product, `"slug":"frame"`, `"slug":"frame",`+text, 1)))
 				require.Contains(t, storetest.Export(t, s), product)
@@ -293,15 +293,15 @@ func importKeepsCreation(d *storetest.SharedStore) func(*testing.T) {
 func importResumed(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := d.Store, d.DB
-		text := storetest.GenerateShop(t, storetest.Pick(200, 600), 7) + storetest.ShopFile
+		text := storetest.GenerateShop(t, storetest.QuickOrFull(200, 600), 7) + storetest.ShopFile
 		storetest.Import(t, s, text)
 		want := withoutLedger(storetest.Export(t, s))
 		for percent := 70; percent < 300; percent += 90 {
-			storetest.DeleteAll(t, db)
+			storetest.DeleteAllRows(t, db)
 			ctx, cancel := context.WithCancel(t.Context())
 			var mu sync.Mutex
 			seen := int64(0)
-			_, err := s.Import(ctx, storetest.Actor, storetest.Source(text), exchange.ImportOptions{Batch: storetest.Pick(170, 500), Progress: func(done int64) {
+			_, err := s.Import(ctx, storetest.Actor, storetest.Source(text), exchange.ImportOptions{Batch: storetest.QuickOrFull(170, 500), Progress: func(done int64) {
 				mu.Lock()
 				defer mu.Unlock()
 				if seen += done; seen > int64(len(text)*percent/100) {
@@ -321,9 +321,9 @@ func importResumed(d *storetest.SharedStore) func(*testing.T) {
 	}
 }
 
-func importTogether(e storetest.Engine) func(*testing.T) {
+func importTogether(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		stores := []*shop.Store{e.Open(t), e.Open(t), e.Open(t)}
+		stores := []*shop.Store{backend.Open(t), backend.Open(t), backend.Open(t)}
 		failures := make([]error, len(stores))
 		var group sync.WaitGroup
 		for i, s := range stores {
@@ -336,7 +336,7 @@ func importTogether(e storetest.Engine) func(*testing.T) {
 			require.NoError(t, failure)
 		}
 		require.Equal(t, storetest.ShopFile, storetest.Export(t, stores[0]))
-		storetest.RequireStockConsistent(t, e.SQL(t))
+		storetest.RequireStockConsistent(t, backend.SQL(t))
 	}
 }
 

@@ -72,7 +72,7 @@ func promotionWalk(d *storetest.SharedStore) func(*testing.T) {
 		worker, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); s.Work(worker) }()
-		storetest.Soon(t, 0, func() int { return storetest.CountRows(t, d.DB, "promotion_purge") })
+		storetest.Eventually(t, 0, func() int { return storetest.CountRows(t, d.DB, "promotion_purge") })
 		stop()
 		<-done
 		require.Equal(t, 1, storetest.CountRows(t, d.DB, "promotion_code"))

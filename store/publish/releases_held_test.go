@@ -62,7 +62,7 @@ func heldAt(t *testing.T, s *shop.Store) int64 {
 
 // A roll-back holds until somebody publishes on purpose, whatever else makes
 // releases meanwhile.
-func releaseHeld(e storetest.Engine) func(*testing.T) {
+func releaseHeld(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		unlessHeld := func(t *testing.T, s *shop.Store) {
 			t.Helper()
@@ -82,8 +82,8 @@ func releaseHeld(e storetest.Engine) func(*testing.T) {
 			"a job": func(t *testing.T, s *shop.Store, _ []string) {
 				task, err := s.PublishLater(t.Context(), storetest.Actor, "main", true)
 				require.NoError(t, err)
-				storetest.Work(t, s)
-				storetest.Soon(t, job.JobSucceeded, func() job.JobState {
+				storetest.RunWorker(t, s)
+				storetest.Eventually(t, job.JobSucceeded, func() job.JobState {
 					task, err = s.Job(t.Context(), task.ID)
 					require.NoError(t, err)
 					return task.State
@@ -98,7 +98,7 @@ func releaseHeld(e storetest.Engine) func(*testing.T) {
 			},
 		} {
 			t.Run(name+" ends it", func(t *testing.T) {
-				s := e.Open(t)
+				s := backend.Open(t)
 				ids := rolledBack(t, s)
 				require.Equal(t, ids[2], fmt.Sprint(heldAt(t, s)))
 				unlessHeld(t, s)
@@ -122,9 +122,9 @@ func releaseHeld(e storetest.Engine) func(*testing.T) {
 
 // Where shoppers see what is authored, publishing on purpose makes no release,
 // and ends the hold all the same.
-func releaseHeldTheSame(e storetest.Engine) func(*testing.T) {
+func releaseHeldTheSame(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		ids := rolledBack(t, s)
 		storetest.RenameProducts(t, s, "One")
 		storetest.Publish(t, s, "main")
@@ -141,9 +141,9 @@ func releaseHeldTheSame(e storetest.Engine) func(*testing.T) {
 
 // What was begun before a roll-back does not undo it: a publication, or a job
 // that waited.
-func releaseHeldMeanwhile(e storetest.Engine) func(*testing.T) {
+func releaseHeldMeanwhile(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		ids := rolledBack(t, s)
 		storetest.Publish(t, s, "main")
 		for name, begun := range map[string]func(rollBack func()) error{
@@ -174,7 +174,7 @@ func releaseHeldMeanwhile(e storetest.Engine) func(*testing.T) {
 		before, err := s.PublishLater(t.Context(), storetest.Actor, "main", true)
 		require.NoError(t, err)
 		serveRelease(t, s, ids[1])
-		storetest.Work(t, s)
+		storetest.RunWorker(t, s)
 		reached := func(task *job.Job) func() job.JobState {
 			return func() job.JobState {
 				now, err := s.Job(t.Context(), task.ID)
@@ -182,11 +182,11 @@ func releaseHeldMeanwhile(e storetest.Engine) func(*testing.T) {
 				return now.State
 			}
 		}
-		storetest.Soon(t, job.JobFailed, reached(before))
+		storetest.Eventually(t, job.JobFailed, reached(before))
 		require.Equal(t, "Two", anvilOf(t, s))
 		after, err := s.PublishLater(t.Context(), storetest.Actor, "main", true)
 		require.NoError(t, err)
-		storetest.Soon(t, job.JobSucceeded, reached(after))
+		storetest.Eventually(t, job.JobSucceeded, reached(after))
 		require.Equal(t, "Queued", anvilOf(t, s))
 	}
 }

@@ -20,20 +20,20 @@ import (
 // and timed by a real store.
 func TestCatalogRules(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		t.Run("imported rules lead shoppers to their catalogs", rulesImported(e))
-		t.Run("of two rules as good and as old the one imported first wins", rulesInOrder(e))
-		t.Run("a schedule begins and ends at its instants, by the clock", rulesByTheClock(e))
-		t.Run("a view goes on with the catalog it was made with, and explains that one", rulesOnce(e))
-		t.Run("a rule counts at once, here and in another open store", rulesAtOnce(e))
-		t.Run("choosing costs no statement once the rules are known", rulesKept(e))
-		t.Run("an explanation says what is chosen", rulesExplained(e))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("imported rules lead shoppers to their catalogs", rulesImported(backend))
+		t.Run("of two rules as good and as old the one imported first wins", rulesInOrder(backend))
+		t.Run("a schedule begins and ends at its instants, by the clock", rulesByTheClock(backend))
+		t.Run("a view goes on with the catalog it was made with, and explains that one", rulesOnce(backend))
+		t.Run("a rule counts at once, here and in another open store", rulesAtOnce(backend))
+		t.Run("choosing costs no statement once the rules are known", rulesKept(backend))
+		t.Run("an explanation says what is chosen", rulesExplained(backend))
 	})
 }
 
-func rulesImported(e storetest.Engine) func(*testing.T) {
+func rulesImported(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenPublished(t, e, storetest.At(storetest.NewClock(storetest.Noon)))
+		s := storetest.OpenPublished(t, backend, storetest.WithClock(storetest.NewClock(storetest.Noon)))
 		member := release.ShopperContext{AccountID: "acme", AccountTags: []string{"silver", "gold"}, CustomerID: "bob"}
 		for _, c := range []struct {
 			name    string
@@ -53,24 +53,24 @@ func rulesImported(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func rulesInOrder(e storetest.Engine) func(*testing.T) {
+func rulesInOrder(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenPublished(t, e)
+		s := storetest.OpenPublished(t, backend)
 		toMain := func(id string) string {
-			return strings.ReplaceAll(storetest.OutletRule(id, `"channels":["kiosk"],`), "outlet", "main")
+			return strings.ReplaceAll(storetest.OutletRuleLine(id, `"channels":["kiosk"],`), "outlet", "main")
 		}
-		storetest.Import(t, s, storetest.JoinLines(storetest.OutletRule("z-first", `"channels":["kiosk"],`), toMain("a-second")))
+		storetest.Import(t, s, storetest.JoinLines(storetest.OutletRuleLine("z-first", `"channels":["kiosk"],`), toMain("a-second")))
 		require.Equal(t, "outlet", storetest.ShopperCatalog(t, s, release.ShopperContext{Channel: "kiosk"}))
-		storetest.Import(t, s, storetest.JoinLines(toMain("a-second"), storetest.OutletRule("z-first", `"channels":["kiosk","stall"],`)))
+		storetest.Import(t, s, storetest.JoinLines(toMain("a-second"), storetest.OutletRuleLine("z-first", `"channels":["kiosk","stall"],`)))
 		require.Equal(t, "outlet", storetest.ShopperCatalog(t, s, release.ShopperContext{Channel: "kiosk"}), "a change keeps the order of the first import")
 	}
 }
 
-func rulesByTheClock(e storetest.Engine) func(*testing.T) {
+func rulesByTheClock(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := storetest.OpenPublished(t, e, storetest.At(clock))
-		storetest.Import(t, s, storetest.JoinLines(storetest.OutletRule("hour", `"channels":["web"],"schedules":[{"valid_from":"2024-05-30T13:00:00.000Z","valid_to":"2024-05-30T14:00:00.000Z"}],`)))
+		s := storetest.OpenPublished(t, backend, storetest.WithClock(clock))
+		storetest.Import(t, s, storetest.JoinLines(storetest.OutletRuleLine("hour", `"channels":["web"],"schedules":[{"valid_from":"2024-05-30T13:00:00.000Z","valid_to":"2024-05-30T14:00:00.000Z"}],`)))
 		for _, c := range []struct{ at, want, until string }{
 			{"12:00:00.000", "main", "13:00:00"},
 			{"12:59:59.999", "main", "13:00:00"},
@@ -92,11 +92,11 @@ func rulesByTheClock(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func rulesOnce(e storetest.Engine) func(*testing.T) {
+func rulesOnce(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenPublished(t, e)
+		s := storetest.OpenPublished(t, backend)
 		v := storetest.View(t, s, release.ShopperContext{Channel: "web"})
-		storetest.Import(t, s, storetest.JoinLines(storetest.OutletRule("web", `"channels":["web"],`)))
+		storetest.Import(t, s, storetest.JoinLines(storetest.OutletRuleLine("web", `"channels":["web"],`)))
 		require.Equal(t, "outlet", storetest.ShopperCatalog(t, s, release.ShopperContext{Channel: "web"}))
 		require.Equal(t, "Anvil", storetest.FindProduct(t, v, "anvil").Name())
 		x := v.Resolution()
@@ -105,30 +105,30 @@ func rulesOnce(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func rulesAtOnce(e storetest.Engine) func(*testing.T) {
+func rulesAtOnce(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		here, there := storetest.OpenPublished(t, e), e.Open(t)
+		here, there := storetest.OpenPublished(t, backend), backend.Open(t)
 		kiosk := release.ShopperContext{Channel: "kiosk"}
 		require.Equal(t, "main", storetest.ShopperCatalog(t, there, kiosk))
 		outlet, name := "outlet", "kiosk"
 		made, err := here.CreateCatalogRule(t.Context(), storetest.Actor, "", catalog.RuleChange{Name: &name, CatalogID: &outlet, Channels: []string{"kiosk"}})
 		require.NoError(t, err)
 		require.Equal(t, "outlet", storetest.ShopperCatalog(t, here, kiosk))
-		storetest.Soon(t, "outlet", func() string { return storetest.ShopperCatalog(t, there, kiosk) })
+		storetest.Eventually(t, "outlet", func() string { return storetest.ShopperCatalog(t, there, kiosk) })
 		_, err = there.UpdateCatalogRule(t.Context(), storetest.Actor, made.ID, catalog.RuleChange{Channels: []string{"stall"}})
 		require.NoError(t, err)
 		require.Equal(t, "main", storetest.ShopperCatalog(t, there, kiosk))
-		storetest.Soon(t, "outlet", func() string { return storetest.ShopperCatalog(t, here, release.ShopperContext{Channel: "stall"}) })
+		storetest.Eventually(t, "outlet", func() string { return storetest.ShopperCatalog(t, here, release.ShopperContext{Channel: "stall"}) })
 		require.NoError(t, here.DeleteCatalogRule(t.Context(), storetest.Actor, made.ID))
 		require.Equal(t, "main", storetest.ShopperCatalog(t, here, release.ShopperContext{Channel: "stall"}))
 	}
 }
 
-func rulesKept(e storetest.Engine) func(*testing.T) {
+func rulesKept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenPublished(t, e)
+		s := storetest.OpenPublished(t, backend)
 		// What was just published is noticed once more, as another process's.
-		storetest.Soon(t, "[]", func() string {
+		storetest.Eventually(t, "[]", func() string {
 			ctx, counter := store.CountStatements(t.Context())
 			for _, channel := range []string{"web", "mobile", ""} {
 				v, err := s.View(ctx, release.ShopperContext{Channel: channel})
@@ -142,9 +142,9 @@ func rulesKept(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func rulesExplained(e storetest.Engine) func(*testing.T) {
+func rulesExplained(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t, storetest.At(storetest.NewClock(storetest.Noon)))
+		s := backend.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon)))
 		explain := func(shopper release.ShopperContext) *release.CatalogResolution {
 			x, err := s.CatalogResolution(context.Background(), shopper, nil)
 			require.NoError(t, err)
