@@ -179,7 +179,7 @@ func TestDatabaseRestoredWhileServing(t *testing.T) {
 		importLines(t, restored, strings.ReplaceAll(strings.TrimSpace(freshShop), `"name":"Tea"`, `"name":"Mate"`))
 		sold(restored, 9, 7)
 		require.NoError(t, restored.Close())
-		storetest.Restore(t, e, another)
+		storetest.ReplaceDatabase(t, e, another)
 		for _, s := range servers {
 			storetest.Eventually(t, true, func() bool { return responseShows(s, admin(), "Mate", "1000") })
 		}
