@@ -104,7 +104,7 @@ func pageCursorValues(backend storetest.Backend) func(*testing.T) {
 		}{
 			{"text", store.Sort{}, "tomorrow"},
 			{"text with NUL", store.Sort{}, "a\x00b"},
-			{"text that is not UTF-8", store.Sort{}, "\xff"},
+			{"text that is not valid UTF-8", store.Sort{}, "\xff"},
 			{"base64 of text", store.Sort{}, base64.RawURLEncoding.EncodeToString([]byte("hello"))},
 			{"base64 of other JSON", store.Sort{}, base64.RawURLEncoding.EncodeToString([]byte("[1]"))},
 			{"no key", store.Sort{}, forged(t, s, store.Sort{}, nil)},
@@ -142,7 +142,7 @@ func pageRanges(t *testing.T) {
 		{"no sort key", "sku", "gt", "a", []string{`"sku"`, "id, created_at or updated_at"}},
 		{"no operator of ranges", "id", "like", "a", []string{`like`}},
 		{"an id with NUL", "id", "gt", "a\x00b", []string{"id"}},
-		{"an id that is not UTF-8", "id", "gt", "a\xff", []string{"id"}},
+		{"an id that is not valid UTF-8", "id", "gt", "a\xff", []string{"id"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := store.NewRange(c.attribute, c.operator, c.value)

@@ -14,7 +14,7 @@ func TestWholeNumber(t *testing.T) {
 		"100e-2": "1", "0.000": "0", "9007199254740993.0": "9007199254740993",
 		"2.5": "", "2e-1": "", "1e101": "", "1e999999999999999999999": "", "0.01e1": "", "-1.1": "",
 	} {
-		digits, ok := wholeNumber(number)
+		digits, ok := integerDigits(number)
 		require.Equal(t, want != "", ok, number)
 		if ok {
 			require.Equal(t, want, digits, number)

@@ -9,28 +9,27 @@ import (
 	"strings"
 )
 
-// DecodeJSON is json.Unmarshal for JSON from outside. It compares member names
-// exactly (ExactMembers), and takes a whole number as JSON has it: 2.0 and 2e0
-// are 2.
+// DecodeJSON is json.Unmarshal for client input. It compares member names exactly
+// (ExactMembers) and accepts whole numbers in any form: 2.0 and 2e0 are 2.
 func DecodeJSON(raw []byte, into any) error {
 	raw, _ = ExactMembers(raw, reflect.TypeOf(into))
 	err := json.Unmarshal(raw, into)
 	if mistyped := new(json.UnmarshalTypeError); errors.As(err, &mistyped) {
-		if plain := PlainNumbers(raw, reflect.TypeOf(into)); plain != nil {
+		if plain := NormalizeIntegers(raw, reflect.TypeOf(into)); plain != nil {
 			return json.Unmarshal(plain, into)
 		}
 	}
 	return err
 }
 
-// PlainNumbers writes numbers as digits where the shape takes whole numbers and
-// they are; nil when there are none to change.
-func PlainNumbers(raw []byte, shape reflect.Type) []byte {
-	w := &shapeWalk{raw: raw, decoder: json.NewDecoder(bytes.NewReader(raw)), next: shape}
+// NormalizeIntegers rewrites numbers such as 2.0 as digits where shape has integers; nil if
+// nothing changes.
+func NormalizeIntegers(raw []byte, shape reflect.Type) []byte {
+	w := &numberWalker{raw: raw, decoder: json.NewDecoder(bytes.NewReader(raw)), next: shape}
 	w.decoder.UseNumber()
 	for {
 		token, err := w.decoder.Token()
-		if err != nil { // the end; what is no JSON was refused before
+		if err != nil { // the end; malformed JSON was rejected before
 			break
 		}
 		w.take(token)
@@ -41,33 +40,33 @@ func PlainNumbers(raw []byte, shape reflect.Type) []byte {
 	return append(w.changed, raw[w.copied:]...)
 }
 
-// shapeWalk goes through a JSON value beside its shape.
-type shapeWalk struct {
+// numberWalker walks a JSON value along its type.
+type numberWalker struct {
 	raw     []byte
 	decoder *json.Decoder
-	within  []shapeLevel
-	next    reflect.Type // of the next value; nil for one that nobody knows
+	levels  []shapeLevel
+	next    reflect.Type // of the next value; nil if unknown
 
-	changed []byte // raw as far as copied, with what was changed
+	changed []byte // raw up to copied, with changes
 	copied  int
 }
 
-// shapeLevel is an object or an array that the walk is in.
+// shapeLevel is an object or array that encloses the current position.
 type shapeLevel struct {
 	shape    reflect.Type
 	object   bool
-	valueDue bool // of a member whose name was read
+	valueDue bool // a member's name was read
 }
 
-func (w *shapeWalk) take(token json.Token) {
+func (w *numberWalker) take(token json.Token) {
 	switch token := token.(type) {
 	case json.Delim:
 		if token == '{' || token == '[' {
-			w.within = append(w.within, shapeLevel{shape: transparent(w.next), object: token == '{'})
+			w.levels = append(w.levels, shapeLevel{shape: indirect(w.next), object: token == '{'})
 			w.expect()
 			return
 		}
-		w.within = w.within[:len(w.within)-1]
+		w.levels = w.levels[:len(w.levels)-1]
 	case string:
 		if top := w.top(); top != nil && top.object && !top.valueDue {
 			top.valueDue, w.next = true, nil
@@ -77,7 +76,7 @@ func (w *shapeWalk) take(token json.Token) {
 			return
 		}
 	case json.Number:
-		if shape := transparent(w.next); shape != nil && shape.Kind() >= reflect.Int && shape.Kind() <= reflect.Int64 {
+		if shape := indirect(w.next); shape != nil && shape.Kind() >= reflect.Int && shape.Kind() <= reflect.Int64 {
 			w.rewrite(token.String())
 		}
 	}
@@ -87,24 +86,24 @@ func (w *shapeWalk) take(token json.Token) {
 	}
 }
 
-func (w *shapeWalk) top() *shapeLevel {
-	if len(w.within) == 0 {
+func (w *numberWalker) top() *shapeLevel {
+	if len(w.levels) == 0 {
 		return nil
 	}
-	return &w.within[len(w.within)-1]
+	return &w.levels[len(w.levels)-1]
 }
 
-// expect tells what an array's next element is.
-func (w *shapeWalk) expect() {
+// expect sets the type of an array's next element.
+func (w *numberWalker) expect() {
 	w.next = nil
 	if top := w.top(); !top.object && top.shape != nil && top.shape.Kind() == reflect.Slice {
 		w.next = top.shape.Elem()
 	}
 }
 
-// rewrite writes the number that was just read as digits.
-func (w *shapeWalk) rewrite(number string) {
-	digits, ok := wholeNumber(number)
+// rewrite replaces the number just read by digits.
+func (w *numberWalker) rewrite(number string) {
+	digits, ok := integerDigits(number)
 	if !ok || digits == number {
 		return
 	}
@@ -113,9 +112,8 @@ func (w *shapeWalk) rewrite(number string) {
 	w.copied = end
 }
 
-// transparent is a shape without its pointers; nil for one that reads its JSON
-// itself.
-func transparent(shape reflect.Type) reflect.Type {
+// indirect returns shape without pointers; nil if it implements json.Unmarshaler.
+func indirect(shape reflect.Type) reflect.Type {
 	for shape != nil && shape.Kind() == reflect.Pointer {
 		shape = shape.Elem()
 	}
@@ -125,22 +123,20 @@ func transparent(shape reflect.Type) reflect.Type {
 	return shape
 }
 
-// ParseWhole reads a whole number of JSON.
-func ParseWhole(raw []byte) (int64, error) {
-	digits, ok := wholeNumber(string(raw))
+// ParseInteger parses an integer in any JSON form.
+func ParseInteger(raw []byte) (int64, error) {
+	digits, ok := integerDigits(string(raw))
 	if !ok {
 		return 0, strconv.ErrSyntax
 	}
 	return strconv.ParseInt(digits, 10, 64)
 }
 
-// maxExponent bounds what is written out, far beyond every whole number there
-// is.
+// maxExponent is larger than in any integer that fits.
 const maxExponent = 100
 
-// wholeNumber writes a number of JSON as digits; ok is false for one that is
-// not whole.
-func wholeNumber(number string) (digits string, ok bool) {
+// integerDigits returns a JSON number as digits; ok is false if it is not whole.
+func integerDigits(number string) (digits string, ok bool) {
 	mantissa, exponent := number, 0
 	if at := strings.IndexAny(number, "eE"); at >= 0 {
 		n, err := strconv.Atoi(number[at+1:])
@@ -170,7 +166,7 @@ func wholeNumber(number string) (digits string, ok bool) {
 	return all, true
 }
 
-// MemberType is the type of what a JSON object has under a name.
+// MemberType returns the type of the member called name.
 func MemberType(shape reflect.Type, name string) (reflect.Type, bool) {
 	if shape.Kind() == reflect.Map {
 		return shape.Elem(), true

@@ -12,7 +12,7 @@ import (
 func TestAJobRestsAsLongAsItWorkedWhileRequestsCome(t *testing.T) {
 	t.Parallel()
 	began := time.Unix(0, 0)
-	c := &courtesy{since: began, seen: 7}
+	c := &throttle{resumed: began, lastRequests: 7}
 	for _, step := range []struct {
 		name  string
 		after time.Duration // since the last rest, or look
@@ -24,12 +24,12 @@ func TestAJobRestsAsLongAsItWorkedWhileRequestsCome(t *testing.T) {
 		{"somebody asks", 5 * time.Millisecond, 9, 5 * time.Millisecond},
 		{"others came during the rest", 3 * time.Millisecond, 20, 3 * time.Millisecond},
 		{"nobody came since", 3 * time.Millisecond, 20, 0},
-		{"it worked for long", time.Minute, 21, longestRest},
+		{"it worked for long", time.Minute, 21, maxPause},
 	} {
-		now := c.since.Add(step.after)
-		require.Equal(t, step.rest, c.due(now, step.asked), step.name)
+		now := c.resumed.Add(step.after)
+		require.Equal(t, step.rest, c.pause(now, step.asked), step.name)
 		if step.rest > 0 {
-			c.since = now.Add(step.rest)
+			c.resumed = now.Add(step.rest)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func TestADatabaseThatWentBackIsTold(t *testing.T) {
 		t.Cleanup(func() { _ = d.Close() })
 		other := backend.SQL(t)
 		for range 2 {
-			require.NoError(t, d.Update(t.Context(), "", func(ctx context.Context, t *db.Tx) error { return d.Changed(ctx, t, db.TopicSettings) }))
+			require.NoError(t, d.Update(t.Context(), "", func(ctx context.Context, t *db.Tx) error { return d.BumpTopic(ctx, t, db.TopicSettings) }))
 		}
 		time.Sleep(2 * db.PollEvery) // until they are found too
 		require.Zero(t, strings.Count(log.String(), "went back"))

@@ -15,22 +15,22 @@ func TestCheckJSON(t *testing.T) {
 		{`{"a":"plain"}`, ""},
 		{`{"a":"\u00e9 \ud83d\ude00 é 😀"}`, ""},
 		{`{"a":"\\ud800 \\u0000 \\\\ud800"}`, ""},
-		{`{"a":"\\\ud800"}`, "a holds half"},
-		{`{"a":"\ud800"}`, "a holds half"},
-		{`{"a":"\ud800x"}`, "a holds half"},
-		{`{"a":"\ud83d\ud83d\ude00"}`, "a holds half"},
-		{`{"a":"\ude00"}`, "a holds half"},
-		{`{"a":"\uD800\u0041"}`, "a holds half"},
+		{`{"a":"\\\ud800"}`, "a contains half"},
+		{`{"a":"\ud800"}`, "a contains half"},
+		{`{"a":"\ud800x"}`, "a contains half"},
+		{`{"a":"\ud83d\ud83d\ude00"}`, "a contains half"},
+		{`{"a":"\ude00"}`, "a contains half"},
+		{`{"a":"\uD800\u0041"}`, "a contains half"},
 		{`{"a":"\u0000"}`, ""},
-		{"{\"a\":\"\xff\"}", "a is not UTF-8"},
-		{"{\"a\":\"\xed\xa0\x80\"}", "a is not UTF-8"},
-		{`{"x":1,"data":{"codes":[{"code":"a"},{"n":[1,2],"code":"\ud800"}]}}`, "data.codes.1.code holds half"},
+		{"{\"a\":\"\xff\"}", "a is not valid UTF-8"},
+		{"{\"a\":\"\xed\xa0\x80\"}", "a is not valid UTF-8"},
+		{`{"x":1,"data":{"codes":[{"code":"a"},{"n":[1,2],"code":"\ud800"}]}}`, "data.codes.1.code contains half"},
 		{`{"x":[[],{},[true,null,"\udfff"]]}`, "x.2.2 holds"},
-		{`{"data":{"\ud800":1}}`, "data has a member whose name holds half"},
-		{`{"\ud800":1}`, "has a member whose name holds half"},
-		{`["\ud800"]`, "0 holds half"},
-		{`"\ud800"`, "holds half"},
-		{`{"a":{"b":"x"},"c":"\ud800"}`, "c holds half"},
+		{`{"data":{"\ud800":1}}`, "data has a member whose name contains half"},
+		{`{"\ud800":1}`, "has a member whose name contains half"},
+		{`["\ud800"]`, "0 contains half"},
+		{`"\ud800"`, "contains half"},
+		{`{"a":{"b":"x"},"c":"\ud800"}`, "c contains half"},
 		{`{"a":`, ""}, {`{"a":"\ud8`, ""}, {`}\u0000`, ""}, {``, ""}, {`\u0000`, ""},
 	} {
 		err := CheckJSON([]byte(test.raw))
@@ -45,9 +45,9 @@ func TestCheckJSON(t *testing.T) {
 
 func TestCheckLineRefusesNUL(t *testing.T) {
 	t.Parallel()
-	require.NoError(t, CheckLine([]byte(`{"a":"\\u0000"}`)))
-	require.ErrorContains(t, CheckLine([]byte(`{"a":["x","\u0000"]}`)), "a.1 holds the character U+0000")
-	require.ErrorContains(t, CheckLine([]byte(`{"a":["x","\ud800"]}`)), "a.1 holds half")
+	require.NoError(t, CheckImportLine([]byte(`{"a":"\\u0000"}`)))
+	require.ErrorContains(t, CheckImportLine([]byte(`{"a":["x","\u0000"]}`)), "a.1 holds the character U+0000")
+	require.ErrorContains(t, CheckImportLine([]byte(`{"a":["x","\ud800"]}`)), "a.1 contains half")
 }
 
 // What passes is decoded to what was sent: U+FFFD is there only where it was
