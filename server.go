@@ -57,7 +57,7 @@ type commands struct {
 	Backup  cli.Backup        `cmd:"" help:"Copy a SQLite database to a file."`
 	Restore cli.Restore       `cmd:"" help:"Create a SQLite database from a backup."`
 	Migrate cli.Migrate       `cmd:"" help:"Migrate the database to the schema of this version."`
-	Schema  cli.Schema        `cmd:"" help:"Print the GraphQL schema."`
+	Schema  cli.Schema        `cmd:"" help:"Print the GraphQL schema, or the JSON Schema of import files."`
 	Health  cli.Health        `cmd:"" help:"Check the server on this machine."`
 	cli.Builtin
 }

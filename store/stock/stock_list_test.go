@@ -17,25 +17,24 @@ import (
 	"portico/store/storetest"
 )
 
-// TestStockList is the promise of the list Store.Stocks: whichever way one pages
-// through it, every row comes exactly once, in order.
+// TestStockList tests Store.Stocks: any way of paging returns each row once, in order.
 func TestStockList(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, testStockList)
 }
 
 func testStockList(t *testing.T, backend storetest.Backend) {
-	t.Run("an empty list has a page", stocksEmpty(backend))
-	t.Run("paging through it gives every row once, in order", stocksWalk(backend))
-	t.Run("a page between cursors holds the rows between them", stocksBetween(backend))
-	t.Run("ranges leave the rows within them, and count them", stocksRanges(backend))
-	t.Run("paging while others write gives every row once", stocksUnderWrites(backend))
-	t.Run("the times are the earliest creation and the latest change", stocksTimes(backend))
-	t.Run("several are read by their ids", stocksByID(backend))
+	t.Run("an empty list", stocksEmpty(backend))
+	t.Run("paging returns each row once, in order", stocksWalk(backend))
+	t.Run("a page between two cursors", stocksBetween(backend))
+	t.Run("ranges filter and count rows", stocksRanges(backend))
+	t.Run("paging during writes returns each row once", stocksUnderWrites(backend))
+	t.Run("the list's times", stocksTimes(backend))
+	t.Run("reads by IDs", stocksByID(backend))
 }
 
-// sorts are all orders of a list.
-func sorts() []store.Sort {
+// allSorts returns all orders of a list.
+func allSorts() []store.Sort {
 	var list []store.Sort
 	for _, by := range []store.SortBy{store.SortDefault, store.SortID, store.SortCreatedAt, store.SortUpdatedAt} {
 		list = append(list, store.Sort{By: by}, store.Sort{By: by, Descending: true})
@@ -43,8 +42,8 @@ func sorts() []store.Sort {
 	return list
 }
 
-// inOrder is what paging must give: the ids, sorted.
-func inOrder(rows []stock.Stock, sort store.Sort) []string {
+// sortedIDs returns the IDs in the order of the list.
+func sortedIDs(rows []stock.Stock, sort store.Sort) []string {
 	rows = slices.Clone(rows)
 	slices.SortFunc(rows, func(a, b stock.Stock) int {
 		order := strings.Compare(a.ProductID, b.ProductID)
@@ -66,7 +65,7 @@ func inOrder(rows []stock.Stock, sort store.Sort) []string {
 	return ids
 }
 
-// drawStocks draws rows many of which share their times.
+// drawStocks draws rows, many of which share their times.
 func drawStocks(t *rapid.T) []stock.Stock {
 	moment := rapid.Map(rapid.IntRange(0, 3), func(n int) time.Time { return storetest.Noon.Add(time.Duration(n) * time.Millisecond) })
 	ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[A-Za-z0-9_-]{1,4}`), 0, 40, rapid.ID[string]).Draw(t, "ids")
@@ -101,9 +100,9 @@ func stocksWalk(backend storetest.Backend) func(*testing.T) {
 			storetest.ClearStock(t, db)
 			storetest.SeedStock(t, db, rows...)
 			storetest.RefreshStock(t, s)
-			w := walk{s: s, size: rapid.IntRange(1, 12).Draw(t, "page")}
-			for _, w.query.Sort = range sorts() {
-				want := inOrder(rows, w.query.Sort)
+			w := pager{s: s, size: rapid.IntRange(1, 12).Draw(t, "page")}
+			for _, w.query.Sort = range allSorts() {
+				want := sortedIDs(rows, w.query.Sort)
 				require.Equal(t, want, w.forwards(t), "forwards by key, %+v", w.query.Sort)
 				require.Equal(t, want, w.backwards(t), "backwards by key, %+v", w.query.Sort)
 				require.Equal(t, want, w.byOffset(t), "by offset, %+v", w.query.Sort)
@@ -112,14 +111,14 @@ func stocksWalk(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// walk pages through the whole list.
-type walk struct {
+// pager pages through the whole list.
+type pager struct {
 	s     *shop.Store
 	query store.ListQuery // without a page
 	size  int             // rows of a page
 }
 
-func (w walk) page(t require.TestingT, page store.Page) *store.Slice[*stock.Stock] {
+func (w pager) page(t require.TestingT, page store.Page) *store.Slice[*stock.Stock] {
 	query := w.query
 	query.Page = page
 	slice, err := w.s.Stocks(context.Background(), query)
@@ -130,41 +129,41 @@ func (w walk) page(t require.TestingT, page store.Page) *store.Slice[*stock.Stoc
 	return slice
 }
 
-func (w walk) forwards(t require.TestingT) []string {
+func (w pager) forwards(t require.TestingT) []string {
 	ids, page := []string{}, store.Page{First: &w.size}
 	for {
 		slice := w.page(t, page)
-		ids = append(ids, idsOf(slice)...)
+		ids = append(ids, stockIDs(slice)...)
 		require.Equal(t, page.After != nil, slice.HasPrevious)
 		if !slice.HasNext {
 			return ids
 		}
-		require.Len(t, slice.Items, w.size, "a page with a next one is full")
+		require.Len(t, slice.Items, w.size, "only the last page may be short")
 		page.After = new(slice.Cursors()[w.size-1])
 	}
 }
 
-func (w walk) backwards(t require.TestingT) []string {
+func (w pager) backwards(t require.TestingT) []string {
 	ids, page := []string{}, store.Page{Last: &w.size}
 	for {
 		slice := w.page(t, page)
-		ids = append(idsOf(slice), ids...)
+		ids = append(stockIDs(slice), ids...)
 		require.Equal(t, page.Before != nil, slice.HasNext)
 		if !slice.HasPrevious {
 			return ids
 		}
-		require.Len(t, slice.Items, w.size, "a page with a previous one is full")
+		require.Len(t, slice.Items, w.size, "only the first page may be short")
 		page.Before = new(slice.Cursors()[0])
 	}
 }
 
-func (w walk) byOffset(t require.TestingT) []string {
+func (w pager) byOffset(t require.TestingT) []string {
 	ids := []string{}
 	for {
 		slice := w.page(t, store.Page{First: &w.size, Offset: new(len(ids))})
 		require.Equal(t, len(ids), slice.Offset)
 		require.Equal(t, slice.Offset > 0, slice.HasPrevious)
-		ids = append(ids, idsOf(slice)...)
+		ids = append(ids, stockIDs(slice)...)
 		if !slice.HasNext {
 			total, err := slice.Total(context.Background())
 			require.NoError(t, err)
@@ -174,7 +173,7 @@ func (w walk) byOffset(t require.TestingT) []string {
 	}
 }
 
-func idsOf(slice *store.Slice[*stock.Stock]) []string {
+func stockIDs(slice *store.Slice[*stock.Stock]) []string {
 	ids := []string{}
 	for _, stock := range slice.Items {
 		ids = append(ids, stock.ProductID)
@@ -193,18 +192,18 @@ func stocksBetween(backend storetest.Backend) func(*testing.T) {
 			storetest.ClearStock(t, db)
 			storetest.SeedStock(t, db, rows...)
 			storetest.RefreshStock(t, s)
-			sort := rapid.SampledFrom(sorts()).Draw(t, "sort")
-			want := inOrder(rows, sort)
-			all := walk{s: s, size: 100, query: store.ListQuery{Sort: sort}}.page(t, store.Page{First: new(100)})
+			sort := rapid.SampledFrom(allSorts()).Draw(t, "sort")
+			want := sortedIDs(rows, sort)
+			all := pager{s: s, size: 100, query: store.ListQuery{Sort: sort}}.page(t, store.Page{First: new(100)})
 			after := rapid.IntRange(0, len(rows)-1).Draw(t, "after")
 			before := rapid.IntRange(after, len(rows)-1).Draw(t, "before")
 			size := rapid.IntRange(1, 12).Draw(t, "page")
-			w := walk{s: s, size: size, query: store.ListQuery{Sort: sort}}
+			w := pager{s: s, size: size, query: store.ListQuery{Sort: sort}}
 			window := want[min(after+1, before):before]
 			forward := w.page(t, store.Page{First: &size, After: &all.Cursors()[after], Before: &all.Cursors()[before]})
-			require.Equal(t, window[:min(size, len(window))], idsOf(forward))
+			require.Equal(t, window[:min(size, len(window))], stockIDs(forward))
 			backward := w.page(t, store.Page{Last: &size, After: &all.Cursors()[after], Before: &all.Cursors()[before]})
-			require.Equal(t, window[max(0, len(window)-size):], idsOf(backward))
+			require.Equal(t, window[max(0, len(window)-size):], stockIDs(backward))
 		})
 	}
 }
@@ -234,20 +233,20 @@ func stocksRanges(backend storetest.Backend) func(*testing.T) {
 				case "updated_at":
 					order = row.UpdatedAt.Compare(moment)
 				}
-				return !holds(order, operator)
+				return !satisfies(order, operator)
 			})
-			sort := rapid.SampledFrom(sorts()).Draw(t, "sort")
-			w := walk{s: s, size: rapid.IntRange(1, 12).Draw(t, "page"), query: store.ListQuery{Sort: sort, Ranges: []store.Range{bound}}}
-			want := inOrder(left, sort)
+			sort := rapid.SampledFrom(allSorts()).Draw(t, "sort")
+			w := pager{s: s, size: rapid.IntRange(1, 12).Draw(t, "page"), query: store.ListQuery{Sort: sort, Ranges: []store.Range{bound}}}
+			want := sortedIDs(left, sort)
 			require.Equal(t, want, w.forwards(t))
 			require.Equal(t, want, w.backwards(t))
-			require.Equal(t, want, w.byOffset(t), "which counts the rows too")
+			require.Equal(t, want, w.byOffset(t), "rows and total")
 		})
 	}
 }
 
-// holds tells whether a comparison that came out as order satisfies operator.
-func holds(order int, operator string) bool {
+// satisfies reports whether a comparison's result satisfies operator.
+func satisfies(order int, operator string) bool {
 	switch operator {
 	case "gt":
 		return order > 0
@@ -264,7 +263,7 @@ func stocksTimes(backend storetest.Backend) func(*testing.T) {
 		s := backend.Open(t)
 		created, updated, err := s.StockTimes(t.Context())
 		require.NoError(t, err)
-		require.True(t, created.IsZero() && updated.IsZero(), "of an empty list")
+		require.True(t, created.IsZero() && updated.IsZero(), "an empty list")
 		storetest.SeedStock(t, backend.SQL(t),
 			stock.Stock{ProductID: "a", CreatedAt: storetest.Noon.Add(time.Hour), UpdatedAt: storetest.Noon.Add(9 * time.Hour)},
 			stock.Stock{ProductID: "b", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon.Add(2 * time.Hour)})

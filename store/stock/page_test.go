@@ -13,14 +13,14 @@ import (
 	"portico/store/storetest"
 )
 
-// TestStockPages is the promise of store.Page: its bounds, and what a cursor may be.
+// TestStockPages tests the bounds of store.Page and which cursors it accepts.
 func TestStockPages(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		t.Run("a page keeps to the bounds", pageBounds(backend))
-		t.Run("a cursor is taken back as it was given", pageCursors(backend))
-		t.Run("a cursor's values are checked", pageCursorValues(backend))
-		t.Run("a range compares a sort key with one of its values", pageRanges)
+		t.Run("page bounds", pageBounds(backend))
+		t.Run("a cursor belongs to one list and sort", pageCursors(backend))
+		t.Run("invalid cursors are refused", pageCursorValues(backend))
+		t.Run("ranges", pageRanges)
 	})
 }
 
@@ -31,7 +31,7 @@ func pageBounds(backend storetest.Backend) func(*testing.T) {
 		for _, c := range []struct {
 			name   string
 			page   store.Page
-			code   store.Code // empty when the page is fine
+			code   store.Code // empty if the page is valid
 			member string
 			words  []string
 		}{
@@ -74,9 +74,9 @@ func pageBounds(backend storetest.Backend) func(*testing.T) {
 func pageCursors(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 1, "a", "b", "c")
-		for _, own := range sorts() {
+		for _, own := range allSorts() {
 			cursor := storetest.StockCursor(t, s, own)
-			for _, asked := range sorts() {
+			for _, asked := range allSorts() {
 				_, err := s.Stocks(t.Context(), store.ListQuery{Sort: asked, Page: store.Page{After: &cursor}})
 				if own == asked {
 					require.NoError(t, err)
@@ -107,17 +107,17 @@ func pageCursorValues(backend storetest.Backend) func(*testing.T) {
 			{"text that is not valid UTF-8", store.Sort{}, "\xff"},
 			{"base64 of text", store.Sort{}, base64.RawURLEncoding.EncodeToString([]byte("hello"))},
 			{"base64 of other JSON", store.Sort{}, base64.RawURLEncoding.EncodeToString([]byte("[1]"))},
-			{"no key", store.Sort{}, forged(t, s, store.Sort{}, nil)},
-			{"empty key", store.Sort{}, forged(t, s, store.Sort{}, []any{})},
-			{"key too long", store.Sort{}, forged(t, s, store.Sort{}, []any{1, "a"})},
-			{"number for an id", store.Sort{}, forged(t, s, store.Sort{}, []any{1})},
-			{"id with NUL", store.Sort{}, forged(t, s, store.Sort{}, []any{"a\x00"})},
-			{"list for an id", store.Sort{}, forged(t, s, store.Sort{}, []any{[]int{1}})},
-			{"null for an id", store.Sort{}, forged(t, s, store.Sort{}, []any{nil})},
-			{"key too short", byTime, forged(t, s, byTime, []any{"a"})},
-			{"id for a time", byTime, forged(t, s, byTime, []any{"a", "a"})},
-			{"fraction for a time", byTime, forged(t, s, byTime, []any{1.5, "a"})},
-			{"time past 64 bits", byTime, forged(t, s, byTime, []any{json.Number("9223372036854775808"), "a"})},
+			{"no key", store.Sort{}, forgeCursor(t, s, store.Sort{}, nil)},
+			{"empty key", store.Sort{}, forgeCursor(t, s, store.Sort{}, []any{})},
+			{"key too long", store.Sort{}, forgeCursor(t, s, store.Sort{}, []any{1, "a"})},
+			{"number for an id", store.Sort{}, forgeCursor(t, s, store.Sort{}, []any{1})},
+			{"id with NUL", store.Sort{}, forgeCursor(t, s, store.Sort{}, []any{"a\x00"})},
+			{"list for an id", store.Sort{}, forgeCursor(t, s, store.Sort{}, []any{[]int{1}})},
+			{"null for an id", store.Sort{}, forgeCursor(t, s, store.Sort{}, []any{nil})},
+			{"key too short", byTime, forgeCursor(t, s, byTime, []any{"a"})},
+			{"id for a time", byTime, forgeCursor(t, s, byTime, []any{"a", "a"})},
+			{"fraction for a time", byTime, forgeCursor(t, s, byTime, []any{1.5, "a"})},
+			{"time past 64 bits", byTime, forgeCursor(t, s, byTime, []any{json.Number("9223372036854775808"), "a"})},
 		} {
 			for member, page := range map[string]store.Page{"after": {After: &c.cursor}, "before": {Before: &c.cursor}} {
 				t.Run(fmt.Sprintf("%s as %s", c.name, member), func(t *testing.T) {
@@ -132,7 +132,7 @@ func pageCursorValues(backend storetest.Backend) func(*testing.T) {
 func pageRanges(t *testing.T) {
 	for _, c := range []struct {
 		name, attribute, operator, value string
-		words                            []string // of the fault; nil when the range is fine
+		words                            []string // of the error; nil if the range is valid
 	}{
 		{"an id", "id", "gt", "a", nil},
 		{"a time with a zone", "created_at", "ge", "2012-05-30T00:00:00.000Z", nil},
@@ -155,14 +155,14 @@ func pageRanges(t *testing.T) {
 	}
 }
 
-// forged is a cursor of the right list with a key of one's own.
-func forged(t *testing.T, s *shop.Store, sort store.Sort, key []any) string {
+// forgeCursor returns a cursor of the right list with another key.
+func forgeCursor(t *testing.T, s *shop.Store, sort store.Sort, key []any) string {
 	t.Helper()
 	text, err := base64.RawURLEncoding.DecodeString(storetest.StockCursor(t, s, sort))
 	require.NoError(t, err)
 	var members map[string]any
 	require.NoError(t, json.Unmarshal(text, &members))
-	require.Contains(t, members, "k", "a cursor's key moved; forge it there")
+	require.Contains(t, members, "k", "the cursor's key is no longer in member k")
 	members["k"] = key
 	text, err = json.Marshal(members)
 	require.NoError(t, err)

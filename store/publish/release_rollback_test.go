@@ -14,9 +14,9 @@ import (
 	"portico/store/storetest"
 )
 
-// rolledBack has published three releases of the catalog main and serves the
-// first one again. The names of its anvil are One, Two and Three.
-func rolledBack(t *testing.T, s *shop.Store) (ids []string) {
+// rollBackToFirst publishes three releases of catalog main, whose anvils are One, Two and
+// Three, and rolls back to the first.
+func rollBackToFirst(t *testing.T, s *shop.Store) (ids []string) {
 	t.Helper()
 	storetest.Import(t, s, storetest.ShopFile)
 	for _, version := range []string{"One", "Two", "Three"} {
@@ -34,14 +34,13 @@ func serveRelease(t *testing.T, s *shop.Store, id string) {
 	require.NoError(t, err)
 }
 
-// anvilOf is what shoppers see.
-func anvilOf(t *testing.T, s *shop.Store) string {
+// anvilName returns the name that shoppers see.
+func anvilName(t *testing.T, s *shop.Store) string {
 	return strings.TrimSuffix(storetest.FindProduct(t, storetest.View(t, s, release.ShopperContext{}), "anvil").Name(), " Anvil")
 }
 
-// heldAt is the release at which the catalog main is held, 0 for none, by all
-// that tell it.
-func heldAt(t *testing.T, s *shop.Store) int64 {
+// heldRelease returns the release at which catalog main is held, or 0. All reads must agree.
+func heldRelease(t *testing.T, s *shop.Store) int64 {
 	t.Helper()
 	holds, err := s.HeldCatalogs(t.Context())
 	require.NoError(t, err)
@@ -60,8 +59,8 @@ func heldAt(t *testing.T, s *shop.Store) int64 {
 	return holds[0].ReleaseID
 }
 
-// A roll-back holds until somebody publishes on purpose, whatever else makes
-// releases meanwhile.
+// releaseHeld checks that a rollback holds until somebody publishes, whatever else creates
+// releases.
 func releaseHeld(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		unlessHeld := func(t *testing.T, s *shop.Store) {
@@ -69,13 +68,13 @@ func releaseHeld(backend storetest.Backend) func(*testing.T) {
 			_, err := s.PublishUnlessHeld(t.Context(), storetest.Actor, "main", nil)
 			var held *release.HeldError
 			require.ErrorAs(t, err, &held)
-			require.Equal(t, heldAt(t, s), held.Hold.ReleaseID)
+			require.Equal(t, heldRelease(t, s), held.Hold.ReleaseID)
 			require.True(t, store.HasCode(err, store.Conflict))
 		}
 		for name, ends := range map[string]func(*testing.T, *shop.Store, []string){
 			"a publication": func(t *testing.T, s *shop.Store, _ []string) { storetest.Publish(t, s, "main") },
 			"a publication of what has changed": func(t *testing.T, s *shop.Store, _ []string) {
-				storetest.RenameProducts(t, s, "Three") // as it is authored
+				storetest.RenameProducts(t, s, "Three") // the authored name
 				storetest.Import(t, s, storetest.JoinLines(storetest.ChangedShopLine("product", "brush", `"For paint."`, `"For painting."`)))
 				storetest.Publish(t, s, "main")
 			},
@@ -93,58 +92,58 @@ func releaseHeld(backend storetest.Backend) func(*testing.T) {
 			"a preview": func(t *testing.T, s *shop.Store, _ []string) {
 				made, err := s.Preview(t.Context(), storetest.Actor, "main", nil)
 				require.NoError(t, err)
-				require.NotZero(t, heldAt(t, s), "a preview is not served")
+				require.NotZero(t, heldRelease(t, s), "a preview does not end the hold")
 				serveRelease(t, s, made.UUID())
 			},
 		} {
 			t.Run(name+" ends it", func(t *testing.T) {
 				s := backend.Open(t)
-				ids := rolledBack(t, s)
-				require.Equal(t, ids[2], fmt.Sprint(heldAt(t, s)))
+				ids := rollBackToFirst(t, s)
+				require.Equal(t, ids[2], fmt.Sprint(heldRelease(t, s)))
 				unlessHeld(t, s)
 				storetest.Import(t, s, storetest.JoinLines(storetest.ChangedShopLine("product", "jar", `"status":"live"`, `"status":"draft"`)))
 				storetest.Import(t, s, storetest.JoinLines(storetest.ChangedShopLine("catalog", "main", `"name":"Main"`, `"name":"Other"`)))
 				unlessHeld(t, s)
 				serveRelease(t, s, ids[1])
 				unlessHeld(t, s)
-				require.Equal(t, "Two", anvilOf(t, s))
+				require.Equal(t, "Two", anvilName(t, s))
 				ends(t, s, ids)
-				require.Equal(t, "Three", anvilOf(t, s))
-				require.Zero(t, heldAt(t, s))
+				require.Equal(t, "Three", anvilName(t, s))
+				require.Zero(t, heldRelease(t, s))
 				storetest.RenameProducts(t, s, "Four")
 				_, err := s.PublishUnlessHeld(t.Context(), storetest.Actor, "main", nil)
 				require.NoError(t, err)
-				require.Equal(t, "Four", anvilOf(t, s))
+				require.Equal(t, "Four", anvilName(t, s))
 			})
 		}
 	}
 }
 
-// Where shoppers see what is authored, publishing on purpose makes no release,
-// and ends the hold all the same.
-func releaseHeldTheSame(backend storetest.Backend) func(*testing.T) {
+// releaseHeldUnchanged checks that publishing ends the hold even if it makes no release because
+// shoppers already see what is authored.
+func releaseHeldUnchanged(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
-		ids := rolledBack(t, s)
+		ids := rollBackToFirst(t, s)
 		storetest.RenameProducts(t, s, "One")
 		storetest.Publish(t, s, "main")
-		require.Zero(t, heldAt(t, s))
+		require.Zero(t, heldRelease(t, s))
 		now, _ := releasesOf(t, s, "main")
 		require.Equal(t, ids, now)
 		serveRelease(t, s, ids[0])
-		serveRelease(t, s, ids[2]) // which has the newest revision by now
-		require.NotZero(t, heldAt(t, s))
+		serveRelease(t, s, ids[2]) // the newest revision
+		require.NotZero(t, heldRelease(t, s))
 		storetest.Publish(t, s, "main")
-		require.Zero(t, heldAt(t, s))
+		require.Zero(t, heldRelease(t, s))
 	}
 }
 
-// What was begun before a roll-back does not undo it: a publication, or a job
-// that waited.
-func releaseHeldMeanwhile(backend storetest.Backend) func(*testing.T) {
+// releaseHeldEarlierPublish checks that publications and queued jobs that began before a
+// rollback do not undo it.
+func releaseHeldEarlierPublish(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
-		ids := rolledBack(t, s)
+		ids := rollBackToFirst(t, s)
 		storetest.Publish(t, s, "main")
 		for name, begun := range map[string]func(rollBack func()) error{
 			"a publication": func(rollBack func()) error {
@@ -166,9 +165,9 @@ func releaseHeldMeanwhile(backend storetest.Backend) func(*testing.T) {
 			})
 			require.True(t, once, name)
 			storetest.RequireError(t, err, store.Conflict, "", "rolled back")
-			require.Equal(t, "Two", anvilOf(t, s), name)
+			require.Equal(t, "Two", anvilName(t, s), name)
 			storetest.Publish(t, s, "main")
-			require.Equal(t, "New "+name, anvilOf(t, s))
+			require.Equal(t, "New "+name, anvilName(t, s))
 		}
 		storetest.RenameProducts(t, s, "Queued")
 		before, err := s.PublishLater(t.Context(), storetest.Actor, "main", true)
@@ -183,10 +182,10 @@ func releaseHeldMeanwhile(backend storetest.Backend) func(*testing.T) {
 			}
 		}
 		storetest.Eventually(t, job.JobFailed, reached(before))
-		require.Equal(t, "Two", anvilOf(t, s))
+		require.Equal(t, "Two", anvilName(t, s))
 		after, err := s.PublishLater(t.Context(), storetest.Actor, "main", true)
 		require.NoError(t, err)
 		storetest.Eventually(t, job.JobSucceeded, reached(after))
-		require.Equal(t, "Queued", anvilOf(t, s))
+		require.Equal(t, "Queued", anvilName(t, s))
 	}
 }

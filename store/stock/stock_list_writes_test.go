@@ -17,23 +17,23 @@ import (
 	"portico/store/storetest"
 )
 
-// stocksUnderWrites pages through the list while the "hot" half of it is
-// written. A row that stays where it is in the order comes exactly once; one
-// that moves with its updated_at may be met at both places or at none.
+// stocksUnderWrites pages through the list while writers change the "hot" half of it. Rows that
+// keep their position come exactly once. A row that moves with its updated_at may come at both
+// positions or at none.
 func stocksUnderWrites(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		var rows []stock.Stock
 		for i := range 120 {
 			kind := []string{"hot", "calm"}[i%2]
-			moment := storetest.Noon.Add(time.Duration(i/20) * time.Millisecond) // twenty to a tie
+			moment := storetest.Noon.Add(time.Duration(i/20) * time.Millisecond) // twenty rows share each time
 			rows = append(rows, stock.Stock{ProductID: fmt.Sprintf("%s-%d", kind, i), Available: 1000, CreatedAt: moment, UpdatedAt: moment})
 		}
 		storetest.SeedStock(t, backend.SQL(t), rows...)
 		s := backend.Open(t, storetest.WithClock(clock))
 		writes, stop := writeHot(t, s, clock, rows)
-		for _, sort := range sorts() {
-			for before := writes.Load(); writes.Load() == before; { // so that all see writes
+		for _, sort := range allSorts() {
+			for before := writes.Load(); writes.Load() == before; { // each pass sees writes
 				time.Sleep(time.Millisecond)
 			}
 			still := func(ids []string) []string { return ids }
@@ -42,8 +42,8 @@ func stocksUnderWrites(backend storetest.Backend) func(*testing.T) {
 					return slices.DeleteFunc(ids, func(id string) bool { return strings.HasPrefix(id, "hot") })
 				}
 			}
-			w := walk{s: s, size: 7, query: store.ListQuery{Sort: sort}}
-			want := still(inOrder(rows, sort))
+			w := pager{s: s, size: 7, query: store.ListQuery{Sort: sort}}
+			want := still(sortedIDs(rows, sort))
 			require.Equal(t, want, still(w.forwards(t)), "forwards, %+v", sort)
 			require.Equal(t, want, still(w.backwards(t)), "backwards, %+v", sort)
 			if sort.By != store.SortUpdatedAt {
@@ -55,8 +55,7 @@ func stocksUnderWrites(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// writeHot has four writers change the hot rows until stop, which tells
-// whether any failed.
+// writeHot runs four writers that change the hot rows until stop, which reports their failures.
 func writeHot(t *testing.T, s *shop.Store, clock *storetest.Clock, rows []stock.Stock) (writes *atomic.Int64, stop func()) {
 	writes = &atomic.Int64{}
 	ended, group := make(chan struct{}), sync.WaitGroup{}
@@ -74,7 +73,7 @@ func writeHot(t *testing.T, s *shop.Store, clock *storetest.Clock, rows []stock.
 				_, err := s.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: hot, Action: stock.StockIncrement, Quantity: 1}})
 				if err != nil {
 					failures <- err
-					writes.Add(1 << 32) // nobody waits for a writer that has failed
+					writes.Add(1 << 32) // ends the wait for writes
 					return
 				}
 				writes.Add(1)

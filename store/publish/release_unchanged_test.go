@@ -14,7 +14,7 @@ import (
 	"portico/store/storetest"
 )
 
-func releaseRemembered(backend storetest.Backend) func(*testing.T) {
+func releaseLastHourKept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.FullTestsOnlyOnPostgres(t, backend)
 		clock := storetest.NewClock(storetest.Noon)
@@ -23,7 +23,7 @@ func releaseRemembered(backend storetest.Backend) func(*testing.T) {
 		for i := range 25 {
 			storetest.Import(t, s, storetest.JoinLines(storetest.ChangedShopLine("product", "brush", `"For paint."`, `"For paint `+strconv.Itoa(i)+`."`)))
 			storetest.Publish(t, s, "main")
-			_, err := s.Preview(t.Context(), storetest.Actor, "main", nil) // which nobody was served
+			_, err := s.Preview(t.Context(), storetest.Actor, "main", nil) // never current
 			require.NoError(t, err)
 			clock.Advance(time.Minute)
 		}
@@ -33,17 +33,17 @@ func releaseRemembered(backend storetest.Backend) func(*testing.T) {
 			return storetest.CountRows(t, db, "release")
 		}
 		clock.Advance(-time.Minute)
-		require.Equal(t, 20, kept(), "of previews only those among the newest three")
+		require.Equal(t, 20, kept(), "previews only among the newest three")
 		clock.Advance(55 * time.Minute)
-		require.Equal(t, 8, kept(), "five were served within the hour, beside the newest three")
+		require.Equal(t, 8, kept(), "five of the last hour and the newest three")
 		clock.Advance(time.Hour)
 		require.Equal(t, 3, kept(), "the newest three")
 	}
 }
 
-// Each page of a walk is read after two more publications, in a view of its
-// own, and by a store that keeps nothing in memory.
-func releaseWalked(backend storetest.Backend) func(*testing.T) {
+// releasePaged reads each page after two more publications, in a new view, and on a store
+// without caches.
+func releasePaged(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.FullTestsOnlyOnPostgres(t, backend)
 		clock := storetest.NewClock(storetest.Noon)
@@ -68,14 +68,14 @@ func releaseWalked(backend storetest.Backend) func(*testing.T) {
 				if len(seen) == 1 {
 					version = name
 				}
-				require.Equal(t, version, name, "all pages are of one release")
+				require.Equal(t, version, name, "all pages show one release")
 				if !slice.HasNext {
 					break
 				}
 				query.Page.After = &slice.Cursors()[0]
 				for range 2 {
 					clock.Advance(3 * time.Minute)
-					retitled(t, s, clock.Now().Format(" v15.04"))
+					appendToNames(t, s, clock.Now().Format(" v15.04"))
 					storetest.Publish(t, s, "main")
 				}
 			}
@@ -84,7 +84,7 @@ func releaseWalked(backend storetest.Backend) func(*testing.T) {
 		_, cursor := storetest.FirstPage(t, storetest.View(t, s, release.ShopperContext{}))
 		for range 4 {
 			clock.Advance(2 * time.Hour)
-			retitled(t, s, clock.Now().Format(" v15.04"))
+			appendToNames(t, s, clock.Now().Format(" v15.04"))
 			storetest.Publish(t, s, "main")
 		}
 		require.NoError(t, s.Sweep(t.Context()))
@@ -93,9 +93,9 @@ func releaseWalked(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// retitled imports the shop with something behind the names of its products,
-// which leaves them in order.
-func retitled(t require.TestingT, s *shop.Store, version string) {
+// appendToNames imports the shop with a suffix behind the products' names, which keeps their
+// order.
+func appendToNames(t require.TestingT, s *shop.Store, version string) {
 	var lines []string
 	for _, line := range storetest.ShopLines() {
 		if storetest.LineType(line) == "product" {
@@ -107,9 +107,8 @@ func retitled(t require.TestingT, s *shop.Store, version string) {
 	storetest.Import(t, s, storetest.JoinLines(lines...))
 }
 
-// releaseSame holds for deltas and whole releases, and for both after the
-// other.
-func releaseSame(backend storetest.Backend) func(*testing.T) {
+// releaseUnchanged runs for deltas, for complete releases, and for both in turn.
+func releaseUnchanged(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.FullTestsOnlyOnPostgres(t, backend)
 		clock := storetest.NewClock(storetest.Noon)
@@ -125,7 +124,7 @@ func releaseSame(backend storetest.Backend) func(*testing.T) {
 		}
 		for _, c := range []struct {
 			name  string
-			lines []string // imported one after the other
+			lines []string // imported one by one
 			same  bool
 		}{
 			{"nothing written", nil, true},
@@ -155,10 +154,10 @@ func releaseSame(backend storetest.Backend) func(*testing.T) {
 					require.Equal(t, served(), release.UUID())
 					require.Equal(t, c.same, before == release.UUID())
 					if c.same {
-						require.Equal(t, rows, storetest.CountRows(t, backend.SQL(t), "release"), "nothing is left of it")
+						require.Equal(t, rows, storetest.CountRows(t, backend.SQL(t), "release"), "no rows remain")
 						again, err := s.Publish(t.Context(), storetest.Actor, "main", nil)
 						require.NoError(t, err)
-						require.Equal(t, release, again, "it is up to date")
+						require.Equal(t, release, again, "the current release")
 						storetest.RequireNoOrphans(t, backend.SQL(t))
 					}
 				})

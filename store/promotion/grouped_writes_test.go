@@ -16,20 +16,19 @@ import (
 	"portico/store/storetest"
 )
 
-// TestGroupedWrites is the promise of writes that share a transaction: each is
-// made or fails as if it were alone.
+// TestGroupedWrites checks that writes that share a transaction succeed or fail independently.
 func TestGroupedWrites(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		t.Run("those who redeem share statements, and what is wrong with one is its own", redeemedTogether(backend))
-		t.Run("those who make codes share statements, and what is wrong with one is its own", createdTogether(backend))
-		t.Run("opposite orders do not deadlock", oppositeTogether(backend))
+		t.Run("redeeming shares statements but not errors", groupedRedeems(backend))
+		t.Run("creating codes shares statements but not errors", groupedCreates(backend))
+		t.Run("opposite orders do not deadlock", groupedOppositeOrders(backend))
 	})
 }
 
-// heldUp has writes wait, all at once, until the rows of a table are free
-// again, and tells the statements that they took together.
-func heldUp(t *testing.T, backend storetest.Backend, table string, writes []func(context.Context) error) (errs []error, statements []string) {
+// runBlocked starts writes that wait for locked rows of a table, releases them all at once and
+// returns their errors and statements.
+func runBlocked(t *testing.T, backend storetest.Backend, table string, writes []func(context.Context) error) (errs []error, statements []string) {
 	t.Helper()
 	transaction, err := backend.SQL(t).Begin()
 	require.NoError(t, err)
@@ -41,14 +40,14 @@ func heldUp(t *testing.T, backend storetest.Backend, table string, writes []func
 	for i, write := range writes {
 		begun := &storetest.ObservedContext{Context: counted, Checked: make(chan struct{}, 1)}
 		group.Go(func() { errs[i] = write(begun) })
-		<-begun.Checked // from now on it waits, or is about to
+		<-begun.Checked // it waits, or is about to
 	}
 	require.NoError(t, transaction.Rollback())
 	group.Wait()
 	return errs, counter.Queries()
 }
 
-func times(statements []string, part string) (n int) {
+func countContaining(statements []string, part string) (n int) {
 	for _, statement := range statements {
 		if strings.Contains(statement, part) {
 			n++
@@ -57,7 +56,7 @@ func times(statements []string, part string) (n int) {
 	return n
 }
 
-func redeemedTogether(backend storetest.Backend) func(*testing.T) {
+func groupedRedeems(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("off", `,"enabled":false`), storetest.CodeLine("p", "MANY", ``), storetest.CodeLine("p", "FEW", `,"max_uses":3`), storetest.CodeLine("off", "OFF", ``))
 		var writes []func(context.Context) error
@@ -70,16 +69,16 @@ func redeemedTogether(backend storetest.Backend) func(*testing.T) {
 		for i := range 40 {
 			redeem(promotion.CodeUse{Code: []string{"MANY", "FEW", "OFF", "NONE"}[i%4], Units: 1, Reference: fmt.Sprint("order-", i)})
 		}
-		redeem(promotion.CodeUse{Code: "MANY", Units: 1, Reference: "order-0"}) // once more
+		redeem(promotion.CodeUse{Code: "MANY", Units: 1, Reference: "order-0"}) // repeated
 		redeem(promotion.CodeUse{Code: "MANY", Units: 1, Reference: "order-0", User: "other"})
 		writes = append(writes, func(ctx context.Context) error {
 			gone, cancel := context.WithCancel(context.WithoutCancel(ctx))
-			_ = ctx.Err() // as all the others look first
+			_ = ctx.Err() // reports to ObservedContext
 			cancel()
 			_, err := s.RedeemCode(gone, storetest.Actor, promotion.CodeUse{Code: "MANY", Units: 1, Reference: "gone"})
 			return err
 		})
-		errs, statements := heldUp(t, backend, "promotion_code", writes)
+		errs, statements := runBlocked(t, backend, "promotion_code", writes)
 		var few int
 		for i, err := range errs[:40] {
 			switch i % 4 {
@@ -97,11 +96,11 @@ func redeemedTogether(backend storetest.Backend) func(*testing.T) {
 				storetest.RequireError(t, err, store.NotFound, "code", `"NONE"`)
 			}
 		}
-		require.Equal(t, 3, few, "as many as it may be used")
+		require.Equal(t, 3, few, "the maximum uses")
 		require.NoError(t, errs[40])
 		storetest.RequireError(t, errs[41], store.Conflict, "reference", "another user")
 		require.ErrorIs(t, errs[42], context.Canceled)
-		require.LessOrEqual(t, times(statements, "UPDATE promotion_code"), 10, "of 13 uses that were taken")
+		require.LessOrEqual(t, countContaining(statements, "UPDATE promotion_code"), 10, "for 13 redemptions")
 		c, err := s.PromotionCode(t.Context(), "MANY")
 		require.NoError(t, err)
 		require.Equal(t, 10, c.Used)
@@ -109,7 +108,7 @@ func redeemedTogether(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func createdTogether(backend storetest.Backend) func(*testing.T) {
+func groupedCreates(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, clock := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``), storetest.PromotionLine("auto", `,"automatic":true`), storetest.CodeLine("p", "HAD", ``))
 		var writes []func(context.Context) error
@@ -119,10 +118,10 @@ func createdTogether(backend storetest.Backend) func(*testing.T) {
 				for i, code := range codes {
 					list[i].Code = code
 				}
-				p, made, err := s.CreatePromotionCodes(ctx, storetest.Actor, id, list, promotion.PerCart)
-				for i, c := range made {
+				p, created, err := s.CreatePromotionCodes(ctx, storetest.Actor, id, list, promotion.PerCart)
+				for i, c := range created {
 					if c.PromotionID != id || p.ID != id || codes[i] != "" && c.Code != codes[i] || !c.CreatedAt.Equal(clock.Now()) {
-						t.Errorf("%v was made for %s", c, id)
+						t.Errorf("%v was created for %s", c, id)
 					}
 				}
 				return err
@@ -134,7 +133,7 @@ func createdTogether(backend storetest.Backend) func(*testing.T) {
 		create("p", "GOOD", "bad/code", "HAD")
 		create("auto", "GOOD-1")
 		create("none", "GOOD-2")
-		errs, statements := heldUp(t, backend, "promotion", writes)
+		errs, statements := runBlocked(t, backend, "promotion", writes)
 		for _, err := range errs[:40] {
 			require.NoError(t, err)
 		}
@@ -142,7 +141,7 @@ func createdTogether(backend storetest.Backend) func(*testing.T) {
 		requireDuplicate(t, store.AsErrors(errs[40])[1], "codes.2.code")
 		storetest.RequireError(t, errs[41], store.Unprocessable, "", "automatic")
 		storetest.RequireError(t, errs[42], store.NotFound, "promotion_id")
-		require.LessOrEqual(t, times(statements, "INSERT INTO promotion_code"), 25, "of 40 requests of three codes")
+		require.LessOrEqual(t, countContaining(statements, "INSERT INTO promotion_code"), 25, "for 40 requests of three codes")
 		require.Len(t, codesOf(t, s, "p"), 61)
 		require.Len(t, codesOf(t, s, "q"), 60)
 
@@ -150,22 +149,22 @@ func createdTogether(backend storetest.Backend) func(*testing.T) {
 		for i := range 12 {
 			create([]string{"p", "q"}[i%2], "SAME", fmt.Sprint("OTHER-", i))
 		}
-		errs, _ = heldUp(t, backend, "promotion", writes)
-		made := slices.IndexFunc(errs, func(err error) bool { return err == nil })
-		require.GreaterOrEqual(t, made, 0, "one of them has it")
+		errs, _ = runBlocked(t, backend, "promotion", writes)
+		created := slices.IndexFunc(errs, func(err error) bool { return err == nil })
+		require.GreaterOrEqual(t, created, 0, "one of them succeeds")
 		for i, err := range errs {
-			if i != made {
+			if i != created {
 				requireDuplicate(t, err, "codes.0.code")
 			}
 		}
-		require.Equal(t, 123, len(codesOf(t, s, "p"))+len(codesOf(t, s, "q")), "all or none of each")
-		requireCodesHeld(t, backend.SQL(t), storetest.Noon)
+		require.Equal(t, 123, len(codesOf(t, s, "p"))+len(codesOf(t, s, "q")), "each batch is atomic")
+		requireCodesClaimed(t, backend.SQL(t), storetest.Noon)
 	}
 }
 
-// oppositeTogether has groups of two servers use, give back and delete the
+// groupedOppositeOrders has groups of two servers use, give back and delete the
 // same codes of several promotions in opposite orders.
-func oppositeTogether(backend storetest.Backend) func(*testing.T) {
+func groupedOppositeOrders(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var lines []string
 		for p := range 3 {

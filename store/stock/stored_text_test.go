@@ -11,19 +11,19 @@ import (
 	"portico/store/storetest"
 )
 
-// TestStoredText is the promise about text and time: both engines keep the same, and
-// refuse what one of them could not keep.
+// TestStoredText checks that both databases store the same texts, and that the store refuses
+// what one of them cannot store.
 func TestStoredText(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		t.Run("text comes back as it was written", textKept(backend))
-		t.Run("text that an engine cannot keep is refused", textRefused(backend))
-		t.Run("an id that cannot be is unknown", textIDs(backend))
-		t.Run("ids compare byte by byte", textOrder(backend))
+		t.Run("text is stored unchanged", textStored(backend))
+		t.Run("text that a database cannot store is refused", textRefused(backend))
+		t.Run("impossible IDs are not found", textIDs(backend))
+		t.Run("IDs are ordered by bytes", textOrder(backend))
 	})
 }
 
-func textKept(backend storetest.Backend) func(*testing.T) {
+func textStored(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 0, "a")
 		for _, text := range []string{"", "plain", " with  spaces ", "tab\tand\nline\r\n", "žluťoučký kůň 🐎", `quotes ' " \ ;--`, "%_*?[", "\x01\x7f",
@@ -71,8 +71,8 @@ func textRefused(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// textIDs asks for ids that no record can have. Reads find nothing there, on
-// both engines; a write may also call them malformed.
+// textIDs uses IDs that no record can have. Reads find nothing. Writes may also call the ID
+// invalid.
 func textIDs(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 0, "a")
@@ -93,10 +93,10 @@ func textIDs(backend storetest.Backend) func(*testing.T) {
 
 func textOrder(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		inOrder := []string{"-", "0", "10", "2", "A", "B", "Z", "_", "a", "aA", "a_", "aa", "b", "z"}
-		s := storetest.OpenWithStock(t, backend, 0, inOrder...)
+		sortedIDs := []string{"-", "0", "10", "2", "A", "B", "Z", "_", "a", "aA", "a_", "aa", "b", "z"}
+		s := storetest.OpenWithStock(t, backend, 0, sortedIDs...)
 		slice, err := s.Stocks(t.Context(), store.ListQuery{})
 		require.NoError(t, err)
-		require.Equal(t, inOrder, idsOf(slice))
+		require.Equal(t, sortedIDs, stockIDs(slice))
 	}
 }

@@ -19,9 +19,9 @@ import (
 	"portico/store/storetest"
 )
 
-// requireCodesHeld holds the tables against the promise: no two promotions
-// that have not ended have the same code, and each of their codes is held.
-func requireCodesHeld(t require.TestingT, db *sql.DB, now time.Time) {
+// requireCodesClaimed checks that no two promotions that have not ended share a code, and that
+// each of their codes has a claim.
+func requireCodesClaimed(t require.TestingT, db *sql.DB, now time.Time) {
 	for name, query := range map[string]string{
 		"codes that several promotions have": `
 			SELECT COUNT(*) FROM (
@@ -42,8 +42,8 @@ func requireCodesHeld(t require.TestingT, db *sql.DB, now time.Time) {
 	storetest.RequireTotals(t, db)
 }
 
-// codesModel draws writes of promotions and codes, and holds them against a
-// model: which codes each promotion has, and who may have which.
+// codesModel draws writes of promotions and codes, and compares with a model of which codes
+// each promotion has.
 func codesModel(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		d := storetest.NewSharedStore(t, backend)
@@ -97,14 +97,14 @@ func codesModel(backend storetest.Backend) func(*testing.T) {
 					maps.DeleteFunc(has, func(_ string, there bool) bool { return !there })
 					require.Equal(r, slices.Sorted(maps.Keys(has)), codesOf(t, d.Store, id), "the codes of %s", id)
 				}
-				requireCodesHeld(r, d.DB, d.Clock.Now())
+				requireCodesClaimed(r, d.DB, d.Clock.Now())
 			}
 		})
 	}
 }
 
-// codesRaced has many promotions want the same codes at once, in opposite
-// orders, from two servers.
+// codesRaced makes many promotions compete for the same codes, in opposite orders, on two
+// stores.
 func codesRaced(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
@@ -129,7 +129,7 @@ func codesRaced(backend storetest.Backend) func(*testing.T) {
 					if err == nil {
 						for _, code := range batch {
 							if taken[code] != "" {
-								t.Errorf("%s and %s both got %s", taken[code], id, code)
+								t.Errorf("%s and %s both have %s", taken[code], id, code)
 							}
 							taken[code] = id
 						}
@@ -141,13 +141,13 @@ func codesRaced(backend storetest.Backend) func(*testing.T) {
 			})
 		}
 		group.Wait()
-		require.Len(t, taken, 36, "somebody got each")
-		requireCodesHeld(t, backend.SQL(t), storetest.Noon)
+		require.Len(t, taken, 36, "each code has a promotion")
+		requireCodesClaimed(t, backend.SQL(t), storetest.Noon)
 	}
 }
 
-// reenabledRaced enables promotions again and again while codes are added to
-// them and taken over by another.
+// reenabledRaced enables promotions again and again while codes are added to them and taken by
+// another.
 func reenabledRaced(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
@@ -159,7 +159,7 @@ func reenabledRaced(backend storetest.Backend) func(*testing.T) {
 			group.Go(func() {
 				for round := range 15 {
 					switch n {
-					case 0: // ended, and enabled again
+					case 0: // ends it and enables it again
 						for _, end := range []time.Time{storetest.Noon.Add(-time.Minute), storetest.Noon.Add(storetest.Day)} {
 							_, err := s.UpdatePromotion(context.Background(), storetest.Actor, "p", promotion.PromotionChange{Start: new("2024-01-01"), End: new(end.Format(storetest.TimeFormat))}, false)
 							if err != nil {
@@ -183,6 +183,6 @@ func reenabledRaced(backend storetest.Backend) func(*testing.T) {
 			    JOIN promotion_code ON promotion_code.promotion_number = promotion.number AND promotion_code.epoch = promotion.epoch AND promotion_code.code = code_claim.code
 			    GROUP BY code_claim.code HAVING COUNT(*) > 1) AS shared`).Scan(&shared))
 		require.Zero(t, shared)
-		requireCodesHeld(t, backend.SQL(t), storetest.Noon)
+		requireCodesClaimed(t, backend.SQL(t), storetest.Noon)
 	}
 }

@@ -16,9 +16,8 @@ import (
 	"portico/store/storetest"
 )
 
-// TestStockCache is the promise of stock in memory: everything that holds for stock
-// in the database holds for it, it costs no statement, a server shows its own
-// writes at once, and those of others within a second.
+// TestStockCache runs the stock tests with stock in memory. Reads then run no SQL statements, a
+// server sees its own writes at once and those of others within a second.
 func TestStockCache(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
@@ -26,20 +25,20 @@ func TestStockCache(t *testing.T) {
 		if storetest.FullTests() {
 			testTransactStock(t, backend.WithStockCache())
 		} else {
-			t.Run("any sequence of batches does what the model does", stockModel(backend.WithStockCache()))
+			t.Run("random batches match the model", stockModel(backend.WithStockCache()))
 		}
-		t.Run("reading it costs no statement", liveStatements(backend.WithStockCache()))
-		t.Run("a server shows its own write at once", liveOwn(backend.WithStockCache()))
-		t.Run("a server shows another's write soon", liveOthers(backend.WithStockCache()))
-		t.Run("an import is shown soon", liveImport(backend.WithStockCache()))
-		t.Run("what another wrote by a lane that is swept or restored is found again", liveGaps(backend.WithStockCache()))
-		t.Run("nothing is read from a database that is being restored", liveRestored(backend.WithStockCache()))
-		t.Run("more than there is room for is read from the database", liveBudget(backend))
-		t.Run("stock that no longer fits is told of once, and comes back when it fits", liveRoom(backend))
+		t.Run("reads run no SQL statements", stockCacheStatements(backend.WithStockCache()))
+		t.Run("a server sees its own write at once", stockCacheOwnWrites(backend.WithStockCache()))
+		t.Run("a server sees another server's write soon", stockCacheOtherServers(backend.WithStockCache()))
+		t.Run("a server sees an import soon", stockCacheImport(backend.WithStockCache()))
+		t.Run("the cache recovers when the change log is swept or restored", stockCacheRecovery(backend.WithStockCache()))
+		t.Run("reads fail while the database is being restored", stockCacheRestored(backend.WithStockCache()))
+		t.Run("stock beyond the budget is read from the database", stockCacheOverBudget(backend))
+		t.Run("exceeding the budget is logged once, and so is fitting again", stockCacheBudget(backend))
 	})
 }
 
-func liveStatements(backend storetest.Backend) func(*testing.T) {
+func stockCacheStatements(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 1, "a", "b", "c")
 		for name, read := range map[string]func(context.Context) error{
@@ -58,7 +57,7 @@ func liveStatements(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func liveOwn(backend storetest.Backend) func(*testing.T) {
+func stockCacheOwnWrites(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 0, "a")
 		for i := range 50 {
@@ -76,7 +75,7 @@ func liveOwn(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func liveOthers(backend storetest.Backend) func(*testing.T) {
+func stockCacheOtherServers(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 0, "a")
 		other := backend.Open(t)
@@ -84,7 +83,7 @@ func liveOthers(backend storetest.Backend) func(*testing.T) {
 			require.NoError(t, storetest.Increment(t.Context(), other, "a"))
 			require.NoError(t, storetest.Increment(t.Context(), s, "a"))
 			want := 2 * (i + 1)
-			require.Equal(t, want, storetest.Available(t, s, "a"), "who wrote last knows all before")
+			require.Equal(t, want, storetest.Available(t, s, "a"), "the last writer sees all earlier writes")
 			storetest.Eventually(t, want, func() int { return storetest.Available(t, other, "a") })
 		}
 		_, err := other.CreateStock(t.Context(), storetest.Actor, "b", 7)
@@ -98,20 +97,20 @@ func liveOthers(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func liveImport(backend storetest.Backend) func(*testing.T) {
+func stockCacheImport(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 5, "a", "b")
 		other := backend.Open(t)
 		_, err := other.Import(t.Context(), storetest.Actor, storetest.Source(`{"type":"stock","id":"a","available":1,"allocated":2,"total":3}
 {"type":"stock","id":"c","available":9,"allocated":0,"total":9}`), exchange.ImportOptions{Stock: true})
 		require.NoError(t, err)
-		require.Equal(t, 1, storetest.Available(t, other, "a"), "by the one who imported, at once")
+		require.Equal(t, 1, storetest.Available(t, other, "a"), "the importing server sees it at once")
 		storetest.Eventually(t, 1, func() int { return storetest.Available(t, s, "a") })
 		storetest.Eventually(t, 9, func() int { return storetest.Available(t, s, "c") })
 	}
 }
 
-func liveGaps(backend storetest.Backend) func(*testing.T) {
+func stockCacheRecovery(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := storetest.OpenWithStock(t, backend, 0, "a"), backend.SQL(t)
 		other := backend.Open(t)
@@ -119,15 +118,15 @@ func liveGaps(backend storetest.Backend) func(*testing.T) {
 		storetest.Eventually(t, 1, func() int { return storetest.Available(t, s, "a") })
 		lanes := ` WHERE topic LIKE 'stock/%'`
 		for i, happens := range [][]string{
-			{`UPDATE change SET version = version + 1` + lanes}, // its line was swept
-			{`INSERT INTO stock_change (lane, version, follows, products) SELECT topic, version + 1, version, '*' FROM change` + lanes, `UPDATE change SET version = version + 1` + lanes}, // too many to name
+			{`UPDATE change SET version = version + 1` + lanes}, // the change was swept
+			{`INSERT INTO stock_change (lane, version, follows, products) SELECT topic, version + 1, version, '*' FROM change` + lanes, `UPDATE change SET version = version + 1` + lanes}, // too many products to list
 			{`DELETE FROM stock_change`, `UPDATE change SET version = version - 1` + lanes},                                                                                                // a backup was restored
-			{ // the last write was lost in a failover, and another server wrote since: its line follows what was before
+			{ // a failover lost the last write, and another server wrote since
 				`DELETE FROM stock_change`,
 				`INSERT INTO stock_change (lane, version, follows, products) SELECT topic, version + 1000, version - 1, 'b' FROM change` + lanes,
 				`UPDATE change SET version = version + 1000, follows = version - 1` + lanes,
 			},
-			{`DELETE FROM stock_change`, `DELETE FROM change` + lanes}, // of the time before there was stock
+			{`DELETE FROM stock_change`, `DELETE FROM change` + lanes}, // a backup without stock was restored
 		} {
 			storetest.RefreshStock(t, s)
 			storetest.Transact(t, db, func(run func(query string, args ...any)) {
@@ -138,7 +137,7 @@ func liveGaps(backend storetest.Backend) func(*testing.T) {
 			})
 			storetest.Eventually(t, 10+i, func() int {
 				stock, err := s.Stock(t.Context(), "a")
-				if err != nil { // while it is not sure
+				if err != nil { // until the cache is valid again
 					storetest.RequireError(t, err, store.Unavailable, "", "being replaced or restored")
 					return -1
 				}
@@ -148,7 +147,7 @@ func liveGaps(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func liveBudget(backend storetest.Backend) func(*testing.T) {
+func stockCacheOverBudget(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.OpenWithStock(t, backend, 3, "a", "b")
 		s := backend.Open(t, func(config *shop.Config) { config.StockBytes = 1 })
@@ -160,12 +159,12 @@ func liveBudget(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// liveRoom takes the stock past its budget, and back.
-func liveRoom(backend storetest.Backend) func(*testing.T) {
+// stockCacheBudget moves the stock beyond its memory budget and back.
+func stockCacheBudget(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var log storetest.LogBuffer
 		s := backend.Open(t, func(config *shop.Config) {
-			config.StockBytes = 66_000 // a block of ids, and eight records
+			config.StockBytes = 66_000 // one block of IDs and eight records
 			config.Log = slog.New(slog.NewTextHandler(&log, nil))
 		})
 		told := func(text string) int { return strings.Count(log.String(), text) }
@@ -184,13 +183,13 @@ func liveRoom(backend storetest.Backend) func(*testing.T) {
 		require.Equal(t, 1, told("fits into --stock-cache-bytes again"))
 		_, err := s.CreateStock(t.Context(), storetest.Actor, "q", 1)
 		require.NoError(t, err)
-		require.Equal(t, 1, s.LiveStockStats().Held, "it is held again")
+		require.Equal(t, 1, s.LiveStockStats().Held, "the cache satisfies all stock again")
 	}
 }
 
-// liveRestored empties the tables and fills them again, one after the other, as
-// a restore does.
-func liveRestored(backend storetest.Backend) func(*testing.T) {
+// stockCacheRestored empties the tables and fills them again one after the other, as a restore
+// does.
+func stockCacheRestored(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := storetest.OpenWithStock(t, backend, 5, "a"), backend.SQL(t)
 		require.NoError(t, storetest.Increment(t.Context(), s, "a"))
@@ -218,8 +217,8 @@ func liveRestored(backend storetest.Backend) func(*testing.T) {
 		_, err = s.Settings(t.Context())
 		storetest.RequireError(t, err, store.Unavailable, "", "being replaced or restored")
 		run(`INSERT INTO change SELECT * FROM kept_change`)
-		for range 20 { // longer than two reads are apart
-			require.True(t, in503(), "the stock is not there yet")
+		for range 20 { // longer than the polling interval
+			require.True(t, in503(), "the stock is not restored yet")
 			time.Sleep(100 * time.Millisecond)
 		}
 		run(`INSERT INTO stock SELECT * FROM kept`)

@@ -14,8 +14,8 @@ import (
 	"portico/store/storetest"
 )
 
-// releasesOf writes a catalog's releases on a line, newest first: the served
-// one with a star, and what differs.
+// releasesOf returns the IDs of a catalog's releases, newest first, and a line of their
+// differences with a star at the current one.
 func releasesOf(t *testing.T, s *shop.Store, catalog string) (ids []string, text string) {
 	t.Helper()
 	list, err := s.Releases(t.Context(), catalog)
@@ -43,15 +43,15 @@ func releasesListed(backend storetest.Backend) func(*testing.T) {
 		storetest.RequireError(t, err, store.NotFound, "catalog_id", `"none"`)
 		storetest.Publish(t, s, "main")
 		_, text = releasesOf(t, s, "main")
-		require.Equal(t, "*+10 ~0 -0; ", text, "eight listed, a child and a component")
+		require.Equal(t, "*+10 ~0 -0; ", text, "eight listed products, a child and a component")
 		storetest.Publish(t, s, "main", "outlet")
 		_, text = releasesOf(t, s, "main")
-		require.Equal(t, "*+10 ~0 -0; ", text, "nothing changed")
+		require.Equal(t, "*+10 ~0 -0; ", text, "no change")
 		storetest.Import(t, s, storetest.JoinLines(
 			storetest.ChangedShopLine("product", "brush", `"For paint."`, `"For painting."`),                                          // changes
-			storetest.ChangedShopLine("product-price", "vip-anvil", `99900`, `99800`),                                                 // changes the anvil
-			storetest.ChangedShopLine("product", "jar", `"status":"live"`, `"status":"draft"`),                                        // is gone
-			storetest.ChangedShopLine("node", "paints", `{"type":"product","id":"chalk"}`, `{"type":"product","id":"ink-unlisted"}`))) // is new, and chalk loses a node
+			storetest.ChangedShopLine("product-price", "vip-anvil", `99900`, `99800`),                                                 // changes anvil
+			storetest.ChangedShopLine("product", "jar", `"status":"live"`, `"status":"draft"`),                                        // removes jar
+			storetest.ChangedShopLine("node", "paints", `{"type":"product","id":"chalk"}`, `{"type":"product","id":"ink-unlisted"}`))) // adds ink-unlisted, and chalk loses a node
 		storetest.Publish(t, s, "main")
 		_, text = releasesOf(t, s, "main")
 		require.Equal(t, "*+1 ~3 -1; +10 ~0 -0; ", text)
@@ -75,7 +75,7 @@ func releaseRolledBack(backend storetest.Backend) func(*testing.T) {
 			release, err := here.ServeRelease(t.Context(), storetest.Actor, ids[i])
 			require.NoError(t, err)
 			require.Equal(t, ids[i], release.UUID())
-			require.Equal(t, want, seen(here), "at once")
+			require.Equal(t, want, seen(here), "immediately")
 			storetest.Eventually(t, want, func() string { return seen(there) })
 		}
 		// The oldest is served: it stays, however many come after it that are not.
@@ -87,7 +87,7 @@ func releaseRolledBack(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, here.Sweep(t.Context()))
 		require.Equal(t, "One Anvil", seen(here))
 		kept, _ := releasesOf(t, here, "main")
-		require.Len(t, kept, 4, "the newest three, and the served one")
+		require.Len(t, kept, 4, "the newest three and the current one")
 		_, err := here.ServeRelease(t.Context(), storetest.Actor, ids[1])
 		storetest.RequireError(t, err, store.NotFound, "release_id", "catalogReleases")
 		for _, id := range []string{"", "none", "0", "99999999999999999999", "-1"} {
@@ -95,7 +95,7 @@ func releaseRolledBack(backend storetest.Backend) func(*testing.T) {
 			storetest.RequireError(t, err, store.NotFound, "release_id")
 		}
 		storetest.Publish(t, here, "main")
-		require.Equal(t, "Three Anvil", seen(here), "publishing goes on from what is authored")
+		require.Equal(t, "Three Anvil", seen(here), "publishing uses what is authored")
 	}
 }
 
@@ -118,7 +118,7 @@ func releasePreviewed(backend storetest.Backend) func(*testing.T) {
 		storetest.Publish(t, s, "main")
 		require.Equal(t, "Anvil", storetest.FindProduct(t, ahead, "anvil").Name())
 		_, err = storetest.NextPage(storetest.View(t, s, release.ShopperContext{}), cursor)
-		storetest.RequireError(t, err, store.CursorExpired, "after") // a cursor does not let anyone in
+		storetest.RequireError(t, err, store.CursorExpired, "after") // a cursor does not grant access
 		_, err = s.ServeRelease(t.Context(), storetest.Actor, newest.UUID())
 		require.NoError(t, err)
 		v := storetest.View(t, s, release.ShopperContext{})
@@ -132,8 +132,8 @@ func releasePreviewed(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// A release that is served again is not taken away by a sweep that found it
-// superseded, whichever comes first.
+// releaseSweptAndServed checks that a rollback and a sweep of the same release do not conflict,
+// in either order.
 func releaseSweptAndServed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)

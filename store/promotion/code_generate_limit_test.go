@@ -17,7 +17,7 @@ import (
 	"portico/store/storetest"
 )
 
-func generateBounded(backend storetest.Backend) func(*testing.T) {
+func generateLimited(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
 		ask := func(by store.Actor, count int) (*job.Job, error) {
@@ -36,9 +36,9 @@ func generateBounded(backend storetest.Backend) func(*testing.T) {
 		_, err = ask("client:a", 2)
 		refused(err, "asked for 9999999 codes that are not made yet")
 		_, err = ask("client:a", 1)
-		require.NoError(t, err, "to the last code")
+		require.NoError(t, err, "up to the limit")
 
-		var asking sync.WaitGroup // at once, the bound for all holds too
+		var asking sync.WaitGroup // the limit for all clients also holds for concurrent requests
 		var taken atomic.Int64
 		for i := range 12 {
 			asking.Go(func() {
@@ -46,7 +46,7 @@ func generateBounded(backend storetest.Backend) func(*testing.T) {
 				if err == nil {
 					taken.Add(1)
 				} else if !store.HasCode(err, store.RateLimited) {
-					t.Errorf("answers %v", err)
+					t.Errorf("got %v", err)
 				}
 			})
 		}
@@ -59,7 +59,7 @@ func generateBounded(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		for range 100 {
 			_, err = ask("client:b", 1)
-			require.NoError(t, err, "there is room again")
+			require.NoError(t, err, "below the limit again")
 		}
 		_, err = ask("client:b", 1)
 		refused(err, "has 100 jobs")
@@ -68,13 +68,13 @@ func generateBounded(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// generateBoundedByChoice has each bound hold at what was chosen for it, and
-// what could never be done told as that.
-func generateBoundedByChoice(backend storetest.Backend) func(*testing.T) {
+// generateConfiguredLimits checks each limit with a configured value, and the error of a
+// request that could never succeed.
+func generateConfiguredLimits(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		for name, c := range map[string]struct {
 			room job.Room
-			ask  []int // codes, each job by another client where all is bounded
+			ask  []int // codes of each job; each of another client if the limit is for all
 			all  bool
 			over int
 			says string

@@ -13,7 +13,7 @@ import (
 	"portico/store/storetest"
 )
 
-// deltaOfLongLists changes products of lists that are kept in several parts.
+// deltaOfLongLists changes products of lists that are stored in several parts.
 func deltaOfLongLists(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.FullTestsOnly(t, "lists of several parts are thousands of products")
@@ -30,7 +30,7 @@ func deltaOfLongLists(backend storetest.Backend) func(*testing.T) {
 			if storetest.LineType(line) != "product" {
 				continue
 			}
-			switch n++; n % 460 { // some of every part
+			switch n++; n % 460 { // some of each part
 			case 1:
 				changed = append(changed, strings.Replace(line, `"name":"`, `"name":"Aa`, 1))
 			case 2:

@@ -12,30 +12,30 @@ import (
 	"portico/store/storetest"
 )
 
-// TestTransactStock is the promise of Store.TransactStock: balances within bounds, batches
-// that are all or nothing, and a ledger that adds up to the balance.
+// TestTransactStock tests Store.TransactStock: bounds, atomic batches, the ledger and
+// concurrent writers.
 func TestTransactStock(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, testTransactStock)
 }
 
 func testTransactStock(t *testing.T, backend storetest.Backend) {
-	t.Run("every action does what it says", stockActions(backend))
-	t.Run("a change is refused for what is wrong with it", stockRefusals(backend))
-	t.Run("all faults of a batch are told at once", stockFaults(backend))
-	t.Run("a batch is all or nothing", stockBatch(backend))
-	t.Run("a product that comes twice is changed twice, in order", stockTwice(backend))
-	t.Run("expectedAvailable compares just before the change", stockExpected(backend))
-	t.Run("the ledger tells who did what, newest first", stockLedger(backend))
-	t.Run("a record is made once, with its line in the ledger", stockCreate(backend))
-	t.Run("of several who make a record at once one does", stockCreateRace(backend))
-	t.Run("a ledger is paged through, newest first", stockTransactionList(backend))
-	t.Run("any sequence of batches does what the model does", stockModel(backend))
+	t.Run("actions", stockActions(backend))
+	t.Run("refused changes", stockRefusals(backend))
+	t.Run("an error reports all invalid changes of a batch", stockErrors(backend))
+	t.Run("a batch is atomic", stockBatch(backend))
+	t.Run("changes of one product apply in order", stockSameProduct(backend))
+	t.Run("expectedAvailable", stockExpectedAvailable(backend))
+	t.Run("the ledger lists changes with their actor, newest first", stockLedger(backend))
+	t.Run("a record is created once, with a ledger entry", stockCreate(backend))
+	t.Run("of concurrent creations one succeeds", stockCreateRace(backend))
+	t.Run("ledger pages", stockTransactionList(backend))
+	t.Run("random batches match the model", stockModel(backend))
 	t.Run("concurrent writers never oversell", stockOversell(backend))
-	t.Run("concurrent writers are refused for the right reason", stockContention(backend))
-	t.Run("a decision made with expectedAvailable is made once", stockCompareAndSet(backend))
-	t.Run("concurrent sets leave a ledger that adds up", stockSets(backend))
-	t.Run("batches in opposite orders do not deadlock", stockOpposite(backend))
+	t.Run("concurrent writers get the right error", stockContention(backend))
+	t.Run("expectedAvailable is a compare-and-set", stockCompareAndSet(backend))
+	t.Run("concurrent sets keep the ledger consistent", stockConcurrentSets(backend))
+	t.Run("batches in opposite orders do not deadlock", stockLockOrder(backend))
 }
 
 func stockActions(backend storetest.Backend) func(*testing.T) {
@@ -46,7 +46,7 @@ func stockActions(backend storetest.Backend) func(*testing.T) {
 		for _, c := range []struct {
 			action               stock.StockAction
 			quantity             int
-			available, allocated int // right after
+			available, allocated int // after the action
 		}{
 			{stock.StockIncrement, 5, 15, 4},
 			{stock.StockDecrement, 15, 0, 4},
@@ -141,7 +141,7 @@ func stockRefusals(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stockFaults(backend storetest.Backend) func(*testing.T) {
+func stockErrors(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 10, "a")
 		_, err := s.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{
@@ -184,14 +184,14 @@ func stockBatch(backend storetest.Backend) func(*testing.T) {
 		made, err := s.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{decrement("c", 3), decrement("a", 1), decrement("b", 2)})
 		require.NoError(t, err)
 		for i, product := range []string{"c", "a", "b"} {
-			require.Equal(t, product, made[i].ProductID, "the answer is in the order of the changes")
+			require.Equal(t, product, made[i].ProductID, "results are in the order of the changes")
 		}
 		require.Equal(t, []int{9, 8, 7}, []int{storetest.Available(t, s, "a"), storetest.Available(t, s, "b"), storetest.Available(t, s, "c")})
 		storetest.RequireLedger(t, backend.SQL(t))
 	}
 }
 
-func stockTwice(backend storetest.Backend) func(*testing.T) {
+func stockSameProduct(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 10, "a", "b")
 		made, err := s.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{
@@ -217,7 +217,7 @@ func stockTwice(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stockExpected(backend storetest.Backend) func(*testing.T) {
+func stockExpectedAvailable(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		for _, action := range stock.StockActions() {
 			t.Run(string(action), func(t *testing.T) {
@@ -248,18 +248,18 @@ func stockLedger(backend storetest.Backend) func(*testing.T) {
 		var made []*stock.StockTransaction
 		for i := range 6 {
 			if i%2 == 0 {
-				clock.Advance(time.Second) // two to a tie, which their ids break
+				clock.Advance(time.Second) // two entries share each time
 			}
 			lines, err := s.TransactStock(t.Context(), store.Actor("client:other"), []stock.StockChange{
 				{ProductID: "a", Action: stock.StockIncrement, Quantity: i + 1, Reason: "delivery", Reference: "truck"}})
 			require.NoError(t, err)
-			lines[0].Stock = nil // the ledger does not keep it
+			lines[0].Stock = nil // not in the ledger
 			made = append([]*stock.StockTransaction{lines[0]}, made...)
 		}
 		ledgers, err := s.StockTransactionsByProduct(t.Context(), []string{"b", "a", "ghost"}, 5)
 		require.NoError(t, err)
 		require.Equal(t, made[:5], ledgers["a"])
-		require.Len(t, ledgers["b"], 1, "what it was imported with")
+		require.Len(t, ledgers["b"], 1, "its first entry")
 		require.NotContains(t, ledgers, "ghost")
 	}
 }

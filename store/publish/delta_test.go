@@ -20,32 +20,31 @@ import (
 	"portico/store/storetest"
 )
 
-// TestDeltas is the promise about releases that hold what differs from another:
-// nobody can tell them from whole ones.
+// TestDeltas checks that releases stored as deltas of a base show the same as complete ones.
 func TestDeltas(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		t.Run("a delta shows what a whole release would", deltaAsWhole(backend))
-		t.Run("a delta writes what changed, and little else", deltaSmall(backend))
-		t.Run("a delta of long lists shows what a whole release would", deltaOfLongLists(backend))
-		t.Run("a delta reads what changed, whatever the shop", deltaReads(backend))
-		t.Run("much that changed is published whole", deltaTooLarge(backend))
-		t.Run("deltas are swept, and their base with the last of them", deltaSwept(backend))
+		t.Run("a delta equals a complete release", deltaEqualsComplete(backend))
+		t.Run("a delta writes little more than the changes", deltaSmall(backend))
+		t.Run("a delta of long lists equals a complete release", deltaOfLongLists(backend))
+		t.Run("the reads of a delta do not depend on the shop's size", deltaReads(backend))
+		t.Run("many changes make a complete release", deltaTooLarge(backend))
+		t.Run("sweeps delete deltas, and their base after the last of them", deltaSwept(backend))
 	})
 }
 
-// changing is a shop that changes at random.
-type changing struct {
+// randomShop is a shop that changes at random.
+type randomShop struct {
 	*shop.Store
 	*rand.Rand
-	lines    map[string]map[string]any // as they are imported, by kind and id
+	lines    map[string]map[string]any // import lines, by type and ID
 	products []string
 	nodes    []string
-	done     []string // what was changed
+	done     []string // descriptions of the changes
 }
 
-func newChanging(t require.TestingT, s *shop.Store, seed uint64) *changing {
-	c := &changing{Store: s, Rand: rand.New(rand.NewPCG(seed, seed)), lines: map[string]map[string]any{}}
+func newRandomShop(t require.TestingT, s *shop.Store, seed uint64) *randomShop {
+	c := &randomShop{Store: s, Rand: rand.New(rand.NewPCG(seed, seed)), lines: map[string]map[string]any{}}
 	for _, line := range storetest.ShopLines() {
 		resource := map[string]any{}
 		require.NoError(t, json.Unmarshal([]byte(line), &resource))
@@ -61,8 +60,8 @@ func newChanging(t require.TestingT, s *shop.Store, seed uint64) *changing {
 	return c
 }
 
-// write imports a line again, with a change.
-func (c *changing) write(t require.TestingT, kind, id string, change func(attributes, relationships map[string]any)) {
+// write imports a line again with a change.
+func (c *randomShop) write(t require.TestingT, kind, id string, change func(attributes, relationships map[string]any)) {
 	resource := c.lines[kind+"/"+id]
 	attributes, _ := resource["attributes"].(map[string]any)
 	relationships, _ := resource["relationships"].(map[string]any)
@@ -72,16 +71,16 @@ func (c *changing) write(t require.TestingT, kind, id string, change func(attrib
 	storetest.Import(t, c.Store, string(text)+"\n")
 }
 
-func (c *changing) product() string { return c.products[c.IntN(len(c.products))] }
-func (c *changing) node() string    { return c.nodes[c.IntN(len(c.nodes))] }
+func (c *randomShop) product() string { return c.products[c.IntN(len(c.products))] }
+func (c *randomShop) node() string    { return c.nodes[c.IntN(len(c.nodes))] }
 
-func (c *changing) either(values ...string) string { return values[c.IntN(len(values))] }
+func (c *randomShop) either(values ...string) string { return values[c.IntN(len(values))] }
 
-// time is one of few, so that many tie, and some lie in the past.
-func (c *changing) time() string { return fmt.Sprintf("2024-0%d-01T00:00:00.000Z", 1+c.IntN(9)) }
+// time returns one of few times, so that many are equal and some lie in the past.
+func (c *randomShop) time() string { return fmt.Sprintf("2024-0%d-01T00:00:00.000Z", 1+c.IntN(9)) }
 
-// add makes a new product.
-func (c *changing) add(t require.TestingT) string {
+// add creates a product.
+func (c *randomShop) add(t require.TestingT) string {
 	id := fmt.Sprintf("%s-%d", c.either("aa", "brush", "m", "zz"), len(c.products))
 	c.lines["product/"+id] = map[string]any{"type": "product", "id": id, "relationships": map[string]any{},
 		"attributes": map[string]any{"name": c.name(), "sku": strings.ToUpper(id), "slug": id, "status": "live",
@@ -91,12 +90,12 @@ func (c *changing) add(t require.TestingT) string {
 	return id
 }
 
-func (c *changing) name() string {
+func (c *randomShop) name() string {
 	return c.either("Anvil", "Ångström", "aa", "Brush", "brush", "Chalk", "Élan", "Kit", "Lamp oil", "Zz", "Zebra", "10")
 }
 
-// step changes one thing.
-func (c *changing) step(t require.TestingT) {
+// step makes one random change.
+func (c *randomShop) step(t require.TestingT) {
 	ctx, id, node := context.Background(), c.product(), c.node()
 	kind := c.IntN(21)
 	c.done = append(c.done, fmt.Sprint(kind, " ", id, " ", node))
@@ -193,7 +192,7 @@ func (c *changing) step(t require.TestingT) {
 	}
 }
 
-func deltaAsWhole(backend storetest.Backend) func(*testing.T) {
+func deltaEqualsComplete(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		for seed := range uint64(storetest.QuickOrFull(1, 4)) {
 			t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -203,13 +202,13 @@ func deltaAsWhole(backend storetest.Backend) func(*testing.T) {
 				plain := backend.Open(t, open, storetest.WithoutDeltas)
 				bare := backend.Open(t, open, func(config *shop.Config) { config.NoCache = true })
 				storetest.Import(t, s, storetest.ShopFile)
-				c := newChanging(t, s, seed)
-				c.write(t, "product", "brush", func(_, r map[string]any) { // a file that is not there yet
+				c := newRandomShop(t, s, seed)
+				c.write(t, "product", "brush", func(_, r map[string]any) { // refers to a file that does not exist yet
 					r["main_image"] = map[string]any{"data": map[string]any{"type": "main_image", "id": "photo-3"}}
 				})
 				storetest.Publish(t, s, "main")
 				deltas, rounds := 0, 9
-				if backend.Name == "postgres" { // the rules are the same on both
+				if backend.Name == "postgres" { // the rules do not depend on the database
 					rounds = storetest.QuickOrFull(4, 9)
 				}
 				for round := range rounds {
@@ -225,14 +224,14 @@ func deltaAsWhole(backend storetest.Backend) func(*testing.T) {
 					other, err := plain.Preview(t.Context(), storetest.Actor, "main", nil)
 					require.NoError(t, err)
 					require.Zero(t, other.BaseID)
-					require.Zero(t, other.Added+other.Changed+other.Removed, "differences of what is the same: %v", c.done)
+					require.Zero(t, other.Added+other.Changed+other.Removed, "equal releases have no differences: %v", c.done)
 					shopper := []release.ShopperContext{{}, {Locale: "fr", Currency: "EUR"}}[round%2]
 					shopper.ReleaseID = other.UUID()
-					want := shown(t, storetest.View(t, plain, shopper), c)
+					want := viewText(t, storetest.View(t, plain, shopper), c)
 					shopper.ReleaseID = newest.UUID()
-					require.Equal(t, want, shown(t, storetest.View(t, s, shopper), c), "after %v", c.done)
+					require.Equal(t, want, viewText(t, storetest.View(t, s, shopper), c), "after %v", c.done)
 					if round == rounds-1 {
-						require.Equal(t, want, shown(t, storetest.View(t, bare, shopper), c), "not cached, after %v", c.done)
+						require.Equal(t, want, viewText(t, storetest.View(t, bare, shopper), c), "without caches, after %v", c.done)
 					}
 				}
 				require.NotZero(t, deltas)
@@ -242,8 +241,8 @@ func deltaAsWhole(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// shown is everything that a view answers, as text.
-func shown(t require.TestingT, v *release.View, c *changing) string {
+// viewText returns all that a view shows, as text.
+func viewText(t require.TestingT, v *release.View, c *randomShop) string {
 	ctx := context.Background()
 	var b strings.Builder
 	say := func(what string, values ...any) { fmt.Fprintf(&b, "%s %v\n", what, values) }
@@ -271,7 +270,7 @@ func shown(t require.TestingT, v *release.View, c *changing) string {
 	for _, list := range lists {
 		for i, filter := range filters {
 			for k, by := range sorts {
-				if i > 0 && k > 0 && (i+k)%3 != 0 { // of all pairs, some
+				if i > 0 && k > 0 && (i+k)%3 != 0 { // a sample of all pairs
 					continue
 				}
 				query := release.ProductQuery{NodeID: list, Filter: filter, Sort: store.Sort{By: by, Descending: k%2 == 1}}
@@ -291,8 +290,8 @@ func shown(t require.TestingT, v *release.View, c *changing) string {
 	require.NoError(t, err)
 	total, err := every.Total(ctx)
 	require.NoError(t, err)
-	require.Equal(t, v.Release.Products, total, "every product is listed")
-	require.Len(t, products, total, "and whatever is found by id")
+	require.Equal(t, v.Release.Products, total, "the list contains all products")
+	require.Len(t, products, total, "the list contains all products found by ID")
 	translations, err := v.TranslationsByID(ctx, c.products)
 	require.NoError(t, err)
 	files, err := v.FilesByID(ctx, []string{"photo-1", "photo-2", "photo-3", "photo-4"})
@@ -323,7 +322,7 @@ func shown(t require.TestingT, v *release.View, c *changing) string {
 	return b.String()
 }
 
-// deltaSmall counts what a publication of one change writes.
+// deltaSmall counts the rows that publishing one change writes.
 func deltaSmall(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var first int
@@ -352,13 +351,13 @@ func deltaSmall(backend storetest.Backend) func(*testing.T) {
 			if first == 0 {
 				first = written
 			}
-			require.Equal(t, first, written, "rows that a delta of one product writes, of %d", products)
+			require.Equal(t, first, written, "rows that a delta of one product writes, in a shop of %d", products)
 			requireFewStatements(t, backend.Open(t, func(config *shop.Config) { config.URL, config.NoCache = url, true }))
 		}
 	}
 }
 
-// deltaReads counts the statements that read, of a publication of one change.
+// deltaReads counts the SELECT statements of publishing one change.
 func deltaReads(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		cost := map[int]int{}
@@ -390,13 +389,14 @@ func deltaReads(backend storetest.Backend) func(*testing.T) {
 					cost[products]++
 				}
 			}
-			require.Less(t, ofLists, 64, "parts of lists, of %d products", products)
+			require.Less(t, ofLists, 64, "parts of lists, in a shop of %d products", products)
 		}
-		require.Equal(t, cost[few], cost[many], "other statements that read")
+		require.Equal(t, cost[few], cost[many], "other SELECT statements")
 	}
 }
 
-// requireFewStatements reads short and long pages of a delta.
+// requireFewStatements checks that short and long pages of a delta take equally many
+// statements.
 func requireFewStatements(t *testing.T, s *shop.Store) {
 	v := storetest.View(t, s, release.ShopperContext{})
 	require.NotZero(t, v.Release.BaseID)
@@ -413,7 +413,7 @@ func requireFewStatements(t *testing.T, s *shop.Store) {
 				}
 				cost[first] = counter.Count()
 			}
-			require.Equal(t, cost[1], cost[100], "statements of a page by %q, filtered by %s", by, filter)
+			require.Equal(t, cost[1], cost[100], "statements of a page, sort %q, filter %s", by, filter)
 		}
 	}
 }
@@ -437,18 +437,18 @@ func deltaTooLarge(backend storetest.Backend) func(*testing.T) {
 			require.NoError(t, err)
 			return release
 		}
-		require.Zero(t, change(0).BaseID, "nothing changed: the release that is served")
+		require.Zero(t, change(0).BaseID, "without changes it returns the current release")
 		base := change(10).BaseID
 		require.NotZero(t, base)
 		require.Equal(t, base, change(20).BaseID)
-		require.Equal(t, base, change(30).BaseID, "deltas rest on a whole release, not on each other")
+		require.Equal(t, base, change(30).BaseID, "the base of a delta is a complete release")
 		anew := change(600)
 		require.Zero(t, anew.BaseID)
 		require.Equal(t, anew.ID, change(10).BaseID)
 	}
 }
 
-// deltaSwept publishes so often that only the last ones are kept.
+// deltaSwept publishes until old deltas are swept.
 func deltaSwept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
@@ -456,7 +456,7 @@ func deltaSwept(backend storetest.Backend) func(*testing.T) {
 		storetest.Import(t, s, storetest.ShopFile)
 		storetest.Publish(t, s, "main")
 		first := storetest.View(t, s, release.ShopperContext{}).Release
-		want := map[string][]string{} // by release
+		want := map[string][]string{} // by release ID
 		for i := range 5 {
 			clock.Advance(2 * time.Hour)
 			storetest.RenameProducts(t, s, fmt.Sprint(i))
@@ -476,7 +476,7 @@ func deltaSwept(backend storetest.Backend) func(*testing.T) {
 		}
 		ids := kept()
 		require.Len(t, ids, 4)
-		require.Equal(t, first.UUID(), ids[3], "their base is kept with the newest three")
+		require.Equal(t, first.UUID(), ids[3], "the newest three releases and their base")
 		for _, id := range ids[:3] {
 			v := storetest.View(t, s, release.ShopperContext{ReleaseID: id})
 			require.Equal(t, want[id], []string{storetest.FindProduct(t, v, "anvil").Name()})
@@ -492,7 +492,7 @@ func deltaSwept(backend storetest.Backend) func(*testing.T) {
 			storetest.RenameProducts(t, plain, fmt.Sprint("plain ", i))
 			storetest.Publish(t, plain, "main")
 		}
-		require.Len(t, kept(), 3, "a base goes when nothing rests on it")
+		require.Len(t, kept(), 3, "a base without deltas is swept")
 		require.Len(t, kept(), 3)
 		storetest.RequireNoOrphans(t, db)
 	}

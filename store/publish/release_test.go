@@ -17,36 +17,36 @@ import (
 	"portico/store/storetest"
 )
 
-// TestReleases is the promise about releases over time: what is read stays as it
-// is, old ones are kept for a while, and nothing is left behind.
+// TestReleases checks releases over time: what is read does not change, old releases are kept
+// for a while, and sweeps leave nothing behind.
 func TestReleases(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		t.Run("a cursor is read on in its own release", releaseFollowed(backend))
-		t.Run("a cursor into a release that was swept is CURSOR_EXPIRED", releaseExpired(backend))
-		t.Run("a cursor of a catalog that is not this shopper's is CURSOR_EXPIRED", releaseOfAnother(backend))
-		t.Run("the newest three releases are kept", releaseKept(backend))
-		t.Run("what was served within the hour is kept, twenty at most", releaseRemembered(backend))
-		t.Run("a list is read to its end while its catalog is published", releaseWalked(backend))
-		t.Run("what would show the same is not published", releaseSame(backend))
-		t.Run("releases are listed, with what differs", releasesListed(backend))
-		t.Run("an earlier release is served again", releaseRolledBack(backend))
-		t.Run("a roll-back holds until somebody publishes", releaseHeld(backend))
-		t.Run("a roll-back to what is authored ends with the publication", releaseHeldTheSame(backend))
-		t.Run("what was begun before a roll-back does not undo it", releaseHeldMeanwhile(backend))
-		t.Run("a preview is seen by those who ask for it", releasePreviewed(backend))
-		t.Run("a release is served again while it is swept", releaseSweptAndServed(backend))
-		t.Run("a view made before publishing goes on", releaseViewed(backend))
-		t.Run("another open store serves the new release soon", releaseElsewhere(backend))
-		t.Run("releases share the documents that did not change", releaseShared(backend))
-		t.Run("an interrupted publication is not seen, and is swept", releaseInterrupted(backend))
-		t.Run("two catalogs are published at once", releaseTogether(backend))
-		t.Run("one catalog is published twice at once", releaseRaced(backend))
-		t.Run("a reader who pages through sees one release whole", releaseWhole(backend))
+		t.Run("a cursor continues in its own release", releaseCursor(backend))
+		t.Run("a cursor of a swept release is CURSOR_EXPIRED", releaseExpired(backend))
+		t.Run("a cursor of another shopper's catalog is CURSOR_EXPIRED", releaseOfAnother(backend))
+		t.Run("the newest three releases are kept", releaseNewestKept(backend))
+		t.Run("up to twenty releases of the last hour are kept", releaseLastHourKept(backend))
+		t.Run("paging continues while the catalog is published", releasePaged(backend))
+		t.Run("publishing without changes makes no release", releaseUnchanged(backend))
+		t.Run("list of releases with differences", releasesListed(backend))
+		t.Run("roll back", releaseRolledBack(backend))
+		t.Run("a rollback holds until the next publication", releaseHeld(backend))
+		t.Run("a rollback to what is authored also ends with a publication", releaseHeldUnchanged(backend))
+		t.Run("publications that began earlier do not undo a rollback", releaseHeldEarlierPublish(backend))
+		t.Run("preview", releasePreviewed(backend))
+		t.Run("roll back during a sweep", releaseSweptAndServed(backend))
+		t.Run("a view outlives a publication", releaseViewed(backend))
+		t.Run("another server serves the new release soon", releaseOtherServer(backend))
+		t.Run("releases share unchanged documents", releaseShared(backend))
+		t.Run("an interrupted publication stays invisible and is swept", releaseInterrupted(backend))
+		t.Run("two catalogs published concurrently", releaseTwoCatalogs(backend))
+		t.Run("one catalog published twice concurrently", releaseSameCatalog(backend))
+		t.Run("a reader sees one complete release", releaseReadConcurrently(backend))
 	})
 }
 
-func releaseFollowed(backend storetest.Backend) func(*testing.T) {
+func releaseCursor(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenPublished(t, backend)
 		name, cursor := storetest.FirstPage(t, storetest.View(t, s, release.ShopperContext{}))
@@ -68,7 +68,7 @@ func releaseFollowed(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, before.Items)
 		_, err = v.Products(t.Context(), release.ProductQuery{Page: store.Page{After: &cursor, Before: &fresh}})
-		require.Error(t, err, "two cursors of two releases have no page between them")
+		require.Error(t, err, "cursors of two releases cannot bound a page")
 	}
 }
 
@@ -91,7 +91,7 @@ func releaseExpired(backend storetest.Backend) func(*testing.T) {
 		storetest.Publish(t, s, "main")
 		for name, s := range map[string]*shop.Store{"cached": s, "not cached": bare} {
 			_, err := storetest.NextPage(storetest.View(t, s, release.ShopperContext{}), cursor)
-			require.NoError(t, err, "%s: a release is kept while it is among the newest three", name)
+			require.NoError(t, err, "%s: the release is among the newest three", name)
 		}
 		storetest.RenameProducts(t, s, "Fourth")
 		storetest.Publish(t, s, "main")
@@ -121,7 +121,7 @@ func releaseOfAnother(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func releaseKept(backend storetest.Backend) func(*testing.T) {
+func releaseNewestKept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		s := backend.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas)
@@ -164,7 +164,7 @@ func releaseViewed(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func releaseElsewhere(backend storetest.Backend) func(*testing.T) {
+func releaseOtherServer(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		here, there := storetest.OpenPublished(t, backend), backend.Open(t)
 		for _, version := range []string{"First", "Second"} {
@@ -183,10 +183,10 @@ func releaseShared(backend storetest.Backend) func(*testing.T) {
 		s, db := storetest.OpenPublished(t, backend, storetest.WithClock(clock)), backend.SQL(t)
 		before := storetest.CountRows(t, db, "document")
 		storetest.Publish(t, s, "main", "outlet", "main")
-		require.Equal(t, before, storetest.CountRows(t, db, "document"), "nothing changed")
+		require.Equal(t, before, storetest.CountRows(t, db, "document"), "no change")
 		storetest.Import(t, s, storetest.JoinLines(storetest.ChangedShopLine("product", "brush", `"For paint."`, `"For painting."`)))
 		storetest.Publish(t, s, "main")
-		require.Equal(t, before+2, storetest.CountRows(t, db, "document"), "the texts with that description: the base, and pt-BR, which has none")
+		require.Equal(t, before+2, storetest.CountRows(t, db, "document"), "the texts with that description: the default and pt-BR")
 		clock.Advance(3 * time.Hour)
 		storetest.Publish(t, s, "main", "outlet")
 		require.NoError(t, s.Sweep(t.Context()))
@@ -226,9 +226,9 @@ func releaseInterrupted(backend storetest.Backend) func(*testing.T) {
 		require.Equal(t, want, storetest.ProductIDs(t, again, release.ProductQuery{}))
 
 		require.NoError(t, s.Sweep(t.Context()))
-		require.Equal(t, 2, storetest.CountRows(t, db, "release"), "it may still be under way")
+		require.Equal(t, 2, storetest.CountRows(t, db, "release"), "it may still be running")
 		storetest.AgeBuilds(t, db)
-		interrupt() // while the one before is swept
+		interrupt() // while the previous one is swept
 		storetest.AgeBuilds(t, db)
 		require.NoError(t, s.Sweep(t.Context()))
 		require.Equal(t, 1, storetest.CountRows(t, db, "release"))
@@ -240,7 +240,7 @@ func releaseInterrupted(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// publishAll publishes catalogs, each by a store of its own, all at once.
+// publishAll publishes catalogs concurrently, each on its own store.
 func publishAll(t *testing.T, stores []*shop.Store, catalogs []string) {
 	t.Helper()
 	failures := make([]error, len(catalogs))
@@ -256,7 +256,7 @@ func publishAll(t *testing.T, stores []*shop.Store, catalogs []string) {
 	}
 }
 
-func releaseTogether(backend storetest.Backend) func(*testing.T) {
+func releaseTwoCatalogs(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		stores, db := []*shop.Store{backend.Open(t, storetest.WithoutDeltas), backend.Open(t, storetest.WithoutDeltas)}, backend.SQL(t)
 		s := stores[0]
@@ -287,7 +287,7 @@ func releaseTogether(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func releaseRaced(backend storetest.Backend) func(*testing.T) {
+func releaseSameCatalog(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		stores, db := []*shop.Store{backend.Open(t, storetest.WithClock(clock)), backend.Open(t, storetest.WithClock(clock))}, backend.SQL(t)
@@ -301,12 +301,12 @@ func releaseRaced(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, stores[0].Sweep(t.Context()))
 		require.Equal(t, 3, storetest.CountRows(t, db, "release WHERE base_id <> 0"))
-		require.Equal(t, 1, storetest.CountRows(t, db, "release WHERE superseded_at = 0"), "one is served")
+		require.Equal(t, 1, storetest.CountRows(t, db, "release WHERE superseded_at = 0"), "one current release")
 		storetest.RequireNoOrphans(t, db)
 	}
 }
 
-func releaseWhole(backend storetest.Backend) func(*testing.T) {
+func releaseReadConcurrently(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenPublished(t, backend)
 		storetest.RenameProducts(t, s, "v0")
@@ -317,7 +317,7 @@ func releaseWhole(backend storetest.Backend) func(*testing.T) {
 			group.Go(func() {
 				defer func() {
 					if p := recover(); p != nil {
-						t.Errorf("a reader panics: %v\n%s", p, debug.Stack())
+						t.Errorf("a reader panicked: %v\n%s", p, debug.Stack())
 					}
 				}()
 				for n := 0; ctx.Err() == nil; n++ {
@@ -325,7 +325,7 @@ func releaseWhole(backend storetest.Backend) func(*testing.T) {
 						t.Error(wrong)
 						return
 					}
-					time.Sleep(time.Millisecond) // leave the publisher its turn
+					time.Sleep(time.Millisecond) // lets the publisher run
 				}
 			})
 		}
@@ -338,8 +338,8 @@ func releaseWhole(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// readWhole pages through all products in one of several ways, one by one,
-// each page in a new view, and tells what was wrong.
+// readWhole pages through all products in one of several ways, each page in a new view, and
+// returns what was wrong.
 func readWhole(s *shop.Store, way int) string {
 	recent, _ := store.NewRange("updated_at", "gt", "2000-01-01")
 	queries := []release.ProductQuery{

@@ -15,7 +15,7 @@ import (
 	"portico/store/storetest"
 )
 
-// requireDuplicate wants the documented error, for each of the members.
+// requireDuplicate checks the documented error for each of the members.
 func requireDuplicate(t require.TestingT, err error, members ...string) {
 	require.Error(t, err)
 	var found []string
@@ -26,7 +26,7 @@ func requireDuplicate(t require.TestingT, err error, members ...string) {
 	require.Equal(t, members, found)
 }
 
-func codesKept(d *storetest.SharedStore) func(*testing.T) {
+func codesLifecycle(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s, now := d.Store, d.Clock.Now()
 		storetest.CreatePromotion(t, s, "p", now)
@@ -45,7 +45,7 @@ func codesKept(d *storetest.SharedStore) func(*testing.T) {
 		}{{"b", promotion.PerCart, []string{"u1", "u2"}, `["u1","u2"]`}, {"B", promotion.PerItem, []string{"u1"}, `"u1"`}, {codes[2].Code, promotion.PerItem, nil, `null`}, {"é", promotion.PerItem, []string{"u1"}, `["u1"]`}} {
 			c, err := s.PromotionCode(t.Context(), want.code)
 			require.NoError(t, err)
-			require.Equal(t, c, codes[i], "what was made is what is read")
+			require.Equal(t, c, codes[i], "created and read codes are equal")
 			require.Equal(t, []any{want.code, want.unit, want.users, want.json, true, now}, []any{c.Code, c.ConsumeUnit, c.Users(), string(c.User.AppendJSON(nil)), c.Valid(), *c.CreatedAt})
 		}
 		require.Equal(t, []any{new(5), new(5)}, []any{codes[0].MaxUses, codes[0].Uses()})
@@ -72,7 +72,7 @@ func codesKept(d *storetest.SharedStore) func(*testing.T) {
 			require.Equal(t, all.Items, paged)
 			want := slices.Sorted(slices.Values([]string{codes[2].Code, "B", "b", "é"}))
 			if by.By == store.SortCreatedAt {
-				want = append(want, "a") // a minute later
+				want = append(want, "a") // created a minute later
 			} else {
 				want = slices.Sorted(slices.Values(append(want, "a")))
 			}
@@ -104,7 +104,7 @@ func codesKept(d *storetest.SharedStore) func(*testing.T) {
 		_, err = s.PromotionCode(t.Context(), "a")
 		storetest.RequireError(t, err, store.NotFound, "", "no promotion code")
 		storetest.CreatePromotion(t, s, "q", d.Clock.Now())
-		require.NoError(t, storetest.AddCodes(s, "q", "a", "b"), "they are free at once")
+		require.NoError(t, storetest.AddCodes(s, "q", "a", "b"), "the codes are free at once")
 		_, err = s.DeletePromotionCodes(t.Context(), storetest.Actor, "nowhere", []string{"a"})
 		storetest.RequireError(t, err, store.NotFound, "promotion_id", "no promotion")
 	}
@@ -138,9 +138,9 @@ func codesRefused(d *storetest.SharedStore) func(*testing.T) {
 	}
 }
 
-// codesMany makes as many codes as one request may: few statements, and one
-// duplicate among them undoes all.
-func codesMany(d *storetest.SharedStore) func(*testing.T) {
+// codesMaximum creates the maximum number of codes of a request. It takes few statements, and one
+// duplicate undoes all.
+func codesMaximum(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
 		storetest.CreatePromotion(t, s, "p", d.Clock.Now())
@@ -163,7 +163,7 @@ func codesMany(d *storetest.SharedStore) func(*testing.T) {
 		update, err := s.UpdatePromotion(t.Context(), storetest.Actor, "p", promotion.PromotionChange{End: new(d.Clock.Now().Add(storetest.Day).Format(storetest.TimeFormat))}, false)
 		require.NoError(t, err)
 		require.Equal(t, promotion.MaxCodes, update.CodesDeleted)
-		require.NoError(t, s.Sweep(t.Context()), "in more than one batch")
+		require.NoError(t, s.Sweep(t.Context()), "in several batches")
 		require.Zero(t, storetest.CountRows(t, d.DB, "promotion_code"))
 		require.Zero(t, storetest.CountRows(t, d.DB, "code_claim"))
 	}
@@ -179,7 +179,7 @@ func codesStatements(d *storetest.SharedStore) func(*testing.T) {
 		for _, c := range codes {
 			ids = append(ids, c.ID)
 		}
-		_, err = s.Settings(t.Context()) // is kept from now on
+		_, err = s.Settings(t.Context()) // cached from now on
 		require.NoError(t, err)
 		for _, size := range []int{1, 100} {
 			ctx, counter := store.CountStatements(t.Context())
@@ -208,17 +208,17 @@ func codesImported(d *storetest.SharedStore) func(*testing.T) {
 		faults := storetest.ImportErrors(t, err)
 		require.Equal(t, []any{3, "promotion_code", "code"}, []any{faults[0].Line, faults[0].Type, strings.Join(faults[0].Err.Path, ".")})
 		require.ErrorContains(t, err, "in use by another promotion")
-		require.NoError(t, storetest.DeletePromotion(t.Context(), s, storetest.Actor, "other")) // which was written before its code
+		require.NoError(t, storetest.DeletePromotion(t.Context(), s, storetest.Actor, "other")) // imported before its code failed
 		require.Equal(t, text, storetest.Export(t, s))
 
 		storetest.Import(t, s, storetest.JoinLines(strings.Replace(storetest.ShopLine("promotion_code", "code-2"), `"code":"ten-off"`, `"code":"renamed"`, 1)))
-		require.Equal(t, []string{"TEN-OFF", "renamed"}, codesOf(t, s, "ten-off"), "an id is what a code is known by")
+		require.Equal(t, []string{"TEN-OFF", "renamed"}, codesOf(t, s, "ten-off"), "the ID identifies a code")
 		storetest.Import(t, s, text)
 		require.Equal(t, text, storetest.Export(t, s))
 
 		d.Clock.Set(time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC))
 		storetest.Import(t, s, storetest.JoinLines(strings.Replace(storetest.ShopLine("promotion", "ten-off"), `2026-12-31`, `2027-12-31`, 1)))
-		require.Empty(t, codesOf(t, s, "ten-off"), "an end moved into the future is no other in a file")
+		require.Empty(t, codesOf(t, s, "ten-off"), "an import that moves the end into the future removes old codes")
 		storetest.Import(t, s, storetest.JoinLines(storetest.ShopLine("promotion_code", "code-1")))
 		require.Equal(t, []string{"TEN-OFF"}, codesOf(t, s, "ten-off"))
 		require.Contains(t, storetest.Export(t, s), storetest.ShopLine("promotion_code", "code-1"))

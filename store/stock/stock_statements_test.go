@@ -11,8 +11,8 @@ import (
 	"portico/store/storetest"
 )
 
-// TestStockStatements is the promise that the cost of a read, in SQL statements, does
-// not depend on how much it reads.
+// TestStockStatements checks that the number of SQL statements of a read does not depend on how
+// much it reads.
 func TestStockStatements(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
@@ -21,7 +21,7 @@ func TestStockStatements(t *testing.T) {
 			products = append(products, fmt.Sprintf("p%02d", i))
 		}
 		s := storetest.OpenWithStock(t, backend, 1, products...)
-		_, err := s.Settings(t.Context()) // is kept from now on
+		_, err := s.Settings(t.Context()) // cached from now on
 		require.NoError(t, err)
 		cursor := storetest.StockCursor(t, s, store.Sort{})
 		page := func(page store.Page) func(context.Context) error {

@@ -16,21 +16,21 @@ import (
 	"portico/store/storetest"
 )
 
-// userForms are what a code's user is sent as, and who may use the code then.
+// userForms are JSON forms of a code's user, with the users who may use the code.
 var userForms = []struct {
-	json  string // empty for absent
+	json  string // empty if absent
 	users []string
 }{
 	{``, nil}, {`null`, nil}, {`"one"`, []string{"one"}}, {`["one"]`, []string{"one"}}, {`["one","two"]`, []string{"one", "two"}}, {`"a b, \"c\" é"`, []string{`a b, "c" é`}},
 }
 
-// badUsers are no users, with the member at fault.
+// badUsers are invalid users, with the member of the error.
 var badUsers = []struct{ json, member string }{
 	{`""`, "user"}, {`[]`, "user"}, {`[""]`, "user.0"}, {`["one",""]`, "user.1"}, {`5`, "user"}, {`{}`, "user"}, {`true`, "user"}, {`[5]`, "user"}, {`[null]`, "user"}, {`[["one"]]`, "user"},
 	{`"` + strings.Repeat("u", 256) + `"`, "user"}, {`["` + strings.Repeat(`u","`, 1000) + `u"]`, "user"},
 }
 
-// requireForm wants a code's user wherever a code is read.
+// requireForm checks a code's user in all ways to read the code.
 func requireForm(t *testing.T, s *shop.Store, id, code, form string, users []string) {
 	t.Helper()
 	if form == "" {
@@ -41,8 +41,8 @@ func requireForm(t *testing.T, s *shop.Store, id, code, form string, users []str
 	slice, err := s.PromotionCodes(t.Context(), id, []string{code}, store.Sort{}, store.Page{})
 	require.NoError(t, err)
 	for _, c := range append(slice.Items, c) {
-		require.JSONEq(t, form, string(c.User.AppendJSON(nil)), "of %s", code)
-		require.Equal(t, users, c.Users(), "of %s", code)
+		require.JSONEq(t, form, string(c.User.AppendJSON(nil)), "%s", code)
+		require.Equal(t, users, c.Users(), "%s", code)
 		require.True(t, c.Valid(), "of %s, for somebody", code)
 	}
 	for _, user := range append([]string{"", "stranger", "one", "two"}, users...) {
@@ -61,7 +61,7 @@ func requireForm(t *testing.T, s *shop.Store, id, code, form string, users []str
 func codeUserForms(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
-		storetest.CreatePromotion(t, s, "made", d.Clock.Now())
+		storetest.CreatePromotion(t, s, "created", d.Clock.Now())
 		lines := []string{storetest.PromotionLine("told", `,"start":"2020-01-01"`)}
 		for i, form := range userForms {
 			member := ""
@@ -73,16 +73,16 @@ func codeUserForms(d *storetest.SharedStore) func(*testing.T) {
 			if form.json != "" {
 				require.NoError(t, user.UnmarshalJSON([]byte(form.json)))
 			}
-			_, codes, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "made", []promotion.NewCode{{Code: "made-" + string(rune('a'+i)), User: user}}, "")
+			_, codes, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "created", []promotion.NewCode{{Code: "created-" + string(rune('a'+i)), User: user}}, "")
 			require.NoError(t, err, form.json)
 			require.Equal(t, form.users, codes[0].Users(), form.json)
 		}
 		storetest.Import(t, s, strings.Join(lines, "\n"))
 		text := storetest.Export(t, s)
 		storetest.Import(t, s, text)
-		require.Equal(t, text, storetest.Export(t, s), "an export is taken back as it is")
+		require.Equal(t, text, storetest.Export(t, s), "an import of the export changes nothing")
 		for i, form := range userForms {
-			for _, id := range []string{"made", "told"} {
+			for _, id := range []string{"created", "told"} {
 				requireForm(t, s, id, id+"-"+string(rune('a'+i)), form.json, form.users)
 			}
 			if form.json == "" || form.json == "null" {
@@ -103,8 +103,8 @@ func codeUserForms(d *storetest.SharedStore) func(*testing.T) {
 	}
 }
 
-// codeUserRows has rows as they could be written before codes and users were
-// held to their form: each is read, listed, exported and removed.
+// codeUserRows writes rows that today's rules refuse. They can be read, listed, exported and
+// deleted.
 func codeUserRows(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
@@ -140,7 +140,7 @@ func codeUserRows(d *storetest.SharedStore) func(*testing.T) {
 		require.Len(t, codesOf(t, s, "p"), len(rows))
 		check, err := s.CheckCode(t.Context(), promotion.CodeUse{Code: "one", User: "one", Units: 1})
 		require.NoError(t, err)
-		require.Equal(t, []promotion.CodeReason{promotion.CodeWrongUser}, reasons(check), "what cannot be read lets nobody in")
+		require.Equal(t, []promotion.CodeReason{promotion.CodeWrongUser}, reasons(check), "an unreadable user allows nobody")
 		for _, row := range rows {
 			n, err := s.DeletePromotionCodes(t.Context(), storetest.Actor, "p", []string{row.code})
 			require.NoError(t, err, row.code)
@@ -164,7 +164,7 @@ func codeTexts(d *storetest.SharedStore) func(*testing.T) {
 		}
 		text := storetest.Export(t, s)
 		storetest.Import(t, s, text)
-		require.Equal(t, text, storetest.Export(t, s), "an automatic code may be longer than one of somebody's making")
+		require.Equal(t, text, storetest.Export(t, s), "an automatic code may be longer than the limit of others")
 		for _, bad := range []string{".", "..", "a/b", "/", " a", "a ", "\ta", "a\tb", "a\nb", "a\x7f", "a\u0085b", "a\u00a0b", "a\u200bb", "a\u200fb", "a\u061cb", "\u202egnp", "a\u2066b", "\ufeffa", "a\u2028b", "\x00", "\xff", "a\ufffdb", "a\u00adb", strings.Repeat("é", 65)} {
 			err := storetest.AddCodes(s, "p", bad)
 			require.Error(t, err, "%q", bad)
@@ -173,9 +173,9 @@ func codeTexts(d *storetest.SharedStore) func(*testing.T) {
 				require.False(t, c == '\u202e' || c == '\u2066', "the message of %q is safe to show", bad)
 			}
 			if bad == "\xff" || bad == "\x00" {
-				continue // which are a bad line, too, whatever it says
+				continue // not valid in a JSON line
 			}
-			quoted, _ := json.Marshal(bad) // a text
+			quoted, _ := json.Marshal(bad)
 			_, err = s.Import(t.Context(), storetest.Actor, storetest.Source(`{"type":"promotion_code","id":"bad","promotion_id":"p","code":`+string(quoted)+`}`), exchange.ImportOptions{})
 			require.Error(t, err, "%q", bad)
 			require.Equal(t, "code", strings.Join(storetest.ImportErrors(t, err)[0].Err.Path, "."), "%q: %v", bad, err)
@@ -192,7 +192,7 @@ func codeTexts(d *storetest.SharedStore) func(*testing.T) {
 	}
 }
 
-// A cell that a spreadsheet would take for a formula is none.
+// codeCells checks that spreadsheets cannot take a cell of a CSV export for a formula.
 func codeCells(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
@@ -218,12 +218,12 @@ func codeCells(d *storetest.SharedStore) func(*testing.T) {
 		file.Reset()
 		_, err = s.ExportCodes(t.Context(), &file, "p", promotion.CodesNDJSON)
 		require.NoError(t, err)
-		require.Contains(t, file.String(), `"code":"=1"`, "as it is, where it is read by programs")
+		require.Contains(t, file.String(), `"code":"=1"`, "JSON is not escaped for spreadsheets")
 	}
 }
 
-// codesFaulty has a batch with faults of every kind, which are told together.
-func codesFaulty(d *storetest.SharedStore) func(*testing.T) {
+// codesInvalid sends a batch with mistakes of each kind. The error must report all of them.
+func codesInvalid(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
 		storetest.CreatePromotion(t, s, "p", d.Clock.Now())
@@ -231,7 +231,7 @@ func codesFaulty(d *storetest.SharedStore) func(*testing.T) {
 		require.NoError(t, storetest.AddCodes(s, "q", "taken"))
 		before := storetest.Export(t, s)
 		_, _, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "p", []promotion.NewCode{{Code: "good"}, {Code: "taken", MaxUses: new(0)}, {Code: "a/b", User: promotion.OneCodeUser("")}, {}, {Code: "good"}, {Code: "a/b"}, {Code: "fine", ConsumeUnit: "per_day"}}, "per_week")
-		requireFaults(t, err, "INVALID consume_unit", "UNPROCESSABLE codes.1.uses", "UNPROCESSABLE codes.1.code", "UNPROCESSABLE codes.2.code", "UNPROCESSABLE codes.2.user",
+		requireErrors(t, err, "INVALID consume_unit", "UNPROCESSABLE codes.1.uses", "UNPROCESSABLE codes.1.code", "UNPROCESSABLE codes.2.code", "UNPROCESSABLE codes.2.user",
 			"UNPROCESSABLE codes.4.code", "UNPROCESSABLE codes.5.code", "INVALID codes.6.consume_unit")
 		for i, e := range store.AsErrors(err) {
 			require.Equal(t, i == 2 || i == 5, e.Reason == store.DuplicateCode, "%v", e)
@@ -245,7 +245,7 @@ func codesFaulty(d *storetest.SharedStore) func(*testing.T) {
 		require.ErrorContains(t, err, "980 more faults")
 		require.Equal(t, before, storetest.Export(t, s), "nothing was written")
 		_, err = s.DeletePromotionCodes(t.Context(), storetest.Actor, "q", []string{"none", "taken", "nor"})
-		requireFaults(t, err, "NOT_FOUND codes.0", "NOT_FOUND codes.2")
+		requireErrors(t, err, "NOT_FOUND codes.0", "NOT_FOUND codes.2")
 
 		change := storetest.TenPercentOff(d.Clock.Now())
 		change.Automatic = new(true)

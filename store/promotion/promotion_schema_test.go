@@ -14,8 +14,8 @@ import (
 	"portico/store/storetest"
 )
 
-// requireFaults wants all that is wrong, by code and member.
-func requireFaults(t *testing.T, err error, want ...string) {
+// requireErrors checks all errors by code and member.
+func requireErrors(t *testing.T, err error, want ...string) {
 	t.Helper()
 	require.Error(t, err)
 	var found []string
@@ -28,7 +28,7 @@ func requireFaults(t *testing.T, err error, want ...string) {
 func promotionRequired(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		_, err := d.CreatePromotion(t.Context(), storetest.Actor, "", promotion.PromotionChange{})
-		requireFaults(t, err, "UNPROCESSABLE name", "UNPROCESSABLE promotion_type", "UNPROCESSABLE start", "UNPROCESSABLE end", "UNPROCESSABLE description", "UNPROCESSABLE schema")
+		requireErrors(t, err, "UNPROCESSABLE name", "UNPROCESSABLE promotion_type", "UNPROCESSABLE start", "UNPROCESSABLE end", "UNPROCESSABLE description", "UNPROCESSABLE schema")
 		change := storetest.TenPercentOff(storetest.Noon)
 		change.Description = nil
 		_, err = d.CreatePromotion(t.Context(), storetest.Actor, "", change)
@@ -37,19 +37,19 @@ func promotionRequired(d *storetest.SharedStore) func(*testing.T) {
 		for _, kind := range []promotion.PromotionType{promotion.FixedDiscount, promotion.ItemFixedDiscount} {
 			change = storetest.TenPercentOff(storetest.Noon)
 			change.Type, change.Schema = &kind, json.RawMessage(`{"currencies":[{"currency":"USD","amount":5}]}`)
-			change.MaxDiscountValue = given()
+			change.MaxDiscountValue = givenAmounts()
 			p, err := d.CreatePromotion(t.Context(), storetest.Actor, "", change)
-			require.NoError(t, err, "an empty list is none")
-			change.MaxDiscountValue = given(usd...)
+			require.NoError(t, err, "an empty list counts as absent")
+			change.MaxDiscountValue = givenAmounts(usd...)
 			_, err = d.CreatePromotion(t.Context(), storetest.Actor, "", change)
 			storetest.RequireError(t, err, store.Unprocessable, "max_discount_value", string(kind))
-			_, err = d.UpdatePromotion(t.Context(), storetest.Actor, p.ID, promotion.PromotionChange{MaxDiscountValue: given(usd...)}, false)
+			_, err = d.UpdatePromotion(t.Context(), storetest.Actor, p.ID, promotion.PromotionChange{MaxDiscountValue: givenAmounts(usd...)}, false)
 			storetest.RequireError(t, err, store.Unprocessable, "max_discount_value", string(kind))
 		}
 		change = storetest.TenPercentOff(storetest.Noon)
-		change.MaxDiscountValue, change.MinCartValue = given(usd...), given(store.CurrencyAmount{Minor: 5}, store.CurrencyAmount{Currency: "usd", Minor: -1})
+		change.MaxDiscountValue, change.MinCartValue = givenAmounts(usd...), givenAmounts(store.CurrencyAmount{Minor: 5}, store.CurrencyAmount{Currency: "usd", Minor: -1})
 		_, err = d.CreatePromotion(t.Context(), storetest.Actor, "", change)
-		requireFaults(t, err, "UNPROCESSABLE min_cart_value.0.currency", "INVALID min_cart_value.1.currency", "UNPROCESSABLE min_cart_value.1.amount")
+		requireErrors(t, err, "UNPROCESSABLE min_cart_value.0.currency", "INVALID min_cart_value.1.currency", "UNPROCESSABLE min_cart_value.1.amount")
 		for members, member := range map[string]string{
 			`,"min_cart_value":[{"currency":"USD"}]`: "min_cart_value.0.amount",
 			`,"min_cart_value":[{"amount":5}]`:       "min_cart_value.0.currency",
@@ -70,7 +70,7 @@ func promotionRequired(d *storetest.SharedStore) func(*testing.T) {
 	}
 }
 
-func promotionStood(d *storetest.SharedStore) func(*testing.T) {
+func promotionOldSchema(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		change := storetest.TenPercentOff(d.Clock.Now())
 		change.Type, change.Schema = new(promotion.FixedDiscount), json.RawMessage(`{"currencies":[{"currency":"USD","amount":500}]}`)
@@ -82,10 +82,10 @@ func promotionStood(d *storetest.SharedStore) func(*testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []store.CurrencyAmount{{Currency: "USD", Minor: 300}}, update.Promotion.MaxDiscountValue)
 		off, ok := update.Promotion.Discount(10_000, "USD")
-		require.Equal(t, []any{int64(300), true}, []any{off, ok}, "and means what it meant")
+		require.Equal(t, []any{int64(300), true}, []any{off, ok}, "the stored schema keeps its meaning")
 		_, err = d.UpdatePromotion(t.Context(), storetest.Actor, "old", promotion.PromotionChange{Name: new("")}, false)
-		requireFaults(t, err, "UNPROCESSABLE name")
-		update, err = d.UpdatePromotion(t.Context(), storetest.Actor, "old", promotion.PromotionChange{MaxDiscountValue: given()}, false)
+		requireErrors(t, err, "UNPROCESSABLE name")
+		update, err = d.UpdatePromotion(t.Context(), storetest.Actor, "old", promotion.PromotionChange{MaxDiscountValue: givenAmounts()}, false)
 		require.NoError(t, err)
 		require.Empty(t, update.Promotion.MaxDiscountValue)
 	}
