@@ -57,7 +57,7 @@ type commands struct {
 	Backup  cli.Backup        `cmd:"" help:"Copy a SQLite database to a file."`
 	Restore cli.Restore       `cmd:"" help:"Create a SQLite database from a backup."`
 	Migrate cli.Migrate       `cmd:"" help:"Migrate the database to the schema of this version."`
-	Schema  cli.Schema        `cmd:"" help:"Print the GraphQL schema."`
+	Schema  cli.Schema        `cmd:"" help:"Print the GraphQL schema, or the JSON Schema of import files."`
 	Health  cli.Health        `cmd:"" help:"Check the server on this machine."`
 	cli.Builtin
 }
@@ -278,7 +278,7 @@ func (a *app) handler() http.Handler {
 		visitor = append(visitor, playground.WithVisitor(a.visitor.Token, a.visitor.ClientID))
 	}
 	proxies, _ := middleware.ParseProxies(a.TrustedProxies) // Validate saw to it
-	api := rest.New(resolver, a.log, rest.WithResponseCache(a.answers), rest.LimitAnswers(a.Documents.OrDefaults().AnswerBytes, a.turns.AcquireExpensive))
+	api := rest.New(resolver, a.log, rest.WithResponseCache(a.answers), rest.LimitResponses(a.Documents.OrDefaults().AnswerBytes, a.turns.AcquireExpensive))
 	page, graphiql := playground.NewHandler(api.WriteError, visitor...), playground.NewGraphiQL(api.WriteError, visitor...)
 	docs := rest.Docs(api.WriteError, visitor...)
 	mux := http.NewServeMux()
