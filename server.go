@@ -278,7 +278,7 @@ func (a *app) handler() http.Handler {
 		visitor = append(visitor, playground.WithVisitor(a.visitor.Token, a.visitor.ClientID))
 	}
 	proxies, _ := middleware.ParseProxies(a.TrustedProxies) // Validate saw to it
-	api := rest.New(resolver, a.log, rest.WithResponseCache(a.answers), rest.LimitAnswers(a.Documents.OrDefaults().AnswerBytes, a.turns.AcquireExpensive))
+	api := rest.New(resolver, a.log, rest.WithResponseCache(a.answers), rest.LimitResponses(a.Documents.OrDefaults().AnswerBytes, a.turns.AcquireExpensive))
 	page, graphiql := playground.NewHandler(api.WriteError, visitor...), playground.NewGraphiQL(api.WriteError, visitor...)
 	docs := rest.Docs(api.WriteError, visitor...)
 	mux := http.NewServeMux()
