@@ -2,22 +2,6 @@
 // the commands that fill it.
 package main
 
-//	args --> run --> cli.Main --+--> config, import, export, publish, codes, client, keys, rekey, migrate, version, schema
-//	                            |
-//	                            `--> serve
-//	                                   |      store.Open      SQLite or PostgreSQL
-//	                                   |      cli.Sealing     the key that seals secrets
-//	                                   |      auth.New        tokens, signed by keys in the store, or by an outside issuer
-//	                                   v
-//	request --> NoSniff > RequestID > Slow > Traces > Address > Recover > auth > AccessLog > Metrics > CORS > Compress > Crowd > LimitBody > Turns > Consistent > Shopper > Entrance --> mux (app.handler)
-//	                                                                                     |
-//	     /oauth/access_token  /.well-known/jwks.json  /healthz  /readyz  <---------------+
-//	     /  /playground/...  /graphiql/...  /graphql  /schema.graphql  graph  <----------+
-//	     /catalog/...  /v2/...                rest --> graph  <--------------------------+
-//	     /docs  /openapi.yaml                 rest  <------------------------------------'
-//
-//	--admin-addr --> /metrics  /healthz  /readyz  /debug/pprof/ (app.adminHandler)
-
 import (
 	"cmp"
 	"context"
@@ -39,6 +23,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"portico/graph"
+	"portico/graph/limits"
+	"portico/graph/opctx"
 	"portico/graph/playground"
 	"portico/internal/auth"
 	"portico/internal/cli"
@@ -89,12 +75,12 @@ func run(ctx context.Context, args []string, streams cli.Streams) (code int) {
 // serve is the server.
 type serve struct {
 	cli.Serve
-	Documents graph.Bounds `embed:"" group:"Bounds"`
+	Documents limits.Bounds `embed:"" group:"Bounds"`
 }
 
 // Validate checks what kong cannot.
 func (c *serve) Validate() error {
-	if err := c.Documents.Check(); err != nil {
+	if err := c.Documents.Validate(); err != nil {
 		return &cli.Usage{Reason: err.Error()}
 	}
 	return c.Serve.Validate()
@@ -304,7 +290,7 @@ func (a *app) handler() http.Handler {
 		rest.OpenAPIPath: rest.OpenAPI(), rest.DocsPath: docs, rest.DocsPath + "/": docs,
 		web.HealthPath: web.Health(), web.ReadyPath: web.Ready(a.store.Ping, a.store.ReadOnly),
 	}, api.WriteError)
-	return web.Chain(web.Entrance(api.WriteError, graph.SentHeaders()...)(web.Route(mux)),
+	return web.Chain(web.Entrance(api.WriteError, opctx.TextHeaders()...)(web.Route(mux)),
 		web.NoSniff,
 		web.Announce(a.store.Asked), // so that jobs give way
 		web.RequestID,
@@ -321,7 +307,7 @@ func (a *app) handler() http.Handler {
 		web.LimitBody(a.BodyBytes),
 		a.turns.Middleware(api.WriteError),
 		web.Consistent(a.store.Await, api.WriteError),
-		graph.Shopper,
+		opctx.Middleware,
 	)
 }
 

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"portico/graph/limits"
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/graph/plan"
 	"portico/store"
 )
@@ -19,23 +20,13 @@ import (
 // plans by plan.Limit, gqlgen's executor by a limitedBuffer around its buffer.
 // Both stop with a *plan.Stopped, and the operation fails as a whole.
 
-// LargeAnswer is the size in bytes from which on an answer needs an expensive
-// turn, so that few such answers are in memory at once.
-const LargeAnswer = maxBuffer
-
 // expensivePart is the part of Bounds.Cost from which on an operation needs an
 // expensive turn.
 const expensivePart = 10
 
-// AnswerTooLarge is UNPROCESSABLE for an answer of more than so many bytes.
-func AnswerTooLarge(most int) *store.Error {
-	return &store.Error{Code: store.Unprocessable, Detail: fmt.Sprintf(
-		"The response is larger than %d bytes (--document-answer-bytes); request fewer rows or fields at a time.", most)}
-}
-
 // limit is what every run of a plan obeys.
 func (h *handling) limit() plan.Limit {
-	return plan.Limit{Bytes: h.bounds.AnswerBytes, Large: LargeAnswer, Reserve: h.reserve,
+	return plan.Limit{Bytes: h.bounds.AnswerBytes, Large: limits.LargeResponse, Reserve: h.reserve,
 		Buffer: func() []byte { return (*largeBuffers.Get().(*[]byte))[:0] }}
 }
 
@@ -44,22 +35,22 @@ func (h *handling) limit() plan.Limit {
 func (h *handling) reserve(ctx context.Context) error { return h.expensiveTurn(ctx, true) }
 
 func (h *handling) expensiveTurn(ctx context.Context, running bool) error {
-	op, ok := operationOf(ctx)
-	if !ok || h.turns == nil || op.expensive != nil {
+	op := opctx.From(ctx)
+	if op == nil || h.turns == nil || op.ReleaseExpensive != nil {
 		return nil
 	}
 	end, err := h.turns.Expensive(ctx, running)
 	if err == nil {
-		op.expensive = end
+		op.ReleaseExpensive = end
 	}
 	return err
 }
 
 // endExpensive gives the expensive turn of an operation back.
 func endExpensive(ctx context.Context) {
-	if op, ok := operationOf(ctx); ok && op.expensive != nil {
-		op.expensive()
-		op.expensive = nil
+	if op := opctx.From(ctx); op != nil && op.ReleaseExpensive != nil {
+		op.ReleaseExpensive()
+		op.ReleaseExpensive = nil
 	}
 }
 
@@ -83,7 +74,7 @@ func (h *handling) stopped(err error) *store.Error {
 	case !errors.As(err, &stopped):
 		return nil
 	case errors.Is(err, plan.ErrTooLarge):
-		return AnswerTooLarge(h.bounds.AnswerBytes)
+		return limits.ResponseTooLarge(h.bounds.AnswerBytes)
 	}
 	return store.AsErrors(stopped.Err)[0]
 }
@@ -147,7 +138,7 @@ func (b *limitedBuffer) grow(more int) {
 	if most := b.handling.bounds.AnswerBytes; most > 0 && bytes > most {
 		plan.Stop(plan.ErrTooLarge)
 	}
-	if bytes > LargeAnswer {
+	if bytes > limits.LargeResponse {
 		if err := b.handling.reserve(b.ctx); err != nil {
 			plan.Stop(err)
 		}

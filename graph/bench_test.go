@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/opctx"
 	"portico/internal/datagen"
 	"portico/internal/responsecache"
 	"portico/store/shop"
@@ -41,7 +42,7 @@ func BenchmarkExecutors(b *testing.B) {
 	} {
 		for name, options := range map[string][]graph.HandlerOption{"plan": nil, "gqlgen": {graph.WithoutPlans()},
 			"fragments": {graph.WithFragmentCache(responsecache.NewCache(64 << 20))}, "kept": {graph.WithResponseCache(responsecache.NewCache(64 << 20))}} {
-			handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s), slog.New(slog.DiscardHandler), options...))
+			handler := opctx.Middleware(graph.NewHandler(graph.NewResolver(s), slog.New(slog.DiscardHandler), options...))
 			post := by(newPost(b, c.query, c.values), admin())
 			body, err := io.ReadAll(post.Body)
 			require.NoError(b, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/opctx"
 	"portico/internal/responsecache"
 	"portico/store/shop"
 )
@@ -64,7 +65,7 @@ func TestCachesChargeWhatStrangersSend(t *testing.T) { // not in parallel: other
 		t.Run(name, func(t *testing.T) {
 			room := responsecache.NewCache(1 << 30)
 			cache := graph.NewDocumentCache(64 << 10) // nearly all leave it, and must leave memory
-			handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s), slog.New(slog.DiscardHandler), graph.WithDocumentCache(cache), graph.WithResponseCache(room)))
+			handler := opctx.Middleware(graph.NewHandler(graph.NewResolver(s), slog.New(slog.DiscardHandler), graph.WithDocumentCache(cache), graph.WithResponseCache(room)))
 			measured := func() (heap, charge int) {
 				heap = heapAfterGC()
 				_, _, held := s.CacheStats()

@@ -17,12 +17,6 @@ func costAsked(params *graphql.RawParams) bool {
 	return asked
 }
 
-// Cost is what an operation could cost, and may.
-type Cost struct {
-	Requested int `json:"requested"`
-	Limit     int `json:"limit"`
-}
-
 // costed is what an operation costs, for an answer's extensions; nil unless it was
 // asked for and is known.
 func (p *prepared) costed(params *graphql.RawParams) map[string]any {

@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/limits"
+	"portico/graph/opctx"
 	"portico/internal/responsecache"
 	"portico/store/storetest"
 )
@@ -31,9 +33,9 @@ func whatCostsIsTold(t *testing.T, e storetest.Engine) {
 		"kept": {graph.WithResponseCache(responsecache.NewCache(1 << 20))}, "not kept": nil, "gqlgen": {graph.WithoutPlans()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bounds := graph.DefaultBounds()
+			bounds := limits.DefaultBounds()
 			bounds.Cost = 1000
-			handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), append(options, graph.WithBounds(bounds))...))
+			handler := opctx.Middleware(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), append(options, graph.WithBounds(bounds))...))
 			ask := func(method, query string, extensions, accept string) *httptest.ResponseRecorder {
 				body, at := io.Reader(nil), "/graphql"
 				if method == http.MethodPost {
@@ -74,7 +76,7 @@ func whatCostsIsTold(t *testing.T, e storetest.Engine) {
 						with = w.Body.String()
 						var answer struct {
 							Data       any
-							Extensions struct{ Cost graph.Cost }
+							Extensions struct{ Cost limits.Cost }
 						}
 						require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer), with)
 						require.InDelta(t, test.cost, answer.Extensions.Cost.Requested, float64(test.cost)/2+3, "%s: %s", test.query, with)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/opctx"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -178,7 +179,7 @@ func TestDocumentCacheChargesMemory(t *testing.T) { // not in parallel: others a
 	for name, class := range memoryClasses {
 		t.Run(name, func(t *testing.T) {
 			cache := graph.NewDocumentCache(1 << 30)
-			handler := graph.Shopper(graph.NewHandler(graph.NewResolver(shops), slog.New(slog.DiscardHandler), graph.WithDocumentCache(cache)))
+			handler := opctx.Middleware(graph.NewHandler(graph.NewResolver(shops), slog.New(slog.DiscardHandler), graph.WithDocumentCache(cache)))
 			ask := func(i int) {
 				w := httptest.NewRecorder()
 				handler.ServeHTTP(w, by(newRaw(t, class.request(i)), admin()))
@@ -214,7 +215,7 @@ func TestFragmentsAreCompiledOnce(t *testing.T) {
 		s := open(t, e, documentFamily(1))
 		bytes := func(depth int) int {
 			cache := graph.NewDocumentCache(1 << 30)
-			handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), graph.WithDocumentCache(cache)))
+			handler := opctx.Middleware(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), graph.WithDocumentCache(cache)))
 			asked := &service{s.store, handler, s.log}
 			a := asked.post(t, spreadDeeply("s", depth), nil)
 			require.Empty(t, a.Errors, "%.300s", a.Body)
@@ -236,7 +237,7 @@ func TestPlansStayWithinTheBudget(t *testing.T) { // not in parallel: others all
 	load(t, s, documentFamily(1))
 	const budget = 1 << 20
 	cache := graph.NewDocumentCache(budget)
-	handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s), slog.New(slog.DiscardHandler), graph.WithDocumentCache(cache)))
+	handler := opctx.Middleware(graph.NewHandler(graph.NewResolver(s), slog.New(slog.DiscardHandler), graph.WithDocumentCache(cache)))
 	ask := func(i int) {
 		fields := many(60, " f#: sku @include(if: $a) g#: name @skip(if: $b) h#: slug @include(if: $c) i#: id @skip(if: $d)")
 		query := fmt.Sprintf(`query ($a: Boolean!, $b: Boolean!, $c: Boolean!, $d: Boolean!) { p%d: product(sku: "mother") { uuid ...F children { ...F parent { ...F } } } } fragment F on Product { %s }`, i/16, fields)

@@ -12,15 +12,17 @@ import (
 	"github.com/vektah/gqlparser/v2/parser"
 	"github.com/vektah/gqlparser/v2/validator/core"
 	"github.com/vektah/gqlparser/v2/validator/rules"
+
+	"portico/graph/limits"
 )
 
 // documents makes an operation's document ready before an executor sees it:
 // a cached one is looked up, another is parsed once, measured, validated and
 // cached.
 type documents struct {
-	bounds  Bounds
+	bounds  limits.Bounds
 	schema  *ast.Schema
-	pricing *pricing
+	pricing *limits.CostEstimator
 	cache   *documentCache
 	trust   *Manifest            // nil for none
 	reading chan struct{}        // holds a place for each document that is read at once
@@ -28,8 +30,8 @@ type documents struct {
 	log     *slog.Logger
 }
 
-func newDocuments(schema *ast.Schema, bounds Bounds) *documents {
-	return &documents{bounds: bounds, schema: schema, pricing: newPricing(schema, bounds), cache: newDocumentCache(0), reading: make(chan struct{}, runtime.GOMAXPROCS(0)),
+func newDocuments(schema *ast.Schema, bounds limits.Bounds) *documents {
+	return &documents{bounds: bounds, schema: schema, pricing: limits.NewCostEstimator(schema, bounds), cache: newDocumentCache(0), reading: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		count: func(string) {}, log: slog.New(slog.DiscardHandler)}
 }
 
@@ -37,18 +39,15 @@ func newDocuments(schema *ast.Schema, bounds Bounds) *documents {
 type prepared struct {
 	*cachedDocument
 	operation *ast.OperationDefinition // nil where the document has none of that name
-	allowed   allowance
-	cost      *Cost  // what it could cost; nil until that is known
-	outcome   string // of naming the document; empty where that is not counted
+	allowed   limits.Allowance
+	cost      *limits.Cost // what it could cost; nil until that is known
+	outcome   string       // of naming the document; empty where that is not counted
 }
 
 // streams tells whether the operation is a subscription.
 func (p *prepared) streams() bool {
 	return p.operation != nil && p.operation.Operation == ast.Subscription
 }
-
-// budget is what one run of the operation may spend.
-func (p *prepared) budget() *budget { return newBudget(p.allowed) }
 
 // prepare makes the request ready to run, its document and its variables as
 // the schema has them, or tells why it cannot run.
@@ -80,7 +79,7 @@ func (d *documents) prepare(params *graphql.RawParams) (*prepared, gqlerror.List
 		return nil, faults
 	}
 	params.Variables = variables
-	asked.allowed, asked.cost, fault = d.pricing.check(asked.operation, variables)
+	asked.allowed, asked.cost, fault = d.pricing.Check(asked.operation, variables)
 	return asked, listed(fault)
 }
 
@@ -97,24 +96,21 @@ func (d *documents) counted(outcome string) {
 func (d *documents) read(query string) (*ast.QueryDocument, gqlerror.List) {
 	d.reading <- struct{}{}
 	defer func() { <-d.reading }()
-	if fault := (bound{"is %d bytes long", len(query), d.bounds.Bytes, "send values as variables"}).check(); fault != nil {
-		return nil, listed(fault)
-	}
-	if fault := checkLiterals(query); fault != nil {
+	if fault := limits.CheckText(query, d.bounds); fault != nil {
 		return nil, listed(fault)
 	}
 	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: query}, d.bounds.Tokens)
 	var malformed *gqlerror.Error
 	switch {
 	case errors.As(err, &malformed) && malformed.Locations == nil: // all but the bound on tokens tell where they are
-		return nil, listed(bound{"has %d tokens or more", d.bounds.Tokens + 1, d.bounds.Tokens, "send several operations, and values as variables"}.check())
+		return nil, listed(limits.TooManyTokens(d.bounds))
 	case malformed != nil:
 		return nil, listed(malformed)
 	}
 	if len(document.Operations) == 0 {
 		return nil, gqlerror.List{{Message: `There is no operation provided: send it as the member "query", such as {"query": "{ settings { currency } }"}.`}}
 	}
-	if fault := fits(document, d.bounds); fault != nil {
+	if fault := limits.CheckDocument(document, d.bounds); fault != nil {
 		return nil, listed(fault)
 	}
 	return document, d.validate(document)
@@ -143,7 +139,7 @@ func (d *documents) validate(document *ast.QueryDocument) (faults gqlerror.List)
 	}()
 	report := func(fault *gqlerror.Error) {
 		faults = append(faults, fault)
-		if len(faults) > maxErrors { // one more shows that there are more
+		if len(faults) > limits.MaxErrors { // one more shows that there are more
 			panic(errStopped{})
 		}
 	}
@@ -163,7 +159,7 @@ func (d *documents) validate(document *ast.QueryDocument) (faults gqlerror.List)
 		return faults
 	}
 	for _, operation := range document.Operations {
-		conflicts(d.schema, operation, report)
+		limits.CheckConflicts(d.schema, operation, report)
 	}
 	return faults
 }

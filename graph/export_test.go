@@ -1,12 +1,7 @@
 package graph
 
 import (
-	"context"
-
 	"github.com/vektah/gqlparser/v2/ast"
-	"github.com/vektah/gqlparser/v2/gqlerror"
-	"github.com/vektah/gqlparser/v2/parser"
-	"github.com/vektah/gqlparser/v2/validator/core"
 
 	"portico/graph/plan"
 	"portico/internal/responsecache"
@@ -15,23 +10,6 @@ import (
 // WithFragmentCache has fragments be kept, and no whole answers.
 func WithFragmentCache(room *responsecache.Cache) HandlerOption {
 	return func(h *handling) { h.parts = room }
-}
-
-// StepsOf counts what validation reads of a document that fits the bounds;
-// none of one that does not.
-func StepsOf(schema *ast.Schema, query string, bounds Bounds) (steps int) {
-	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: query}, bounds.Tokens)
-	if err != nil || fits(document, bounds) != nil {
-		return 0
-	}
-	observers := &core.Events{}
-	observers.OnField(func(*core.Walker, *ast.Field) { steps++ })
-	observers.OnInlineFragment(func(*core.Walker, *ast.InlineFragment) { steps++ })
-	observers.OnFragmentSpread(func(*core.Walker, *ast.FragmentSpread) { steps++ })
-	observers.OnDirective(func(*core.Walker, *ast.Directive) { steps++ })
-	observers.OnValue(func(*core.Walker, *ast.Value) { steps++ })
-	core.Walk(schema, document, observers)
-	return steps
 }
 
 // HashOf is what a document is named by.
@@ -80,44 +58,4 @@ func (c *documentCache) Cached() (entries, names, bytes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.entries), len(c.hashes), c.bytes
-}
-
-// Conflicts are the fields that cannot be merged in a document, which was
-// validated.
-func Conflicts(schema *ast.Schema, document *ast.QueryDocument) (faults gqlerror.List) {
-	for _, operation := range document.Operations {
-		conflicts(schema, operation, func(fault *gqlerror.Error) { faults = append(faults, fault) })
-	}
-	return faults
-}
-
-// CostIn is what the operation of a context has cost so far, estimated and
-// spent, in units of cost; 0 if it has not run.
-func CostIn(ctx context.Context) int {
-	op, _ := operationOf(ctx)
-	if op == nil || op.budget == nil {
-		return 0
-	}
-	return int(op.budget.spent.Load() + op.budget.bytes.Load()/workUnit)
-}
-
-// WorkUnit is how many bytes a unit of cost stands for.
-const WorkUnit = workUnit
-
-// FieldWeights are the coordinates that have a weight of their own.
-func FieldWeights() map[string]float64 { return fieldWeights }
-
-// RowWeights likewise.
-func RowWeights() map[string]float64 { return rowWeights }
-
-// MemberWeights are the arguments and members that have one.
-func MemberWeights() map[string]float64 { return memberWeights }
-
-// MeteredLists are the lists that are paid for as they come.
-func MeteredLists() []string { return meteredLists }
-
-// WeightOf is what a field costs by itself.
-func WeightOf(schema *ast.Schema, object, field string) float64 {
-	definition := schema.Types[object]
-	return newPricing(schema, DefaultBounds()).fieldWeight(definition, definition.Fields.ForName(field))
 }

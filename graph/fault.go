@@ -7,12 +7,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"portico/graph/limits"
+	"portico/graph/opctx"
 )
 
 // The bounds of what an answer says of errors: a list of a thousand rows may
 // fail a thousand times, and a message quote what is large.
 const (
-	maxErrors     = 20
 	maxErrorBytes = 32 << 10 // of all errors as they are written
 	maxMessage    = 1000     // bytes of one message
 )
@@ -27,7 +29,7 @@ func bounded(faults gqlerror.List) gqlerror.List {
 		fault.Message = shortened(fault.Message)
 		text, _ := json.Marshal(fault)
 		written += len(text)
-		if written > maxErrorBytes-len(moreErrors)-100 || i == maxErrors-1 && len(faults) > maxErrors {
+		if written > maxErrorBytes-len(moreErrors)-100 || i == limits.MaxErrors-1 && len(faults) > limits.MaxErrors {
 			code := fault.Extensions["code"]
 			return append(faults[:i:i], &gqlerror.Error{Message: moreErrors, Extensions: map[string]any{"code": code}})
 		}
@@ -35,11 +37,10 @@ func bounded(faults gqlerror.List) gqlerror.List {
 	return faults
 }
 
-// enoughErrors counts an error of the operation, and tells whether there are
-// more than are told: then it need not be made.
+// enoughErrors counts an error of the operation. It returns true if the response has no place for it.
 func enoughErrors(ctx context.Context) bool {
-	op, ok := operationOf(ctx)
-	return ok && op.faults.Add(1) > maxErrors+1 // one more shows that there are more
+	op := opctx.From(ctx)
+	return op != nil && op.CountError() > limits.MaxErrors+1 // one more shows that there are more
 }
 
 // shortened cuts a message that is too long, between characters.

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/access"
@@ -78,7 +79,7 @@ func reading(text string) func() (io.ReadCloser, error) {
 
 func serve(s *shop.Store, options ...graph.Option) *service {
 	log := &storetest.Log{}
-	handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s, options...), slog.New(slog.NewTextHandler(log, nil))))
+	handler := opctx.Middleware(graph.NewHandler(graph.NewResolver(s, options...), slog.New(slog.NewTextHandler(log, nil))))
 	return &service{s, handler, log}
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/graph/plan"
 	"portico/internal/responsecache"
 	"portico/store/release"
@@ -64,7 +65,7 @@ func (f fragments) Pay(ctx context.Context, row any, edge string) bool {
 		return true
 	}
 	at := vicinity(row.(*model.Product), edge)
-	return at != nil && spend(ctx, edge, at.Rows) == nil
+	return at != nil && opctx.SpendRows(ctx, edge, at.Rows) == nil
 }
 
 // Find implements plan.Fragments.

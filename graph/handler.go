@@ -16,7 +16,9 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"portico/graph/generated"
+	"portico/graph/limits"
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/responsecache"
 	"portico/store"
 )
@@ -28,7 +30,7 @@ type handling struct {
 	introspection
 	count    func(ctx context.Context, field string)
 	executed func(executor string)
-	bounds   Bounds
+	bounds   limits.Bounds
 	room     *responsecache.Cache // of whole answers
 	parts    *responsecache.Cache // of fragments
 	unplan   bool
@@ -46,7 +48,7 @@ type handling struct {
 func OpenIntrospection() HandlerOption { return func(h *handling) { h.open = true } }
 
 // WithBounds bounds documents and their variables, in place of DefaultBounds.
-func WithBounds(bounds Bounds) HandlerOption { return func(h *handling) { h.bounds = bounds } }
+func WithBounds(bounds limits.Bounds) HandlerOption { return func(h *handling) { h.bounds = bounds } }
 
 // CountFields calls count for each root field that is asked for, such as
 // Query.product, several times at once.
@@ -103,7 +105,7 @@ func WithoutPlans() HandlerOption { return func(h *handling) { h.unplan = true }
 // NewHandler serves GraphQL over HTTP: POST with a JSON body, and GET for
 // queries; subscriptions as events to either, or over a WebSocket. Introspection needs a good token, of whatever scopes.
 func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Handler {
-	chosen := handling{bounds: DefaultBounds(), executed: func(string) {}, named: func(string) {}, live: DefaultLive(), cache: newDocumentCache(maxCachedBytes)}
+	chosen := handling{bounds: limits.DefaultBounds(), executed: func(string) {}, named: func(string) {}, live: DefaultLive(), cache: newDocumentCache(maxCachedBytes)}
 	for _, option := range options {
 		option(&chosen)
 	}
@@ -117,7 +119,7 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 	exec.Use(chosen.introspection)
 	exec.AroundFields(chargeField)
 	exec.AroundRootFields(chosen.limitedFields)
-	exec.AroundResponses(tellReplays)
+	exec.AroundResponses(addReplays)
 	exec.SetErrorPresenter(present)
 	exec.SetRecoverFunc(recovered)
 	desk.exec, desk.turns = exec, chosen.turns
@@ -162,14 +164,14 @@ func (h *handling) aroundRootFields(ctx context.Context, next graphql.RootResolv
 	if ctx.Err() != nil { // no field begins for a client that has gone
 		return graphql.Null
 	}
-	if op, ok := operationOf(ctx); ok && op.budget != nil {
-		if err := op.budget.Charge(0); err != nil { // spent: what is left costs nothing
+	if op := opctx.From(ctx); op != nil && op.Budget != nil {
+		if err := op.Budget.Charge(0); err != nil { // spent: what is left costs nothing
 			field := graphql.GetRootFieldContext(ctx).Field
 			graphql.AddError(graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: field.ObjectDefinition.Name, Field: field}), err)
 			return graphql.Null
 		}
 	}
-	return watchReplays(withSentNulls(ctx), next)
+	return recordReplay(withSentNulls(ctx), next)
 }
 
 // countFields counts root fields that were answered without being run.

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"portico/graph/limits"
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
@@ -27,7 +27,7 @@ func (introspection) Validate(graphql.ExecutableSchema) error { return nil }
 func (i introspection) MutateOperationContext(ctx context.Context, operation *graphql.OperationContext) *gqlerror.Error {
 	failure := auth.Authenticated(ctx)
 	operation.DisableIntrospection = failure != nil && !i.open
-	if !introspects(operation.Operation.SelectionSet, map[string]bool{}) {
+	if !limits.SelectsSchema(operation.Operation.SelectionSet, map[string]bool{}) {
 		return nil
 	}
 	if !operation.DisableIntrospection {
@@ -48,28 +48,4 @@ func untilGone(ctx context.Context, next graphql.Resolver) (any, error) {
 		return nil, err
 	}
 	return chargeField(ctx, next)
-}
-
-// introspects tells whether a validated selection at the root asks for the
-// schema; fragments are looked at once.
-func introspects(set ast.SelectionSet, seen map[string]bool) bool {
-	for _, selection := range set {
-		switch selection := selection.(type) {
-		case *ast.Field:
-			if selection.Name == "__schema" || selection.Name == "__type" {
-				return true
-			}
-		case *ast.InlineFragment:
-			if introspects(selection.SelectionSet, seen) {
-				return true
-			}
-		case *ast.FragmentSpread:
-			again := seen[selection.Name]
-			seen[selection.Name] = true
-			if !again && introspects(selection.Definition.SelectionSet, seen) {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -5,11 +5,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/graph/plan"
 	"portico/internal/auth"
 	"portico/internal/heapsize"
@@ -58,7 +58,7 @@ func (p *planned) lastingAnswer(ctx context.Context, q *ready, dst []byte) (body
 			return dst, nil, false, nil
 		}
 	}
-	view, err := p.resolver.view(ctx)
+	view, err := p.resolver.View(ctx)
 	if err != nil {
 		return dst, nil, false, nil
 	}
@@ -125,17 +125,7 @@ func (d *draftAnswer) keep(ctx context.Context, view *release.View) (*responseca
 	if d.holes.Len() > 0 {
 		answer.Attach(&d.livePart, d.holes.Size()+d.productBytes())
 	}
-	return Lasting(answer, view), nil
-}
-
-// Lasting says of an answer for how long it holds, after what was read of the
-// view.
-func Lasting(answer *responsecache.Response, view *release.View) *responsecache.Response {
-	from, until, keep := view.Holds()
-	if !keep {
-		until = time.Unix(0, 0) // it holds for nobody else
-	}
-	return answer.SetValidity(from, until)
+	return opctx.SetValidity(answer, view), nil
 }
 
 // productBytes is what the products take in memory.

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/internal/responsecache"
 	"portico/store"
@@ -55,7 +56,7 @@ func TestAKeptAnswerIsCountedAndCostsNoStatement(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, handmade())
 		counted, room := map[string]int{}, responsecache.NewCache(1<<20)
-		s.handler = graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), graph.WithResponseCache(room),
+		s.handler = opctx.Middleware(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), graph.WithResponseCache(room),
 			graph.CountFields(func(_ context.Context, field string) { counted[field]++ })))
 		asked := 0
 		ask := func() (statements int) {
@@ -94,7 +95,7 @@ func TestQueriesByGETHaveEntityTags(t *testing.T) {
 		account.AccountID = "acme"
 		const lasting, live, broken = `{ products(first: 3) { nodes { sku } } }`, `{ products(first: 3) { nodes { sku stock { available } } } }`, `{ products(first: 3, after: "!") { nodes { sku } } }`
 		for name, options := range map[string][]graph.HandlerOption{"kept": {graph.WithResponseCache(responsecache.NewCache(1 << 20))}, "not kept": nil} {
-			handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), options...))
+			handler := opctx.Middleware(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), options...))
 			for range 3 { // made, found, found and known by its bytes
 				got := ask(handler, "GET", lasting, admin(), "")
 				tag := got.Header().Get("Etag")

@@ -13,6 +13,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/internal/reqctx"
 	"portico/store"
@@ -301,15 +302,15 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 	lasts := l.handling.begin(ctx, asked.prepared)
 	context.AfterFunc(ctx, func() { l.release(line); lasts.end() }) // the transports end it with the operation
 	streams := operation.Operation.Operation == ast.Subscription
-	anew := func(ctx context.Context) context.Context { return withBudget(ctx, asked.budget()) }
+	anew := func(ctx context.Context) context.Context { return withBudget(ctx, opctx.NewBudget(asked.allowed)) }
 	if streams {
 		field := graphql.CollectFields(operation, operation.Operation.SelectionSet, []string{"Subscription"})[0]
 		l.handling.countFields(ctx, []string{"Subscription." + field.Name})
 		anew = func(ctx context.Context) context.Context { // with the field, which the library leaves out of paths within events
-			return graphql.WithFieldContext(anewOperation(ctx, asked.budget()), &graphql.FieldContext{Object: "Subscription", Field: field})
+			return graphql.WithFieldContext(anewOperation(ctx, opctx.NewBudget(asked.allowed)), &graphql.FieldContext{Object: "Subscription", Field: field})
 		}
 	}
-	responses, within := l.dispatch(withBudget(ctx, asked.budget()), operation, asked)
+	responses, within := l.dispatch(withBudget(ctx, opctx.NewBudget(asked.allowed)), operation, asked)
 	told, refused, first := false, false, true
 	event := ctx // whose response is written once the transport comes back
 	return func(ctx context.Context) *graphql.Response {
@@ -378,7 +379,7 @@ func (l *live) dispatch(ctx context.Context, operation *graphql.OperationContext
 			if response, ok := l.planned.respond(ctx, asked.query, operation.Headers); ok {
 				return response
 			}
-			ctx = withBudget(ctx, asked.budget()) // anew: the plan that failed has spent of it
+			ctx = withBudget(ctx, opctx.NewBudget(asked.allowed)) // anew: the plan that failed has spent of it
 		}
 		l.handling.countExecutor(ctx, operation)
 		ctx, ran := store.Begin(ctx, stepRun)
@@ -413,15 +414,15 @@ func (l *live) shown(params *graphql.RawParams, response *graphql.Response) *gra
 }
 
 // anewOperation is an operation of the same shopper that has seen nothing yet.
-func anewOperation(ctx context.Context, budget *budget) context.Context {
-	return withOperation(ctx, &operation{shopper: shopperIn(ctx), budget: budget})
+func anewOperation(ctx context.Context, budget *opctx.Budget) context.Context {
+	return opctx.With(ctx, &opctx.Operation{Shopper: opctx.Shopper(ctx), Budget: budget})
 }
 
 // withBudget gives an operation a budget. That of a request stays the one it is,
 // for the key it came with; a connection's is but a shopper.
-func withBudget(ctx context.Context, budget *budget) context.Context {
-	if op, ok := operationOf(ctx); ok && op.idempotency != nil {
-		op.budget = budget
+func withBudget(ctx context.Context, budget *opctx.Budget) context.Context {
+	if op := opctx.From(ctx); op != nil && op.Idempotency != nil {
+		op.Budget = budget
 		return ctx
 	}
 	return anewOperation(ctx, budget)

@@ -21,6 +21,8 @@ import (
 	"github.com/coder/websocket"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"portico/graph/limits"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/internal/reqctx"
 	"portico/store"
@@ -107,7 +109,7 @@ func (l *line) greet(ctx context.Context, r *http.Request, sent transport.InitPa
 	header := r.Header.Clone()
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
 		value, isText := sent[name].(string)
-		if isText && slices.ContainsFunc(strings.Split(Vary, ", "), func(known string) bool { return strings.EqualFold(known, name) }) {
+		if isText && slices.ContainsFunc(strings.Split(opctx.Vary, ", "), func(known string) bool { return strings.EqualFold(known, name) }) {
 			header.Set(name, value)
 		}
 	}
@@ -121,7 +123,7 @@ func (l *line) greet(ctx context.Context, r *http.Request, sent transport.InitPa
 	}
 	l.hold(ctx, held)
 	asks := (&http.Request{Header: header}).WithContext(ctx)
-	return withOperation(ctx, &operation{shopper: shopperOf(asks)}), nil
+	return opctx.With(ctx, &opctx.Operation{Shopper: opctx.ShopperOf(asks)}), nil
 }
 
 // socket is a WebSocket as the library's transport takes it. It holds what the
@@ -183,8 +185,8 @@ func (s *socket) heed(kind websocket.MessageType, text []byte) ([]byte, *ending)
 	if kind != websocket.MessageText || store.CheckJSON(text) != nil || json.Unmarshal(text, &message) != nil || len(message.ID) > socketID {
 		return nil, &ending{code: closeBadRequest, reason: "The message is not one of " + socketProtocol + "."}
 	}
-	if fault := s.line.live.documents.tooManyValues(message.Payload); fault != nil {
-		return nil, &ending{code: closeBadRequest, reason: fault.message}
+	if err := limits.CheckJSON(message.Payload, s.line.live.documents.bounds); err != nil {
+		return nil, &ending{code: closeBadRequest, reason: err.Detail}
 	}
 	if message.Type == "subscribe" {
 		var err error

@@ -21,6 +21,7 @@ import (
 	"go.uber.org/goleak"
 
 	"portico/graph"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store/access"
 	"portico/store/shop"
@@ -98,7 +99,7 @@ func newStreams(t *testing.T, change func(*graph.Live), options ...graph.Handler
 	live.Count = func(change int) { l.open.Add(int64(change)) }
 	change(&live)
 	handler := graph.NewHandler(graph.NewResolver(s, graph.WithTokens(tokens)), slog.New(slog.DiscardHandler), append(options, graph.WithLive(live))...)
-	listener, server := newPipes(), &http.Server{Handler: tokens.Middleware(graph.Shopper(handler))}
+	listener, server := newPipes(), &http.Server{Handler: tokens.Middleware(opctx.Middleware(handler))}
 	served := make(chan struct{})
 	go func() { defer close(served); _ = server.Serve(listener) }()
 	transport := &http.Transport{DialContext: listener.dial}

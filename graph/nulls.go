@@ -9,25 +9,9 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"portico/graph/opctx"
 	"portico/store"
 )
-
-type nullsKey struct{}
-
-// WithNulls says which members of a write's input are null, in snake case. The
-// input's Go type has nil for these and for absent members.
-func WithNulls(ctx context.Context, nulls store.Nulls) context.Context {
-	if len(nulls) == 0 {
-		return ctx
-	}
-	return context.WithValue(ctx, nullsKey{}, nulls)
-}
-
-// NullsIn are the members that WithNulls named.
-func NullsIn(ctx context.Context) store.Nulls {
-	nulls, _ := ctx.Value(nullsKey{}).(store.Nulls)
-	return nulls
-}
 
 // withSentNulls is WithNulls for the input of a root field that updates. A new
 // resource has no value to clear, so null is the same as absent there.
@@ -40,7 +24,7 @@ func withSentNulls(ctx context.Context) context.Context {
 	if input == nil || input.Value == nil {
 		return ctx
 	}
-	return WithNulls(ctx, sentNulls(input.Value, graphql.GetOperationContext(ctx).Variables))
+	return opctx.WithNulls(ctx, sentNulls(input.Value, graphql.GetOperationContext(ctx).Variables))
 }
 
 // sentNulls are the members of an input object that are null. A member whose

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/internal/datagen"
 	"portico/internal/responsecache"
@@ -37,7 +38,7 @@ func bothExecutors(t testing.TB, s *service, all ...graph.HandlerOption) *execut
 	x := &executors{fragments: responsecache.NewCache(8 << 20), left: map[string]int{}}
 	handler := func(options ...graph.HandlerOption) *service {
 		resolver := graph.NewResolver(s.store, graph.WithTokens(minting(t, s.store)))
-		return &service{s.store, graph.Shopper(graph.NewHandler(resolver, slog.New(slog.NewTextHandler(s.log, nil)), append(options, all...)...)), s.log}
+		return &service{s.store, opctx.Middleware(graph.NewHandler(resolver, slog.New(slog.NewTextHandler(s.log, nil)), append(options, all...)...)), s.log}
 	}
 	var mu sync.Mutex
 	x.planned = handler(graph.CountExecutors(func(executor string) {

@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/limits"
+	"portico/graph/opctx"
 	"portico/internal/responsecache"
 	"portico/store"
 	"portico/store/storetest"
@@ -47,7 +49,7 @@ func naming(s *service, options ...graph.HandlerOption) (*service, *outcomes) {
 	counted := &outcomes{counts: map[string]int{}}
 	options = append(options, graph.CountDocuments(counted.count))
 	handler := graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.NewTextHandler(s.log, nil)), options...)
-	return &service{s.store, graph.Shopper(handler), s.log}, counted
+	return &service{s.store, opctx.Middleware(handler), s.log}, counted
 }
 
 // What Apollo's clients do: the hash, then the document with it, then the hash
@@ -113,7 +115,7 @@ func TestTrustedDocuments(t *testing.T) {
 	t.Parallel()
 	const query, other = `{ settings { pageLength } }`, `query other { settings { currency } }`
 	trusting := func(t *testing.T, s *service, format string, mode graph.Trust) (*service, *outcomes) {
-		manifest, err := graph.ReadManifest([]byte(manifests[format]), mode, graph.DefaultBounds())
+		manifest, err := graph.ReadManifest([]byte(manifests[format]), mode, limits.DefaultBounds())
 		require.NoError(t, err)
 		return naming(s, graph.Trusting(manifest))
 	}
@@ -169,7 +171,7 @@ func TestAManifestHoldsWhatCanRun(t *testing.T) {
 		`{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{"body": "{ __typename }"}]}`:      "no id",
 		`{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{"id": "b", "body": "{ nope }"}]}`: `the document "b" cannot run`,
 	} {
-		_, err := graph.ReadManifest([]byte(text), graph.TrustEnforce, graph.DefaultBounds())
+		_, err := graph.ReadManifest([]byte(text), graph.TrustEnforce, limits.DefaultBounds())
 		require.ErrorContains(t, err, says, text)
 	}
 }

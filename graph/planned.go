@@ -15,6 +15,8 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/validator"
 
+	"portico/graph/limits"
+	"portico/graph/opctx"
 	"portico/graph/plan"
 	"portico/internal/heapsize"
 	"portico/internal/responsecache"
@@ -103,17 +105,17 @@ func conditionValues(operation *ast.OperationDefinition, variables map[string]an
 // document.
 func (q *ready) bytes() int {
 	return int(unsafe.Sizeof(*q)+unsafe.Sizeof(*q.prepared)+unsafe.Sizeof(*q.cost)) + heapsize.Round(len(q.ends)) +
-		heapsize.Of(q.variables, q.params.Extensions, q.lasting, q.allowed.weights)
+		heapsize.Of(q.variables, q.params.Extensions, q.lasting, q.allowed.RowCosts)
 }
 
 // run answers a query by its plan. False, without anything written, for a
 // client that has gone, and for what gqlgen's executor has to answer.
 func (p *planned) run(w http.ResponseWriter, r *http.Request, q *ready) bool {
-	if op, ok := operationOf(r.Context()); ok {
-		op.budget = q.budget()
+	if op := opctx.From(r.Context()); op != nil {
+		op.Budget = opctx.NewBudget(q.allowed)
 	}
 	buffer := buffers.Get().(*[]byte)
-	body, found, faults, err := p.execute(r.Context(), q, r.Header, cacheable(r), buffer)
+	body, found, faults, err := p.execute(r.Context(), q, r.Header, opctx.Cacheable(r), buffer)
 	defer func() { keepBuffer(buffer, body) }()
 	if fault := p.stopped(err); fault != nil {
 		p.refuse(w, r, q.prepared, &q.params, fault)
@@ -128,8 +130,8 @@ func (p *planned) run(w http.ResponseWriter, r *http.Request, q *ready) bool {
 		response := &graphql.Response{Data: q.data(body), Errors: faults, Extensions: q.costed(&q.params)}
 		comeAgain(w, response)
 		p.write(w, &q.params, response)
-	case found != nil && cacheable(r):
-		w.Header()["Cache-Control"] = CacheControl(r)
+	case found != nil && opctx.Cacheable(r):
+		w.Header()["Cache-Control"] = opctx.CacheControl(r)
 		found.ServeHTTP(w, r)
 	case found != nil:
 		found.ServeWithoutETag(w, r)
@@ -225,7 +227,7 @@ const (
 // buffers are for answers while they are written.
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 64<<10); return &b }}
 
-// largeBuffers are for answers of more than maxBuffer bytes, so that each takes one
+// largeBuffers are for answers of more than limits.LargeResponse bytes, so that each takes one
 // buffer, and not several as it grows. Few are in use at once: expensive turns
 // see to it.
 var largeBuffers = sync.Pool{New: func() any { b := make([]byte, 0, largeBuffer); return &b }}
@@ -237,14 +239,10 @@ const largeBuffer = 8<<20 + 64<<10
 // keepBuffer lets others use the buffer of an answer, and what it grew to.
 func keepBuffer(buffer *[]byte, body []byte) {
 	switch {
-	case cap(body) > maxBuffer && cap(body) <= largeBuffer:
+	case cap(body) > limits.LargeResponse && cap(body) <= largeBuffer:
 		largeBuffers.Put(&body)
-	case cap(body) > cap(*buffer) && cap(body) <= maxBuffer:
+	case cap(body) > cap(*buffer) && cap(body) <= limits.LargeResponse:
 		*buffer = body
 	}
 	buffers.Put(buffer)
 }
-
-// maxBuffer is what an answer may have grown to for its buffer to be used
-// again, in bytes.
-const maxBuffer = 1 << 20

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/opctx"
 	"portico/store"
 	"portico/store/storetest"
 )
@@ -25,7 +26,7 @@ func TestAPanicIsTheErrorOfItsField(t *testing.T) {
 		for executor, options := range map[string][]graph.HandlerOption{"plan": nil, "gqlgen": {graph.WithoutPlans()}} {
 			log, ran := &storetest.Log{}, map[string]int{}
 			options = append(options, graph.CountExecutors(func(executor string) { ran[executor]++ }))
-			broken := &service{s.store, graph.Shopper(graph.NewHandler(graph.NewResolver(s.store, panics), slog.New(slog.NewTextHandler(log, nil)), options...)), log}
+			broken := &service{s.store, opctx.Middleware(graph.NewHandler(graph.NewResolver(s.store, panics), slog.New(slog.NewTextHandler(log, nil)), options...)), log}
 			a := broken.post(t, `{ settings { currency } promotionCodeCheck(code: "X") { remainingUses } products(first: 1) { totalCount } }`, nil)
 			require.Equal(t, []store.Code{store.Internal}, a.codes())
 			require.Equal(t, []any{"promotionCodeCheck"}, a.Errors[0].Path)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/opctx"
 	"portico/internal/reqctx"
 	"portico/internal/responsecache"
 	"portico/store"
@@ -64,7 +65,7 @@ func operationsAreTold(t *testing.T, e storetest.Engine) {
 	for name, options := range map[string][]graph.HandlerOption{"plan": {graph.WithResponseCache(responsecache.NewCache(1 << 20))}, "gqlgen": {graph.WithoutPlans()}} {
 		t.Run(name, func(t *testing.T) {
 			told := &ended{}
-			handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), append(options, told.option())...))
+			handler := opctx.Middleware(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), append(options, told.option())...))
 			for _, test := range []struct {
 				query string
 				want  graph.Ran
@@ -106,7 +107,7 @@ func TestSubscriptionsAreTold(t *testing.T) {
 func subscriptionsAreTold(t *testing.T, e storetest.Engine) {
 	s := open(t, e, handmade())
 	told := &ended{}
-	handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), told.option()))
+	handler := opctx.Middleware(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), told.option()))
 	ask := func(query string) {
 		ctx, cancel := context.WithCancel(t.Context())
 		r := httptest.NewRequestWithContext(ctx, "POST", "/graphql", strings.NewReader(postBody(query)))

@@ -8,8 +8,10 @@ import (
 
 	"portico/graph/generated"
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/release"
 	"portico/store/shop"
 )
 
@@ -201,4 +203,25 @@ func pick[T any](ids []string, byID map[string]T) []T {
 		}
 	}
 	return list
+}
+
+// View returns the catalog as the operation's shopper sees it. The caller has required the scope. It
+// fails if the client has disconnected, so that no field begins to read.
+func (r *Resolver) View(ctx context.Context) (*release.View, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	op := opctx.From(ctx)
+	if op == nil {
+		return r.store.View(ctx, release.ShopperContext{})
+	}
+	return op.View(ctx, r.store.View)
+}
+
+// catalog requires the scope of a coordinate and returns the view.
+func (r *Resolver) catalog(ctx context.Context, coordinate string) (*release.View, error) {
+	if err := auth.Require(ctx, coordinate); err != nil {
+		return nil, err
+	}
+	return r.View(ctx)
 }

@@ -5,11 +5,12 @@ import (
 
 	"portico/graph/generated"
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 )
 
 func (r mutationResolver) ShopperTokenCreate(ctx context.Context, input model.ShopperTokenCreateInput) (*generated.ShopperTokenCreatePayload, error) {
-	ctx, err := begin(ctx, "Mutation.shopperTokenCreate", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.shopperTokenCreate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,8 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"portico/graph/limits"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/internal/reqctx"
 	"portico/store"
@@ -87,7 +89,7 @@ func (d *desk) post(w http.ResponseWriter, r *http.Request) {
 	buffer := bodies.Get().(*[]byte)
 	defer bodies.Put(buffer)
 	body, err := auth.ReadBody(w, r, reqctx.MaxBody(r.Context()), (*buffer)[:0])
-	if cap(body) <= maxBuffer {
+	if cap(body) <= limits.LargeResponse {
 		*buffer = body
 	}
 	if refused := new(auth.StatusError); errors.As(err, &refused) {
@@ -104,8 +106,8 @@ func (d *desk) post(w http.ResponseWriter, r *http.Request) {
 		WriteFault(w, http.StatusBadRequest, store.Errors{fault})
 		return
 	}
-	if fault := d.documents.tooManyValues(body); fault != nil {
-		fault.write(w)
+	if err := limits.CheckJSON(body, d.documents.bounds); err != nil {
+		WriteFault(w, http.StatusRequestEntityTooLarge, store.Errors{err})
 		return
 	}
 	exact, _ := store.ExactMembers(body, reflect.TypeFor[request]())
@@ -179,8 +181,8 @@ func (d *desk) get(w http.ResponseWriter, r *http.Request) {
 			WriteFault(w, http.StatusBadRequest, store.Errors{fault})
 			return
 		}
-		if fault := d.documents.tooManyValues([]byte(text)); fault != nil {
-			fault.write(w)
+		if err := limits.CheckJSON([]byte(text), d.documents.bounds); err != nil {
+			WriteFault(w, http.StatusRequestEntityTooLarge, store.Errors{err})
 			return
 		}
 		decoder := json.NewDecoder(strings.NewReader(text))
@@ -217,8 +219,8 @@ func head(w http.ResponseWriter, r *http.Request) (modern bool) {
 		w.Header()["Content-Type"] = graphQLTypes
 	}
 	w.Header()["Vary"] = append(w.Header()["Vary"], varyAnswers...)
-	if cacheable(r) {
-		w.Header()["Cache-Control"] = ForNobody // unless it turns out that they may
+	if opctx.Cacheable(r) {
+		w.Header()["Cache-Control"] = opctx.NoStore // unless it turns out that they may
 	}
 	return modern
 }
@@ -227,7 +229,7 @@ func head(w http.ResponseWriter, r *http.Request) (modern bool) {
 var (
 	jsonTypes    = []string{jsonType}
 	graphQLTypes = []string{graphQLType}
-	varyAnswers  = []string{"Accept, Accept-Encoding, " + Vary}
+	varyAnswers  = []string{"Accept, Accept-Encoding, " + opctx.Vary}
 )
 
 // again runs a request that was sent before, byte by byte; false for one that
@@ -270,8 +272,8 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 			d.documents.cache.addRequest(sent, q)
 			return
 		}
-		if op, ok := operationOf(r.Context()); ok {
-			op.budget = asked.budget() // anew: a plan that failed has spent of it
+		if op := opctx.From(r.Context()); op != nil {
+			op.Budget = opctx.NewBudget(asked.allowed) // anew: a plan that failed has spent of it
 		}
 	}
 	ctx, ran := store.Begin(r.Context(), stepRun)

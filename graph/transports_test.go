@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/limits"
 	"portico/store"
 	"portico/store/storetest"
 )
@@ -96,7 +97,7 @@ func (l *streams) over(t *testing.T, transport string, sent map[string]any) (got
 func TestDocumentsAreNamedOverEveryTransport(t *testing.T) {
 	t.Parallel()
 	const trusted, sent, other = `{ settings { pageLength } }`, `{ settings { currency } }`, `{ settings { locale } }`
-	manifest, err := graph.ReadManifest([]byte(manifests["Relay"]), graph.TrustOff, graph.DefaultBounds())
+	manifest, err := graph.ReadManifest([]byte(manifests["Relay"]), graph.TrustOff, limits.DefaultBounds())
 	require.NoError(t, err)
 	extension := func(id string) map[string]any {
 		return map[string]any{"persistedQuery": map[string]any{"version": 1, "sha256Hash": id}}

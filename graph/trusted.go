@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 
+	"portico/graph/limits"
 	"portico/store"
 )
 
@@ -33,7 +34,7 @@ type Manifest struct {
 const apolloFormat = "apollo-persisted-query-manifest"
 
 // ReadManifestFile is ReadManifest of a file; nil where none is named.
-func ReadManifestFile(path string, mode Trust, bounds Bounds, examples ...string) (*Manifest, error) {
+func ReadManifestFile(path string, mode Trust, bounds limits.Bounds, examples ...string) (*Manifest, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -53,7 +54,7 @@ func ReadManifestFile(path string, mode Trust, bounds Bounds, examples ...string
 // Generator have it, or a manifest of Apollo's. Each document must be one that
 // would run: a manifest with others is no manifest. The examples are trusted too,
 // without an id, so that the playground works.
-func ReadManifest(text []byte, mode Trust, bounds Bounds, examples ...string) (*Manifest, error) {
+func ReadManifest(text []byte, mode Trust, bounds limits.Bounds, examples ...string) (*Manifest, error) {
 	byID, err := manifestDocuments(text)
 	if err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"portico/graph/limits"
 	"portico/graph/plan"
 	"portico/store"
 )
@@ -35,7 +35,7 @@ func (d *documents) variables(operation *ast.OperationDefinition, given map[stri
 		case definition.Type.NonNull && definition.DefaultValue == nil:
 			c.fault(&at, "must be given: it is "+article(definition.Type.String()))
 		}
-		if len(c.faults) > maxErrors {
+		if len(c.faults) > limits.MaxErrors {
 			break
 		}
 	}
@@ -63,7 +63,7 @@ func (s *step) path() (path []string) {
 }
 
 func (c *coercion) fault(at *step, what string) {
-	if len(c.faults) > maxErrors {
+	if len(c.faults) > limits.MaxErrors {
 		return
 	}
 	path := at.path()
@@ -86,7 +86,7 @@ func (c *coercion) value(at *step, of *ast.Type, value any) any {
 			return []any{c.value(at, of.Elem, value)}
 		}
 		for i, element := range list {
-			if len(c.faults) > maxErrors {
+			if len(c.faults) > limits.MaxErrors {
 				break
 			}
 			list[i] = c.value(&step{strconv.Itoa(i), at}, of.Elem, element)
@@ -240,38 +240,4 @@ func kindOf(value any) string {
 		return "an object"
 	}
 	return "null"
-}
-
-// tooManyValues refuses JSON of more values than anyone sends, or nested
-// deeper, before it is decoded: each value takes many times its length then,
-// and reading an input grows with the square of its depth. It counts what
-// separates values, outside of strings.
-func (d *documents) tooManyValues(text []byte) *fault {
-	values, depth, deepest, quoted := 0, 0, 0, false
-	for i := 0; i < len(text); i++ {
-		switch b := text[i]; {
-		case quoted && b == '\\':
-			i++
-		case b == '"':
-			quoted = !quoted
-		case quoted:
-		case b == ',':
-			values++
-		case b == '[' || b == '{':
-			values++
-			depth++
-			deepest = max(deepest, depth)
-		case b == ']' || b == '}':
-			depth--
-		}
-	}
-	for _, bound := range []bound{
-		{"holds %d values", values, d.bounds.Values, "send less at a time"},
-		{"nests lists and objects %d deep", deepest, d.bounds.Nesting, "nest less"},
-	} {
-		if bound.n > bound.most {
-			return &fault{http.StatusRequestEntityTooLarge, "", store.Unprocessable, bound.of("The request")}
-		}
-	}
-	return nil
 }

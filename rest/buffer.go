@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"portico/graph"
+	"portico/graph/limits"
 )
 
 // maxSpare bounds the buffers that are kept for further answers, in bytes.
@@ -32,9 +32,9 @@ func (l *limit) check(body []byte) error { return l.room(len(body)) }
 // room is check for an answer of so many bytes.
 func (l *limit) room(bytes int) error {
 	if l.answerBytes > 0 && bytes > l.answerBytes {
-		return graph.AnswerTooLarge(l.answerBytes)
+		return limits.ResponseTooLarge(l.answerBytes)
 	}
-	if bytes <= graph.LargeAnswer || l.end != nil || l.expensive == nil {
+	if bytes <= limits.LargeResponse || l.end != nil || l.expensive == nil {
 		return nil
 	}
 	var err error

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/internal/responsecache"
 	"portico/internal/web"
@@ -62,7 +63,7 @@ func over(t testing.TB, s *shop.Store) *surface {
 	mux.Handle("/.well-known/jwks.json", tokens.JWKSHandler(api.WriteError))
 	mux.Handle(web.HealthPath, web.Health())
 	mux.Handle(web.ReadyPath, web.Ready(s.Ping, s.ReadOnly))
-	return &surface{s, resttest.Held(t, web.Entrance(api.WriteError, graph.SentHeaders()...)(mux))}
+	return &surface{s, resttest.Held(t, web.Entrance(api.WriteError, opctx.TextHeaders()...)(mux))}
 }
 
 // keptBytes is how many bytes of answers are kept, so that every test of this
@@ -100,7 +101,7 @@ func (s *surface) as(p *auth.Principal) http.Handler {
 		if p != nil {
 			r = r.WithContext(auth.WithPrincipal(r.Context(), p))
 		}
-		graph.Shopper(s.handler).ServeHTTP(w, r)
+		opctx.Middleware(s.handler).ServeHTTP(w, r)
 	})
 }
 

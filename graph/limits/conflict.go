@@ -1,4 +1,4 @@
-package graph
+package limits
 
 import (
 	"fmt"
@@ -13,49 +13,49 @@ import (
 // an equivalence, so here each is compared with the first of its kind alone,
 // which is linear in the selections.
 
-// merging looks for fields that cannot be merged, in a document that is valid
+// conflictChecker looks for fields that cannot be merged, in a document that is valid
 // otherwise.
-type merging struct {
-	schema *ast.Schema
-	report func(*gqlerror.Error) // need not return
-	faults int
+type conflictChecker struct {
+	schema    *ast.Schema
+	report    func(*gqlerror.Error) // need not return
+	conflicts int
 }
 
-// conflicts reports fields of an operation that cannot be merged.
-func conflicts(schema *ast.Schema, operation *ast.OperationDefinition, report func(*gqlerror.Error)) {
-	m := &merging{schema: schema, report: report}
-	fields := collect(nil, operation.SelectionSet)
-	m.same(fields)
-	if m.faults == 0 {
-		m.alike(fields)
+// CheckConflicts reports fields of an operation that cannot be merged.
+func CheckConflicts(schema *ast.Schema, operation *ast.OperationDefinition, report func(*gqlerror.Error)) {
+	m := &conflictChecker{schema: schema, report: report}
+	fields := collectFields(nil, operation.SelectionSet)
+	m.checkSameFields(fields)
+	if m.conflicts == 0 {
+		m.checkShapes(fields)
 	}
 }
 
-// collect adds the fields of a selection set, those of fragments too.
-func collect(fields []*ast.Field, set ast.SelectionSet) []*ast.Field {
+// collectFields adds the fields of a selection set, those of fragments too.
+func collectFields(fields []*ast.Field, set ast.SelectionSet) []*ast.Field {
 	for _, selection := range set {
 		switch selection := selection.(type) {
 		case *ast.Field:
 			fields = append(fields, selection)
 		case *ast.InlineFragment:
-			fields = collect(fields, selection.SelectionSet)
+			fields = collectFields(fields, selection.SelectionSet)
 		case *ast.FragmentSpread:
-			fields = collect(fields, selection.Definition.SelectionSet)
+			fields = collectFields(fields, selection.Definition.SelectionSet)
 		}
 	}
 	return fields
 }
 
-// below are the fields of several fields together.
-func below(fields []*ast.Field) (all []*ast.Field) {
+// subfields are the fields of several fields together.
+func subfields(fields []*ast.Field) (all []*ast.Field) {
 	for _, field := range fields {
-		all = collect(all, field.SelectionSet)
+		all = collectFields(all, field.SelectionSet)
 	}
 	return all
 }
 
-// groups sorts fields by a key, in the order in which the keys come.
-func groups[K comparable](fields []*ast.Field, key func(*ast.Field) K) [][]*ast.Field {
+// groupBy sorts fields by a key, in the order in which the keys come.
+func groupBy[K comparable](fields []*ast.Field, key func(*ast.Field) K) [][]*ast.Field {
 	var list [][]*ast.Field
 	place := map[K]int{}
 	for _, field := range fields {
@@ -73,11 +73,11 @@ func groups[K comparable](fields []*ast.Field, key func(*ast.Field) K) [][]*ast.
 
 func responseName(field *ast.Field) string { return field.Alias }
 
-// same holds that the fields of one name which can be of one object are one
+// checkSameFields holds that the fields of one name which can be of one object are one
 // field with the same arguments. Those of different object types never meet;
 // those of an interface meet all.
-func (m *merging) same(fields []*ast.Field) {
-	for _, named := range groups(fields, responseName) {
+func (m *conflictChecker) checkSameFields(fields []*ast.Field) {
+	for _, named := range groupBy(fields, responseName) {
 		var ofAny, ofOne []*ast.Field
 		for _, field := range named {
 			if field.ObjectDefinition.Kind == ast.Object {
@@ -87,57 +87,57 @@ func (m *merging) same(fields []*ast.Field) {
 			}
 		}
 		if len(ofOne) == 0 {
-			m.one(ofAny)
+			m.checkGroup(ofAny)
 		}
-		for _, group := range groups(ofOne, func(f *ast.Field) *ast.Definition { return f.ObjectDefinition }) {
-			m.one(append(group, ofAny...))
+		for _, group := range groupBy(ofOne, func(f *ast.Field) *ast.Definition { return f.ObjectDefinition }) {
+			m.checkGroup(append(group, ofAny...))
 		}
 	}
 }
 
-// one holds that fields are one.
-func (m *merging) one(group []*ast.Field) {
+// checkGroup holds that fields are one.
+func (m *conflictChecker) checkGroup(group []*ast.Field) {
 	if len(group) < 2 && group[0].SelectionSet == nil {
 		return
 	}
-	first, before := group[0], m.faults
+	first, before := group[0], m.conflicts
 	for _, field := range group[1:] {
 		if field.Name != first.Name {
-			m.fault(field, fmt.Sprintf("%q and %q are different fields", first.Name, field.Name))
+			m.reportConflict(field, fmt.Sprintf("%q and %q are different fields", first.Name, field.Name))
 		} else if !sameArguments(first.Arguments, field.Arguments) {
-			m.fault(field, "they have differing arguments")
+			m.reportConflict(field, "they have differing arguments")
 		}
 	}
-	if m.faults == before {
-		m.same(below(group))
+	if m.conflicts == before {
+		m.checkSameFields(subfields(group))
 	}
 }
 
-// alike holds that all fields of one name have answers of one shape, be they
+// checkShapes holds that all fields of one name have answers of one shape, be they
 // of one object or not: a client reads them with one type.
-func (m *merging) alike(fields []*ast.Field) {
-	for _, named := range groups(fields, responseName) {
-		first, before := named[0], m.faults
+func (m *conflictChecker) checkShapes(fields []*ast.Field) {
+	for _, named := range groupBy(fields, responseName) {
+		first, before := named[0], m.conflicts
 		for _, field := range named[1:] {
 			if !m.sameShape(first.Definition.Type, field.Definition.Type) {
-				m.fault(field, fmt.Sprintf("they return conflicting types %q and %q", first.Definition.Type, field.Definition.Type))
+				m.reportConflict(field, fmt.Sprintf("they return conflicting types %q and %q", first.Definition.Type, field.Definition.Type))
 			}
 		}
-		if m.faults == before {
-			m.alike(below(named))
+		if m.conflicts == before {
+			m.checkShapes(subfields(named))
 		}
 	}
 }
 
-func (m *merging) fault(field *ast.Field, because string) {
-	m.faults++
+func (m *conflictChecker) reportConflict(field *ast.Field, because string) {
+	m.conflicts++
 	m.report(&gqlerror.Error{
 		Message:   fmt.Sprintf("Fields %q conflict because %s. Use different aliases on the fields to fetch both if this was intentional.", field.Alias, because),
 		Locations: []gqlerror.Location{{Line: field.Position.Line, Column: field.Position.Column}},
 	})
 }
 
-func (m *merging) sameShape(a, b *ast.Type) bool {
+func (m *conflictChecker) sameShape(a, b *ast.Type) bool {
 	for a.Elem != nil && b.Elem != nil && a.NonNull == b.NonNull {
 		a, b = a.Elem, b.Elem
 	}

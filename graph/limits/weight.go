@@ -1,11 +1,13 @@
-package graph
+package limits
 
-import "github.com/vektah/gqlparser/v2/ast"
+import (
+	"github.com/vektah/gqlparser/v2/ast"
+)
 
-// The unit of cost is a plain field of one row of a response. workUnit is how
+// The unit of cost is a plain field of one row of a response. BytesPerUnit is how
 // much work a unit stands for, in bytes allocated. A request may turn out four
 // times as expensive as estimated (TestNoDocumentCostsMoreThanItSays).
-const workUnit = 256
+const BytesPerUnit = 256
 
 // Weights that follow from the kind of a field, for each row that it is asked of.
 const (
@@ -108,7 +110,7 @@ const (
 
 // fieldWeight is what a field costs for each row that it is asked of, without
 // its arguments and what it selects.
-func (p *pricing) fieldWeight(object *ast.Definition, field *ast.FieldDefinition) float64 {
+func (p *CostEstimator) fieldWeight(object *ast.Definition, field *ast.FieldDefinition) float64 {
 	if weight, ok := fieldWeights[object.Name+"."+field.Name]; ok {
 		return weight
 	}

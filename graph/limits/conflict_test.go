@@ -1,4 +1,4 @@
-package graph_test
+package limits
 
 import (
 	"fmt"
@@ -8,17 +8,30 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/parser"
 	"github.com/vektah/gqlparser/v2/validator"
 	"github.com/vektah/gqlparser/v2/validator/rules"
 	"pgregory.net/rapid"
 
-	"portico/graph"
+	"portico/graph/generated"
 )
 
-// mixture draws a selection set on a type, of few names, so that they meet.
-func mixture(t *rapid.T, on string, depth int, fragments *[]string) string {
+// schema is the server's.
+var schema = generated.NewExecutableSchema(generated.Config{}).Schema()
+
+// conflicts returns the conflicting fields of a valid document.
+func conflicts(schema *ast.Schema, document *ast.QueryDocument) (errs gqlerror.List) {
+	for _, operation := range document.Operations {
+		CheckConflicts(schema, operation, func(err *gqlerror.Error) { errs = append(errs, err) })
+	}
+	return errs
+}
+
+// drawSelections draws a selection set of few names, so that some conflict.
+func drawSelections(t *rapid.T, on string, depth int, fragments *[]string) string {
 	leaves := map[string][]string{
 		"Node":              {"id", "__typename"},
 		"Product":           {"uuid", "name", "sku", "tags", "id", "createdAt"},
@@ -41,13 +54,13 @@ func mixture(t *rapid.T, on string, depth int, fragments *[]string) string {
 			b.WriteString(alias + rapid.SampledFrom(leaves[on]).Draw(t, "leaf") + " ")
 		case kind <= 3 && on != "Node":
 			field := rapid.SampledFrom(slices.Sorted(maps.Keys(objects[on]))).Draw(t, "object")
-			b.WriteString(alias + field + " " + mixture(t, objects[on][field], depth-1, fragments))
+			b.WriteString(alias + field + " " + drawSelections(t, objects[on][field], depth-1, fragments))
 		default:
 			to := on
 			if on == "Node" {
 				to = rapid.SampledFrom([]string{"Product", "CatalogNode", "Node"}).Draw(t, "type")
 			}
-			inner := mixture(t, to, depth-1, fragments)
+			inner := drawSelections(t, to, depth-1, fragments)
 			if kind == 4 {
 				b.WriteString("... on " + to + " " + inner)
 				continue
@@ -60,19 +73,18 @@ func mixture(t *rapid.T, on string, depth int, fragments *[]string) string {
 	return b.String()
 }
 
-// What the library's own rule finds in conflict, pair by pair, is found here
-// too, and nothing else.
-func TestConflictsAreThoseOfTheSpecification(t *testing.T) {
+// The library's rule compares fields pair by pair. Both must find a conflict in the same documents.
+func TestConflictsMatchTheLibrary(t *testing.T) {
 	t.Parallel()
 	stock := rules.NewRules(rules.OverlappingFieldsCanBeMergedRule)
 	found, clean := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		var fragments []string
-		query := `{ node(id: "x") ` + mixture(t, "Node", 4, &fragments) + `} ` + strings.Join(fragments, " ")
+		query := `{ node(id: "x") ` + drawSelections(t, "Node", 4, &fragments) + `} ` + strings.Join(fragments, " ")
 		document, err := parser.ParseQuery(&ast.Source{Input: query})
 		require.NoError(t, err)
-		pairs := validator.ValidateWithRules(schema(), document, stock)
-		ours := graph.Conflicts(schema(), document)
+		pairs := validator.ValidateWithRules(schema, document, stock)
+		ours := conflicts(schema, document)
 		require.Equal(t, len(pairs) > 0, len(ours) > 0, "%s\nthe library: %v\nours: %v", query, pairs, ours)
 		if len(ours) > 0 {
 			found++
@@ -84,7 +96,7 @@ func TestConflictsAreThoseOfTheSpecification(t *testing.T) {
 	require.NotZero(t, clean)
 }
 
-func TestConflictsAreTold(t *testing.T) {
+func TestConflictMessages(t *testing.T) {
 	t.Parallel()
 	for query, says := range map[string]string{
 		`{ a: stocks(first: 1) { totalCount } a: stocks(first: 2) { totalCount } }`:                               `Fields "a" conflict because they have differing arguments. Use different aliases`,
@@ -95,8 +107,10 @@ func TestConflictsAreTold(t *testing.T) {
 		`{ a: products(first: 1) { nodes { b: name } } a: products(first: 1) { nodes { b: sku } } }`:              `Fields "b" conflict because "name" and "sku" are different fields`,
 		`{ node(id: "x") { ... on Product { a: uuid } a: id } }`:                                                  `"uuid" and "id" are different fields`,
 	} {
-		a := serve(nil).post(t, query, nil)
-		require.Equal(t, invalid, a.codes(), "%s: %s", query, a.Body)
-		require.Contains(t, a.Errors[0].Message, says, query)
+		document, faults := gqlparser.LoadQueryWithRules(schema, query, rules.NewRules(rules.KnownTypeNamesRule))
+		require.Empty(t, faults, query)
+		errs := conflicts(schema, document)
+		require.Len(t, errs, 1, query)
+		require.Contains(t, errs[0].Message, says, query)
 	}
 }

@@ -1,4 +1,4 @@
-package graph
+package limits
 
 import (
 	"fmt"
@@ -68,8 +68,8 @@ func (b Bounds) OrDefaults() Bounds {
 	return b
 }
 
-// Check tells what no bound can be.
-func (b Bounds) Check() error {
+// Validate tells what no bound can be.
+func (b Bounds) Validate() error {
 	for field, value := range reflect.ValueOf(b).Fields() {
 		if value.Int() < 0 {
 			return fmt.Errorf("--%s must be at least 1, not %d; 0 is the default", field.Tag.Get("name"), value.Int())
@@ -78,33 +78,59 @@ func (b Bounds) Check() error {
 	return nil
 }
 
-// bound is one of the Bounds, held against a document. what has a place for
+// MaxErrors is how many errors a response has at most.
+const MaxErrors = 20
+
+// limit is one of the Bounds, held against a document. what has a place for
 // the count.
-type bound struct {
-	what    string
-	n, most int
-	way     string
+type limit struct {
+	message    string
+	count, max int
+	hint       string
 }
 
-// of says that something is over the bound.
-func (b bound) of(something string) string {
-	return fmt.Sprintf("%s %s; at most %d are allowed: %s.", something, fmt.Sprintf(b.what, b.n), b.most, b.way)
+// describe says that something is over the bound.
+func (b limit) describe(something string) string {
+	return fmt.Sprintf("%s %s; at most %d are allowed: %s.", something, fmt.Sprintf(b.message, b.count), b.max, b.hint)
+}
+
+// CheckText checks the source of a document before it is parsed.
+func CheckText(query string, bounds Bounds) *gqlerror.Error {
+	if err := (limit{"is %d bytes long", len(query), bounds.Bytes, "send values as variables"}).check(); err != nil {
+		return err
+	}
+	return checkLiterals(query)
+}
+
+// TooManyTokens is the error for a document that the parser stopped reading at its token limit.
+func TooManyTokens(bounds Bounds) *gqlerror.Error {
+	return limit{"has %d tokens or more", bounds.Tokens + 1, bounds.Tokens, "send several operations, and values as variables"}.check()
 }
 
 // check refuses a document that is over the bound.
-func (b bound) check() *gqlerror.Error {
-	if b.n <= b.most {
+func (b limit) check() *gqlerror.Error {
+	if b.count <= b.max {
 		return nil
 	}
-	return &gqlerror.Error{Message: b.of("The document"), Extensions: map[string]any{"code": store.Unprocessable}}
+	return &gqlerror.Error{Message: b.describe("The document"), Extensions: map[string]any{"code": store.Unprocessable}}
 }
 
 // checkAll is the first refusal.
-func checkAll(bounds ...bound) *gqlerror.Error {
+func checkAll(bounds ...limit) *gqlerror.Error {
 	for _, b := range bounds {
 		if fault := b.check(); fault != nil {
 			return fault
 		}
 	}
 	return nil
+}
+
+// LargeResponse is the size in bytes from which a response counts as expensive, so that few such
+// responses are in memory at the same time.
+const LargeResponse = 1 << 20
+
+// ResponseTooLarge is the error for a response of more than max bytes.
+func ResponseTooLarge(max int) *store.Error {
+	return &store.Error{Code: store.Unprocessable, Detail: fmt.Sprintf(
+		"The response is larger than %d bytes (--document-answer-bytes); request fewer rows or fields at a time.", max)}
 }

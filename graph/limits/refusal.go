@@ -1,4 +1,4 @@
-package graph
+package limits
 
 import (
 	"fmt"
@@ -13,39 +13,39 @@ import (
 	"portico/store"
 )
 
-// refusal says why an operation is not run: which list costs most of it, and
+// tooExpensive says why an operation is not run: which list costs most of it, and
 // what page size fits.
-func (p *pricing) refusal(operation *ast.OperationDefinition, variables map[string]any, cost int) *gqlerror.Error {
+func (p *CostEstimator) tooExpensive(operation *ast.OperationDefinition, variables map[string]any, cost int) *gqlerror.Error {
 	way := "Select fewer fields, or send several operations."
-	if fits := p.pagesThatFit(operation, variables); fits > 0 {
+	if fits := p.largestPage(operation, variables); fits > 0 {
 		way = fmt.Sprintf("It fits with pages of at most %d, such as first: %d in every list.", fits, fits)
 	}
-	path := p.bill(operation, variables).costliest(operation.SelectionSet)
+	path := p.newOperationCost(operation, variables).describeCostliest(operation.SelectionSet)
 	return &gqlerror.Error{
 		Message: fmt.Sprintf("%s; the operation may cost %s, and could cost %s. %s",
-			path, thousands(float64(p.bounds.Cost)), thousands(float64(cost)), way),
+			path, FormatCount(float64(p.bounds.Cost)), FormatCount(float64(cost)), way),
 		Extensions: map[string]any{"code": store.Unprocessable},
 	}
 }
 
-// pagesThatFit is the longest page that all lists of an operation may have for
+// largestPage is the longest page that all lists of an operation may have for
 // it to run; 0 where shorter pages are no help.
-func (p *pricing) pagesThatFit(operation *ast.OperationDefinition, variables map[string]any) int {
+func (p *CostEstimator) largestPage(operation *ast.OperationDefinition, variables map[string]any) int {
 	return sort.Search(store.MaxPageLength, func(below int) bool {
-		b := p.bill(operation, variables)
-		b.pages = float64(below + 1)
-		return math.Ceil(b.selections(operation.SelectionSet).of(1)) > float64(p.bounds.Cost)
+		b := p.newOperationCost(operation, variables)
+		b.maxPage = float64(below + 1)
+		return math.Ceil(b.selectionSet(operation.SelectionSet).forRows(1)) > float64(p.bounds.Cost)
 	}) % store.MaxPageLength
 }
 
-// costliest describes the list that costs most: its path, and how many rows are
+// describeCostliest describes the list that costs most: its path, and how many rows are
 // requested of it.
-func (b *bill) costliest(set ast.SelectionSet) string {
+func (b *operationCost) describeCostliest(set ast.SelectionSet) string {
 	var path, longest, repeated []string
 	var pages, requested []string
 	rows, most := 1., 1.
 	for set != nil {
-		field, times := b.heaviest(set)
+		field, times := b.mostExpensive(set)
 		if field == nil {
 			break
 		}
@@ -60,12 +60,12 @@ func (b *bill) costliest(set ast.SelectionSet) string {
 			repeated = slices.Clone(path)
 		}
 		coordinate := field.ObjectDefinition.Name + "." + field.Name
-		if _, listed := b.listed[coordinate]; listed || strings.HasPrefix(field.Name, "__") {
+		if _, listed := b.listLengths[coordinate]; listed || strings.HasPrefix(field.Name, "__") {
 			break // the schema decides how long its lists are
 		}
 		if n := b.rows(field); n > 1 && field.SelectionSet != nil && !slices.Contains(meteredLists, coordinate) {
 			rows *= n
-			pages = append(pages, thousands(n))
+			pages = append(pages, FormatCount(n))
 			longest, requested, most = path, pages, rows
 		}
 	}
@@ -75,15 +75,15 @@ func (b *bill) costliest(set ast.SelectionSet) string {
 		}
 		return strings.Join(path, ".") + " costs most"
 	}
-	return fmt.Sprintf("%s: %s rows requested by first: %s", strings.Join(longest, "."), thousands(most), strings.Join(requested, " x "))
+	return fmt.Sprintf("%s: %s rows requested by first: %s", strings.Join(longest, "."), FormatCount(most), strings.Join(requested, " x "))
 }
 
-// heaviest is the field of a selection that costs most with those of its name,
+// mostExpensive is the field of a selection that costs most with those of its name,
 // and how many they are; nil for none.
-func (b *bill) heaviest(set ast.SelectionSet) (heaviest *ast.Field, times int) {
+func (b *operationCost) mostExpensive(set ast.SelectionSet) (heaviest *ast.Field, times int) {
 	costs, fields, count := map[string]float64{}, map[string]*ast.Field{}, map[string]int{}
 	var names []string
-	b.each(set, func(field *ast.Field) {
+	b.eachField(set, func(field *ast.Field) {
 		if fields[field.Name] == nil {
 			names = append(names, field.Name)
 		}
@@ -103,8 +103,8 @@ func (b *bill) heaviest(set ast.SelectionSet) (heaviest *ast.Field, times int) {
 	return heaviest, times
 }
 
-// each yields the fields of a selection, those of its fragments too.
-func (b *bill) each(set ast.SelectionSet, yield func(*ast.Field)) {
+// eachField yields the fields of a selection, those of its fragments too.
+func (b *operationCost) eachField(set ast.SelectionSet, yield func(*ast.Field)) {
 	for _, selection := range set {
 		switch selection := selection.(type) {
 		case *ast.Field:
@@ -113,18 +113,18 @@ func (b *bill) each(set ast.SelectionSet, yield func(*ast.Field)) {
 			}
 		case *ast.InlineFragment:
 			if b.included(selection.Directives) {
-				b.each(selection.SelectionSet, yield)
+				b.eachField(selection.SelectionSet, yield)
 			}
 		case *ast.FragmentSpread:
 			if b.included(selection.Directives) {
-				b.each(selection.Definition.SelectionSet, yield)
+				b.eachField(selection.Definition.SelectionSet, yield)
 			}
 		}
 	}
 }
 
-// thousands writes a number with its thousands set apart: 60,000.
-func thousands(n float64) string {
+// FormatCount writes a number with its thousands set apart: 60,000.
+func FormatCount(n float64) string {
 	text := fmt.Sprintf("%.0f", n)
 	for at := len(text) - 3; at > 0; at -= 3 {
 		text = text[:at] + "," + text[at:]
