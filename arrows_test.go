@@ -14,8 +14,9 @@ import (
 // arrows lists each package of this module, below "portico/", with the packages of this
 // module that its production code may import.
 const arrows = `
-portico: graph graph/limits graph/opctx graph/playground internal/auth internal/cli internal/demo
-	internal/responsecache internal/tracing internal/web rest store store/seal store/shop
+portico: graph graph/document graph/limits graph/opctx graph/playground graph/transport internal/auth
+	internal/cli internal/demo internal/responsecache internal/tracing internal/web rest store store/seal
+	store/shop
 graph/generated: graph/model graph/plan store store/catalog store/gateway store/job store/promotion
 	store/release store/stock
 graph/graphiql:
@@ -23,11 +24,13 @@ graph/model: graph/plan store store/access store/catalog store/gateway store/job
 	store/settings store/stock
 graph/plan: internal/heapsize
 graph/playground: graph/graphiql internal/auth store
-graph: graph/generated graph/limits graph/model graph/opctx graph/plan internal/auth internal/heapsize
-	internal/reqctx internal/responsecache store store/catalog store/gateway store/job store/promotion
-	store/release store/shop store/stock
+graph: graph/generated graph/model graph/opctx internal/auth store store/catalog store/gateway store/job
+	store/promotion store/release store/shop store/stock
 graph/limits: store
 graph/opctx: graph/limits internal/auth internal/reqctx internal/responsecache store store/release
+graph/document: graph/generated graph/limits graph/plan internal/heapsize store
+graph/transport: graph graph/document graph/generated graph/limits graph/model graph/opctx graph/plan
+	internal/auth internal/heapsize internal/reqctx internal/responsecache store store/release
 internal/auth: internal/reqctx store store/access store/seal store/shop
 internal/bench:
 internal/cli: internal/auth internal/datagen internal/web store store/access store/exchange store/job
@@ -44,9 +47,9 @@ internal/schemadiff:
 internal/tracing: internal/reqctx store
 internal/web: internal/auth internal/encoding internal/reqctx store store/shop
 rest/resttest: internal/web rest store/storetest
-rest: graph graph/generated graph/limits graph/model graph/opctx graph/playground internal/auth
-	internal/reqctx internal/responsecache internal/web store store/access store/catalog store/gateway
-	store/promotion store/release store/settings store/stock
+rest: graph graph/generated graph/limits graph/model graph/opctx graph/playground graph/transport
+	internal/auth internal/reqctx internal/responsecache internal/web store store/access store/catalog
+	store/gateway store/promotion store/release store/settings store/stock
 store/access: store store/authoring store/db store/seal
 store/authoring: store store/db
 store/catalog: store store/authoring store/db store/index

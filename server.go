@@ -23,9 +23,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"portico/graph"
+	"portico/graph/document"
 	"portico/graph/limits"
 	"portico/graph/opctx"
 	"portico/graph/playground"
+	"portico/graph/transport"
 	"portico/internal/auth"
 	"portico/internal/cli"
 	"portico/internal/demo"
@@ -172,7 +174,7 @@ func (a *app) answer(ctx context.Context, listener, admin net.Listener) error {
 
 // open opens what the handlers work with.
 func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
-	trusted, err := graph.ReadManifestFile(c.TrustedDocuments, graph.Trust(c.TrustedDocumentsMode), c.Documents.OrDefaults(), playground.Documents()...)
+	trusted, err := document.ReadManifestFile(c.TrustedDocuments, document.TrustMode(c.TrustedDocumentsMode), c.Documents.OrDefaults(), playground.Documents()...)
 	if err != nil {
 		return nil, fmt.Errorf("--trusted-documents: %w", err)
 	}
@@ -232,7 +234,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 // app is what a running server consists of.
 type app struct {
 	*serve
-	trusted *graph.Manifest // nil for none
+	trusted *document.Manifest // nil for none
 	store   *shop.Store
 	tokens  *auth.Service
 	metrics *web.Metrics
@@ -263,13 +265,13 @@ func (a *app) reload() {
 func (a *app) handler() http.Handler {
 	codes := web.NewLimit("trying promotion codes", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
-	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.CountExecutors(a.metrics.Executor), graph.WithBounds(a.Documents.OrDefaults()), graph.WithResponseCache(a.answers),
-		graph.Trusting(a.trusted), graph.CountDocuments(a.metrics.Document), graph.CountOperations(a.ran, a.began), graph.WithLive(a.streams()), graph.InTurn(a.turns)}
+	options := []transport.HandlerOption{transport.CountFields(a.metrics.Field), transport.CountExecutors(a.metrics.Executor), transport.WithBounds(a.Documents.OrDefaults()), transport.WithResponseCache(a.answers),
+		transport.Trusting(a.trusted), transport.CountDocuments(a.metrics.Document), transport.CountOperations(a.ran, a.began), transport.WithLive(a.streams()), transport.InTurn(a.turns)}
 	if a.Executor == "gqlgen" {
-		options = append(options, graph.WithoutPlans())
+		options = append(options, transport.WithoutPlans())
 	}
 	if a.Demo {
-		options = append(options, graph.OpenIntrospection())
+		options = append(options, transport.OpenIntrospection())
 	}
 	var visitor []playground.Option
 	if a.visitor != nil {
@@ -281,7 +283,7 @@ func (a *app) handler() http.Handler {
 	docs := rest.Docs(api.WriteError, visitor...)
 	mux := http.NewServeMux()
 	mux.Handle("/", api.Handler())
-	mux.Handle("/graphql", graph.NewHandler(resolver, a.log, options...))
+	mux.Handle("/graphql", transport.NewHandler(resolver, a.log, options...))
 	mux.Handle("/oauth/access_token", a.tokens.TokenHandler(api.WriteError))
 	mux.Handle("/.well-known/jwks.json", a.tokens.JWKSHandler(api.WriteError))
 	web.Pages(mux, map[string]http.Handler{
@@ -312,14 +314,16 @@ func (a *app) handler() http.Handler {
 }
 
 // ran has the metrics count a GraphQL operation, and began a subscription.
-func (a *app) ran(ctx context.Context, of graph.Ran) { a.metrics.OperationRan(ctx, web.Operation(of)) }
-func (a *app) began(ctx context.Context, of graph.Ran) {
+func (a *app) ran(ctx context.Context, of transport.Ran) {
+	a.metrics.OperationRan(ctx, web.Operation(of))
+}
+func (a *app) began(ctx context.Context, of transport.Ran) {
 	a.metrics.OperationBegan(ctx, web.Operation(of))
 }
 
 // streams is what subscriptions are given.
-func (a *app) streams() graph.Live {
-	live := graph.DefaultLive()
+func (a *app) streams() transport.Live {
+	live := transport.DefaultLive()
 	live.Message = cmp.Or(a.MessageBytes, live.Message)
 	live.Connection, live.Client, live.Address, live.Within = a.SubscriptionsConnection, a.SubscriptionsClient, a.SubscriptionsAddress, a.AnswerTime
 	live.Origin, live.Draining, live.Count = web.Allowed(a.CORSOrigins), web.Draining, a.metrics.Subscriptions

@@ -24,6 +24,7 @@ import (
 	"portico/graph"
 	"portico/graph/limits"
 	"portico/graph/opctx"
+	"portico/graph/transport"
 	"portico/internal/auth"
 	"portico/internal/reqctx"
 	"portico/store"
@@ -96,8 +97,8 @@ func (b *responseBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func newWorker(s *service, options ...graph.HandlerOption) *worker {
-	handler := opctx.Middleware(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.NewTextHandler(s.log, nil)), options...))
+func newWorker(s *service, options ...transport.HandlerOption) *worker {
+	handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.NewTextHandler(s.log, nil)), options...))
 	return &worker{&service{s.store, handler, s.log}, responseBuffer{body: make([]byte, 0, 16<<20)}}
 }
 

@@ -15,6 +15,7 @@ import (
 	"portico/graph"
 	"portico/graph/limits"
 	"portico/graph/opctx"
+	"portico/graph/transport"
 	"portico/internal/responsecache"
 	"portico/store/storetest"
 )
@@ -29,13 +30,13 @@ func TestWhatAnOperationCostsIsToldWhenAsked(t *testing.T) {
 
 func whatCostsIsTold(t *testing.T, e storetest.Engine) {
 	s := open(t, e, handmade())
-	for name, options := range map[string][]graph.HandlerOption{
-		"kept": {graph.WithResponseCache(responsecache.NewCache(1 << 20))}, "not kept": nil, "gqlgen": {graph.WithoutPlans()},
+	for name, options := range map[string][]transport.HandlerOption{
+		"kept": {transport.WithResponseCache(responsecache.NewCache(1 << 20))}, "not kept": nil, "gqlgen": {transport.WithoutPlans()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bounds := limits.DefaultBounds()
 			bounds.Cost = 1000
-			handler := opctx.Middleware(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), append(options, graph.WithBounds(bounds))...))
+			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), append(options, transport.WithBounds(bounds))...))
 			ask := func(method, query string, extensions, accept string) *httptest.ResponseRecorder {
 				body, at := io.Reader(nil), "/graphql"
 				if method == http.MethodPost {

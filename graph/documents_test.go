@@ -109,7 +109,7 @@ func TestListsOfUnknownLengthArePaidAsTheyCome(t *testing.T) {
 		require.NotEmpty(t, a.Errors, "%.300s", a.Body)
 		for _, e := range a.Errors[:19] {
 			require.Equal(t, store.Unprocessable, e.Extensions.Code)
-			require.Regexp(t, `^children has (40|1,600|64,000) rows here, each of which costs \d+; the operation may cost 60,000\. Ask for fewer rows at a time`, e.Message)
+			require.Regexp(t, `^children has (40|1,600|64,000) rows here, each of which costs \d+; the operation may cost 60,000\. Request fewer rows at a time`, e.Message)
 		}
 		a = s.post(t, `{ product(sku: "mother") { children { parent { children { uuid } } } } }`, nil)
 		require.Empty(t, a.Errors, "%.300s", a.Body)

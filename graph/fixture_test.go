@@ -16,6 +16,7 @@ import (
 
 	"portico/graph"
 	"portico/graph/opctx"
+	"portico/graph/transport"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/access"
@@ -79,7 +80,7 @@ func reading(text string) func() (io.ReadCloser, error) {
 
 func serve(s *shop.Store, options ...graph.Option) *service {
 	log := &storetest.Log{}
-	handler := opctx.Middleware(graph.NewHandler(graph.NewResolver(s, options...), slog.New(slog.NewTextHandler(log, nil))))
+	handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s, options...), slog.New(slog.NewTextHandler(log, nil))))
 	return &service{s, handler, log}
 }
 

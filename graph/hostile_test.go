@@ -20,6 +20,7 @@ import (
 	"portico/graph"
 	"portico/graph/limits"
 	"portico/graph/opctx"
+	"portico/graph/transport"
 	"portico/internal/auth"
 	"portico/store/storetest"
 )
@@ -44,8 +45,8 @@ type hostile struct {
 	body func(size int) string
 }
 
-// document is hostile by its document alone.
-func document(name string, query func(size int) string) hostile {
+// hostileDocument is a request with a hostile document.
+func hostileDocument(name string, query func(size int) string) hostile {
 	return hostile{name, func(size int) string {
 		wanted := size - 100
 		for {
@@ -65,14 +66,14 @@ func operationOf(query, variables string) string {
 
 // repeating is hostile by one text again and again, between two others.
 func repeating(name, before, text, after string) hostile {
-	return document(name, func(size int) string {
+	return hostileDocument(name, func(size int) string {
 		return before + fill(size-len(before)-len(after), text) + after
 	})
 }
 
 // nesting is hostile by one text within itself.
 func nesting(name, before, text, core, behind, after string) hostile {
-	return document(name, func(size int) string {
+	return hostileDocument(name, func(size int) string {
 		n := (size - 300) / (len(text) + len(behind) + 4)
 		return before + strings.Repeat(text, n) + core + strings.Repeat(behind, n) + after
 	})
@@ -168,7 +169,7 @@ func hostiles() []hostile {
 		{"escapes", func(size int) string { return `{"query":"` + fill(size-20, `\u0001`) + `"}` }},
 	}
 	for seed := range uint64(20) {
-		list = append(list, document(fmt.Sprint("soup ", seed), func(size int) string { return soup(rand.New(rand.NewPCG(seed, 1)), size) }))
+		list = append(list, hostileDocument(fmt.Sprint("soup ", seed), func(size int) string { return soup(rand.New(rand.NewPCG(seed, 1)), size) }))
 	}
 	return list
 }
@@ -311,5 +312,5 @@ func TestWithoutItsBoundsAStrangersDocumentCostsMuch(t *testing.T) {
 // bounded serves the same store within other bounds.
 func bounded(s *service, bounds limits.Bounds) *service {
 	log := &storetest.Log{}
-	return &service{s.store, opctx.Middleware(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.NewTextHandler(log, nil)), graph.WithBounds(bounds))), log}
+	return &service{s.store, opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.NewTextHandler(log, nil)), transport.WithBounds(bounds))), log}
 }

@@ -18,7 +18,7 @@ import (
 // Resolver answers everything from one store.
 type Resolver struct {
 	store     *shop.Store
-	tokens    *auth.Service // mints shoppers' tokens; nil where nobody can
+	Tokens    *auth.Service // mints shoppers' tokens; nil where nobody can
 	codeLimit auth.Limit    // of tries at promotion codes
 }
 
@@ -26,7 +26,7 @@ type Resolver struct {
 type Option func(*Resolver)
 
 // WithTokens has shoppers' tokens be minted by a service.
-func WithTokens(tokens *auth.Service) Option { return func(r *Resolver) { r.tokens = tokens } }
+func WithTokens(tokens *auth.Service) Option { return func(r *Resolver) { r.Tokens = tokens } }
 
 // WithCodeLimit limits how often promotion codes can be tried, so that they
 // cannot be guessed. Every check and every redemption counts.

@@ -20,7 +20,7 @@ func (r mutationResolver) ShopperTokenCreate(ctx context.Context, input model.Sh
 	if payload.UserErrors, err = userErrors(err); err != nil || grant == nil {
 		return payload, err
 	}
-	token, err := r.tokens.ShopperToken(ctx, client.ClientID, grant)
+	token, err := r.Tokens.ShopperToken(ctx, client.ClientID, grant)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"portico/graph"
 	"portico/graph/opctx"
+	"portico/graph/transport"
 	"portico/internal/auth"
 	"portico/internal/responsecache"
 	"portico/internal/web"
@@ -56,7 +57,7 @@ func over(t testing.TB, s *shop.Store) *surface {
 	resolver := graph.NewResolver(s, graph.WithTokens(tokens))
 	mux := http.NewServeMux()
 	room := responsecache.NewCache(keptBytes())
-	mux.Handle("/graphql", graph.NewHandler(resolver, log, graph.WithResponseCache(room)))
+	mux.Handle("/graphql", transport.NewHandler(resolver, log, transport.WithResponseCache(room)))
 	api := rest.New(resolver, log, rest.WithResponseCache(room))
 	mux.Handle("/", api.Handler())
 	mux.Handle("/oauth/access_token", tokens.TokenHandler(api.WriteError))

@@ -1,4 +1,4 @@
-package graph
+package transport
 
 import (
 	"bytes"
@@ -38,8 +38,8 @@ func (l *live) events(w http.ResponseWriter, r *http.Request, sent *request) {
 	defer line.close()
 	line.reads = r.Method != http.MethodPost
 	var held *auth.Held
-	if l.resolver.tokens != nil {
-		held = l.resolver.tokens.Hold(r)
+	if l.resolver.Tokens != nil {
+		held = l.resolver.Tokens.Hold(r)
 	}
 	line.hold(r.Context(), held)
 	if known := reqctx.From(r.Context()); known != nil {
@@ -65,7 +65,7 @@ type eventsExecutor struct {
 func (e eventsExecutor) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
 	operation, faults := e.live.CreateOperationContext(ctx, params)
 	if asked, is := operation.Stats.GetExtension(begunKey).(*begun); is {
-		named(ctx, asked.prepared)
+		named(ctx, asked.Operation)
 	}
 	switch {
 	case faults == nil:

@@ -1,4 +1,4 @@
-package graph
+package transport
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"portico/graph"
+	"portico/graph/document"
 	"portico/graph/model"
 	"portico/graph/opctx"
 	"portico/internal/auth"
@@ -55,7 +57,7 @@ type live struct {
 	Live
 	*desk
 	handling *handling
-	resolver *Resolver
+	resolver *graph.Resolver
 
 	mu      sync.Mutex
 	lines   map[*line]struct{}
@@ -194,9 +196,9 @@ func endingOf(err error, renewable bool) *ending {
 
 // begun is an operation that was read, with what it may cost and what was sent.
 type begun struct {
-	*prepared
+	*document.Operation
 	params graphql.RawParams
-	query  *ready // nil for what gqlgen's executor runs
+	query  *document.PreparedOperation // nil for what gqlgen's executor runs
 }
 
 const begunKey = "begun"
@@ -206,8 +208,8 @@ const begunKey = "begun"
 func (l *live) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
 	operation, sent := &graphql.OperationContext{}, *params
 	_, prepared := store.Begin(ctx, stepPrepare)
-	asked, faults := l.documents.prepare(params)
-	var query *ready
+	asked, faults := l.documents.Prepare(params)
+	var query *document.PreparedOperation
 	if faults == nil {
 		query = l.planned.ready(asked, params)
 	}
@@ -218,9 +220,11 @@ func (l *live) CreateOperationContext(ctx context.Context, params *graphql.RawPa
 	if line, _ := ctx.Value(lineKey{}).(*line); faults == nil {
 		if line.reads && operation.Operation.Operation == ast.Mutation {
 			by := mustPost()
-			faults = listed(&gqlerror.Error{Message: by.message, Extensions: map[string]any{"code": by.code}})
+			faults = gqlerror.List{{Message: by.message, Extensions: map[string]any{"code": by.code}}}
 		} else {
-			faults = listed(l.reserve(line))
+			if err := l.reserve(line); err != nil {
+				faults = gqlerror.List{err}
+			}
 		}
 	}
 	if faults != nil {
@@ -240,7 +244,7 @@ func (l *live) DispatchError(ctx context.Context, faults gqlerror.List) *graphql
 	response := &graphql.Response{Errors: faults}
 	if graphql.HasOperationContext(ctx) {
 		if asked, is := graphql.GetOperationContext(ctx).Stats.GetExtension(begunKey).(*begun); is {
-			asked.tellCost(&asked.params, response)
+			addCost(asked.Operation, &asked.params, response)
 		}
 	}
 	return response
@@ -299,18 +303,18 @@ func (l *live) release(line *line) {
 // DispatchOperation implements graphql.GraphExecutor.
 func (l *live) DispatchOperation(ctx context.Context, operation *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
 	asked, line := operation.Stats.GetExtension(begunKey).(*begun), ctx.Value(lineKey{}).(*line)
-	lasts := l.handling.begin(ctx, asked.prepared)
+	lasts := l.handling.begin(ctx, asked.Operation)
 	context.AfterFunc(ctx, func() { l.release(line); lasts.end() }) // the transports end it with the operation
 	streams := operation.Operation.Operation == ast.Subscription
-	anew := func(ctx context.Context) context.Context { return withBudget(ctx, opctx.NewBudget(asked.allowed)) }
+	anew := func(ctx context.Context) context.Context { return withBudget(ctx, opctx.NewBudget(asked.Allowance)) }
 	if streams {
 		field := graphql.CollectFields(operation, operation.Operation.SelectionSet, []string{"Subscription"})[0]
 		l.handling.countFields(ctx, []string{"Subscription." + field.Name})
 		anew = func(ctx context.Context) context.Context { // with the field, which the library leaves out of paths within events
-			return graphql.WithFieldContext(anewOperation(ctx, opctx.NewBudget(asked.allowed)), &graphql.FieldContext{Object: "Subscription", Field: field})
+			return graphql.WithFieldContext(anewOperation(ctx, opctx.NewBudget(asked.Allowance)), &graphql.FieldContext{Object: "Subscription", Field: field})
 		}
 	}
-	responses, within := l.dispatch(withBudget(ctx, opctx.NewBudget(asked.allowed)), operation, asked)
+	responses, within := l.dispatch(withBudget(ctx, opctx.NewBudget(asked.Allowance)), operation, asked)
 	told, refused, first := false, false, true
 	event := ctx // whose response is written once the transport comes back
 	return func(ctx context.Context) *graphql.Response {
@@ -327,11 +331,11 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 		}
 		defer end()
 		event = store.WithLockWaiter(anew(within), store.LockWaiterFunc(end))
-		response := l.respond(event, asked.prepared, responses)
+		response := l.respond(event, asked.Operation, responses)
 		if response != nil {
 			lasts.had(response.Errors)
 			if first {
-				asked.tellCost(&asked.params, response)
+				addCost(asked.Operation, &asked.params, response)
 			}
 			first = false
 			return l.shown(&asked.params, response)
@@ -348,9 +352,9 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 
 // respond makes the next response of an operation. One that is stopped fails as a
 // whole.
-func (l *live) respond(ctx context.Context, asked *prepared, responses graphql.ResponseHandler) *graphql.Response {
+func (l *live) respond(ctx context.Context, asked *document.Operation, responses graphql.ResponseHandler) *graphql.Response {
 	var fault *store.Error
-	if !asked.streams() { // a subscription waits for its event first
+	if !asked.IsSubscription() { // a subscription waits for its event first
 		fault = l.handling.stopped(l.handling.beginRun(ctx, asked))
 	}
 	var response *graphql.Response
@@ -379,7 +383,7 @@ func (l *live) dispatch(ctx context.Context, operation *graphql.OperationContext
 			if response, ok := l.planned.respond(ctx, asked.query, operation.Headers); ok {
 				return response
 			}
-			ctx = withBudget(ctx, opctx.NewBudget(asked.allowed)) // anew: the plan that failed has spent of it
+			ctx = withBudget(ctx, opctx.NewBudget(asked.Allowance)) // anew: the plan that failed has spent of it
 		}
 		l.handling.countExecutor(ctx, operation)
 		ctx, ran := store.Begin(ctx, stepRun)

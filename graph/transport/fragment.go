@@ -1,9 +1,10 @@
-package graph
+package transport
 
 import (
 	"context"
 	"crypto/sha256"
 
+	"portico/graph"
 	"portico/graph/model"
 	"portico/graph/opctx"
 	"portico/graph/plan"
@@ -19,7 +20,7 @@ import (
 // into each answer.
 type fragments struct {
 	room     *responsecache.Cache
-	resolver *Resolver
+	resolver *graph.Resolver
 }
 
 // vicinity is what is found at an edge of a product, as far as it is known.
@@ -43,9 +44,9 @@ func (f fragments) Identity(ctx context.Context, row any, edges []string) (ident
 	for _, edge := range edges {
 		at := vicinity(p, edge)
 		if at == nil {
-			survey := (*Resolver).surveyFiles
+			survey := (*graph.Resolver).FileDigests
 			if edge == "breadcrumbs" {
-				survey = (*Resolver).surveyBreadcrumbs
+				survey = (*graph.Resolver).BreadcrumbDigests
 			}
 			var err error
 			if at, err = model.Load(ctx, p.Sibling, "vicinity "+edge, f.resolver, survey); err != nil {
@@ -77,56 +78,4 @@ func (f fragments) Find(step uint64, of plan.Identity) *plan.Fragment {
 // Keep implements plan.Fragments.
 func (f fragments) Keep(step uint64, of plan.Identity, made *plan.Fragment) {
 	f.room.SetFragment(step, of, made, made.Size())
-}
-
-// surveyFiles notes the files of products, and their main images.
-func (r *Resolver) surveyFiles(ctx context.Context, all []*model.Product) ([]*release.Vicinity, error) {
-	files, err := r.FilesByID(ctx, idsOf(all, func(p *model.Product) []string { return append(fileIDs(p), one(p.MainImageID())...) }))
-	if err != nil {
-		return nil, err
-	}
-	found := make([]*release.Vicinity, len(all))
-	var content []byte
-	for i, p := range all {
-		attached := attachedFiles(p, files)
-		content = content[:0]
-		for _, file := range attached {
-			content = file.File.AppendJSON(content)
-		}
-		content = append(content, '\n')
-		if image := files[p.MainImageID()]; image != nil {
-			content = image.AppendJSON(content)
-		}
-		found[i] = release.NewVicinity(content, len(attached))
-		p.Vicinities().Files.Store(found[i])
-	}
-	return found, nil
-}
-
-// surveyBreadcrumbs notes the ways to products.
-func (r *Resolver) surveyBreadcrumbs(ctx context.Context, all []*model.Product) ([]*release.Vicinity, error) {
-	trails, err := r.breadcrumbTrails(ctx, all)
-	if err != nil {
-		return nil, err
-	}
-	nodes := map[string][]byte{}
-	found := make([]*release.Vicinity, len(all))
-	var content []byte
-	for i, p := range all {
-		content = content[:0]
-		for _, trail := range trails[i] {
-			of, known := nodes[trail.Node.ID]
-			if !known {
-				of = trail.Node.AppendContent(nil)
-				for _, step := range trail.Ancestors {
-					of = append(of, argumentsKey(step)...)
-				}
-				nodes[trail.Node.ID] = of
-			}
-			content = append(append(content, of...), '\n')
-		}
-		found[i] = release.NewVicinity(content, len(trails[i]))
-		p.Vicinities().Breadcrumbs.Store(found[i])
-	}
-	return found, nil
 }

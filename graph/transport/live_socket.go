@@ -1,4 +1,4 @@
-package graph
+package transport
 
 import (
 	"bytes"
@@ -114,7 +114,7 @@ func (l *line) greet(ctx context.Context, r *http.Request, sent transport.InitPa
 		}
 	}
 	var held *auth.Held
-	if tokens := l.live.resolver.tokens; tokens != nil && header.Get("Authorization") != "" {
+	if tokens := l.live.resolver.Tokens; tokens != nil && header.Get("Authorization") != "" {
 		var err error
 		if ctx, held, err = tokens.Admit(ctx, header.Get("Authorization")); err != nil {
 			refusal := endingOf(err, true)
@@ -185,7 +185,7 @@ func (s *socket) heed(kind websocket.MessageType, text []byte) ([]byte, *ending)
 	if kind != websocket.MessageText || store.CheckJSON(text) != nil || json.Unmarshal(text, &message) != nil || len(message.ID) > socketID {
 		return nil, &ending{code: closeBadRequest, reason: "The message is not one of " + socketProtocol + "."}
 	}
-	if err := limits.CheckJSON(message.Payload, s.line.live.documents.bounds); err != nil {
+	if err := limits.CheckJSON(message.Payload, s.line.live.documents.Bounds); err != nil {
 		return nil, &ending{code: closeBadRequest, reason: err.Detail}
 	}
 	if message.Type == "subscribe" {

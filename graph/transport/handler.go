@@ -1,26 +1,23 @@
-package graph
+package transport
 
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/http"
 	"runtime/debug"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/vektah/gqlparser/v2/ast"
-	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"portico/graph"
+	"portico/graph/document"
 	"portico/graph/generated"
 	"portico/graph/limits"
-	"portico/graph/model"
 	"portico/graph/opctx"
 	"portico/internal/responsecache"
-	"portico/store"
 )
 
 // HandlerOption changes how GraphQL is served.
@@ -34,13 +31,13 @@ type handling struct {
 	room     *responsecache.Cache // of whole answers
 	parts    *responsecache.Cache // of fragments
 	unplan   bool
-	trust    *Manifest
+	trust    *document.Manifest
 	named    func(outcome string)
 	live     Live
 	ran      func(ctx context.Context, ran Ran)
 	began    func(ctx context.Context, of Ran)
 	turns    Turns // nil for none
-	cache    *documentCache
+	cache    *document.Cache
 }
 
 // OpenIntrospection lets anyone ask for the schema by introspection, with a
@@ -70,9 +67,21 @@ func WithResponseCache(room *responsecache.Cache) HandlerOption {
 	return func(h *handling) { h.room, h.parts = room, room }
 }
 
+// WithFragmentCache caches fragments of responses, and no whole responses.
+func WithFragmentCache(cache *responsecache.Cache) HandlerOption {
+	return func(h *handling) { h.parts = cache }
+}
+
+// WithDocumentCache replaces the cache of documents, whose default budget is document.DefaultCacheBytes.
+func WithDocumentCache(cache *document.Cache) HandlerOption {
+	return func(h *handling) { h.cache = cache }
+}
+
 // Trusting has the documents of a manifest be asked for by their ids, and does
 // with others what it says.
-func Trusting(manifest *Manifest) HandlerOption { return func(h *handling) { h.trust = manifest } }
+func Trusting(manifest *document.Manifest) HandlerOption {
+	return func(h *handling) { h.trust = manifest }
+}
 
 // CountDocuments calls named with what became of each document that was named
 // by a hash or an id, or was held against a manifest: found, missing, sent,
@@ -104,16 +113,17 @@ func WithoutPlans() HandlerOption { return func(h *handling) { h.unplan = true }
 
 // NewHandler serves GraphQL over HTTP: POST with a JSON body, and GET for
 // queries; subscriptions as events to either, or over a WebSocket. Introspection needs a good token, of whatever scopes.
-func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Handler {
-	chosen := handling{bounds: limits.DefaultBounds(), executed: func(string) {}, named: func(string) {}, live: DefaultLive(), cache: newDocumentCache(maxCachedBytes)}
+func NewHandler(r *graph.Resolver, log *slog.Logger, options ...HandlerOption) http.Handler {
+	chosen := handling{bounds: limits.DefaultBounds(), executed: func(string) {}, named: func(string) {}, live: DefaultLive(), cache: document.NewCache(document.DefaultCacheBytes)}
 	for _, option := range options {
 		option(&chosen)
 	}
 	chosen.live.Address = cmp.Or(chosen.live.Address, (chosen.live.Client+9)/10)
-	config := generated.Config{Resolvers: r, Schema: servedSchema()}
+	config := generated.Config{Resolvers: r, Schema: document.Schema()}
 	executable := generated.NewStreamingSchema(config, chosen.event)
-	desk := &desk{handling: &chosen, names: newSchemaNames(executable.Schema()), documents: newDocuments(executable.Schema(), chosen.bounds)}
-	desk.documents.cache, desk.documents.trust, desk.documents.count, desk.documents.log = chosen.cache, chosen.trust, chosen.named, log
+	desk := &desk{handling: &chosen, names: newSchemaNames(executable.Schema()), documents: document.NewProcessor(document.Config{
+		Schema: executable.Schema(), Bounds: chosen.bounds, Cache: chosen.cache, Manifest: chosen.trust, Count: chosen.named, Log: log,
+	})}
 	exec, present := executor.New(executable), presenter(log)
 	exec.SetQueryCache(checkedDocuments{})
 	exec.Use(chosen.introspection)
@@ -194,45 +204,4 @@ func (h *handling) countExecutor(ctx context.Context, operation *graphql.Operati
 
 func recovered(_ context.Context, reason any) error {
 	return fmt.Errorf("panic in a resolver: %v\n%s", reason, debug.Stack())
-}
-
-// servedSchema is the schema without @defer, which the library declares by
-// itself: no transport here sends an answer in parts, so that what is deferred
-// would be lost.
-func servedSchema() *ast.Schema {
-	schema := *generated.NewExecutableSchema(generated.Config{}).Schema()
-	schema.Directives = maps.Clone(schema.Directives)
-	delete(schema.Directives, "defer")
-	return &schema
-}
-
-// presenter says errors in the caller's terms, with extensions.code from the
-// closed list. What is unexpected is logged here, once, and not shown.
-func presenter(log *slog.Logger) graphql.ErrorPresenterFunc {
-	return func(ctx context.Context, err error) *gqlerror.Error {
-		if enoughErrors(ctx) {
-			return nil
-		}
-		shown := graphql.DefaultErrorPresenter(ctx, err)
-		var own *gqlerror.Error
-		if errors.As(err, &own) && own.Unwrap() == nil { // the executor's own word on the request
-			shown.Message = shortened(shown.Message)
-			if _, told := own.Extensions["code"].(store.Code); !told {
-				shown.Extensions = map[string]any{"code": store.Invalid}
-			}
-			return shown
-		}
-		first := store.AsErrors(err)[0]
-		if first.Code == store.Internal {
-			log.ErrorContext(ctx, "a resolver failed", "error", err, "path", shown.Path.String())
-		}
-		shown.Message = shortened(model.Sentence(first))
-		shown.Extensions = map[string]any{"code": first.Code}
-		if len(first.Path) > 0 {
-			shown.Extensions["argument"] = model.Argument(first.Path)
-		} else if argument := argumentIn(ctx, shown); argument != nil && first.Code != store.Internal {
-			nameArgument(shown, first.Code, argument)
-		}
-		return shown
-	}
 }

@@ -1,4 +1,4 @@
-package graph
+package transport
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"portico/graph/document"
 	"portico/internal/reqctx"
 	"portico/store"
 )
@@ -51,26 +52,26 @@ func coded(code store.Code) gqlerror.List {
 }
 
 // of is what is told of an operation before it runs.
-func (p *prepared) of() (of Ran) {
-	if p == nil || p.cachedDocument == nil || p.operation == nil {
+func statsOf(p *document.Operation) (of Ran) {
+	if p == nil || p.CachedDocument == nil || p.Definition == nil {
 		return Ran{}
 	}
-	return Ran{Name: p.operation.Name, Kind: string(p.operation.Operation), Trusted: p.outcome == documentTrusted}
+	return Ran{Name: p.Definition.Name, Kind: string(p.Definition.Operation), Trusted: p.Outcome == document.OutcomeTrusted}
 }
 
 // named has the logs of a request name its operation.
-func named(ctx context.Context, asked *prepared) {
+func named(ctx context.Context, asked *document.Operation) {
 	if known := reqctx.From(ctx); known != nil {
-		known.OperationName = asked.of().Name
+		known.OperationName = statsOf(asked).Name
 	}
 }
 
 // tell tells of an operation that has ended with these errors.
-func (h *handling) tell(ctx context.Context, asked *prepared, faults gqlerror.List) {
+func (h *handling) tell(ctx context.Context, asked *document.Operation, faults gqlerror.List) {
 	if h.ran == nil {
 		return
 	}
-	ran := asked.of()
+	ran := statsOf(asked)
 	if known := reqctx.From(ctx); known != nil {
 		ran.Took = time.Since(known.Start)
 	}
@@ -93,9 +94,9 @@ func codesOf(codes []store.Code, faults gqlerror.List) []store.Code {
 }
 
 // refused tells of an operation of a stream that did not begin.
-func (h *handling) refused(ctx context.Context, asked *prepared, faults gqlerror.List) {
+func (h *handling) refused(ctx context.Context, asked *document.Operation, faults gqlerror.List) {
 	if h.ran != nil {
-		ran := asked.of()
+		ran := statsOf(asked)
 		ran.Codes = codesOf(nil, faults)
 		h.ran(ctx, ran)
 	}
@@ -112,8 +113,8 @@ type lasts struct {
 }
 
 // begin tells of an operation that begins on a stream.
-func (h *handling) begin(ctx context.Context, asked *prepared) *lasts {
-	l := &lasts{handling: h, ctx: ctx, began: time.Now(), Ran: asked.of()}
+func (h *handling) begin(ctx context.Context, asked *document.Operation) *lasts {
+	l := &lasts{handling: h, ctx: ctx, began: time.Now(), Ran: statsOf(asked)}
 	if h.began != nil && l.Kind == string(ast.Subscription) {
 		h.began(ctx, l.Ran)
 	}

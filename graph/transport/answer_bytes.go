@@ -1,4 +1,4 @@
-package graph
+package transport
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"portico/graph/document"
 	"portico/graph/limits"
 	"portico/graph/model"
 	"portico/graph/opctx"
@@ -56,8 +57,8 @@ func endExpensive(ctx context.Context) {
 
 // beginRun takes an expensive turn for an operation whose cost is high. The error is
 // a *plan.Stopped.
-func (h *handling) beginRun(ctx context.Context, asked *prepared) error {
-	if asked.cost == nil || asked.cost.Requested <= h.bounds.Cost/expensivePart {
+func (h *handling) beginRun(ctx context.Context, asked *document.Operation) error {
+	if asked.Cost == nil || asked.Cost.Requested <= h.bounds.Cost/expensivePart {
 		return nil
 	}
 	if err := h.expensiveTurn(ctx, false); err != nil {

@@ -1,4 +1,4 @@
-package graph
+package transport
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"portico/graph/document"
 	"portico/store"
 )
 
@@ -17,7 +18,7 @@ import (
 // type answers 200 to whatever has a document.
 func refusal(params *graphql.RawParams, faults gqlerror.List, modern bool) int {
 	switch {
-	case faults[0].Message == notPersisted: // clients send the document then, if the status is no failure
+	case faults[0].Message == document.NotFoundMessage: // clients send the document then, if the status is no failure
 		return http.StatusOK
 	case faults[0].Extensions["code"] == store.Forbidden:
 		return http.StatusForbidden

@@ -1,4 +1,4 @@
-package graph
+package document
 
 import (
 	"unsafe"
@@ -9,10 +9,10 @@ import (
 	"portico/internal/heapsize"
 )
 
-// documentBytes returns the memory that a parsed document takes, in bytes,
+// documentMemory returns the memory that a parsed document takes, in bytes,
 // without its text and the schema that it refers to.
-func documentBytes(text string, document *ast.QueryDocument) int {
-	s := documentSize{text: text}
+func documentMemory(text string, document *ast.QueryDocument) int {
+	s := memorySize{text: text}
 	s.node(unsafe.Sizeof(*document), document.Position, document.Comment)
 	s.node(unsafe.Sizeof(ast.Source{}), nil, nil)
 	s.slice(cap(document.Operations))
@@ -34,14 +34,14 @@ func documentBytes(text string, document *ast.QueryDocument) int {
 	return s.bytes
 }
 
-// documentSize adds up what the nodes of a document take.
-type documentSize struct {
+// memorySize adds up what the nodes of a document take.
+type memorySize struct {
 	text  string
 	bytes int
 }
 
 // node adds a node of a size. A position is part of a token that the parser read.
-func (s *documentSize) node(size uintptr, position *ast.Position, comment *ast.CommentGroup) {
+func (s *memorySize) node(size uintptr, position *ast.Position, comment *ast.CommentGroup) {
 	s.bytes += heapsize.Round(int(size))
 	if position != nil {
 		s.bytes += heapsize.Round(int(unsafe.Sizeof(lexer.Token{})))
@@ -56,18 +56,18 @@ func (s *documentSize) node(size uintptr, position *ast.Position, comment *ast.C
 }
 
 // slice adds the array of a list of nodes, each of which is a pointer.
-func (s *documentSize) slice(capacity int) { s.bytes += heapsize.Slice(capacity, 8) }
+func (s *memorySize) slice(capacity int) { s.bytes += heapsize.Slice(capacity, 8) }
 
 // string adds a string, unless it is part of the text, as all without escape
 // sequences are.
-func (s *documentSize) string(value string) {
+func (s *memorySize) string(value string) {
 	at, text := uintptr(unsafe.Pointer(unsafe.StringData(value))), uintptr(unsafe.Pointer(unsafe.StringData(s.text)))
 	if at < text || at >= text+uintptr(len(s.text)) {
 		s.bytes += heapsize.Round(len(value))
 	}
 }
 
-func (s *documentSize) variables(list ast.VariableDefinitionList) {
+func (s *memorySize) variables(list ast.VariableDefinitionList) {
 	s.slice(cap(list))
 	for _, variable := range list {
 		s.node(unsafe.Sizeof(*variable), variable.Position, variable.Comment)
@@ -80,7 +80,7 @@ func (s *documentSize) variables(list ast.VariableDefinitionList) {
 	}
 }
 
-func (s *documentSize) directives(list ast.DirectiveList) {
+func (s *memorySize) directives(list ast.DirectiveList) {
 	s.slice(cap(list))
 	for _, directive := range list {
 		s.node(unsafe.Sizeof(*directive), directive.Position, nil)
@@ -88,7 +88,7 @@ func (s *documentSize) directives(list ast.DirectiveList) {
 	}
 }
 
-func (s *documentSize) arguments(list ast.ArgumentList) {
+func (s *memorySize) arguments(list ast.ArgumentList) {
 	s.slice(cap(list))
 	for _, argument := range list {
 		s.node(unsafe.Sizeof(*argument), argument.Position, argument.Comment)
@@ -96,7 +96,7 @@ func (s *documentSize) arguments(list ast.ArgumentList) {
 	}
 }
 
-func (s *documentSize) value(value *ast.Value) {
+func (s *memorySize) value(value *ast.Value) {
 	if value == nil {
 		return
 	}
@@ -109,7 +109,7 @@ func (s *documentSize) value(value *ast.Value) {
 	}
 }
 
-func (s *documentSize) selections(set ast.SelectionSet) {
+func (s *memorySize) selections(set ast.SelectionSet) {
 	s.bytes += heapsize.Slice(cap(set), int(unsafe.Sizeof(set[0])))
 	for _, selection := range set {
 		switch selection := selection.(type) {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net/http/httptest"
 	"runtime"
 	"strings"
@@ -13,79 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/document"
 	"portico/graph/opctx"
+	"portico/graph/transport"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
-
-// The cache never holds more than its budget, evicts the least recently used
-// entry, and holds no entry whose parent it has evicted.
-func TestDocumentCacheEvictsEntriesOneByOne(t *testing.T) {
-	t.Parallel()
-	seed := storetest.Seed(t, "PORTICO_DOCUMENT_CACHE_SEED")
-	random := rand.New(rand.NewPCG(seed, 1))
-	const budget = 20_000
-	cache := graph.NewDocumentCache(budget)
-	query := func(i int) string { return fmt.Sprintf("document %d %s", i, strings.Repeat("x", 50*i)) }
-	requests := map[string][2]int{}
-	evicted := 0
-	for range 20_000 {
-		i, values := random.IntN(12), random.IntN(4)
-		switch document := cache.AddDocument(query(i)); random.IntN(4) {
-		case 0:
-			cache.AddNamed(query(i))
-		case 1:
-			cache.AddPlan(document, fmt.Sprint(values))
-		default:
-			sent := fmt.Sprint("request ", i, " ", values, " ", random.IntN(5))
-			plan := cache.AddPlan(document, fmt.Sprint(values))
-			cache.AddRequest(plan, sent)
-			requests[sent] = [2]int{i, values}
-			require.True(t, cache.HasRequest(sent), "an entry that was just added stays")
-		}
-		entries, names, bytes := cache.Cached()
-		require.LessOrEqual(t, bytes, budget)
-		require.LessOrEqual(t, names, entries)
-		if random.IntN(50) > 0 {
-			continue
-		}
-		for sent, of := range requests {
-			if !cache.HasRequest(sent) {
-				evicted++
-				delete(requests, sent)
-				continue
-			}
-			require.True(t, cache.HasPlan(query(of[0]), fmt.Sprint(of[1])), "a request's plan is cached")
-			require.True(t, cache.HasDocument(query(of[0])), "a request's document is cached")
-		}
-	}
-	require.Positive(t, evicted)
-
-	cache = graph.NewDocumentCache(budget)
-	for i := range 1_000 {
-		cache.AddNamed(fmt.Sprintf("%0500d", i))
-		require.True(t, cache.HasDocument(fmt.Sprintf("%0500d", 0)), "what is used again and again stays")
-	}
-	entries, names, bytes := cache.Cached()
-	require.Equal(t, entries, names, "a name goes with its document")
-	require.Greater(t, bytes, budget*9/10)
-	first := cache.AddDocument("first")
-	cache.AddPlan(first, "0")
-	cache.AddPlan(first, "1")
-	require.True(t, cache.HasPlan("first", "1"))
-	for i := range 1_000 {
-		cache.HasPlan("first", "1")
-		cache.AddDocument(fmt.Sprintf("%0500d", i))
-	}
-	require.True(t, cache.HasPlan("first", "1"))
-	require.False(t, cache.HasPlan("first", "0"), "one plan of a document is evicted without the others")
-	before, _, _ := cache.Cached()
-	cache.AddDocument(strings.Repeat("x", 2*budget))
-	after, _, _ := cache.Cached()
-	require.Equal(t, before, after, "what is larger than the budget is not cached, and evicts nothing")
-	cache.AddRequest(cache.AddPlan(first, "1"), strings.Repeat("x", 17<<10))
-	require.False(t, cache.HasRequest(strings.Repeat("x", 17<<10)), "nor is a request longer than 16 KiB")
-}
 
 // memoryClass makes requests whose documents, plans and variables are of one
 // kind. No two of them are equal.
@@ -178,8 +110,8 @@ func TestDocumentCacheChargesMemory(t *testing.T) { // not in parallel: others a
 	load(t, shops, documentFamily(1))
 	for name, class := range memoryClasses {
 		t.Run(name, func(t *testing.T) {
-			cache := graph.NewDocumentCache(1 << 30)
-			handler := opctx.Middleware(graph.NewHandler(graph.NewResolver(shops), slog.New(slog.DiscardHandler), graph.WithDocumentCache(cache)))
+			cache := document.NewCache(1 << 30)
+			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(shops), slog.New(slog.DiscardHandler), transport.WithDocumentCache(cache)))
 			ask := func(i int) {
 				w := httptest.NewRecorder()
 				handler.ServeHTTP(w, by(newRaw(t, class.request(i)), admin()))
@@ -187,7 +119,7 @@ func TestDocumentCacheChargesMemory(t *testing.T) { // not in parallel: others a
 				require.NotContains(t, w.Body.String(), `"errors"`, "%.300s", w.Body)
 			}
 			measured := func() (heap, charge int) {
-				_, _, charge = cache.Cached()
+				_, _, charge = cache.Stats()
 				return heapAfterGC(), charge
 			}
 			for i := range 5 {
@@ -214,13 +146,13 @@ func TestFragmentsAreCompiledOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := open(t, e, documentFamily(1))
 		bytes := func(depth int) int {
-			cache := graph.NewDocumentCache(1 << 30)
-			handler := opctx.Middleware(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), graph.WithDocumentCache(cache)))
+			cache := document.NewCache(1 << 30)
+			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), transport.WithDocumentCache(cache)))
 			asked := &service{s.store, handler, s.log}
 			a := asked.post(t, spreadDeeply("s", depth), nil)
 			require.Empty(t, a.Errors, "%.300s", a.Body)
 			require.Equal(t, 1<<depth, strings.Count(string(a.Data), `"sku"`))
-			_, _, bytes := cache.Cached()
+			_, _, bytes := cache.Stats()
 			return bytes
 		}
 		step := bytes(4) - bytes(2)
@@ -236,8 +168,8 @@ func TestPlansStayWithinTheBudget(t *testing.T) { // not in parallel: others all
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	load(t, s, documentFamily(1))
 	const budget = 1 << 20
-	cache := graph.NewDocumentCache(budget)
-	handler := opctx.Middleware(graph.NewHandler(graph.NewResolver(s), slog.New(slog.DiscardHandler), graph.WithDocumentCache(cache)))
+	cache := document.NewCache(budget)
+	handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s), slog.New(slog.DiscardHandler), transport.WithDocumentCache(cache)))
 	ask := func(i int) {
 		fields := many(60, " f#: sku @include(if: $a) g#: name @skip(if: $b) h#: slug @include(if: $c) i#: id @skip(if: $d)")
 		query := fmt.Sprintf(`query ($a: Boolean!, $b: Boolean!, $c: Boolean!, $d: Boolean!) { p%d: product(sku: "mother") { uuid ...F children { ...F parent { ...F } } } } fragment F on Product { %s }`, i/16, fields)
@@ -251,7 +183,7 @@ func TestPlansStayWithinTheBudget(t *testing.T) { // not in parallel: others all
 		ask(i)
 	}
 	heap := heapAfterGC() - before
-	entries, _, bytes := cache.Cached()
+	entries, _, bytes := cache.Stats()
 	t.Logf("%d entries of %d bytes; the heap grew by %d", entries, bytes, heap)
 	require.LessOrEqual(t, bytes, budget)
 	require.Greater(t, bytes, budget*3/4)

@@ -1,4 +1,4 @@
-package graph
+package transport
 
 import (
 	"bytes"
@@ -8,17 +8,17 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"unsafe"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/validator"
 
+	"portico/graph"
+	"portico/graph/document"
 	"portico/graph/limits"
 	"portico/graph/opctx"
 	"portico/graph/plan"
-	"portico/internal/heapsize"
 	"portico/internal/responsecache"
 	"portico/store"
 )
@@ -28,7 +28,7 @@ import (
 type planned struct {
 	*desk
 	*handling
-	resolver *Resolver
+	resolver *graph.Resolver
 	runner   *plan.Runner
 	schema   *ast.Schema
 	present  graphql.ErrorPresenterFunc
@@ -42,47 +42,34 @@ const (
 	byGqlgen = "gqlgen"
 )
 
-// ready is a query that was read, measured, validated and planned. The same
-// bytes, sent again, run at once; so nothing of it changes.
-type ready struct {
-	*prepared
-	number      uint64            // no other request ever has
-	params      graphql.RawParams // as the caller wrote them, but for what nothing here reads
-	variables   map[string]any    // as the library has them
-	plan        *cachedPlan
-	introspects bool     // it asks for the schema too
-	ends        string   // what stands behind the data
-	lasting     []string // what must be allowed before a kept answer is given; nil where none may be kept
-}
-
 // ready is a request as a plan runs it; nil for what is left to gqlgen's
 // executor.
-func (p *planned) ready(asked *prepared, params *graphql.RawParams) *ready {
-	if p == nil || asked.operation == nil || asked.operation.Operation != ast.Query {
+func (p *planned) ready(asked *document.Operation, params *graphql.RawParams) *document.PreparedOperation {
+	if p == nil || asked.Definition == nil || asked.Definition.Operation != ast.Query {
 		return nil
 	}
 	variables := map[string]any{}
-	if len(asked.operation.VariableDefinitions) > 0 {
+	if len(asked.Definition.VariableDefinitions) > 0 {
 		var err error
-		if variables, err = validator.VariableValues(p.schema, asked.operation, params.Variables); err != nil {
+		if variables, err = validator.VariableValues(p.schema, asked.Definition, params.Variables); err != nil {
 			return nil // that executor says so
 		}
 	}
-	cached := p.documents.cache.plan(asked.cachedDocument, asked.operation, conditionValues(asked.operation, variables), func() *plan.Plan {
-		return p.runner.Compile(asked.operation, variables)
+	cached := p.documents.Cache.Plan(asked.CachedDocument, asked.Definition, conditionValues(asked.Definition, variables), func() *plan.Plan {
+		return p.runner.Compile(asked.Definition, variables)
 	})
 	if cached == nil {
 		return nil
 	}
-	q := &ready{prepared: asked, number: p.made.Add(1), variables: variables, plan: cached,
-		ends: asked.answerEnd(params), lasting: lasting(cached.Plan)}
-	q.introspects = slices.Contains(cached.Roots(), "__schema") || slices.Contains(cached.Roots(), "__type")
-	q.params = graphql.RawParams{Query: asked.query, Variables: variables}
+	q := &document.PreparedOperation{Operation: asked, ID: p.made.Add(1), Variables: variables, Plan: cached,
+		ResponseEnd: responseEnd(asked, params), CacheCoordinates: lasting(cached.Plan)}
+	q.Introspects = slices.Contains(cached.Roots(), "__schema") || slices.Contains(cached.Roots(), "__type")
+	q.Params = graphql.RawParams{Query: asked.Query, Variables: variables}
 	if params.OperationName != "" {
-		q.params.OperationName = asked.operation.Name
+		q.Params.OperationName = asked.Definition.Name
 	}
 	if costAsked(params) {
-		q.params.Extensions = map[string]any{costExtension: true}
+		q.Params.Extensions = map[string]any{costExtension: true}
 	}
 	return q
 }
@@ -101,35 +88,28 @@ func conditionValues(operation *ast.OperationDefinition, variables map[string]an
 	return string(values)
 }
 
-// bytes is the memory that a prepared request takes, without its plan and its
-// document.
-func (q *ready) bytes() int {
-	return int(unsafe.Sizeof(*q)+unsafe.Sizeof(*q.prepared)+unsafe.Sizeof(*q.cost)) + heapsize.Round(len(q.ends)) +
-		heapsize.Of(q.variables, q.params.Extensions, q.lasting, q.allowed.RowCosts)
-}
-
 // run answers a query by its plan. False, without anything written, for a
 // client that has gone, and for what gqlgen's executor has to answer.
-func (p *planned) run(w http.ResponseWriter, r *http.Request, q *ready) bool {
+func (p *planned) run(w http.ResponseWriter, r *http.Request, q *document.PreparedOperation) bool {
 	if op := opctx.From(r.Context()); op != nil {
-		op.Budget = opctx.NewBudget(q.allowed)
+		op.Budget = opctx.NewBudget(q.Allowance)
 	}
 	buffer := buffers.Get().(*[]byte)
 	body, found, faults, err := p.execute(r.Context(), q, r.Header, opctx.Cacheable(r), buffer)
 	defer func() { keepBuffer(buffer, body) }()
 	if fault := p.stopped(err); fault != nil {
-		p.refuse(w, r, q.prepared, &q.params, fault)
+		p.refuse(w, r, q.Operation, &q.Params, fault)
 		return true
 	}
 	if err != nil {
 		return false
 	}
-	p.tell(r.Context(), q.prepared, faults)
+	p.tell(r.Context(), q.Operation, faults)
 	switch {
 	case len(faults) > 0:
-		response := &graphql.Response{Data: q.data(body), Errors: faults, Extensions: q.costed(&q.params)}
+		response := &graphql.Response{Data: dataOf(q, body), Errors: faults, Extensions: costExtensions(q.Operation, &q.Params)}
 		comeAgain(w, response)
-		p.write(w, &q.params, response)
+		p.write(w, &q.Params, response)
 	case found != nil && opctx.Cacheable(r):
 		w.Header()["Cache-Control"] = opctx.CacheControl(r)
 		found.ServeHTTP(w, r)
@@ -144,7 +124,7 @@ func (p *planned) run(w http.ResponseWriter, r *http.Request, q *ready) bool {
 
 // respond is run for a stream. It is false for what gqlgen's executor has to
 // answer.
-func (p *planned) respond(ctx context.Context, q *ready, header http.Header) (*graphql.Response, bool) {
+func (p *planned) respond(ctx context.Context, q *document.PreparedOperation, header http.Header) (*graphql.Response, bool) {
 	buffer := buffers.Get().(*[]byte)
 	body, found, faults, err := p.execute(ctx, q, header, false, buffer)
 	defer func() { keepBuffer(buffer, body) }()
@@ -155,27 +135,29 @@ func (p *planned) respond(ctx context.Context, q *ready, header http.Header) (*g
 		return nil, false
 	}
 	if found != nil {
-		return &graphql.Response{Data: q.data(found.Body)}, true
+		return &graphql.Response{Data: dataOf(q, found.Body)}, true
 	}
-	return &graphql.Response{Data: bytes.Clone(q.data(body)), Errors: faults}, true
+	return &graphql.Response{Data: bytes.Clone(dataOf(q, body)), Errors: faults}, true
 }
 
-// data is the data of an answer.
-func (q *ready) data(body []byte) []byte { return body[len(answerBegins) : len(body)-len(q.ends)] }
+// dataOf returns the data of a response that was written for q.
+func dataOf(q *document.PreparedOperation, body []byte) []byte {
+	return body[len(answerBegins) : len(body)-len(q.ResponseEnd)]
+}
 
 // execute runs a query by its plan within its operation, and writes its answer
 // into a buffer, or finds one that is kept whole. A *plan.Stopped fails the
 // operation as a whole. After any other error gqlgen's executor has to answer: a
 // client has gone, a resolver panicked, or who asks may not introspect.
-func (p *planned) execute(ctx context.Context, q *ready, header http.Header, tagged bool, buffer *[]byte) (body []byte, found *responsecache.Response, faults gqlerror.List, err error) {
+func (p *planned) execute(ctx context.Context, q *document.PreparedOperation, header http.Header, tagged bool, buffer *[]byte) (body []byte, found *responsecache.Response, faults gqlerror.List, err error) {
 	ctx, ran := store.Begin(ctx, stepRun)
 	operation := &graphql.OperationContext{
-		RawQuery: q.params.Query, OperationName: q.params.OperationName, Variables: q.variables, Headers: header,
-		Doc: q.document, Operation: q.operation,
+		RawQuery: q.Params.Query, OperationName: q.Params.OperationName, Variables: q.Variables, Headers: header,
+		Doc: q.Document, Operation: q.Definition,
 		RecoverFunc: recovered, ResolverMiddleware: untouched, RootResolverMiddleware: p.aroundRootFields,
 	}
 	err = ctx.Err()
-	if err == nil && q.introspects {
+	if err == nil && q.Introspects {
 		if refusal := p.introspection.MutateOperationContext(ctx, operation); refusal != nil {
 			err = refusal
 		}
@@ -187,7 +169,7 @@ func (p *planned) execute(ctx context.Context, q *ready, header http.Header, tag
 	ctx = graphql.WithOperationContext(ctx, operation)
 	ctx = graphql.WithResponseContext(ctx, p.present, recovered)
 	body, found, err = p.answer(ctx, q, tagged, (*buffer)[:0])
-	p.documents.cache.charge(q.plan)
+	p.documents.Cache.Recharge(q.Plan)
 	if err != nil {
 		ran(err)
 		if p.stopped(err) != nil {
@@ -203,18 +185,18 @@ func (p *planned) execute(ctx context.Context, q *ready, header http.Header, tag
 
 // answer makes an answer in dst, or finds one that is kept whole. Where it is
 // tagged, it is one that could be kept, whether or not there is room for any.
-func (p *planned) answer(ctx context.Context, q *ready, tagged bool, dst []byte) (body []byte, found *responsecache.Response, err error) {
-	if q.lasting != nil && (tagged || p.room.Enabled()) {
+func (p *planned) answer(ctx context.Context, q *document.PreparedOperation, tagged bool, dst []byte) (body []byte, found *responsecache.Response, err error) {
+	if q.CacheCoordinates != nil && (tagged || p.room.Enabled()) {
 		body, found, ok, err := p.lastingAnswer(ctx, q, dst)
 		if ok || err != nil {
 			return body, found, err
 		}
 	}
-	if err := p.beginRun(ctx, q.prepared); err != nil {
+	if err := p.beginRun(ctx, q.Operation); err != nil {
 		return dst, nil, err
 	}
-	body, err = p.runner.Run(ctx, q.plan.Plan, append(dst, answerBegins...))
-	return append(body, q.ends...), nil, err
+	body, err = p.runner.Run(ctx, q.Plan.Plan, append(dst, answerBegins...))
+	return append(body, q.ResponseEnd...), nil, err
 }
 
 func untouched(ctx context.Context, next graphql.Resolver) (any, error) { return next(ctx) }

@@ -1,4 +1,4 @@
-package graph
+package transport
 
 import (
 	"bytes"
@@ -19,6 +19,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"portico/graph/document"
 	"portico/graph/limits"
 	"portico/graph/opctx"
 	"portico/internal/auth"
@@ -106,7 +107,7 @@ func (d *desk) post(w http.ResponseWriter, r *http.Request) {
 		WriteFault(w, http.StatusBadRequest, store.Errors{fault})
 		return
 	}
-	if err := limits.CheckJSON(body, d.documents.bounds); err != nil {
+	if err := limits.CheckJSON(body, d.documents.Bounds); err != nil {
 		WriteFault(w, http.StatusRequestEntityTooLarge, store.Errors{err})
 		return
 	}
@@ -147,7 +148,7 @@ func (q *request) identify() {
 	if q.Extensions == nil {
 		q.Extensions = map[string]any{}
 	}
-	q.Extensions[persistedQuery], q.DocumentID = naming(q.DocumentID), ""
+	q.Extensions[document.PersistedQueryExtension], q.DocumentID = document.PersistedQuery(q.DocumentID), ""
 }
 
 // params are the operation in the executor's words.
@@ -181,7 +182,7 @@ func (d *desk) get(w http.ResponseWriter, r *http.Request) {
 			WriteFault(w, http.StatusBadRequest, store.Errors{fault})
 			return
 		}
-		if err := limits.CheckJSON([]byte(text), d.documents.bounds); err != nil {
+		if err := limits.CheckJSON([]byte(text), d.documents.Bounds); err != nil {
 			WriteFault(w, http.StatusRequestEntityTooLarge, store.Errors{err})
 			return
 		}
@@ -204,7 +205,7 @@ func (d *desk) get(w http.ResponseWriter, r *http.Request) {
 type desk struct {
 	handling  *handling
 	names     schemaNames
-	documents *documents
+	documents *document.Processor
 	exec      *executor.Executor // gqlgen's
 	planned   *planned           // nil where gqlgen's executor is to run everything
 	live      *live              // what lasts
@@ -235,15 +236,15 @@ var (
 // again runs a request that was sent before, byte by byte; false for one that
 // is to be read.
 func (d *desk) again(w http.ResponseWriter, r *http.Request, sent []byte) bool {
-	known := d.documents.cache.request(sent)
+	known := d.documents.Cache.Request(sent)
 	if known == nil {
 		return false
 	}
-	named(r.Context(), known.prepared)
+	named(r.Context(), known.Operation)
 	before := w.Header()["Vary"]
 	head(w, r)
 	if d.planned.run(w, r, known) {
-		d.documents.counted(known.outcome)
+		d.documents.CountOutcome(known.Outcome)
 		return true
 	}
 	w.Header()["Vary"] = before
@@ -255,25 +256,25 @@ func (d *desk) again(w http.ResponseWriter, r *http.Request, sent []byte) bool {
 func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request, sent []byte) {
 	params, modern := request.params(r), head(w, r)
 	_, prepared := store.Begin(r.Context(), stepPrepare)
-	asked, faults := d.documents.prepare(params)
+	asked, faults := d.documents.Prepare(params)
 	named(r.Context(), asked)
-	if faults == nil && asked.streams() {
+	if faults == nil && asked.IsSubscription() {
 		prepared(nil)
 		d.stream(w, r, request)
 		return
 	}
-	var q *ready
+	var q *document.PreparedOperation
 	if faults == nil {
 		q = d.planned.ready(asked, params)
 	}
 	prepared(failed(faults))
 	if faults == nil {
 		if q != nil && d.planned.run(w, r, q) {
-			d.documents.cache.addRequest(sent, q)
+			d.documents.Cache.AddRequest(sent, q)
 			return
 		}
 		if op := opctx.From(r.Context()); op != nil {
-			op.Budget = opctx.NewBudget(asked.allowed) // anew: a plan that failed has spent of it
+			op.Budget = opctx.NewBudget(asked.Allowance) // anew: a plan that failed has spent of it
 		}
 	}
 	ctx, ran := store.Begin(r.Context(), stepRun)
@@ -287,7 +288,7 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 		w.WriteHeader(refusal(params, faults, modern))
 		response := d.exec.DispatchError(graphql.WithOperationContext(ctx, operation), faults)
 		d.handling.tell(r.Context(), asked, response.Errors)
-		asked.tellCost(params, response)
+		addCost(asked, params, response)
 		d.write(w, params, response)
 		return
 	}
@@ -326,13 +327,13 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 	}
 	ran(failed(response.Errors))
 	d.handling.tell(r.Context(), asked, response.Errors)
-	asked.tellCost(params, response)
+	addCost(asked, params, response)
 	comeAgain(w, response)
 	d.write(w, params, response)
 }
 
 // refuse answers an operation that fails as a whole, without data.
-func (d *desk) refuse(w http.ResponseWriter, r *http.Request, asked *prepared, params *graphql.RawParams, fault *store.Error) {
+func (d *desk) refuse(w http.ResponseWriter, r *http.Request, asked *document.Operation, params *graphql.RawParams, fault *store.Error) {
 	d.handling.tell(r.Context(), asked, coded(fault.Code))
 	if fault.Code == store.Unavailable {
 		w.Header().Set("Retry-After", "1")
@@ -340,7 +341,7 @@ func (d *desk) refuse(w http.ResponseWriter, r *http.Request, asked *prepared, p
 		return
 	}
 	response := &graphql.Response{Errors: asFaults(fault)}
-	asked.tellCost(params, response)
+	addCost(asked, params, response)
 	modern := slices.Equal(w.Header()["Content-Type"], graphQLTypes)
 	w.WriteHeader(refusal(params, response.Errors, modern))
 	d.write(w, params, response)

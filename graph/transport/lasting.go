@@ -1,4 +1,4 @@
-package graph
+package transport
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"portico/graph/document"
 	"portico/graph/model"
 	"portico/graph/opctx"
 	"portico/graph/plan"
@@ -52,8 +53,8 @@ var errBroken = errors.New("the answer has errors")
 
 // lastingAnswer gives an answer that is kept, or makes one that will be. ok is
 // false for who is not allowed all of it, so that its errors are to be made.
-func (p *planned) lastingAnswer(ctx context.Context, q *ready, dst []byte) (body []byte, found *responsecache.Response, ok bool, err error) {
-	for _, coordinate := range q.lasting {
+func (p *planned) lastingAnswer(ctx context.Context, q *document.PreparedOperation, dst []byte) (body []byte, found *responsecache.Response, ok bool, err error) {
+	for _, coordinate := range q.CacheCoordinates {
 		if auth.Require(ctx, coordinate) != nil {
 			return dst, nil, false, nil
 		}
@@ -63,7 +64,7 @@ func (p *planned) lastingAnswer(ctx context.Context, q *ready, dst []byte) (body
 		return dst, nil, false, nil
 	}
 	var space [256]byte
-	key := view.AppendKey(binary.BigEndian.AppendUint64(append(space[:0], 'g'), q.number))
+	key := view.AppendKey(binary.BigEndian.AppendUint64(append(space[:0], 'g'), q.ID))
 	var made *draftAnswer
 	kept, err := p.room.Do(ctx, string(key), view.Now(), func() (*responsecache.Response, error) {
 		made, err = p.draft(ctx, q, dst)
@@ -84,7 +85,7 @@ func (p *planned) lastingAnswer(ctx context.Context, q *ready, dst []byte) (body
 		return dst, nil, false, err
 	}
 	if made == nil {
-		p.countFields(ctx, q.lasting)
+		p.countFields(ctx, q.CacheCoordinates)
 	} else {
 		dst = made.buffer
 	}
@@ -101,15 +102,15 @@ type draftAnswer struct {
 	livePart
 }
 
-func (p *planned) draft(ctx context.Context, q *ready, dst []byte) (*draftAnswer, error) {
-	if err := p.beginRun(ctx, q.prepared); err != nil {
+func (p *planned) draft(ctx context.Context, q *document.PreparedOperation, dst []byte) (*draftAnswer, error) {
+	if err := p.beginRun(ctx, q.Operation); err != nil {
 		return nil, err
 	}
-	body, holes, err := p.runner.RunWithHoles(ctx, q.plan.Plan, append(dst, answerBegins...))
+	body, holes, err := p.runner.RunWithHoles(ctx, q.Plan.Plan, append(dst, answerBegins...))
 	if err != nil {
 		return &draftAnswer{buffer: body[:0]}, err
 	}
-	made := &draftAnswer{slices.Concat(body, []byte(q.ends)), body[:0], livePart{holes: holes}}
+	made := &draftAnswer{slices.Concat(body, []byte(q.ResponseEnd)), body[:0], livePart{holes: holes}}
 	holes.Rows(func(row any) {
 		made.products = append(made.products, release.NamedProduct(row.(*model.Product).ID()))
 	})
@@ -138,7 +139,7 @@ func (l *livePart) productBytes() int {
 }
 
 // fill appends an answer with its live parts to dst.
-func (p *planned) fill(ctx context.Context, q *ready, body []byte, live *livePart, dst []byte) ([]byte, error) {
+func (p *planned) fill(ctx context.Context, q *document.PreparedOperation, body []byte, live *livePart, dst []byte) ([]byte, error) {
 	rows := model.Siblings[model.Product](live.products)
-	return p.runner.Fill(ctx, q.plan.Plan, body, live.holes, func(i int) any { return rows[i] }, dst)
+	return p.runner.Fill(ctx, q.Plan.Plan, body, live.holes, func(i int) any { return rows[i] }, dst)
 }

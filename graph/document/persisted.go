@@ -1,4 +1,4 @@
-package graph
+package document
 
 import (
 	"crypto/sha256"
@@ -20,27 +20,27 @@ import (
 // What became of a request's document, as metrics have it. A request that
 // names none is not counted where there is no manifest.
 const (
-	hashFound       = "found"      // it was named by its hash, and is known
-	hashMissing     = "missing"    // it was named by its hash, and is to be sent
-	hashSent        = "sent"       // it came with its hash
-	hashMismatched  = "mismatched" // it came with another's hash or id
-	documentTrusted = "trusted"    // the manifest has it
-	documentUnknown = "untrusted"  // the manifest does not have it, and it ran
-	documentRefused = "refused"    // the manifest does not have it, and it did not run
+	OutcomeFound      = "found"      // it was named by its hash, and is known
+	OutcomeMissing    = "missing"    // it was named by its hash, and is to be sent
+	OutcomeSent       = "sent"       // it came with its hash
+	OutcomeMismatched = "mismatched" // it came with another's hash or id
+	OutcomeTrusted    = "trusted"    // the manifest has it
+	OutcomeUntrusted  = "untrusted"  // the manifest does not have it, and it ran
+	OutcomeRefused    = "refused"    // the manifest does not have it, and it did not run
 )
 
-// notPersisted is what clients with automatic persisted queries wait for, word
+// NotFoundMessage is what clients with automatic persisted queries wait for, word
 // by word, to send the document with its hash.
-const notPersisted = "PersistedQueryNotFound"
+const NotFoundMessage = "PersistedQueryNotFound"
 
 const (
-	persistedQuery = "persistedQuery" // the extension that names a document
-	hashPrefix     = "sha256:"        // of an id that is a hash, as the specification of GraphQL over HTTP writes it
+	PersistedQueryExtension = "persistedQuery" // the extension that names a document
+	hashPrefix              = "sha256:"        // of an id that is a hash, as the specification of GraphQL over HTTP writes it
 )
 
 // documentID is what a request names its document by; empty for none.
 func documentID(params *graphql.RawParams) (string, *gqlerror.Error) {
-	sent := params.Extensions[persistedQuery]
+	sent := params.Extensions[PersistedQueryExtension]
 	if sent == nil {
 		return "", nil
 	}
@@ -52,65 +52,65 @@ func documentID(params *graphql.RawParams) (string, *gqlerror.Error) {
 	return strings.TrimPrefix(id, hashPrefix), nil
 }
 
-// naming is a document's id in the form that documentID reads.
-func naming(id string) map[string]any {
+// PersistedQuery is a document's id in the form that documentID reads.
+func PersistedQuery(id string) map[string]any {
 	return map[string]any{"version": json.Number("1"), "sha256Hash": id}
 }
 
-// hashOf is what a document is kept by.
-func hashOf(query string) string {
+// Hash is what a document is kept by.
+func Hash(query string) string {
 	sum := sha256.Sum256([]byte(query))
 	return hex.EncodeToString(sum[:])
 }
 
-// name finds the document of a request that names it, and holds it against
+// resolve finds the document of a request that names it, and holds it against
 // the manifest. outcome is empty for what is not counted; hash is what the
 // document is to be kept by.
-func (d *documents) name(params *graphql.RawParams) (outcome, hash string, fault *gqlerror.Error) {
+func (d *Processor) resolve(params *graphql.RawParams) (outcome, hash string, fault *gqlerror.Error) {
 	id, fault := documentID(params)
-	if fault != nil || id == "" && (d.trust == nil || params.Query == "") {
+	if fault != nil || id == "" && (d.Manifest == nil || params.Query == "") {
 		return "", "", fault
 	}
-	if trusted, ok := d.trust.find(id); ok {
+	if trusted, ok := d.Manifest.document(id); ok {
 		if params.Query == "" {
 			params.Query = trusted
 		}
 		if params.Query == trusted {
-			return documentTrusted, "", nil
+			return OutcomeTrusted, "", nil
 		}
-		return hashMismatched, "", mismatched()
+		return OutcomeMismatched, "", errMismatched()
 	}
 	if params.Query == "" {
-		if d.trust.enforced() {
-			return documentRefused, "", untrusted()
+		if d.Manifest.enforces() {
+			return OutcomeRefused, "", errUntrusted()
 		}
-		if params.Query = d.cache.named(id); params.Query == "" {
-			return hashMissing, "", &gqlerror.Error{Message: notPersisted, Extensions: map[string]any{"code": store.NotFound}}
+		if params.Query = d.Cache.byHash(id); params.Query == "" {
+			return OutcomeMissing, "", &gqlerror.Error{Message: NotFoundMessage, Extensions: map[string]any{"code": store.NotFound}}
 		}
-		outcome = hashFound
+		outcome = OutcomeFound
 	} else if id != "" {
-		if hashOf(params.Query) != id {
-			return hashMismatched, "", mismatched()
+		if Hash(params.Query) != id {
+			return OutcomeMismatched, "", errMismatched()
 		}
-		outcome, hash = hashSent, id
+		outcome, hash = OutcomeSent, id
 	}
 	switch {
-	case d.trust.has(params.Query):
-		outcome = documentTrusted
-	case d.trust.enforced():
-		return documentRefused, "", untrusted()
-	case d.trust.told():
-		outcome = documentUnknown
+	case d.Manifest.trusts(params.Query):
+		outcome = OutcomeTrusted
+	case d.Manifest.enforces():
+		return OutcomeRefused, "", errUntrusted()
+	case d.Manifest.logs():
+		outcome = OutcomeUntrusted
 	}
 	return outcome, hash, nil
 }
 
-func mismatched() *gqlerror.Error {
+func errMismatched() *gqlerror.Error {
 	return &gqlerror.Error{Message: "The document is not the one that is named: the hash must be the SHA-256 of the document as it is sent, in lower-case hexadecimal digits; or send the hash alone.",
 		Extensions: map[string]any{"code": store.Invalid}}
 }
 
-func untrusted() *gqlerror.Error {
+func errUntrusted() *gqlerror.Error {
 	return &gqlerror.Error{Message: "This server runs the documents of its manifest, and this is none of them: send one of those, by its id or as it is written there, or have this one added to the manifest.",
 		Extensions: map[string]any{"code": store.Forbidden}}
 }

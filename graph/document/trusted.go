@@ -1,4 +1,4 @@
-package graph
+package document
 
 import (
 	"encoding/json"
@@ -12,20 +12,20 @@ import (
 	"portico/store"
 )
 
-// Trust is what becomes of documents that a manifest does not have.
-type Trust string
+// TrustMode is what becomes of documents that a manifest does not have.
+type TrustMode string
 
 // They run; or run, and the log tells; or are refused before they are read.
 const (
-	TrustOff     Trust = "off"
-	TrustLog     Trust = "log"
-	TrustEnforce Trust = "enforce"
+	TrustOff     TrustMode = "off"
+	TrustLog     TrustMode = "log"
+	TrustEnforce TrustMode = "enforce"
 )
 
 // Manifest is trusted documents by their ids, and the playground's examples
 // without. A nil one has none.
 type Manifest struct {
-	mode  Trust
+	mode  TrustMode
 	byID  map[string]string
 	texts map[string]struct{}
 }
@@ -34,7 +34,7 @@ type Manifest struct {
 const apolloFormat = "apollo-persisted-query-manifest"
 
 // ReadManifestFile is ReadManifest of a file; nil where none is named.
-func ReadManifestFile(path string, mode Trust, bounds limits.Bounds, examples ...string) (*Manifest, error) {
+func ReadManifestFile(path string, mode TrustMode, bounds limits.Bounds, examples ...string) (*Manifest, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -54,15 +54,15 @@ func ReadManifestFile(path string, mode Trust, bounds limits.Bounds, examples ..
 // Generator have it, or a manifest of Apollo's. Each document must be one that
 // would run: a manifest with others is no manifest. The examples are trusted too,
 // without an id, so that the playground works.
-func ReadManifest(text []byte, mode Trust, bounds limits.Bounds, examples ...string) (*Manifest, error) {
+func ReadManifest(text []byte, mode TrustMode, bounds limits.Bounds, examples ...string) (*Manifest, error) {
 	byID, err := manifestDocuments(text)
 	if err != nil {
 		return nil, err
 	}
 	m := &Manifest{mode: mode, byID: byID, texts: make(map[string]struct{}, len(byID))}
-	reader := newDocuments(servedSchema(), bounds)
+	reader := NewProcessor(Config{Schema: Schema(), Bounds: bounds})
 	for _, id := range slices.Sorted(maps.Keys(byID)) {
-		if _, faults := reader.read(byID[id]); len(faults) > 0 {
+		if _, faults := reader.parse(byID[id]); len(faults) > 0 {
 			return nil, fmt.Errorf("the document %q cannot run: %w", id, faults[0])
 		}
 		m.texts[byID[id]] = struct{}{}
@@ -105,8 +105,8 @@ func manifestDocuments(text []byte) (map[string]string, error) {
 	return byID, nil
 }
 
-// find is the document of an id.
-func (m *Manifest) find(id string) (document string, ok bool) {
+// document is the document of an id.
+func (m *Manifest) document(id string) (document string, ok bool) {
 	if m == nil {
 		return "", false
 	}
@@ -114,8 +114,8 @@ func (m *Manifest) find(id string) (document string, ok bool) {
 	return document, ok
 }
 
-// has tells whether a document is trusted, byte by byte.
-func (m *Manifest) has(document string) bool {
+// trusts tells whether a document is trusted, byte by byte.
+func (m *Manifest) trusts(document string) bool {
 	if m == nil {
 		return false
 	}
@@ -123,8 +123,8 @@ func (m *Manifest) has(document string) bool {
 	return ok
 }
 
-// enforced tells whether nothing else runs.
-func (m *Manifest) enforced() bool { return m != nil && m.mode == TrustEnforce }
+// enforces tells whether nothing else runs.
+func (m *Manifest) enforces() bool { return m != nil && m.mode == TrustEnforce }
 
-// told tells whether the log tells what else runs.
-func (m *Manifest) told() bool { return m != nil && m.mode == TrustLog }
+// logs tells whether the log tells what else runs.
+func (m *Manifest) logs() bool { return m != nil && m.mode == TrustLog }

@@ -1,13 +1,10 @@
-package graph
+package document
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -20,10 +17,10 @@ import (
 // nameArguments names the arguments that validation found fault with, as
 // their locations have them, in words and in extensions.argument.
 func nameArguments(document *ast.QueryDocument, faults gqlerror.List) {
-	if !slices.ContainsFunc(faults, isAboutValue) {
+	if !slices.ContainsFunc(faults, hasValueLocation) {
 		return
 	}
-	at := argumentPlaces{}
+	at := valuePaths{}
 	for _, operation := range document.Operations {
 		at.directives(operation.Directives)
 		at.selections(operation.SelectionSet)
@@ -36,19 +33,19 @@ func nameArguments(document *ast.QueryDocument, faults gqlerror.List) {
 		at.selections(fragment.SelectionSet)
 	}
 	for _, fault := range faults {
-		if path := at[locationOf(fault)]; path != nil && isAboutValue(fault) {
-			nameArgument(fault, store.Invalid, path)
+		if path := at[locationOf(fault)]; path != nil && hasValueLocation(fault) {
+			NameArgument(fault, store.Invalid, path)
 		}
 	}
 }
 
-func nameArgument(fault *gqlerror.Error, code store.Code, path []string) {
+func NameArgument(fault *gqlerror.Error, code store.Code, path []string) {
 	fault.Message = strings.Join(path, ".") + ": " + fault.Message
 	fault.Extensions = map[string]any{"code": code, "argument": path}
 }
 
-// isAboutValue tells faults whose location is a value's.
-func isAboutValue(fault *gqlerror.Error) bool {
+// hasValueLocation tells faults whose location is a value's.
+func hasValueLocation(fault *gqlerror.Error) bool {
 	return fault.Rule == "ValuesOfCorrectType" || fault.Rule == "UniqueInputFieldNames"
 }
 
@@ -59,16 +56,16 @@ func locationOf(fault *gqlerror.Error) gqlerror.Location {
 	return fault.Locations[0]
 }
 
-// argumentPlaces are the paths of values, by where they are written.
-type argumentPlaces map[gqlerror.Location][]string
+// valuePaths are the paths of values, by where they are written.
+type valuePaths map[gqlerror.Location][]string
 
-func (at argumentPlaces) add(position *ast.Position, path []string) {
+func (at valuePaths) add(position *ast.Position, path []string) {
 	if position != nil {
 		at[gqlerror.Location{Line: position.Line, Column: position.Column}] = path
 	}
 }
 
-func (at argumentPlaces) selections(set ast.SelectionSet) {
+func (at valuePaths) selections(set ast.SelectionSet) {
 	for _, selection := range set {
 		switch selection := selection.(type) {
 		case *ast.Field:
@@ -84,19 +81,19 @@ func (at argumentPlaces) selections(set ast.SelectionSet) {
 	}
 }
 
-func (at argumentPlaces) directives(list ast.DirectiveList) {
+func (at valuePaths) directives(list ast.DirectiveList) {
 	for _, directive := range list {
 		at.arguments(directive.Arguments)
 	}
 }
 
-func (at argumentPlaces) arguments(list ast.ArgumentList) {
+func (at valuePaths) arguments(list ast.ArgumentList) {
 	for _, argument := range list {
 		at.value([]string{argument.Name}, argument.Value)
 	}
 }
 
-func (at argumentPlaces) value(path []string, value *ast.Value) {
+func (at valuePaths) value(path []string, value *ast.Value) {
 	if value == nil {
 		return
 	}
@@ -112,26 +109,4 @@ func (at argumentPlaces) value(path []string, value *ast.Value) {
 		}
 		at.value(below, child.Value)
 	}
-}
-
-// argumentIn is the argument that an error of a field is about: the rest of
-// its path, where that goes beyond the field. It leaves the field's own path
-// and place, which are those of the answer and the document.
-func argumentIn(ctx context.Context, fault *gqlerror.Error) (argument []string) {
-	field := graphql.GetFieldContext(ctx)
-	if field == nil {
-		return nil
-	}
-	path := field.Path()
-	if len(fault.Path) <= len(path) || !slices.Equal(fault.Path[:len(path)], path) {
-		return nil
-	}
-	for _, step := range fault.Path[len(path):] {
-		argument = append(argument, fmt.Sprint(step))
-	}
-	fault.Path = path
-	if position := field.Field.Position; position != nil {
-		fault.Locations = []gqlerror.Location{{Line: position.Line, Column: position.Column}}
-	}
-	return argument
 }

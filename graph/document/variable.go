@@ -1,4 +1,4 @@
-package graph
+package document
 
 import (
 	"encoding/json"
@@ -16,45 +16,45 @@ import (
 	"portico/store"
 )
 
-// variables takes the values of an operation's variables as the specification
+// coerceVariables takes the values of an operation's variables as the specification
 // has it, which the library does not: an Int is a whole number and no string,
 // an enum is one of its values as they are written. Each fault names the
 // variable and the member, in words and in extensions.argument. What an
 // operation does not define is passed over.
-func (d *documents) variables(operation *ast.OperationDefinition, given map[string]any) (map[string]any, gqlerror.List) {
-	c := &coercion{schema: d.schema}
+func (d *Processor) coerceVariables(operation *ast.OperationDefinition, given map[string]any) (map[string]any, gqlerror.List) {
+	c := &variableCoercer{schema: d.Schema}
 	taken := make(map[string]any, len(operation.VariableDefinitions))
 	for _, definition := range operation.VariableDefinitions {
-		at := step{name: definition.Variable}
+		at := valuePath{name: definition.Variable}
 		value, ok := given[definition.Variable]
 		switch {
 		case ok && value == nil && definition.Type.NamedType == "Boolean" && !definition.Type.NonNull && slices.Contains(plan.Conditions(operation), definition.Variable):
-			c.fault(&at, "must not be null: @skip or @include depends on it; send true or false, or leave it out")
+			c.addError(&at, "must not be null: @skip or @include depends on it; send true or false, or leave it out")
 		case ok:
 			taken[definition.Variable] = c.value(&at, definition.Type, value)
 		case definition.Type.NonNull && definition.DefaultValue == nil:
-			c.fault(&at, "must be given: it is "+article(definition.Type.String()))
+			c.addError(&at, "must be given: it is "+withArticle(definition.Type.String()))
 		}
-		if len(c.faults) > limits.MaxErrors {
+		if len(c.errs) > limits.MaxErrors {
 			break
 		}
 	}
-	return taken, c.faults
+	return taken, c.errs
 }
 
-// coercion takes values, and collects what is wrong with them.
-type coercion struct {
+// variableCoercer takes values, and collects what is wrong with them.
+type variableCoercer struct {
 	schema *ast.Schema
-	faults gqlerror.List
+	errs   gqlerror.List
 }
 
-// step is a place in a variable: its name, or an index or member below another.
-type step struct {
+// valuePath is a place in a variable: its name, or an index or member below another.
+type valuePath struct {
 	name   string
-	parent *step
+	parent *valuePath
 }
 
-func (s *step) path() (path []string) {
+func (s *valuePath) path() (path []string) {
 	for ; s != nil; s = s.parent {
 		path = append(path, s.name)
 	}
@@ -62,21 +62,21 @@ func (s *step) path() (path []string) {
 	return path
 }
 
-func (c *coercion) fault(at *step, what string) {
-	if len(c.faults) > limits.MaxErrors {
+func (c *variableCoercer) addError(at *valuePath, what string) {
+	if len(c.errs) > limits.MaxErrors {
 		return
 	}
 	path := at.path()
-	c.faults = append(c.faults, &gqlerror.Error{
+	c.errs = append(c.errs, &gqlerror.Error{
 		Message:    fmt.Sprintf("The variable $%s %s.", strings.Join(path, "."), what),
 		Extensions: map[string]any{"code": store.Invalid, "argument": path},
 	})
 }
 
-func (c *coercion) value(at *step, of *ast.Type, value any) any {
+func (c *variableCoercer) value(at *valuePath, of *ast.Type, value any) any {
 	if value == nil {
 		if of.NonNull {
-			c.fault(at, "must not be null: it is "+article(of.String()))
+			c.addError(at, "must not be null: it is "+withArticle(of.String()))
 		}
 		return nil
 	}
@@ -86,10 +86,10 @@ func (c *coercion) value(at *step, of *ast.Type, value any) any {
 			return []any{c.value(at, of.Elem, value)}
 		}
 		for i, element := range list {
-			if len(c.faults) > limits.MaxErrors {
+			if len(c.errs) > limits.MaxErrors {
 				break
 			}
-			list[i] = c.value(&step{strconv.Itoa(i), at}, of.Elem, element)
+			list[i] = c.value(&valuePath{strconv.Itoa(i), at}, of.Elem, element)
 		}
 		return list
 	}
@@ -104,14 +104,14 @@ func (c *coercion) value(at *step, of *ast.Type, value any) any {
 
 // scalar takes a scalar of GraphQL's own; others look at their values
 // themselves.
-func (c *coercion) scalar(at *step, name string, value any) any {
+func (c *variableCoercer) scalar(at *valuePath, name string, value any) any {
 	switch name {
 	case "Int":
 		if number, ok := value.(json.Number); ok {
 			if n, whole := wholeNumber(number); whole {
 				return n
 			}
-			c.fault(at, "must be an Int, a whole number of at most 64 bits")
+			c.addError(at, "must be an Int, a whole number of at most 64 bits")
 			return value
 		}
 	case "Float":
@@ -125,7 +125,7 @@ func (c *coercion) scalar(at *step, name string, value any) any {
 			if strings.Trim(string(number), "-0123456789") == "" {
 				return string(number)
 			}
-			c.fault(at, "must be an ID, a string or an integer, not a number with a fraction or an exponent")
+			c.addError(at, "must be an ID, a string or an integer, not a number with a fraction or an exponent")
 			return value
 		}
 		if _, ok := value.(string); ok {
@@ -142,7 +142,7 @@ func (c *coercion) scalar(at *step, name string, value any) any {
 	default:
 		return value
 	}
-	c.fault(at, "must be "+article(name)+", not "+kindOf(value))
+	c.addError(at, "must be "+withArticle(name)+", not "+jsonKind(value))
 	return value
 }
 
@@ -164,7 +164,7 @@ func wholeNumber(number json.Number) (int64, bool) {
 	return exact.Num().Int64(), true
 }
 
-func (c *coercion) enum(at *step, definition *ast.Definition, value any) any {
+func (c *variableCoercer) enum(at *valuePath, definition *ast.Definition, value any) any {
 	if name, ok := value.(string); ok && definition.EnumValues.ForName(name) != nil {
 		return value
 	}
@@ -172,27 +172,27 @@ func (c *coercion) enum(at *step, definition *ast.Definition, value any) any {
 	for i, known := range definition.EnumValues {
 		names[i] = known.Name
 	}
-	c.fault(at, "must be "+article(definition.Name)+": "+strings.Join(names, ", "))
+	c.addError(at, "must be "+withArticle(definition.Name)+": "+strings.Join(names, ", "))
 	return value
 }
 
-func (c *coercion) object(at *step, definition *ast.Definition, value any) any {
+func (c *variableCoercer) object(at *valuePath, definition *ast.Definition, value any) any {
 	object, ok := value.(map[string]any)
 	if !ok {
-		c.fault(at, "must be "+article(definition.Name)+", not "+kindOf(value))
+		c.addError(at, "must be "+withArticle(definition.Name)+", not "+jsonKind(value))
 		return value
 	}
 	for _, name := range unknownMembers(definition, object) {
-		c.fault(&step{name, at}, "is no member of "+definition.Name+", which has "+members(definition))
+		c.addError(&valuePath{name, at}, "is no member of "+definition.Name+", which has "+memberNames(definition))
 	}
 	for _, member := range definition.Fields {
-		below := step{member.Name, at}
+		below := valuePath{member.Name, at}
 		inner, ok := object[member.Name]
 		switch {
 		case ok:
 			object[member.Name] = c.value(&below, member.Type, inner)
 		case member.Type.NonNull && member.DefaultValue == nil:
-			c.fault(&below, "must be given: it is "+article(member.Type.String()))
+			c.addError(&below, "must be given: it is "+withArticle(member.Type.String()))
 		}
 	}
 	return object
@@ -210,7 +210,7 @@ func unknownMembers(definition *ast.Definition, object map[string]any) (names []
 	return names
 }
 
-func members(definition *ast.Definition) string {
+func memberNames(definition *ast.Definition) string {
 	names := make([]string, len(definition.Fields))
 	for i, field := range definition.Fields {
 		names[i] = field.Name
@@ -218,15 +218,15 @@ func members(definition *ast.Definition) string {
 	return strings.Join(names, ", ")
 }
 
-func article(name string) string {
+func withArticle(name string) string {
 	if strings.ContainsRune("AEIO", rune(name[0])) {
 		return "an " + name
 	}
 	return "a " + name
 }
 
-// kindOf is what JSON calls a value; the value itself may be a secret.
-func kindOf(value any) string {
+// jsonKind is what JSON calls a value; the value itself may be a secret.
+func jsonKind(value any) string {
 	switch value.(type) {
 	case string:
 		return "a string"

@@ -1,10 +1,12 @@
-package graph
+package transport
 
 import (
 	"maps"
 	"strconv"
 
 	"github.com/99designs/gqlgen/graphql"
+
+	"portico/graph/document"
 )
 
 // costExtension is the member of a request's extensions that asks what its
@@ -19,16 +21,16 @@ func costAsked(params *graphql.RawParams) bool {
 
 // costed is what an operation costs, for an answer's extensions; nil unless it was
 // asked for and is known.
-func (p *prepared) costed(params *graphql.RawParams) map[string]any {
-	if p == nil || p.cost == nil || !costAsked(params) {
+func costExtensions(p *document.Operation, params *graphql.RawParams) map[string]any {
+	if p == nil || p.Cost == nil || !costAsked(params) {
 		return nil
 	}
-	return map[string]any{costExtension: *p.cost}
+	return map[string]any{costExtension: *p.Cost}
 }
 
 // tellCost adds it to the extensions that an answer has.
-func (p *prepared) tellCost(params *graphql.RawParams, response *graphql.Response) {
-	told := p.costed(params)
+func addCost(p *document.Operation, params *graphql.RawParams, response *graphql.Response) {
+	told := costExtensions(p, params)
 	if told == nil {
 		return
 	}
@@ -37,9 +39,9 @@ func (p *prepared) tellCost(params *graphql.RawParams, response *graphql.Respons
 }
 
 // answerEnd is what stands behind the data of an answer without errors.
-func (p *prepared) answerEnd(params *graphql.RawParams) string {
-	if p.costed(params) == nil {
+func responseEnd(p *document.Operation, params *graphql.RawParams) string {
+	if costExtensions(p, params) == nil {
 		return answerEnds
 	}
-	return `,"extensions":{"cost":{"requested":` + strconv.Itoa(p.cost.Requested) + `,"limit":` + strconv.Itoa(p.cost.Limit) + "}}" + answerEnds
+	return `,"extensions":{"cost":{"requested":` + strconv.Itoa(p.Cost.Requested) + `,"limit":` + strconv.Itoa(p.Cost.Limit) + "}}" + answerEnds
 }
