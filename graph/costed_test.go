@@ -25,10 +25,10 @@ import (
 // introspection, of what is refused, and of streams.
 func TestWhatAnOperationCostsIsToldWhenAsked(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, whatCostsIsTold)
+	storetest.EachBackend(t, whatCostsIsTold)
 }
 
-func whatCostsIsTold(t *testing.T, e storetest.Engine) {
+func whatCostsIsTold(t *testing.T, e storetest.Backend) {
 	s := open(t, e, handmade())
 	for name, options := range map[string][]transport.HandlerOption{
 		"kept": {transport.WithResponseCache(responsecache.NewCache(1 << 20))}, "not kept": nil, "gqlgen": {transport.WithoutPlans()},
@@ -98,7 +98,7 @@ func whatCostsIsTold(t *testing.T, e storetest.Engine) {
 // What else an answer tells is told beside its cost, and without it.
 func TestACostTakesNoOtherExtensionAway(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		const query = `mutation { settingsUpdate(input: {pageLength: 26}) { settings { pageLength } } }`
 		for i, extensions := range []string{`{}`, `{"cost": true}`, `{}`, `{"cost": true}`} {

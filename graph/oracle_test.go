@@ -96,20 +96,20 @@ func TestPlansAnswerAsTheExecutorDoes(t *testing.T) {
 	t.Parallel()
 	seed := storetest.Seed(t, "PORTICO_ORACLE_SEED")
 	shops := map[string]string{"handmade": handmade(), "generated": generatedShop(t, 300)}
-	if file, err := os.ReadFile("../../shared/data/adventureworks.ndjson"); err == nil && storetest.Long() { // it lies beside the repository, or not
+	if file, err := os.ReadFile("../../shared/data/adventureworks.ndjson"); err == nil && storetest.FullTests() { // it lies beside the repository, or not
 		shops["AdventureWorks"] = string(file)
 	}
 	for name, shop := range shops {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			storetest.EachAlone(t, func(t *testing.T, e storetest.Engine) {
+			storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 				s := open(t, e, shop)
 				seedCodes(t, s)
 				x := bothExecutors(t, s)
 				d := s.drawing(t, seed)
 				readers := []*auth.Principal{admin(), admin(), with("catalog:read"), with("catalog:read", "inventory:read"), nil}
 				failed := 0
-				rounds := storetest.Pick(150, 2600) // of two shops on two engines
+				rounds := storetest.QuickOrFull(150, 2600) // of two shops on two engines
 				for range rounds {
 					query, values := d.query()
 					reader := readers[d.IntN(len(readers))]

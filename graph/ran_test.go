@@ -58,10 +58,10 @@ func (e *ended) taken() (ran, begun []transport.Ran) {
 // a 200 with errors is an error.
 func TestOperationsAreTold(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, operationsAreTold)
+	storetest.EachBackend(t, operationsAreTold)
 }
 
-func operationsAreTold(t *testing.T, e storetest.Engine) {
+func operationsAreTold(t *testing.T, e storetest.Backend) {
 	s := open(t, e, handmade())
 	for name, options := range map[string][]transport.HandlerOption{"plan": {transport.WithResponseCache(responsecache.NewCache(1 << 20))}, "gqlgen": {transport.WithoutPlans()}} {
 		t.Run(name, func(t *testing.T) {
@@ -102,10 +102,10 @@ func operationsAreTold(t *testing.T, e storetest.Engine) {
 // TestSubscriptionsAreTold as they begin, and once more as they end.
 func TestSubscriptionsAreTold(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, subscriptionsAreTold)
+	storetest.EachBackend(t, subscriptionsAreTold)
 }
 
-func subscriptionsAreTold(t *testing.T, e storetest.Engine) {
+func subscriptionsAreTold(t *testing.T, e storetest.Backend) {
 	s := open(t, e, handmade())
 	told := &ended{}
 	handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), told.option()))
@@ -119,7 +119,7 @@ func subscriptionsAreTold(t *testing.T, e storetest.Engine) {
 		cancel()
 	}
 	wait := func() []transport.Ran {
-		storetest.Soon(t, true, func() bool {
+		storetest.Eventually(t, true, func() bool {
 			told.mu.Lock()
 			defer told.mu.Unlock()
 			return len(told.ran) > 0

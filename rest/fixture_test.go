@@ -17,6 +17,7 @@ import (
 	"portico/internal/auth"
 	"portico/internal/responsecache"
 	"portico/internal/web"
+	"portico/internal/web/middleware"
 	"portico/rest"
 	"portico/rest/resttest"
 	"portico/store/access"
@@ -26,7 +27,7 @@ import (
 	"portico/store/storetest"
 )
 
-func TestMain(m *testing.M) { storetest.SurfaceMain(m) }
+func TestMain(m *testing.M) { storetest.APIMain(m) }
 
 // surface is both surfaces over one store, asked as a client with every scope.
 type surface struct {
@@ -35,10 +36,10 @@ type surface struct {
 }
 
 // open imports and publishes a shop, and mounts both surfaces over it.
-func open(t testing.TB, e storetest.Engine, shop string, options ...func(*shop.Config)) *surface {
+func open(t testing.TB, e storetest.Backend, shop string, options ...func(*shop.Config)) *surface {
 	t.Helper()
 	if os.Getenv("PORTICO_STOCK") != "off" { // as the long form of the tests is run with as well
-		e = e.Live()
+		e = e.WithStockCache()
 	}
 	s := e.Open(t, options...)
 	load(t, s, shop)
@@ -62,9 +63,9 @@ func over(t testing.TB, s *shop.Store) *surface {
 	mux.Handle("/", api.Handler())
 	mux.Handle("/oauth/access_token", tokens.TokenHandler(api.WriteError))
 	mux.Handle("/.well-known/jwks.json", tokens.JWKSHandler(api.WriteError))
-	mux.Handle(web.HealthPath, web.Health())
-	mux.Handle(web.ReadyPath, web.Ready(s.Ping, s.ReadOnly))
-	return &surface{s, resttest.Held(t, web.Entrance(api.WriteError, opctx.TextHeaders()...)(mux))}
+	mux.Handle(web.HealthPath, middleware.Health())
+	mux.Handle(web.ReadyPath, middleware.Ready(s.Ping, s.ReadOnly))
+	return &surface{s, resttest.Held(t, middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(mux))}
 }
 
 // keptBytes is how many bytes of answers are kept, so that every test of this

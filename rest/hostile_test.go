@@ -14,7 +14,7 @@ import (
 	"portico/graph"
 	"portico/graph/opctx"
 	"portico/internal/auth"
-	"portico/internal/web"
+	"portico/internal/web/middleware"
 	"portico/rest"
 	"portico/store/exchange"
 	"portico/store/storetest"
@@ -31,13 +31,13 @@ var hostile = []string{
 // that answers has as many, its words stand where they were sent, and its
 // parameters are what was sent there. Whatever it is, nothing changes.
 func TestHostileSegmentsNameNoOtherRoute(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		api := rest.New(graph.NewResolver(s.store), slog.New(slog.DiscardHandler))
 		mux := api.Handler()
 		var pattern string
 		var values func(string) string
-		handler := web.Entrance(api.WriteError, opctx.TextHeaders()...)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler := middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			mux.ServeHTTP(w, r)
 			pattern, values = r.Pattern, r.PathValue
 		}))

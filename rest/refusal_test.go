@@ -30,7 +30,7 @@ var refuses = []string{
 // come again; it is no fault of ours, nor of the caller.
 func TestADatabaseInTroubleIsUnavailable(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name != "postgres" {
 			t.Skip("its codes are PostgreSQL's")
 		}
@@ -57,7 +57,7 @@ func TestADatabaseInTroubleIsUnavailable(t *testing.T) {
 			conflict bool // a write is told that it lost
 		}{
 			"57014": {says: "took too long"}, "25P03": {says: "took too long"}, "25P04": {says: "took too long"},
-			"25006": {says: "takes no writes"}, "53100": {says: "takes no writes"},
+			"25006": {says: "is read-only"}, "53100": {says: "is read-only"},
 			"53300": {says: "does not answer"}, "57P01": {says: "does not answer"}, "57P03": {says: "does not answer"}, "08006": {says: "does not answer"},
 			"40001": {says: "does not answer", conflict: true}, // of a standby, that it ended a query
 		} {

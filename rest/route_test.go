@@ -14,7 +14,7 @@ import (
 
 	"portico/graph"
 	"portico/graph/opctx"
-	"portico/internal/web"
+	"portico/internal/web/middleware"
 	"portico/rest"
 	"portico/rest/resttest"
 	"portico/store/storetest"
@@ -56,13 +56,13 @@ func allow() map[string]string {
 // alone is REST without GraphQL beside it, and so without another's mux.
 func alone(t testing.TB, s *surface) *surface {
 	api := rest.New(graph.NewResolver(s.store), slog.New(slog.DiscardHandler))
-	return &surface{s.store, resttest.Held(t, web.Entrance(api.WriteError, opctx.TextHeaders()...)(api.Handler()))}
+	return &surface{s.store, resttest.Held(t, middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(api.Handler()))}
 }
 
 // No answer is a redirect: clients would have to follow it, and it is no JSON.
 func TestPaths(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := alone(t, open(t, e, shopFile(), at(storetest.NewClock(noon))))
 		runScenarios(t, s, []scenario{
 			{name: "a trailing slash", path: "/v2/inventories/"},
@@ -87,7 +87,7 @@ func TestPaths(t *testing.T) {
 
 func TestMethods(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for path, want := range allow() {
 			t.Run(path, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestMethods(t *testing.T) {
 // Over a real connection, because net/http drops the body.
 func TestHeadHasTheHeadersOfGetAndNoBody(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		server := httptest.NewServer(s.as(admin()))
 		t.Cleanup(server.Close)

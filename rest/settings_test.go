@@ -12,7 +12,7 @@ import (
 
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		put := func(name, body string, status int, holds ...string) scenario {
 			return scenario{name: name, method: "PUT", path: "/v2/settings", body: body, status: status, holds: holds}
 		}
@@ -33,8 +33,8 @@ func TestSettings(t *testing.T) {
 				put("a text for a number", `{"data":{"page_length":"70"}}`, 400, "page_length must be a whole number, not a string."),
 				put("a fraction", `{"data":{"page_length":1.5}}`, 400, "page_length must be a whole number"),
 				put("a number for a text", `{"data":{"currency":840}}`, 400, "currency must be a string, not a number."),
-				put("under the bound", `{"data":{"page_length":0}}`, 422, "page_length must be between 1 and 100, not 0."),
-				put("over the bound", `{"data":{"page_length":101}}`, 422, "page_length must be between 1 and 100, not 101."),
+				put("under the bound", `{"data":{"page_length":0}}`, 422, "page_length must be between 1 and 100, got 0."),
+				put("over the bound", `{"data":{"page_length":101}}`, 422, "page_length must be between 1 and 100, got 101."),
 				put("beyond every integer", `{"data":{"page_length":99999999999999999999}}`, 422, "page_length is out of any range"),
 				put("an unknown currency", `{"data":{"currency":"XYZ"}}`, 422, "currency must be an ISO 4217 code", `\"XYZ\"`),
 				put("an empty currency", `{"data":{"currency":""}}`, 422, "currency must be an ISO 4217 code"),

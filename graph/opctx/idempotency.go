@@ -114,7 +114,7 @@ func WithKey(ctx context.Context, coordinate string, key *string, input any) con
 	from := &Idempotency{}
 	if op := From(ctx); op != nil && op.Idempotency != nil {
 		from = op.Idempotency
-		ctx = store.WithWrites(ctx, from.addToken)
+		ctx = store.WithWriteCallback(ctx, from.addToken)
 	}
 	once := &store.IdempotencyKey{Operation: coordinate, Input: input, Replayed: from.countReplay}
 	switch {

@@ -40,7 +40,7 @@ func (h *handling) expensiveTurn(ctx context.Context, running bool) error {
 	if op == nil || h.turns == nil || op.ReleaseExpensive != nil {
 		return nil
 	}
-	end, err := h.turns.Expensive(ctx, running)
+	end, err := h.turns.AcquireExpensive(ctx, running)
 	if err == nil {
 		op.ReleaseExpensive = end
 	}

@@ -207,7 +207,7 @@ const begunKey = "begun"
 // are to be shown.
 func (l *live) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
 	operation, sent := &graphql.OperationContext{}, *params
-	_, prepared := store.Begin(ctx, stepPrepare)
+	_, prepared := store.StartStep(ctx, stepPrepare)
 	asked, faults := l.documents.Prepare(params)
 	var query *document.PreparedOperation
 	if faults == nil {
@@ -330,7 +330,7 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 			return &graphql.Response{Errors: faults}
 		}
 		defer end()
-		event = store.WithLockWaiter(anew(within), store.LockWaiterFunc(end))
+		event = store.WithLockWaitListener(anew(within), store.LockWaitFunc(end))
 		response := l.respond(event, asked.Operation, responses)
 		if response != nil {
 			lasts.had(response.Errors)
@@ -386,7 +386,7 @@ func (l *live) dispatch(ctx context.Context, operation *graphql.OperationContext
 			ctx = withBudget(ctx, opctx.NewBudget(asked.Allowance)) // anew: the plan that failed has spent of it
 		}
 		l.handling.countExecutor(ctx, operation)
-		ctx, ran := store.Begin(ctx, stepRun)
+		ctx, ran := store.StartStep(ctx, stepRun)
 		responses, ctx := l.exec.DispatchOperation(ctx, operation)
 		response := responses(ctx)
 		if response == nil {
@@ -404,9 +404,9 @@ func (l *live) turn(ctx context.Context, kind ast.Operation) (end func(), err er
 	case l.turns == nil || kind == ast.Subscription:
 		return func() {}, nil
 	case kind == ast.Mutation:
-		return l.turns.Writing(ctx)
+		return l.turns.AcquireWrite(ctx)
 	}
-	return l.turns.Reading(ctx)
+	return l.turns.AcquireRead(ctx)
 }
 
 // shown is a response with no more errors than are told, and nothing in them

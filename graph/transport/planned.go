@@ -150,7 +150,7 @@ func dataOf(q *document.PreparedOperation, body []byte) []byte {
 // operation as a whole. After any other error gqlgen's executor has to answer: a
 // client has gone, a resolver panicked, or who asks may not introspect.
 func (p *planned) execute(ctx context.Context, q *document.PreparedOperation, header http.Header, tagged bool, buffer *[]byte) (body []byte, found *responsecache.Response, faults gqlerror.List, err error) {
-	ctx, ran := store.Begin(ctx, stepRun)
+	ctx, ran := store.StartStep(ctx, stepRun)
 	operation := &graphql.OperationContext{
 		RawQuery: q.Params.Query, OperationName: q.Params.OperationName, Variables: q.Variables, Headers: header,
 		Doc: q.Document, Operation: q.Definition,

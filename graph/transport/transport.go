@@ -209,7 +209,7 @@ type desk struct {
 	exec      *executor.Executor // gqlgen's
 	planned   *planned           // nil where gqlgen's executor is to run everything
 	live      *live              // what lasts
-	turns     Turns              // nil where nobody waits
+	turns     ConcurrencyLimiter // nil where nobody waits
 }
 
 // head writes what is told of every answer before it.
@@ -255,7 +255,7 @@ func (d *desk) again(w http.ResponseWriter, r *http.Request, sent []byte) bool {
 // know it by when it comes again.
 func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request, sent []byte) {
 	params, modern := request.params(r), head(w, r)
-	_, prepared := store.Begin(r.Context(), stepPrepare)
+	_, prepared := store.StartStep(r.Context(), stepPrepare)
 	asked, faults := d.documents.Prepare(params)
 	named(r.Context(), asked)
 	if faults == nil && asked.IsSubscription() {
@@ -277,7 +277,7 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 			op.Budget = opctx.NewBudget(asked.Allowance) // anew: a plan that failed has spent of it
 		}
 	}
-	ctx, ran := store.Begin(r.Context(), stepRun)
+	ctx, ran := store.StartStep(r.Context(), stepRun)
 	ctx = graphql.StartOperationTrace(ctx)
 	operation := &graphql.OperationContext{}
 	if faults == nil {
@@ -299,7 +299,7 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 		return
 	}
 	if d.turns != nil && operation.Operation.Operation == ast.Mutation {
-		if err := d.turns.ToWrite(w, r); err != nil {
+		if err := d.turns.SwitchToWrite(w, r); err != nil {
 			ran(err)
 			d.refuse(w, r, asked, params, store.AsErrors(err)[0])
 			return

@@ -53,12 +53,12 @@ func (h *heard) step(line string) any {
 // TestWhatAJobOrASweepLogsIsPartOfIt, so that the line names its trace.
 func TestWhatAJobOrASweepLogsIsPartOfIt(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		log := &heard{Handler: slog.DiscardHandler, steps: map[string]any{}}
-		d := opened(t, e)
+		d := opened(t, backend)
 		d.Log = slog.New(log)
 		fails := func(context.Context) error { return errors.New("it fails") }
-		h := job.NewHouse(d, []db.Sweep{{Name: "it", Every: time.Hour, Do: fails}})
+		h := job.NewHouse(d, []db.Sweep{{Name: "it", Every: time.Hour, Run: fails}})
 		s := job.NewJobService(d, map[job.JobKind]job.JobWork{
 			job.JobPublish: func(ctx context.Context, _ *job.Job, _ func(done, total int)) (any, error) { return nil, fails(ctx) },
 		}, job.Room{}, h.Keep)
@@ -67,8 +67,8 @@ func TestWhatAJobOrASweepLogsIsPartOfIt(t *testing.T) {
 		ctx, stop := context.WithCancel(store.WithObserver(t.Context(), named{}))
 		ended := make(chan struct{})
 		go func() { defer close(ended); s.Work(ctx) }()
-		storetest.Soon(t, any("job catalog_publish"), func() any { return log.step("a job failed") })
-		storetest.Soon(t, any("sweep it"), func() any { return log.step("could not sweep it") })
+		storetest.Eventually(t, any("job catalog_publish"), func() any { return log.step("a job failed") })
+		storetest.Eventually(t, any("sweep it"), func() any { return log.step("could not sweep it") })
 		stop()
 		<-ended
 	})

@@ -28,7 +28,7 @@ func (s *PromotionService) EachPromotionCode(ctx context.Context, promotionID st
 		codes, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (*PromotionCode, error) { return scanCode(rows, p) }, `
 			SELECT `+l.Columns+` FROM `+l.Table+`
 			WHERE promotion_code.promotion_number = $1 AND promotion_code.epoch = $2 AND promotion_code.code > $3
-			ORDER BY promotion_code.code LIMIT $4`, p.number, p.epoch, after, db.ExportPage)
+			ORDER BY promotion_code.code LIMIT $4`, p.number, p.epoch, after, db.PageRows)
 		if err != nil {
 			return err
 		}
@@ -37,7 +37,7 @@ func (s *PromotionService) EachPromotionCode(ctx context.Context, promotionID st
 				return err
 			}
 		}
-		if len(codes) < db.ExportPage {
+		if len(codes) < db.PageRows {
 			return nil
 		}
 		after = codes[len(codes)-1].Code

@@ -55,10 +55,10 @@ func (s *PromotionService) CodeUsages(ctx context.Context, promotionID string, c
 		return nil, err
 	}
 	of := UsageList
-	of.Within = []db.Within{{Clause: "promotion_number = ?", Values: []any{number}}}
+	of.Conditions = []db.Condition{{Clause: "promotion_number = ?", Values: []any{number}}}
 	if code != nil {
-		of.Total = "" // those of one code are counted
-		of.Within = append(of.Within, db.Within{Clause: "code = ?", Values: []any{*code}})
+		of.TotalSQL = "" // those of one code are counted
+		of.Conditions = append(of.Conditions, db.Condition{Clause: "code = ?", Values: []any{*code}})
 	}
 	for _, r := range query.Ranges {
 		if r.Attribute == store.SortUpdatedAt {
@@ -89,7 +89,7 @@ func (s *PromotionService) usagesOf(ctx context.Context, promotionID string, cod
 		return number, err
 	}
 	known := false
-	if store.CleanText(*code) {
+	if store.IsStorableText(*code) {
 		_, known, err = db.One(ctx, s.db.Reader, db.Scalar[int64], `
 			SELECT 1 FROM code_usage WHERE promotion_number = $1 AND code = $2
 			UNION ALL
@@ -98,7 +98,7 @@ func (s *PromotionService) usagesOf(ctx context.Context, promotionID string, cod
 			LIMIT 1`, number, *code)
 	}
 	if err == nil && !known {
-		err = store.NotFoundf(nil, "The promotion %q has no code %q.", promotionID, store.Short(*code))
+		err = store.NotFoundf(nil, "The promotion %q has no code %q.", promotionID, store.Abbreviate(*code))
 	}
 	return number, err
 }
@@ -106,6 +106,6 @@ func (s *PromotionService) usagesOf(ctx context.Context, promotionID string, cod
 // UsageList is how uses of codes are listed.
 var UsageList = db.Listing[*CodeUsage]{
 	Name: "code_usage", Columns: usageColumns, Table: "code_usage", ID: "id", Scan: scanUsage,
-	Total: usagesTotal,
-	Key:   func(u *CodeUsage, _ store.Sort) []any { return []any{store.Micros(u.CreatedAt), u.ID} },
+	TotalSQL: usagesTotal,
+	Key:      func(u *CodeUsage, _ store.Sort) []any { return []any{store.Micros(u.CreatedAt), u.ID} },
 }

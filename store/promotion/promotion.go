@@ -130,7 +130,7 @@ func newPromotion(source *promotionSource, at time.Time) *Promotion {
 	schema := decodePromotionSchema(source.Schema)
 	p := &Promotion{
 		ID: source.ID, Name: source.Name, Type: PromotionType(source.PromotionType),
-		Enabled: source.Enabled, Automatic: source.Automatic, Start: store.CheckedTime(source.Start), End: store.CheckedTime(source.End),
+		Enabled: source.Enabled, Automatic: source.Automatic, Start: store.StoredTime(source.Start), End: store.StoredTime(source.End),
 		MinCartValue: checkedAmounts(source.MinCartValue), MaxDiscountValue: checkedAmounts(source.MaxDiscountValue),
 		Schema: source.Schema, TargetCatalogs: schema.TargetCatalogs, epoch: int64(source.Epoch),
 	}
@@ -179,18 +179,18 @@ func (s *PromotionService) Promotion(ctx context.Context, id string) (*Promotion
 }
 
 func unknownPromotion(id string) error {
-	return store.NotFoundf(nil, "There is no promotion %q.", store.Short(id))
+	return store.NotFoundf(nil, "There is no promotion %q.", store.Abbreviate(id))
 }
 
 // PromotionsByID returns several promotions; an unknown one is left out.
 func (s *PromotionService) PromotionsByID(ctx context.Context, ids []string) (map[string]*Promotion, error) {
-	return promotionsByID(ctx, s.db.Reader, s.db.Now(), store.IDsOnly(ids))
+	return promotionsByID(ctx, s.db.Reader, s.db.Now(), store.ValidIDs(ids))
 }
 
 func promotionsByID(ctx context.Context, from db.Session, at time.Time, ids []string) (map[string]*Promotion, error) {
 	byID := make(map[string]*Promotion, len(ids))
 	err := store.Chunked(ids, 512, func(ids []string) error {
-		list, args := db.In(nil, ids)
+		list, args := db.InList(nil, ids)
 		rows, err := db.Collect(ctx, from, scanPromotion(at), `SELECT `+promotionColumns+` FROM promotion WHERE id IN (`+list+`)`, args...)
 		for _, p := range rows {
 			byID[p.ID] = p

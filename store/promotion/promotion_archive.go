@@ -39,7 +39,7 @@ func archive(ctx context.Context, t *db.Tx, p *Promotion) error {
 func archived(ctx context.Context, in db.Session, ids []string) (map[string]codeNumber, error) {
 	byID := make(map[string]codeNumber)
 	err := store.Chunked(ids, 512, func(ids []string) error {
-		list, args := db.In(nil, ids)
+		list, args := db.InList(nil, ids)
 		_, err := db.Collect(ctx, in, func(rows *sql.Rows) (none struct{}, err error) {
 			var id string
 			var of codeNumber

@@ -114,7 +114,7 @@ func scanCode(rows *sql.Rows, p *Promotion) (*PromotionCode, error) {
 func scanAnyCode(rows *sql.Rows) (*PromotionCode, error) { return scanCode(rows, nil) }
 
 // isCodeText tells whether a text could be a code's.
-func isCodeText(text string) bool { return store.CleanText(text) && len(text) <= maxCodeBytes }
+func isCodeText(text string) bool { return store.IsStorableText(text) && len(text) <= maxCodeBytes }
 
 // created is when the code was made; zero for one that was imported without.
 func (c *PromotionCode) created() (at time.Time) {
@@ -142,7 +142,7 @@ func findCode(ctx context.Context, in db.Session, code string) (*PromotionCode, 
 func (s *PromotionService) PromotionCode(ctx context.Context, code string) (*PromotionCode, error) {
 	c, err := findCode(ctx, s.db.Reader, code)
 	if err == nil && c == nil {
-		err = store.NotFoundf(nil, "There is no promotion code %q.", store.Short(code))
+		err = store.NotFoundf(nil, "There is no promotion code %q.", store.Abbreviate(code))
 	}
 	if err != nil {
 		return nil, err
@@ -168,8 +168,8 @@ func (s *PromotionService) joinPromotions(ctx context.Context, codes []*Promotio
 // PromotionCodesByID returns several codes; an unknown one is left out.
 func (s *PromotionService) PromotionCodesByID(ctx context.Context, ids []string) (map[string]*PromotionCode, error) {
 	byID := make(map[string]*PromotionCode, len(ids))
-	err := store.Chunked(store.IDsOnly(ids), 512, func(ids []string) error {
-		list, args := db.In(nil, ids)
+	err := store.Chunked(store.ValidIDs(ids), 512, func(ids []string) error {
+		list, args := db.InList(nil, ids)
 		codes, err := db.Collect(ctx, s.db.Reader, scanAnyCode, `SELECT `+codeColumns+`, promotion.id FROM `+liveCodes+` WHERE promotion_code.id IN (`+list+`)`, args...)
 		for _, c := range codes {
 			byID[c.ID] = c

@@ -61,7 +61,7 @@ func checkConsumeUnit(f *authoring.Faults, member string, unit ConsumeUnit) {
 // row is told, in their order, whatever is wrong with each, of very many the
 // first ones.
 func (s *PromotionService) CreatePromotionCodes(ctx context.Context, actor store.Actor, promotionID string, codes []NewCode, unit ConsumeUnit) (p *Promotion, made []*PromotionCode, err error) {
-	list, err := s.creates.Ask(ctx, s.db, actor, newCodeList(promotionID, codes, unit))
+	list, err := s.creates.Do(ctx, s.db, actor, newCodeList(promotionID, codes, unit))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -93,7 +93,7 @@ func (s *PromotionService) createAlone(r *createRequest) {
 		out.made, err = addCodes(ctx, t, out.promotion, asked.codes, asked.unit, slices.Clone(f.List), likely)
 		return out, err
 	}
-	key := store.KeyGiven(r.Ctx)
+	key := store.IdempotencyKeyOf(r.Ctx)
 	if r.Out, r.Err = db.UpdateKept(r.Ctx, s.db, key, r.Actor, create); errors.Is(r.Err, errTaken) {
 		likely = false
 		r.Out, r.Err = db.UpdateKept(r.Ctx, s.db, key, r.Actor, create)
@@ -161,11 +161,11 @@ func claimEach(ctx context.Context, t *db.Tx, p *Promotion, order []string, code
 			continue
 		}
 		if codes[first[code]].Code == "" {
-			return db.ErrRaced // a new one was taken: one in 2^60
+			return db.ErrRetryWrite // a new one was taken: one in 2^60
 		}
 		faulty = append(faulty, duplicateCode().At("codes", strconv.Itoa(first[code]), "code"))
 	}
-	return store.RefusedRows(faulty)
+	return store.BatchError(faulty)
 }
 
 // make makes the new code, as it will be read.
@@ -189,7 +189,7 @@ func (s *PromotionService) DeletePromotionCodes(ctx context.Context, actor store
 	if len(codes) == 0 || len(codes) > MaxCodes {
 		return 0, store.Unprocessablef([]string{"codes"}, "must name between 1 and %d codes, not %d", MaxCodes, len(codes))
 	}
-	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (deleted int, err error) {
+	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (deleted int, err error) {
 		p, err := lockPromotion(ctx, t, "promotion_id", promotionID)
 		if err != nil {
 			return 0, err
@@ -205,10 +205,10 @@ func (s *PromotionService) DeletePromotionCodes(ctx context.Context, actor store
 			case p.Automatic && code == p.automaticCode():
 				faulty = append(faulty, store.Unprocessablef(at, "is the promotion's automatic code; make the promotion not automatic to be rid of it"))
 			case !known[code]:
-				faulty = append(faulty, store.NotFoundf(at, "is no code of the promotion: %q", store.Short(code)))
+				faulty = append(faulty, store.NotFoundf(at, "is no code of the promotion: %q", store.Abbreviate(code)))
 			}
 		}
-		if err := store.RefusedRows(faulty); err != nil {
+		if err := store.BatchError(faulty); err != nil {
 			return 0, err
 		}
 		return len(known), dropCodes(ctx, t, p.number, p.epoch, store.Unique(codes))
@@ -219,10 +219,10 @@ func (s *PromotionService) DeletePromotionCodes(ctx context.Context, actor store
 // this and another write deadlock (redemption.lock).
 func lockCodes(ctx context.Context, t *db.Tx, p *Promotion, codes []string) (map[string]bool, error) {
 	known := map[string]bool{}
-	codes = slices.DeleteFunc(store.Unique(codes), func(code string) bool { return !store.CleanText(code) })
+	codes = slices.DeleteFunc(store.Unique(codes), func(code string) bool { return !store.IsStorableText(code) })
 	slices.Sort(codes)
 	err := store.Chunked(codes, 512, func(codes []string) error {
-		list, args := db.In([]any{p.number, p.epoch}, codes)
+		list, args := db.InList([]any{p.number, p.epoch}, codes)
 		found, err := db.Collect(ctx, t.Session, db.Scalar[string],
 			`SELECT code FROM promotion_code WHERE promotion_number = $1 AND epoch = $2 AND code IN (`+list+`)
 			ORDER BY code`+t.ForUpdate("promotion_code"), args...)

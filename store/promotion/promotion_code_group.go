@@ -68,7 +68,7 @@ const createGroup = 512
 // long as nothing is wrong with them. Others go alone, which finds all faults.
 func newCreateQueue(s *PromotionService) *createQueue {
 	wary := &atomic.Int32{} // writes to come that look before they claim
-	return &createQueue{Most: createGroup, Alone: s.createAlone,
+	return &createQueue{MaxSize: createGroup, WriteAlone: s.createAlone,
 		Size: func(list newCodes) int {
 			if !list.plain {
 				return createGroup + 1
@@ -120,9 +120,9 @@ func (w *creation) createAll(ctx context.Context, group []*createRequest, wary *
 		return err
 	}
 	if int(claimed) < len(w.codes) {
-		wary.Store(db.Wariness)
+		wary.Store(db.SavepointGroups)
 		for _, r := range group {
-			r.Err = cmp.Or(r.Err, db.ErrAlone)
+			r.Err = cmp.Or(r.Err, db.ErrWriteAlone)
 		}
 		return errTaken
 	}
@@ -146,7 +146,7 @@ func (w *creation) draft(r *createRequest, p *Promotion, taken map[string]bool) 
 		return
 	}
 	if p == nil || p.takesCodes() != nil || slices.ContainsFunc(r.In.codes, func(c NewCode) bool { return taken[c.Code] }) {
-		r.Err = db.ErrAlone
+		r.Err = db.ErrWriteAlone
 		return
 	}
 	r.Out = madeCodes{p, make([]*PromotionCode, len(r.In.codes))}

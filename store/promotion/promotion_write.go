@@ -21,7 +21,7 @@ func (s *PromotionService) CreatePromotion(ctx context.Context, actor store.Acto
 	if err := change.check(); err != nil {
 		return nil, err
 	}
-	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*Promotion, error) {
+	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*Promotion, error) {
 		w, number, err := s.beginPromotion(ctx, t)
 		if err != nil {
 			return nil, err
@@ -70,7 +70,7 @@ func (s *PromotionService) UpdatePromotion(ctx context.Context, actor store.Acto
 	if err := change.check(); err != nil {
 		return nil, err
 	}
-	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*PromotionUpdate, error) {
+	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*PromotionUpdate, error) {
 		w, _, err := s.beginPromotion(ctx, t)
 		if err != nil {
 			return nil, err
@@ -119,7 +119,7 @@ type PromotionDeletion struct {
 // its id, and redemptions can be released. dryRun changes nothing and returns
 // what would happen. NOT_FOUND when there is none.
 func (s *PromotionService) DeletePromotion(ctx context.Context, actor store.Actor, id string, dryRun bool) (PromotionDeletion, error) {
-	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (done PromotionDeletion, err error) {
+	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (done PromotionDeletion, err error) {
 		w, _, err := s.beginPromotion(ctx, t)
 		if err != nil {
 			return done, err
@@ -173,7 +173,7 @@ func newFaults(faults, stood store.Errors) store.Errors {
 // from being added to, until the transaction ends; NOT_FOUND of the member
 // that names it when there is none.
 func lockPromotion(ctx context.Context, t *db.Tx, member, id string) (*Promotion, error) {
-	unknown := store.NotFoundf([]string{member}, "names no promotion: %q", store.Short(id))
+	unknown := store.NotFoundf([]string{member}, "names no promotion: %q", store.Abbreviate(id))
 	if !store.IsID(id) {
 		return nil, unknown
 	}
@@ -189,7 +189,7 @@ func lockPromotion(ctx context.Context, t *db.Tx, member, id string) (*Promotion
 func lockPromotions(ctx context.Context, t *db.Tx, ids []string) (map[string]*Promotion, error) {
 	byID := make(map[string]*Promotion, len(ids))
 	err := store.Chunked(slices.Sorted(slices.Values(ids)), 512, func(ids []string) error {
-		list, args := db.In(nil, ids)
+		list, args := db.InList(nil, ids)
 		rows, err := db.Collect(ctx, t.Session, scanPromotion(t.Now), `
 			SELECT `+promotionColumns+` FROM promotion WHERE id IN (`+list+`) ORDER BY id`+t.ForUpdate("promotion"), args...)
 		for _, p := range rows {
@@ -208,7 +208,7 @@ func readPromotion(ctx context.Context, t *db.Tx, id string) (*Promotion, error)
 // reenables tells whether a change turns a promotion that has ended into one
 // that has not.
 func reenables(ctx context.Context, t *db.Tx, had *Promotion, source *promotionSource) (bool, error) {
-	if had == nil || !store.CheckedTime(source.End).After(t.Now) {
+	if had == nil || !store.StoredTime(source.End).After(t.Now) {
 		return false, nil
 	}
 	return had.ended(ctx, t)
@@ -261,7 +261,7 @@ func putPromotion(ctx context.Context, w *authoring.Writer, had *Promotion, sour
 		return false, nil
 	}
 	if source.CreatedAt != "" {
-		created = store.CheckedTime(source.CreatedAt)
+		created = store.StoredTime(source.CreatedAt)
 	}
 	_, err := w.Exec(ctx, `
 		INSERT INTO promotion (id, number, epoch, name, name_key, name_folded, promotion_type, enabled, automatic,
@@ -273,7 +273,7 @@ func putPromotion(ctx context.Context, w *authoring.Writer, had *Promotion, sour
 		    start_at = excluded.start_at, end_at = excluded.end_at, created_at = excluded.created_at,
 		    updated_at = excluded.updated_at, body = excluded.body`,
 		source.ID, number, source.Epoch, source.Name, nameKey(source.Name), index.Fold(source.Name), source.PromotionType, source.Enabled, source.Automatic,
-		store.Micros(store.CheckedTime(source.Start)), store.Micros(store.CheckedTime(source.End)), store.Micros(created), authoring.CreatedAt(source.UpdatedAt, w.Tx), string(body))
+		store.Micros(store.StoredTime(source.Start)), store.Micros(store.StoredTime(source.End)), store.Micros(created), authoring.CreatedAt(source.UpdatedAt, w.Tx), string(body))
 	if err != nil {
 		return false, err
 	}
