@@ -196,7 +196,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	}
 	tokens, err := auth.New(ctx, s, sealer, auth.Options{
 		Issuer: c.TokenIssuer, Log: log, Outside: c.Outside(),
-		Limit: middleware.NewRateLimit("asking for tokens", int(c.TokenRateClient), int(c.TokenRateAddress)).Use,
+		Limit: middleware.NewRateLimit("token requests", int(c.TokenRateClient), int(c.TokenRateAddress)).Use,
 	})
 	if err != nil {
 		s.Close()
@@ -267,7 +267,7 @@ func (a *app) reload() {
 
 // handler is every route, behind what all of them share.
 func (a *app) handler() http.Handler {
-	codes := middleware.NewRateLimit("trying promotion codes", int(a.CodeRateClient), int(a.CodeRateAddress))
+	codes := middleware.NewRateLimit("promotion code lookups", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
 	options := []transport.HandlerOption{transport.CountFields(a.metrics.CountField), transport.CountExecutors(a.metrics.CountExecutor), transport.WithBounds(a.Documents.OrDefaults()), transport.WithResponseCache(a.answers),
 		transport.Trusting(a.trusted), transport.CountDocuments(a.metrics.CountDocument), transport.CountOperations(a.ran, a.began), transport.WithLive(a.streams()), transport.InTurn(a.turns)}
@@ -282,7 +282,7 @@ func (a *app) handler() http.Handler {
 		visitor = append(visitor, playground.WithVisitor(a.visitor.Token, a.visitor.ClientID))
 	}
 	proxies, _ := middleware.ParseProxies(a.TrustedProxies) // Validate saw to it
-	api := rest.New(resolver, a.log, rest.WithResponseCache(a.answers), rest.LimitAnswers(a.Documents.OrDefaults().AnswerBytes, a.turns.AcquireExpensive))
+	api := rest.New(resolver, a.log, rest.WithResponseCache(a.answers), rest.LimitResponses(a.Documents.OrDefaults().AnswerBytes, a.turns.AcquireExpensive))
 	page, graphiql := playground.NewHandler(api.WriteError, visitor...), playground.NewGraphiQL(api.WriteError, visitor...)
 	docs := rest.Docs(api.WriteError, visitor...)
 	mux := http.NewServeMux()

@@ -12,12 +12,11 @@ import (
 	"portico/store/storetest"
 )
 
-// addedSinceRows are the tables of the migrations after that of rows, and the
-// columns.
+// addedSinceRows are the tables and columns of later migrations.
 var addedSinceRows = []string{`TABLE sweep`, `promotion.codes`, `stock.lines`, `TABLE code_usage_total`, `TABLE promotion_archive`, "change.follows", "stock_change.follows", "catalog.held_below", "catalog.rolled_back_from", `TABLE stock_deleted`}
 
-// migrateRows has a release as it was kept when a base price was a row of its
-// own, and lists whose lengths were not stored, and opens it.
+// migrateRows opens a database whose release stores each base price in a row of its own, and
+// whose lists have no stored totals.
 func migrateRows(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := backend.Open(t), backend.SQL(t)
@@ -38,7 +37,7 @@ func migrateRows(backend storetest.Backend) func(*testing.T) {
 		}
 		run(`CREATE TABLE release_price (release_id BIGINT NOT NULL, ordinal BIGINT NOT NULL, currency TEXT NOT NULL, pricebook_id TEXT NOT NULL,
 			amount BIGINT NOT NULL, includes_tax BOOLEAN NOT NULL, tiers TEXT NOT NULL, PRIMARY KEY (release_id, ordinal, currency))`)
-		run(`UPDATE promotion_code SET epoch = 7 WHERE code = 'GONE'`) // which nobody counts
+		run(`UPDATE promotion_code SET epoch = 7 WHERE code = 'GONE'`) // not counted
 		prices := 0
 		for id, lines := range want {
 			for _, line := range lines {
@@ -68,7 +67,7 @@ func migrateRows(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// productRows are the lines of the rows of released products, in no order.
+// productRows returns the rows of released products as text, unordered.
 func productRows(t *testing.T, db *sql.DB) map[int64][]string {
 	found := map[int64][]string{}
 	rows, err := db.Query(`SELECT id, body FROM release_row`)

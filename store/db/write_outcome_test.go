@@ -13,27 +13,27 @@ import (
 	"portico/store/storetest"
 )
 
-// TestWriteOutcomes is the promise of every write: what cancellation and closing do to
-// it. Increments of stock stand for all.
+// TestWriteOutcomes checks what cancellation, closing and a lost database do to writes. It uses
+// increments of stock.
 func TestWriteOutcomes(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		t.Run("a write whose caller has gone is not made", writeGone(backend))
-		t.Run("a write whose caller goes while it waits its turn is not made", writeQueued(backend))
-		t.Run("a write whose caller goes at any time is made whole or not at all", writeCancelled(backend))
-		t.Run("a read whose caller has gone answers UNAVAILABLE", readCancelled(backend))
-		t.Run("a closed store answers UNAVAILABLE", writeClosed(backend))
-		t.Run("closing leaves no write without its answer", writeClosing(backend))
-		t.Run("a write that the database cannot make is made once it can", writeContended(backend))
-		t.Run("a database that goes away answers UNAVAILABLE, and is found again", databaseAway(backend))
-		t.Run("a database that cannot be reached answers UNAVAILABLE", databaseBarred(backend))
-		t.Run("a file that is replaced is answered from no more, and nothing acknowledged is lost", fileReplaced(backend))
-		t.Run("a log that grew beside a long reader is given back", logGivenBack(backend))
-		t.Run("the log of a file that was replaced is left to nobody", fileReplacedAtTheEnd(backend))
+		t.Run("a write with a canceled context does not run", writeCanceledBefore(backend))
+		t.Run("a write canceled in the queue does not run", writeCanceledInQueue(backend))
+		t.Run("a write canceled at any time is atomic", writeCanceled(backend))
+		t.Run("a canceled read returns UNAVAILABLE", readCanceled(backend))
+		t.Run("a closed store returns UNAVAILABLE", writeClosed(backend))
+		t.Run("each write returns when the store closes", writeClosing(backend))
+		t.Run("a write waits for locked rows", writeContended(backend))
+		t.Run("a lost database returns UNAVAILABLE and recovers", databaseLost(backend))
+		t.Run("an unreachable database returns UNAVAILABLE", databaseUnreachable(backend))
+		t.Run("a replaced file is no longer used, and no acknowledged write is lost", fileReplaced(backend))
+		t.Run("the WAL shrinks after a long read", walShrinks(backend))
+		t.Run("the WAL of a replaced file is not applied to the new one", fileReplacedBeforeClose(backend))
 	})
 }
 
-func writeGone(backend storetest.Backend) func(*testing.T) {
+func writeCanceledBefore(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 0, "a")
 		ctx, cancel := context.WithCancel(t.Context())
@@ -45,9 +45,8 @@ func writeGone(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// hold keeps a product's row, and on SQLite the database, from being written
-// until release.
-func hold(t *testing.T, backend storetest.Backend, product string) (release func()) {
+// lockProduct locks a product's row, and on SQLite the database, until release.
+func lockProduct(t *testing.T, backend storetest.Backend, product string) (release func()) {
 	t.Helper()
 	transaction, err := backend.SQL(t).Begin()
 	require.NoError(t, err)
@@ -56,20 +55,20 @@ func hold(t *testing.T, backend storetest.Backend, product string) (release func
 	return func() { require.NoError(t, transaction.Rollback()) }
 }
 
-func writeQueued(backend storetest.Backend) func(*testing.T) {
+func writeCanceledInQueue(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.OpenWithStock(t, backend, 0, "a", "b")
 		s := backend.Open(t, func(config *shop.Config) { config.Readers = 1 }) // PostgreSQL's writes wait for a connection
-		release := hold(t, backend, "a")
+		release := lockProduct(t, backend, "a")
 		first, queued := make(chan error, 1), make(chan error, 1)
 		go func() { first <- storetest.Increment(context.Background(), s, "a") }()
-		if backend.Name == "postgres" { // SQLite's queue is held as a whole
+		if backend.Name == "postgres" { // SQLite blocks the whole queue
 			storetest.WaitForLockWaiters(t, backend, 1)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		begun := &storetest.ObservedContext{Context: ctx, Checked: make(chan struct{}, 1)}
 		go func() { queued <- storetest.Increment(begun, s, "b") }()
-		<-begun.Checked // from now on it waits, or is about to
+		<-begun.Checked // it waits, or is about to
 		cancel()
 		release()
 		require.NoError(t, <-first)
@@ -79,7 +78,7 @@ func writeQueued(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func writeCancelled(backend storetest.Backend) func(*testing.T) {
+func writeCanceled(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 0, "a", "b")
 		var made int
@@ -93,13 +92,13 @@ func writeCancelled(backend storetest.Backend) func(*testing.T) {
 				storetest.RequireError(t, err, store.Unavailable, "")
 			}
 		}
-		require.Equal(t, made, storetest.Available(t, s, "a"), "what was answered is what was written")
+		require.Equal(t, made, storetest.Available(t, s, "a"), "acknowledged writes are stored")
 		require.Equal(t, made, storetest.Available(t, s, "b"))
 		storetest.RequireLedger(t, backend.SQL(t))
 	}
 }
 
-func readCancelled(backend storetest.Backend) func(*testing.T) {
+func readCanceled(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 0, "a", "b")
 		for i := range 200 {
@@ -118,22 +117,21 @@ func writeClosed(backend storetest.Backend) func(*testing.T) {
 		s := storetest.OpenWithStock(t, backend, 0, "a")
 		require.NoError(t, s.Close())
 		require.NoError(t, s.Close(), "closing twice")
-		for range 20 { // a queue takes a write by chance
-			storetest.RequireError(t, answered(t, func() error { return storetest.Increment(t.Context(), s, "a") }), store.Unavailable, "")
+		for range 20 { // the queue picks at random
+			storetest.RequireError(t, mustReturn(t, func() error { return storetest.Increment(t.Context(), s, "a") }), store.Unavailable, "")
 		}
 		for name, read := range map[string]func() error{
 			"Stock":  func() error { _, err := s.Stock(t.Context(), "a"); return err },
 			"Stocks": func() error { _, err := s.Stocks(t.Context(), store.ListQuery{}); return err },
 			"Ping":   func() error { return s.Ping(t.Context()) },
 		} {
-			require.True(t, store.HasCode(read(), store.Unavailable), "%s answers %v", name, read())
+			require.True(t, store.HasCode(read(), store.Unavailable), "%s returned %v", name, read())
 		}
 	}
 }
 
-// answered fails the test when do does not return; the minute is no
-// measurement, only shorter than the test's own deadline.
-func answered(t *testing.T, do func() error) error {
+// mustReturn fails the test if do does not return within a minute.
+func mustReturn(t *testing.T, do func() error) error {
 	t.Helper()
 	done := make(chan error, 1)
 	go func() { done <- do() }()
@@ -141,7 +139,7 @@ func answered(t *testing.T, do func() error) error {
 	case err := <-done:
 		return err
 	case <-time.After(time.Minute):
-		require.FailNow(t, "a write has no answer")
+		require.FailNow(t, "a write does not return")
 		return nil
 	}
 }
@@ -161,7 +159,7 @@ func writeClosing(backend storetest.Backend) func(*testing.T) {
 							err := storetest.Increment(context.Background(), s, "a")
 							if err != nil {
 								if !store.HasCode(err, store.Unavailable) {
-									t.Errorf("a writer is told %v", err)
+									t.Errorf("a writer got %v", err)
 								}
 								return
 							}
@@ -180,8 +178,8 @@ func writeClosing(backend storetest.Backend) func(*testing.T) {
 				}
 				storetest.Eventually(t, true, func() bool { mu.Lock(); defer mu.Unlock(); return made > storetest.WriterCount })
 				require.NoError(t, s.Close())
-				require.NoError(t, answered(t, func() error { group.Wait(); return nil }))
-				require.Equal(t, made, storetest.Available(t, backend.Open(t), "a"), "what was answered is what was written")
+				require.NoError(t, mustReturn(t, func() error { group.Wait(); return nil }))
+				require.Equal(t, made, storetest.Available(t, backend.Open(t), "a"), "acknowledged writes are stored")
 				storetest.RequireLedger(t, backend.SQL(t))
 			})
 		}
@@ -191,7 +189,7 @@ func writeClosing(backend storetest.Backend) func(*testing.T) {
 func writeContended(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 0, "a", "b")
-		release := hold(t, backend, "a")
+		release := lockProduct(t, backend, "a")
 		done := make(chan error, 3) // fewer than the connections of any pool
 		for range cap(done) {
 			go func() { done <- storetest.Increment(context.Background(), s, "b", "a") }()

@@ -15,21 +15,20 @@ import (
 	"portico/store/storetest"
 )
 
-// TestMigrations is the promise of store.Open about the schema.
 func TestMigrations(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		t.Run("four processes open an empty database at once", migrateTogether(backend))
+		t.Run("four concurrent opens of an empty database", migrateConcurrently(backend))
 		t.Run("opening again changes nothing", migrateAgain(backend))
-		t.Run("what releases show of products is carried over, and lists are counted", migrateRows(backend))
-		t.Run("an older binary refuses, says so, and changes nothing", migrateNewer(backend))
-		t.Run("an older binary opens a newer schema that still allows it", migrateAllowed(backend))
-		t.Run("two versions work on the newer schema side by side", migrateExpanded(backend))
-		t.Run("a schema that does not say who may use it is refused", migrateUnsaid(backend))
+		t.Run("rows of old releases and totals of lists", migrateRows(backend))
+		t.Run("an older binary refuses a newer schema and changes nothing", migrateNewer(backend))
+		t.Run("an older binary opens a newer schema that allows it", migrateNewerAllowed(backend))
+		t.Run("two versions run on the newer schema", migrateNextVersion(backend))
+		t.Run("a schema without a version is refused", migrateUnknown(backend))
 	})
 }
 
-func migrateTogether(backend storetest.Backend) func(*testing.T) {
+func migrateConcurrently(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		for range 3 {
 			config := shop.Config{URL: backend.BlankURL(t), Synchronous: "OFF"}
@@ -86,15 +85,16 @@ func migrateNewer(backend storetest.Backend) func(*testing.T) {
 			require.ErrorContains(t, err, "newer portico")
 			require.ErrorContains(t, err, "version 99")
 			require.ErrorContains(t, err, "knows "+known)
-			require.NotContains(t, err.Error(), "\n", "one message, for the one who reads it at night")
+			require.NotContains(t, err.Error(), "\n", "a single line")
 		}
 		require.Equal(t, "99", storetest.QueryText(t, db, minBinaryVersion))
 		require.Equal(t, before, storetest.QueryText(t, db, migrated))
 	}
 }
 
-// What is there and cannot be read is no empty database.
-func migrateUnsaid(backend storetest.Backend) func(*testing.T) {
+// migrateUnknown checks that a database whose version cannot be read is not taken for an empty
+// one.
+func migrateUnknown(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		db := backend.SQL(t)
 		before := storetest.QueryText(t, db, migrated)
@@ -107,7 +107,7 @@ func migrateUnsaid(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func migrateAllowed(backend storetest.Backend) func(*testing.T) {
+func migrateNewerAllowed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		db := backend.SQL(t)
 		known, err := strconv.Atoi(storetest.QueryText(t, db, `SELECT MAX(version_id) FROM goose_db_version`))

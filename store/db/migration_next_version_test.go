@@ -19,13 +19,12 @@ import (
 	"portico/store/storetest"
 )
 
-// migrateExpanded has this binary work on the schema of the next version, which
-// has a table more, and a column more in every table, as a migration that
-// expands may add them: servers of both versions go on side by side.
-func migrateExpanded(backend storetest.Backend) func(*testing.T) {
+// migrateNextVersion adds a table and a column in each table to the schema, as the next version's
+// migration may. Servers of both versions run on it.
+func migrateNextVersion(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		db, clock := backend.SQL(t), storetest.NewClock(storetest.Noon)
-		beside := backend.Open(t, storetest.WithClock(clock)) // since before
+		beside := backend.Open(t, storetest.WithClock(clock)) // opened before the migration
 		known, err := strconv.Atoi(storetest.QueryText(t, db, `SELECT MAX(version_id) FROM goose_db_version`))
 		require.NoError(t, err)
 		run := func(query string, args ...any) {
@@ -71,7 +70,7 @@ func migrateExpanded(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// tablesOf are those of the schema, but for the migrator's own.
+// tablesOf returns the tables of the schema except the migrator's own.
 func tablesOf(t *testing.T, backend storetest.Backend, db *sql.DB) (names []string) {
 	query := `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*'`
 	if backend.Name == "postgres" {

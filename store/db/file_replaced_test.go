@@ -15,17 +15,17 @@ import (
 	"portico/store/storetest"
 )
 
-// fileReplaced has a store write while its file gives way to another: nothing
-// that was acknowledged is lost, and nothing is answered from then on.
+// fileReplaced replaces the file of an open store. No acknowledged write is lost, and the store
+// returns nothing more.
 func fileReplaced(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		if backend.Name != "sqlite" {
-			t.Skip("there is no file")
+			t.Skip("applies only to SQLite")
 		}
 		s := storetest.OpenWithStock(t, backend, 0, "a")
 		path, _ := shop.SQLiteFile(backend.URL(t))
 		other, _ := shop.SQLiteFile(backend.OtherURL(t))
-		require.NoError(t, backend.SQL(t).Close()) // which knows nothing of all this
+		require.NoError(t, backend.SQL(t).Close()) // it would keep the old file open
 		former := filepath.Join(t.TempDir(), "former.db")
 		made := 0
 		for ; made < 5; made++ {
@@ -48,26 +48,26 @@ func fileReplaced(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		stocks, err := again.Stocks(t.Context(), store.ListQuery{})
 		require.NoError(t, err)
-		require.Empty(t, stocks.Items, "the other file, as it was")
+		require.Empty(t, stocks.Items, "the other file is unchanged")
 		require.NoError(t, again.Close())
 		before, err := shop.Open(t.Context(), shop.Config{URL: "file:" + former})
 		require.NoError(t, err)
 		t.Cleanup(func() { before.Close() })
-		require.GreaterOrEqual(t, storetest.Available(t, before, "a"), made, "what was acknowledged is in the former file")
+		require.GreaterOrEqual(t, storetest.Available(t, before, "a"), made, "acknowledged writes are in the former file")
 	}
 }
 
-// fileReplacedAtTheEnd has a store closed before it could notice.
-func fileReplacedAtTheEnd(backend storetest.Backend) func(*testing.T) {
+// fileReplacedBeforeClose closes the store before it can notice that its file was replaced.
+func fileReplacedBeforeClose(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		if backend.Name != "sqlite" {
-			t.Skip("there is no file")
+			t.Skip("applies only to SQLite")
 		}
 		s := storetest.OpenWithStock(t, backend, 0, "a")
 		require.NoError(t, storetest.Increment(t.Context(), s, "a"))
 		path, _ := shop.SQLiteFile(backend.URL(t))
 		other, _ := shop.SQLiteFile(backend.OtherURL(t))
-		require.NoError(t, backend.SQL(t).Close()) // which knows nothing of all this
+		require.NoError(t, backend.SQL(t).Close()) // it would keep the old file open
 		require.NoError(t, os.Rename(other, path))
 		require.NoError(t, s.Close())
 		db, err := sql.Open("sqlite", backend.URL(t))
@@ -75,7 +75,7 @@ func fileReplacedAtTheEnd(backend storetest.Backend) func(*testing.T) {
 		t.Cleanup(func() { db.Close() })
 		var records int
 		require.NoError(t, db.QueryRow(`SELECT COUNT(*) FROM stock`).Scan(&records))
-		require.Zero(t, records, "nothing of the former file's log is read")
+		require.Zero(t, records, "the former file's WAL is not applied")
 	}
 }
 
@@ -86,12 +86,11 @@ func sizeOf(t *testing.T, path string) int64 {
 	return info.Size()
 }
 
-// logGivenBack has somebody read one state while more is written than a log is
-// to keep.
-func logGivenBack(backend storetest.Backend) func(*testing.T) {
+// walShrinks keeps a read transaction open while the WAL grows beyond its limit.
+func walShrinks(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		if backend.Name != "sqlite" {
-			t.Skip("there is no file")
+			t.Skip("applies only to SQLite")
 		}
 		s := storetest.OpenWithStock(t, backend, 0, "a")
 		path, _ := shop.SQLiteFile(backend.URL(t))
@@ -104,7 +103,7 @@ func logGivenBack(backend storetest.Backend) func(*testing.T) {
 			fmt.Fprintf(&text, `{"type":"product","id":"p%[1]d","attributes":{"name":"P","sku":"S%[1]d","slug":"s%[1]d","status":"live","created_at":"2024-01-01T00:00:00Z","updated_at":"2024-01-01T00:00:00Z","description":"%[2]s"}}`+"\n", i, strings.Repeat("x", 60<<10))
 		}
 		storetest.Import(t, s, text.String())
-		require.Greater(t, sizeOf(t, path+"-wal"), int64(33<<20), "the log cannot be emptied meanwhile")
+		require.Greater(t, sizeOf(t, path+"-wal"), int64(33<<20), "the reader prevents a checkpoint")
 		require.NoError(t, reader.Rollback())
 		storetest.Eventually(t, true, func() bool {
 			require.NoError(t, storetest.Increment(t.Context(), s, "a"))

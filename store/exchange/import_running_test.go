@@ -15,23 +15,23 @@ import (
 	"portico/store/storetest"
 )
 
-// TestImportIntoRunningShop is the promise about what the service itself writes: an import
-// creates it, and leaves it as it is from then on.
+// TestImportIntoRunningShop checks that an import does not overwrite what the service has
+// changed since: stock, ledger and settings.
 func TestImportIntoRunningShop(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		t.Run("stock that was sold of stays as it is", importLeavesStock(backend))
-		t.Run("lines of the ledger are left with their balance", importLeavesLedger(backend))
-		t.Run("a sale during an import stays", importBesideSales(backend))
-		t.Run("an import that ended anywhere is finished by the same file", importLedgerResumed(backend))
-		t.Run("settings stay as they were set", importLeavesSettings(backend))
+		t.Run("stock that was sold is kept", importKeepsStock(backend))
+		t.Run("ledger lines are skipped with their balance", importKeepsLedger(backend))
+		t.Run("a sale during an import is kept", importDuringSales(backend))
+		t.Run("an interrupted import is completed by the same file", importLedgerResumed(backend))
+		t.Run("settings are kept", importKeepsSettings(backend))
 	})
 }
 
 func withStock(o *exchange.ImportOptions)    { o.Stock = true }
 func withSettings(o *exchange.ImportOptions) { o.Settings = true }
 
-func importLeavesStock(backend storetest.Backend) func(*testing.T) {
+func importKeepsStock(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
 		text := storetest.JoinLines(`{"type":"stock","id":"sold","available":4560,"allocated":0,"total":4560}`, `{"type":"stock","id":"calm","available":3,"allocated":0,"total":3}`)
@@ -58,7 +58,7 @@ func importLeavesStock(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func importLeavesLedger(backend storetest.Backend) func(*testing.T) {
+func importKeepsLedger(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
 		for _, product := range []string{"sold", "calm"} {
@@ -84,7 +84,7 @@ func importLeavesLedger(backend storetest.Backend) func(*testing.T) {
 		require.Equal(t, map[string]int{"stock": 2}, storetest.ImportWithOptions(t, s, edited).Left)
 		require.Equal(t, map[string]int{"stock": 1, "stock_transaction": 1}, storetest.ImportWithOptions(t, s, longer).Left)
 		foreign := `{"type":"stock_transaction","id":"foreign","product_id":"sold","action":"decrement","quantity":8,"created_at":"2035-01-01T00:00:00.000Z"}`
-		require.Equal(t, map[string]int{"stock_transaction": 1}, storetest.ImportWithOptions(t, s, foreign).Left, "which would not fit")
+		require.Equal(t, map[string]int{"stock_transaction": 1}, storetest.ImportWithOptions(t, s, foreign).Left, "entries that would not add up")
 		require.Equal(t, now, storetest.Export(t, s))
 		require.Empty(t, storetest.ImportWithOptions(t, s, longer, withStock).Left)
 		require.Equal(t, []int{9, 0}, storetest.StockUnits(t, s, "sold"))
@@ -92,8 +92,8 @@ func importLeavesLedger(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// importBesideSales sells while a pass of an import begins.
-func importBesideSales(backend storetest.Backend) func(*testing.T) {
+// importDuringSales sells at the start of each pass of an import.
+func importDuringSales(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		seller, s := backend.Open(t), backend.Open(t)
 		source := storetest.OpenEmpty(t, backend)
@@ -105,7 +105,7 @@ func importBesideSales(backend storetest.Backend) func(*testing.T) {
 		passes := 0
 		open := func() (io.ReadCloser, error) {
 			switch passes++; passes {
-			case 2: // checked
+			case 2: // after validation
 				_, err := seller.CreateStock(t.Context(), storetest.Actor, "b", 7)
 				require.NoError(t, err)
 			case 3: // the ledger is written, the balances are not
@@ -121,7 +121,7 @@ func importBesideSales(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// importLedgerResumed stops an import of a ledger after each of its writes.
+// importLedgerResumed interrupts an import of a ledger after each of its writes.
 func importLedgerResumed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		source := storetest.OpenEmpty(t, backend)
@@ -135,32 +135,32 @@ func importLedgerResumed(backend storetest.Backend) func(*testing.T) {
 		want := storetest.Export(t, source)
 		s := backend.Open(t)
 		lines := strings.Count(want, "\n")
-		for stop := lines; stop < 3*lines; stop += 3 { // after the check
+		for stop := lines; stop < 3*lines; stop += 3 { // after validation
 			storetest.DeleteAllRows(t, backend.SQL(t))
 			left := stop
 			_, err := s.Import(t.Context(), storetest.Actor, func() (io.ReadCloser, error) {
-				return &brokenFile{lines: strings.SplitAfter(want, "\n"), left: &left}, nil
+				return &interruptedFile{lines: strings.SplitAfter(want, "\n"), left: &left}, nil
 			}, exchange.ImportOptions{Batch: 2, Settings: true})
-			require.ErrorIs(t, err, errBroken)
+			require.ErrorIs(t, err, errInterrupted)
 			storetest.ImportWithOptions(t, s, want, withSettings)
 			storetest.RequireSameLines(t, want, storetest.Export(t, s))
 		}
 	}
 }
 
-var errBroken = errors.New("the file cannot be read any further")
+var errInterrupted = errors.New("the file cannot be read any further")
 
-// brokenFile is read a line at a time, until so many are read of all that
-// share the number.
-type brokenFile struct {
+// interruptedFile returns one line per read, and errInterrupted after left lines. Copies share
+// left.
+type interruptedFile struct {
 	lines []string
 	left  *int
 }
 
-func (f *brokenFile) Read(into []byte) (int, error) {
+func (f *interruptedFile) Read(into []byte) (int, error) {
 	switch {
 	case *f.left == 0:
-		return 0, errBroken
+		return 0, errInterrupted
 	case len(f.lines) == 0:
 		return 0, io.EOF
 	}
@@ -172,14 +172,14 @@ func (f *brokenFile) Read(into []byte) (int, error) {
 	return n, nil
 }
 
-func (f *brokenFile) Close() error { return nil }
+func (f *interruptedFile) Close() error { return nil }
 
-func importLeavesSettings(backend storetest.Backend) func(*testing.T) {
+func importKeepsSettings(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
 		line := `{"type":"settings","page_length":7,"currency":"EUR","locale":"fr"}`
 		report := storetest.ImportWithOptions(t, s, line)
-		require.Equal(t, []any{1, map[string]int{}}, []any{report.Changed, report.Left}, "nobody had set them")
+		require.Equal(t, []any{1, map[string]int{}}, []any{report.Changed, report.Left}, "settings that nobody had changed")
 		require.Equal(t, []any{0, map[string]int{}}, []any{storetest.ImportWithOptions(t, s, line).Changed, storetest.ImportWithOptions(t, s, line).Left})
 		_, err := s.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(50)})
 		require.NoError(t, err)

@@ -15,17 +15,17 @@ import (
 	"portico/store/storetest"
 )
 
-// told sees to it that a write that lost says so in the caller's terms.
-func told(t *testing.T, err error, codes ...store.Code) {
+// checkConflict fails the test unless a losing write got one of codes.
+func checkConflict(t *testing.T, err error, codes ...store.Code) {
 	var one *store.Error
 	var list store.Errors
 	ours := errors.As(err, &one) || errors.As(err, &list)
 	if err != nil && (!ours || !slices.Contains(codes, store.AsErrors(err)[0].Code)) {
-		t.Errorf("a writer is told %v", err)
+		t.Errorf("a writer got %v", err)
 	}
 }
 
-func authorRaceOfRules(backend storetest.Backend) func(*testing.T) {
+func concurrentRules(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
@@ -35,12 +35,12 @@ func authorRaceOfRules(backend storetest.Backend) func(*testing.T) {
 				switch writer % 3 {
 				case 0:
 					_, err := s.CreateCatalog(t.Context(), storetest.Actor, id, catalog.CatalogChange{Name: new("C")})
-					told(t, err, store.Unprocessable)
+					checkConflict(t, err, store.Unprocessable)
 				case 1:
 					_, err := s.CreateCatalogRule(t.Context(), storetest.Actor, fmt.Sprintf("r%d-%d", writer, i), catalog.RuleChange{Name: new("R"), CatalogID: &id, Channels: []string{"x"}})
-					told(t, err, store.Unprocessable)
+					checkConflict(t, err, store.Unprocessable)
 				case 2:
-					told(t, s.DeleteCatalog(t.Context(), storetest.Actor, id), store.NotFound, store.Unprocessable)
+					checkConflict(t, s.DeleteCatalog(t.Context(), storetest.Actor, id), store.NotFound, store.Unprocessable)
 				}
 			}
 		})
@@ -48,7 +48,7 @@ func authorRaceOfRules(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func authorRaceOfMoves(backend storetest.Backend) func(*testing.T) {
+func concurrentMoves(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
@@ -58,16 +58,16 @@ func authorRaceOfMoves(backend storetest.Backend) func(*testing.T) {
 			require.NoError(t, err)
 		}
 		storetest.RunWriters(t, backend, func(s *shop.Store, writer int) {
-			for i := range 5 { // round in a circle, each from another place
+			for i := range 5 { // moves nodes in a circle
 				_, err := s.MoveNode(t.Context(), storetest.Actor, fmt.Sprintf("n%d", (writer+i)%nodes), fmt.Sprintf("n%d", (writer+i+1)%nodes))
-				told(t, err, store.Unprocessable)
+				checkConflict(t, err, store.Unprocessable)
 			}
 		})
 		requireTree(t, s, "attic")
 	}
 }
 
-// requireTree holds that from every node of a hierarchy a way leads up to it.
+// requireTree checks that each node of a hierarchy leads up to it.
 func requireTree(t require.TestingT, s *shop.Store, hierarchy string) {
 	slice, err := s.AuthoredNodes(context.Background(), hierarchy, store.Page{First: new(100)})
 	require.NoError(t, err)
@@ -79,14 +79,14 @@ func requireTree(t require.TestingT, s *shop.Store, hierarchy string) {
 		up, steps := id, 0
 		for up != hierarchy {
 			parent, known := parents[up]
-			require.True(t, known, "%s hangs from %s, which is not there", id, up)
-			require.LessOrEqual(t, steps, len(parents), "%s hangs from itself", id)
+			require.True(t, known, "the parent of %s is %s, which does not exist", id, up)
+			require.LessOrEqual(t, steps, len(parents), "%s is its own ancestor", id)
 			up, steps = parent, steps+1
 		}
 	}
 }
 
-func authorRaceOfAttachments(backend storetest.Backend) func(*testing.T) {
+func concurrentAttachments(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
@@ -96,13 +96,13 @@ func authorRaceOfAttachments(backend storetest.Backend) func(*testing.T) {
 				slices.Reverse(ids)
 			}
 			_, err := s.AttachProducts(t.Context(), storetest.Actor, "empty", ids)
-			told(t, err)
+			checkConflict(t, err)
 		})
 		require.ElementsMatch(t, []string{"anvil", "brush", "chalk", "glue"}, attachedTo(t, s, "empty"))
 	}
 }
 
-func authorRaceOfCuration(backend storetest.Backend) func(*testing.T) {
+func concurrentCuration(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
@@ -112,13 +112,13 @@ func authorRaceOfCuration(backend storetest.Backend) func(*testing.T) {
 			for range 3 {
 				if writer%2 == 0 {
 					_, err := s.CurateProducts(t.Context(), storetest.Actor, "empty", []string{"chalk", "anvil"})
-					told(t, err, store.Unprocessable)
+					checkConflict(t, err, store.Unprocessable)
 					continue
 				}
 				_, err := s.DetachProducts(t.Context(), storetest.Actor, "empty", []string{"anvil"})
-				told(t, err)
+				checkConflict(t, err)
 				_, err = s.AttachProducts(t.Context(), storetest.Actor, "empty", []string{"anvil"})
-				told(t, err)
+				checkConflict(t, err)
 			}
 		})
 		node, err := s.AuthoredNode(t.Context(), "empty")
@@ -127,7 +127,7 @@ func authorRaceOfCuration(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func authorRaceOfHierarchies(backend storetest.Backend) func(*testing.T) {
+func concurrentHierarchies(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
@@ -137,15 +137,15 @@ func authorRaceOfHierarchies(backend storetest.Backend) func(*testing.T) {
 				switch writer % 4 {
 				case 0:
 					_, err := s.CreateHierarchy(t.Context(), storetest.Actor, id, catalog.NodeChange{Name: new("H")})
-					told(t, err, store.Unprocessable)
+					checkConflict(t, err, store.Unprocessable)
 				case 1:
 					_, err := s.CreateNode(t.Context(), storetest.Actor, "", id, catalog.NodeChange{Name: new("N")})
-					told(t, err, store.Unprocessable)
+					checkConflict(t, err, store.Unprocessable)
 				case 2:
 					_, err := s.UpdateCatalog(t.Context(), storetest.Actor, "outlet", catalog.CatalogChange{HierarchyIDs: []string{id}})
-					told(t, err, store.Unprocessable)
+					checkConflict(t, err, store.Unprocessable)
 				case 3:
-					told(t, s.DeleteHierarchy(t.Context(), storetest.Actor, id), store.NotFound, store.Unprocessable)
+					checkConflict(t, s.DeleteHierarchy(t.Context(), storetest.Actor, id), store.NotFound, store.Unprocessable)
 				}
 			}
 		})

@@ -10,33 +10,33 @@ import (
 
 // WithResponseCache has answers be kept in a room; without it each is made anew, and all
 // else is the same.
-func WithResponseCache(room *responsecache.Cache) Option { return func(a *API) { a.room = room } }
+func WithResponseCache(room *responsecache.Cache) Option { return func(a *API) { a.responses = room } }
 
-// maxKeptTarget bounds the path and query of what is kept, in bytes: nobody
+// maxCachedTarget bounds the path and query of what is kept, in bytes: nobody
 // asks twice for a filter with a thousand ids.
-const maxKeptTarget = 1 << 10
+const maxCachedTarget = 1 << 10
 
-// varyReleased is what released answers depend on, made once.
-var varyReleased = []string{opctx.Vary + ", Accept-Encoding"}
+// varyCacheable is what released answers depend on, made once.
+var varyCacheable = []string{opctx.Vary + ", Accept-Encoding"}
 
-// released answers with what a release says, and with nothing that is live or
+// serveCached answers with what a release says, and with nothing that is live or
 // of one account: kept if it was asked for before, else as the route's handler
 // makes it. The scope was required, and the rules choose the release, before
 // anything is looked up.
-func (a *API) released(w http.ResponseWriter, r *http.Request, found route) error {
-	if told(r) { // in GraphQL's words too, which nobody asks for twice
+func (a *API) serveCached(w http.ResponseWriter, r *http.Request, found route) error {
+	if wantsGraphQLHint(r) { // in GraphQL's words too, which nobody asks for twice
 		return found.handle(a, w, r)
 	}
 	view, err := a.resolver.View(r.Context())
 	if err != nil {
 		return err
 	}
-	write := func() (*responsecache.Response, error) { return a.draft(r, found, view) }
+	write := func() (*responsecache.Response, error) { return a.buildResponse(r, found, view) }
 	var answer *responsecache.Response
-	if key := keptKey(view, r); key == "" {
+	if key := cacheKey(view, r); key == "" {
 		answer, err = write()
 	} else {
-		answer, err = a.room.Do(r.Context(), key, view.Now(), write)
+		answer, err = a.responses.Do(r.Context(), key, view.Now(), write)
 	}
 	if err != nil {
 		return err
@@ -46,11 +46,11 @@ func (a *API) released(w http.ResponseWriter, r *http.Request, found route) erro
 	return nil
 }
 
-// keptKey names an answer: what the view shows, and what is asked of it, as it
+// cacheKey names an answer: what the view shows, and what is asked of it, as it
 // is written, since links repeat it. It is empty for what is too long to keep.
-func keptKey(view *release.View, r *http.Request) string {
+func cacheKey(view *release.View, r *http.Request) string {
 	path := r.URL.EscapedPath()
-	if len(path)+len(r.URL.RawQuery) > maxKeptTarget {
+	if len(path)+len(r.URL.RawQuery) > maxCachedTarget {
 		return ""
 	}
 	var room [512]byte
@@ -58,9 +58,9 @@ func keptKey(view *release.View, r *http.Request) string {
 	return string(append(append(append(key, path...), '?'), r.URL.RawQuery...))
 }
 
-// draft makes a released answer by the route's handler.
-func (a *API) draft(r *http.Request, found route, view *release.View) (*responsecache.Response, error) {
-	d := &draft{header: make(http.Header, 4)}
+// buildResponse makes a released answer by the route's handler.
+func (a *API) buildResponse(r *http.Request, found route, view *release.View) (*responsecache.Response, error) {
+	d := &bufferedResponse{header: make(http.Header, 4)}
 	if err := found.handle(a, d, r); err != nil {
 		return nil, err
 	}
@@ -69,21 +69,21 @@ func (a *API) draft(r *http.Request, found route, view *release.View) (*response
 	return opctx.SetValidity(answer, view), nil
 }
 
-// draft takes what a handler writes.
-type draft struct {
+// bufferedResponse takes what a handler writes.
+type bufferedResponse struct {
 	header http.Header
 	body   []byte
 }
 
 // Header implements http.ResponseWriter.
-func (d *draft) Header() http.Header { return d.header }
+func (d *bufferedResponse) Header() http.Header { return d.header }
 
 // WriteHeader implements http.ResponseWriter; handlers of what is released
 // write 200, or return an error.
-func (*draft) WriteHeader(int) {}
+func (*bufferedResponse) WriteHeader(int) {}
 
 // Write implements http.ResponseWriter.
-func (d *draft) Write(body []byte) (int, error) {
+func (d *bufferedResponse) Write(body []byte) (int, error) {
 	d.body = append(d.body, body...)
 	return len(body), nil
 }

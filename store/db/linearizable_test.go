@@ -20,12 +20,9 @@ import (
 	"portico/store/storetest"
 )
 
-// TestWritesAreLinearizable is the promise that what clients of two servers see, taken
-// together, is what one client after the other could have seen, while the
-// network to the database is cut again and again, is slow, and stands still before
-// commits (PostgreSQL; SQLite has none).
-// A write that is answered UNAVAILABLE was made as a whole or not at all, and
-// nobody knows which.
+// TestWritesAreLinearizable checks histories of clients of two servers with porcupine. On
+// PostgreSQL the network meanwhile fails, is slow and pauses before commits. A write that
+// returns UNAVAILABLE ran completely or not at all.
 func TestWritesAreLinearizable(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
@@ -36,14 +33,13 @@ func TestWritesAreLinearizable(t *testing.T) {
 
 const (
 	linearClients = 6
-	unknown       = "unknown" // whether it was made
+	unknown       = "unknown"
 	refused       = "refused"
 )
 
-// history has clients of two servers ask by turns, and keeps when each asked
-// and was answered. A request whose outcome is unknown may be made any time
-// later.
-func history(t *testing.T, backend storetest.Backend, ask func(s *shop.Store, client, turn int) (input, output any)) []porcupine.Operation {
+// recordHistory runs clients of two servers and records when each request began and ended. A
+// request with unknown outcome may take effect at any later time.
+func recordHistory(t *testing.T, backend storetest.Backend, ask func(s *shop.Store, client, turn int) (input, output any)) []porcupine.Operation {
 	t.Helper()
 	address := backend.URL(t)
 	var network *storetest.Proxy
@@ -52,7 +48,7 @@ func history(t *testing.T, backend storetest.Backend, ask func(s *shop.Store, cl
 	}
 	var stores []*shop.Store
 	for range 2 {
-		stores = append(stores, backend.Open(t, hasty(nil), func(config *shop.Config) { config.URL = address }))
+		stores = append(stores, backend.Open(t, withShortTimeouts(nil), func(config *shop.Config) { config.URL = address }))
 	}
 	var asking sync.WaitGroup
 	begun := time.Now()
@@ -64,7 +60,7 @@ func history(t *testing.T, backend storetest.Backend, ask func(s *shop.Store, cl
 				if network != nil {
 					switch rand.IntN(30) {
 					case 0, 1:
-						network.CloseConnections() // with what the others have asked
+						network.CloseConnections() // with the requests in flight
 					case 2:
 						network.SetDelay(time.Duration(rand.IntN(3)) * time.Millisecond)
 					}
@@ -74,7 +70,7 @@ func history(t *testing.T, backend storetest.Backend, ask func(s *shop.Store, cl
 				operation := porcupine.Operation{ClientId: client, Input: input, Call: asked, Output: output, Return: time.Since(begun).Nanoseconds()}
 				mu.Lock()
 				if output == unknown {
-					operation.ClientId, operation.Return = linearClients+len(operations), math.MaxInt64 // its client goes on meanwhile
+					operation.ClientId, operation.Return = linearClients+len(operations), math.MaxInt64 // its client continues with another ID
 				}
 				operations = append(operations, operation)
 				mu.Unlock()
@@ -83,16 +79,15 @@ func history(t *testing.T, backend storetest.Backend, ask func(s *shop.Store, cl
 	}
 	over := make(chan struct{})
 	if network != nil {
-		go standStill(network, over)
+		go pauseCommits(network, over)
 	}
 	asking.Wait()
 	close(over)
 	return operations
 }
 
-// standStill has one write after the other wait for a moment before it is
-// committed, while others wait for its rows.
-func standStill(network *storetest.Proxy, over <-chan struct{}) {
+// pauseCommits pauses one commit after the other, while other writes wait for its rows.
+func pauseCommits(network *storetest.Proxy, over <-chan struct{}) {
 	for {
 		reached, goOn := network.PauseAt("commit")
 		select {
@@ -105,8 +100,8 @@ func standStill(network *storetest.Proxy, over <-chan struct{}) {
 	}
 }
 
-// linear holds a history against what one client after the other could see.
-func linear[State comparable, In any](t *testing.T, operations []porcupine.Operation, initial State, step func(State, In) (State, any)) {
+// requireLinearizable checks a history against a sequential model.
+func requireLinearizable[State comparable, In any](t *testing.T, operations []porcupine.Operation, initial State, step func(State, In) (State, any)) {
 	t.Helper()
 	told := 0
 	for _, o := range operations {
@@ -114,7 +109,7 @@ func linear[State comparable, In any](t *testing.T, operations []porcupine.Opera
 			told++
 		}
 	}
-	require.Greater(t, told, len(operations)/4, "answers that say something")
+	require.Greater(t, told, len(operations)/4, "known outcomes")
 	model := porcupine.NondeterministicModel{
 		Init: func() []any { return []any{initial} },
 		Step: func(state, input, output any) []any {
@@ -131,10 +126,10 @@ func linear[State comparable, In any](t *testing.T, operations []porcupine.Opera
 	}
 	result := porcupine.CheckOperationsTimeout(model.ToModel(), operations, time.Minute)
 	require.Equal(t, porcupine.Ok, result, "%d operations: %v", len(operations), operations)
-	t.Logf("%d operations are as if made one by one, %d of them without an answer", len(operations), len(operations)-told)
+	t.Logf("%d operations are linearizable, %d of them with unknown outcome", len(operations), len(operations)-told)
 }
 
-// stockOperation is a change, or a reading where the action is empty.
+// stockOperation is a change, or a read if action is empty.
 type stockOperation struct {
 	action   stock.StockAction
 	quantity int
@@ -143,22 +138,22 @@ type stockOperation struct {
 func stockLinearizable(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", Available: 10, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
-		operations := history(t, backend, func(s *shop.Store, _, _ int) (input, output any) {
+		operations := recordHistory(t, backend, func(s *shop.Store, _, _ int) (input, output any) {
 			o := stockOperation{[]stock.StockAction{"", stock.StockIncrement, stock.StockDecrement, stock.StockDecrement, stock.StockSet}[rand.IntN(5)], 1 + rand.IntN(4)}
 			if o.action == "" {
 				stock, err := s.Stock(t.Context(), "a")
 				if err != nil {
-					return o, outcome(t, err)
+					return o, outcomeOf(t, err)
 				}
 				return o, stock.Available
 			}
 			made, err := s.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "a", Action: o.action, Quantity: o.quantity}})
 			if err != nil {
-				return o, outcome(t, err)
+				return o, outcomeOf(t, err)
 			}
 			return o, made[0].Stock.Available
 		})
-		linear(t, operations, 10, func(available int, o stockOperation) (int, any) {
+		requireLinearizable(t, operations, 10, func(available int, o stockOperation) (int, any) {
 			next := available
 			switch o.action {
 			case stock.StockIncrement:
@@ -177,13 +172,13 @@ func stockLinearizable(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// outcome of a request that failed.
-func outcome(t *testing.T, err error) any {
+// outcomeOf returns the outcome of a failed request.
+func outcomeOf(t *testing.T, err error) any {
 	switch {
 	case store.HasCode(err, store.Unavailable):
 		return unknown
 	case !store.HasCode(err, store.Unprocessable) && !store.HasCode(err, store.NotFound):
-		t.Errorf("a client is told %v", err)
+		t.Errorf("a client got %v", err)
 	}
 	return refused
 }
@@ -196,8 +191,8 @@ func codesLinearizable(backend storetest.Backend) func(*testing.T) {
 			release   bool
 			reference string
 		}
-		operations := history(t, backend, func(s *shop.Store, client, turn int) (input, output any) {
-			o := operation{turn%2 == 1, fmt.Sprint(client, "-", turn/2)} // what it redeemed it gives back
+		operations := recordHistory(t, backend, func(s *shop.Store, client, turn int) (input, output any) {
+			o := operation{turn%2 == 1, fmt.Sprint(client, "-", turn/2)} // redeems and releases in turn
 			var err error
 			if o.release {
 				_, err = s.ReleaseCode(t.Context(), storetest.Actor, o.reference, new("C"))
@@ -205,11 +200,11 @@ func codesLinearizable(backend storetest.Backend) func(*testing.T) {
 				_, err = s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: "C", Reference: o.reference, Units: 1})
 			}
 			if err != nil {
-				return o, outcome(t, err)
+				return o, outcomeOf(t, err)
 			}
 			return o, "made"
 		})
-		linear(t, operations, "", func(used string, o operation) (string, any) {
+		requireLinearizable(t, operations, "", func(used string, o operation) (string, any) {
 			references := strings.Fields(used)
 			at, found := slices.BinarySearch(references, o.reference)
 			switch {

@@ -12,8 +12,8 @@ import (
 	"portico/store/release"
 )
 
-// known is what a shop's file holds, for requests that find something.
-type known struct {
+// shopFacts is what a shop's file holds, for requests that find something.
+type shopFacts struct {
 	nodes, products []string
 	files           []string
 	components      map[string]map[string][]string // of bundles: options by component
@@ -24,8 +24,8 @@ type known struct {
 	times           []string
 }
 
-func knownOf(t *testing.T, shop string) known {
-	k := known{values: map[string][]string{}, components: map[string]map[string][]string{}}
+func newShopFacts(t *testing.T, shop string) shopFacts {
+	k := shopFacts{values: map[string][]string{}, components: map[string]map[string][]string{}}
 	var served []string // hierarchies of the oldest catalog, which everyone sees
 	inHierarchy := map[string]string{}
 	for line := range strings.Lines(shop) {
@@ -95,9 +95,9 @@ func knownOf(t *testing.T, shop string) known {
 	return k
 }
 
-// liveOf are the products of the shop that everyone sees, those with children
+// liveProducts are the products of the shop that everyone sees, those with children
 // or components several times, so that they are drawn more often.
-func liveOf(t *testing.T, s *surface, k known) (live []string) {
+func liveProducts(t *testing.T, s *testServer, k shopFacts) (live []string) {
 	v, err := s.store.View(t.Context(), release.ShopperContext{})
 	require.NoError(t, err)
 	found, err := v.ProductsByID(t.Context(), k.products)

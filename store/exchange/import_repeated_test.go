@@ -14,21 +14,20 @@ import (
 	"portico/store/storetest"
 )
 
-// TestRepeatedImport is the promise about what a file says that the store holds
-// already: it costs no write, and nothing else is taken for it.
+// TestRepeatedImport checks that lines whose resources have not changed take no writes.
 func TestRepeatedImport(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		t.Run("what is the same is not written, however much there is", importUnwritten(backend))
-		t.Run("of two lines with one id the later counts, whichever was there", importLater(backend))
-		t.Run("a balance that is there is set again after new lines of the ledger", importBalanceAgain(backend))
-		t.Run("of many uses with one reference the line is named", importUseTwice(backend))
-		t.Run("which bundles speak of a product is known of what was there before", importComponents(backend))
+		t.Run("unchanged resources take no writes, whatever the size", importUnchanged(backend))
+		t.Run("the later of two lines with one ID wins", importLastLineWins(backend))
+		t.Run("a balance is set again after new ledger lines", importBalanceAgain(backend))
+		t.Run("an error names the line of a duplicate reference", importDuplicateReference(backend))
+		t.Run("bundles of older versions are indexed", importOldBundles(backend))
 	})
 }
 
-// importUnwritten counts the statements of an import that changes nothing.
-func importUnwritten(backend storetest.Backend) func(*testing.T) {
+// importUnchanged counts the statements of an import that changes nothing.
+func importUnchanged(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		wrote := map[int]int{}
 		for _, products := range []int{30, 300} {
@@ -51,7 +50,7 @@ func importUnwritten(backend storetest.Backend) func(*testing.T) {
 			require.Zero(t, report.Changed)
 			for _, query := range counter.Queries() {
 				if strings.Contains(query, "INTO pricebook") || strings.Contains(query, "'sequence'") {
-					continue // of the one price book
+					continue // of the only price book
 				}
 				switch verb, _, _ := strings.Cut(strings.TrimSpace(query), " "); verb {
 				case "SELECT", "SET":
@@ -60,11 +59,11 @@ func importUnwritten(backend storetest.Backend) func(*testing.T) {
 				}
 			}
 		}
-		require.Equal(t, map[int]int{}, wrote, "statements that write, by products")
+		require.Equal(t, map[int]int{}, wrote, "writing statements, by number of products")
 	}
 }
 
-func importLater(backend storetest.Backend) func(*testing.T) {
+func importLastLineWins(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
 		there := storetest.ShopLine("product", "anvil") + "\n"
@@ -92,12 +91,12 @@ func importBalanceAgain(backend storetest.Backend) func(*testing.T) {
 			storetest.Import(t, s, text)
 			stock, err := s.Stock(t.Context(), "anvil")
 			require.NoError(t, err)
-			require.Equal(t, 7, stock.Available, "a balance is what its line says")
+			require.Equal(t, 7, stock.Available, "the balance of its line")
 		}
 	}
 }
 
-func importUseTwice(backend storetest.Backend) func(*testing.T) {
+func importDuplicateReference(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
 		lines := []string{`{"type":"promotion","id":"p","name":"P","description":"","promotion_type":"fixed_discount","enabled":true,"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`,
@@ -113,8 +112,8 @@ func importUseTwice(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// importComponents runs the statement of the migration that fills the table.
-func importComponents(backend storetest.Backend) func(*testing.T) {
+// importOldBundles runs the migration statement that fills the table.
+func importOldBundles(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		url := backend.OtherURL(t)
 		s := backend.Open(t, func(config *shop.Config) { config.URL = url })

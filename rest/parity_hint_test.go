@@ -15,7 +15,7 @@ import (
 )
 
 // writes tells whether the request to REST changes something.
-func (q *twin) writes() bool {
+func (q *parityCase) writes() bool {
 	return q.method != http.MethodGet && !strings.HasPrefix(q.target, "/v2/inventories/multiple") && !strings.Contains(q.target, "/configure")
 }
 
@@ -24,15 +24,15 @@ var (
 	operationName = regexp.MustCompile(`^{"query":"\w+ (\w+)`)
 )
 
-// key is an idempotency key that was not used yet.
-func key() string { return fmt.Sprint("told-", keys.Add(1)) }
+// newKey is an idempotency key that was not used yet.
+func newKey() string { return fmt.Sprint("told-", keys.Add(1)) }
 
-// requireTold sends GraphQL what REST's answer w says that its request r is
+// requireGraphQLHint sends GraphQL what REST's answer w says that its request r is
 // there, and holds the two answers against each other; it returns the name of
 // the operation, empty where REST says none. A write is sent under
 // the key that REST had, so that it must be the same to the letter of its
 // input, and is answered as REST was.
-func requireTold(t *testing.T, s *surface, q *twin, r *http.Request, w *httptest.ResponseRecorder, name string) (operation string) {
+func requireGraphQLHint(t *testing.T, s *testServer, q *parityCase, r *http.Request, w *httptest.ResponseRecorder, name string) (operation string) {
 	t.Helper()
 	told := w.Header().Get("Graphql-Request")
 	both := fmt.Sprintf("%s\n%s %s %s %q\nanswers %d %.3000s\n\nand says it is %s", name, q.method, q.target, q.body, q.headers, w.Code, w.Body, told)
@@ -60,15 +60,15 @@ func requireTold(t *testing.T, s *surface, q *twin, r *http.Request, w *httptest
 		}
 	}
 	decode(t, v.Body.Bytes(), &graphql, both)
-	codes := faultsIn(graphql.Data)
+	codes := errorCodesIn(graphql.Data)
 	if len(graphql.Errors) > 0 {
 		codes = []store.Code{graphql.Errors[0].Extensions.Code}
 	}
 	if len(codes) > 0 {
-		if costsTooMuch(t, q, w.Code, v.Body.String(), both) {
+		if exceedsCost(t, q, w.Code, v.Body.String(), both) {
 			return operation
 		}
-		require.Equal(t, status(codes[0]), w.Code, "%s", both)
+		require.Equal(t, statusOf(codes[0]), w.Code, "%s", both)
 		return operation
 	}
 	require.Less(t, w.Code, 300, "%s", both)
@@ -88,7 +88,7 @@ func requireTold(t *testing.T, s *surface, q *twin, r *http.Request, w *httptest
 }
 
 // sameWrite holds the two answers to one write against each other.
-func sameWrite(t require.TestingT, q *twin, rest, data map[string]any) {
+func sameWrite(t require.TestingT, q *parityCase, rest, data map[string]any) {
 	for mutation, answer := range data {
 		payload := answer.(map[string]any)
 		object := func(name string) map[string]any { return payload[name].(map[string]any) }
@@ -100,7 +100,7 @@ func sameWrite(t require.TestingT, q *twin, rest, data map[string]any) {
 		case "promotionCreate":
 			require.Equal(t, wirePromotion(object("promotion")), rest["data"])
 		case "promotionUpdate":
-			require.Equal(t, wirePromotion(updated(payload)), rest["data"])
+			require.Equal(t, wirePromotion(updatedPromotion(payload)), rest["data"])
 			require.Equal(t, payload["codesDeleted"], rest["meta"].(map[string]any)["codes_deleted"])
 		case "promotionCodesCreate":
 			want := wirePromotion(object("promotion")).(map[string]any)

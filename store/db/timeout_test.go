@@ -21,26 +21,25 @@ import (
 	"portico/store/storetest"
 )
 
-// TestTimeouts is the promise that whoever shares the database holds nobody for
-// long: what cannot be done in time is answered UNAVAILABLE, and whatever does
-// not need it goes on.
+// TestTimeouts checks that slow or stalled users of the database block others only up to a
+// timeout: they get UNAVAILABLE, and requests that do not need the same rows succeed.
 func TestTimeouts(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		t.Run("rows that somebody holds keep no reader, and a writer for its time", rowsHeld(backend))
-		t.Run("a write that stands still loses its rows to those who wait, and is made once it goes on", writeStandsStill(backend))
-		t.Run("a server that stands still in a write delays no write of other products", stoodStill(backend))
-		t.Run("one connection is enough for everything", oneConnection(backend))
-		t.Run("a query that takes too long is given up", querySlow(backend))
-		t.Run("a network that swallows everything is given up, and found again", networkSwallows(backend))
-		t.Run("a network that is slow is waited for, up to a time", networkSlow(backend))
-		t.Run("a database that takes no writes is read", databaseReadOnly(backend))
-		t.Run("a trouble is logged once, however many meet it", troubleLogged(backend))
+		t.Run("locked rows block no reader, and a writer until its timeout", rowsLocked(backend))
+		t.Run("a stalled write loses its locks to waiters and is retried", writeStalled(backend))
+		t.Run("a stalled write delays no write of other products", stalledLocks(backend))
+		t.Run("a single connection is enough", singleConnection(backend))
+		t.Run("a slow query times out", querySlow(backend))
+		t.Run("a silent network times out and recovers", networkSilent(backend))
+		t.Run("a slow network is tolerated up to the timeout", networkSlow(backend))
+		t.Run("a read-only database", databaseReadOnly(backend))
+		t.Run("a problem is logged once, however many requests it affects", problemLogged(backend))
 	})
 }
 
-// hasty is a store that waits for nothing that takes its time.
-func hasty(change func(*store.Timeouts)) func(*shop.Config) {
+// withShortTimeouts makes a store give up early.
+func withShortTimeouts(change func(*store.Timeouts)) func(*shop.Config) {
 	return func(config *shop.Config) {
 		config.Patience = store.Timeouts{Lock: 50 * time.Millisecond}
 		if change != nil {
@@ -49,18 +48,18 @@ func hasty(change func(*store.Timeouts)) func(*shop.Config) {
 	}
 }
 
-func rowsHeld(backend storetest.Backend) func(*testing.T) {
+func rowsLocked(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.PostgresOnly(t, backend)
 		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon}, stock.Stock{ProductID: "b", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
-		s := backend.Open(t, hasty(nil))
-		release := hold(t, backend, "a")
+		s := backend.Open(t, withShortTimeouts(nil))
+		release := lockProduct(t, backend, "a")
 		var writers sync.WaitGroup
-		for range 20 { // more than there are connections
+		for range 20 { // more than the pool has connections
 			writers.Go(func() {
 				err := storetest.Increment(t.Context(), s, "a")
 				if !store.HasCode(err, store.Unavailable) {
-					t.Errorf("answers %v", err)
+					t.Errorf("got %v", err)
 				}
 			})
 		}
@@ -77,36 +76,36 @@ func rowsHeld(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// writeStandsStill has one server stop in the middle of a write, as one that
-// is stopped, or whose machine is moved.
-func writeStandsStill(backend storetest.Backend) func(*testing.T) {
+// writeStalled stops a server in the middle of a write, as a suspended process or a migrated
+// machine does.
+func writeStalled(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.PostgresOnly(t, backend)
 		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
 		network, address := storetest.NewProxy(t, backend)
-		still := backend.Open(t, hasty(func(p *store.Timeouts) { p.Idle = 100 * time.Millisecond }), func(config *shop.Config) { config.URL = address })
-		other := backend.Open(t, hasty(func(p *store.Timeouts) { p.Lock = time.Minute }))
+		still := backend.Open(t, withShortTimeouts(func(p *store.Timeouts) { p.Idle = 100 * time.Millisecond }), func(config *shop.Config) { config.URL = address })
+		other := backend.Open(t, withShortTimeouts(func(p *store.Timeouts) { p.Lock = time.Minute }))
 		reached, goOn := network.PauseAt("commit")
 		done := make(chan error)
 		go func() { done <- storetest.Increment(t.Context(), still, "a") }()
 		<-reached
-		require.NoError(t, storetest.Increment(t.Context(), other, "a"), "the database has ended what stood still")
+		require.NoError(t, storetest.Increment(t.Context(), other, "a"), "the database ended the stalled transaction")
 		require.Equal(t, 1, storetest.Available(t, other, "a"))
 		close(goOn)
 		if err, made := <-done, storetest.Available(t, other, "a"); err == nil {
-			require.Equal(t, 2, made, "it was made again")
-		} else { // the database's last word was lost, so that nobody could know
+			require.Equal(t, 2, made, "the stalled write was retried")
+		} else { // the error was lost, so the outcome is unknown
 			storetest.RequireError(t, err, store.Unavailable, "")
-			require.Equal(t, 1, made, "what was ended is not written")
+			require.Equal(t, 1, made, "the ended transaction is rolled back")
 		}
 		storetest.RequireLedger(t, backend.SQL(t))
 	}
 }
 
-// stoodStill has a transaction hold a product, and every lane there is, for the
-// whole test. Writers of that product wait, more than there are connections and
-// longer than a write waits for a connection. Nobody else is refused.
-func stoodStill(backend storetest.Backend) func(*testing.T) {
+// stalledLocks holds a product and all lanes of the change log in a transaction. Writers of
+// that product wait, more than the pool has connections and longer than a write waits for a
+// connection. No other write fails.
+func stalledLocks(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.PostgresOnly(t, backend)
 		free := []string{"b", "c", "d", "e", "f", "g", "h", "i"}
@@ -132,29 +131,29 @@ func stoodStill(backend storetest.Backend) func(*testing.T) {
 			require.NotZero(t, held, statement)
 		}
 		require.Equal(t, usual+1, storetest.CountStatements(t, sell), "it adds a lane")
-		require.Equal(t, usual, storetest.CountStatements(t, sell), "and stays with it")
+		require.Equal(t, usual, storetest.CountStatements(t, sell), "it reuses its lane")
 		var waiting, writing sync.WaitGroup
 		var told atomic.Int64
 		for range 40 {
 			for n, server := range servers {
 				ctx := store.WithLockWaitListener(t.Context(), store.LockWaitFunc(func() { told.Add(1) }))
-				if n == 0 { // not in a group with others
+				if n == 0 { // not in a shared transaction
 					ctx = store.WithIdempotencyKey(ctx, &store.IdempotencyKey{Key: store.NewID(), Operation: "sell", Input: "a"})
 				}
 				waiting.Go(func() {
 					if err := storetest.Increment(ctx, server, "a"); err != nil {
-						t.Errorf("a write of the product that is held: %v", err)
+						t.Errorf("a write of the locked product: %v", err)
 					}
 				})
 			}
 		}
-		storetest.Eventually(t, true, func() bool { return told.Load() == 80 }, "they give up their place among writes")
+		storetest.Eventually(t, true, func() bool { return told.Load() == 80 }, "they release their write slots")
 		for n, product := range free {
 			for _, server := range servers {
 				writing.Go(func() {
 					for range 20 {
 						if err := storetest.Increment(t.Context(), server, product); err != nil {
-							t.Errorf("a write of %s, which nobody holds: %v", product, err)
+							t.Errorf("a write of %s, which is not locked: %v", product, err)
 						}
 					}
 					if _, err := server.CreateStock(t.Context(), storetest.Actor, fmt.Sprint("new-", n, "-", store.NewID()), 1); err != nil {
@@ -163,10 +162,10 @@ func stoodStill(backend storetest.Backend) func(*testing.T) {
 				})
 			}
 		}
-		for range 40 { // in groups with those that wait
+		for range 40 { // in shared transactions with those that wait
 			waiting.Go(func() {
 				if err := storetest.Increment(t.Context(), servers[1], "a"); err != nil {
-					t.Errorf("a write of the product that is held: %v", err)
+					t.Errorf("a write of the locked product: %v", err)
 				}
 			})
 		}
@@ -188,12 +187,12 @@ func stoodStill(backend storetest.Backend) func(*testing.T) {
 			}
 		}
 		storetest.RequireLedger(t, backend.SQL(t))
-		require.LessOrEqual(t, storetest.CountRows(t, backend.SQL(t), `change WHERE topic LIKE 'stock/%'`), 3*4+2, "no more lanes than connections that write")
+		require.LessOrEqual(t, storetest.CountRows(t, backend.SQL(t), `change WHERE topic LIKE 'stock/%'`), 3*4+2, "no more lanes than writing connections")
 		require.NotContains(t, log.String(), "level=ERROR")
 	}
 }
 
-func oneConnection(backend storetest.Backend) func(*testing.T) {
+func singleConnection(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t, func(config *shop.Config) { config.Readers = 1 })
 		storetest.Import(t, s, strings.Join(storetest.ShopLines(), "\n"))
@@ -224,7 +223,7 @@ func oneConnection(backend storetest.Backend) func(*testing.T) {
 func querySlow(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.PostgresOnly(t, backend)
-		s := backend.Open(t, hasty(func(p *store.Timeouts) { p.Read = 100 * time.Millisecond }))
+		s := backend.Open(t, withShortTimeouts(func(p *store.Timeouts) { p.Read = 100 * time.Millisecond }))
 		lock, err := backend.SQL(t).Begin()
 		require.NoError(t, err)
 		_, err = lock.Exec(`LOCK TABLE promotion`)
@@ -237,12 +236,12 @@ func querySlow(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func networkSwallows(backend storetest.Backend) func(*testing.T) {
+func networkSilent(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.PostgresOnly(t, backend)
 		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
 		network, address := storetest.NewProxy(t, backend)
-		s := backend.Open(t, hasty(func(p *store.Timeouts) {
+		s := backend.Open(t, withShortTimeouts(func(p *store.Timeouts) {
 			p.Connection, p.Read, p.Write = time.Second, 200*time.Millisecond, 400*time.Millisecond
 		}), func(config *shop.Config) { config.URL = address })
 		require.NoError(t, storetest.Increment(t.Context(), s, "a"))
@@ -253,10 +252,10 @@ func networkSwallows(backend storetest.Backend) func(*testing.T) {
 				asked.Go(func() {
 					_, err := s.Stocks(t.Context(), store.ListQuery{})
 					if !store.HasCode(err, store.Unavailable) {
-						t.Errorf("reading answers %v", err)
+						t.Errorf("reading returned %v", err)
 					}
 					if err := storetest.Increment(t.Context(), s, "a"); !store.HasCode(err, store.Unavailable) {
-						t.Errorf("writing answers %v", err)
+						t.Errorf("writing returned %v", err)
 					}
 				})
 			}
@@ -286,20 +285,20 @@ func networkSlow(backend storetest.Backend) func(*testing.T) {
 		patient, hurried := within(time.Minute), within(200*time.Millisecond)
 		network.SetDelay(2 * time.Millisecond)
 		for range 5 {
-			askAll(t, patient, well)
+			runAll(t, patient, succeeded)
 		}
 		network.SetDelay(400 * time.Millisecond)
-		askAll(t, hurried, unconnected)
+		runAll(t, hurried, isUnavailable)
 		network.SetDelay(0)
 		for name, ask := range hurried {
 			storetest.Eventually(t, true, func() bool { return ask() == nil }, name)
 		}
-		askAll(t, patient, well)
+		runAll(t, patient, succeeded)
 		storetest.RequireLedger(t, backend.SQL(t))
 	}
 }
 
-// databaseReadOnly has the database refuse writes, as a standby does.
+// databaseReadOnly makes the database refuse writes, as a standby does.
 func databaseReadOnly(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.PostgresOnly(t, backend)
@@ -312,7 +311,7 @@ func databaseReadOnly(backend storetest.Backend) func(*testing.T) {
 		storetest.RequireError(t, storetest.Increment(t.Context(), s, "a"), store.Unavailable, "", "read-only at the moment", "reads work")
 		require.Equal(t, 3, storetest.Available(t, s, "a"))
 		next := backend.Open(t, func(config *shop.Config) { config.Patience.Connection = time.Second })
-		require.True(t, next.ReadOnly(), "one that starts then knows it")
+		require.True(t, next.ReadOnly(), "a server that starts now knows it too")
 		require.Equal(t, 3, storetest.Available(t, next, "a"))
 		require.NoError(t, next.Ping(t.Context()))
 		storetest.RunWorker(t, next)
@@ -325,13 +324,13 @@ func databaseReadOnly(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func troubleLogged(backend storetest.Backend) func(*testing.T) {
+func problemLogged(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.PostgresOnly(t, backend)
 		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
 		var log storetest.LogBuffer
-		s := backend.Open(t, hasty(func(p *store.Timeouts) { p.Lock = 5 * time.Millisecond }), func(config *shop.Config) { config.Log = slog.New(slog.NewTextHandler(&log, nil)) })
-		release := hold(t, backend, "a")
+		s := backend.Open(t, withShortTimeouts(func(p *store.Timeouts) { p.Lock = 5 * time.Millisecond }), func(config *shop.Config) { config.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		release := lockProduct(t, backend, "a")
 		for range 5 {
 			require.Error(t, storetest.Increment(t.Context(), s, "a"))
 		}

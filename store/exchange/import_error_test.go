@@ -15,27 +15,27 @@ import (
 	"portico/store/storetest"
 )
 
-// TestImportErrors is the promise of Store.Import about files that are wrong: all
-// faults are told, with line and member, and nothing is written.
+// TestImportErrors checks that Store.Import reports all errors of a file with line and member,
+// and then writes nothing.
 func TestImportErrors(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		d := storetest.NewSharedStore(t, backend)
-		d.Run(t, "a fault names line, type and member", importFaultsNamed)
-		d.Run(t, "all faults of a line are told", importFaultsOfLine)
-		d.Run(t, "what a resource refers to is in the file or in the store", importReferences)
-		d.Run(t, "nodes hang from their own hierarchy, and not from themselves", importTrees)
-		d.Run(t, "a line at fault brings no faults upon others", importFaultsAlone)
-		d.Run(t, "one bad line keeps all others from being written", importNothing)
-		d.Run(t, "a ledger that does not add up is not written", importLedger)
-		d.Run(t, "of many faults the first hundred are told, and how many there are", importManyFaults)
-		d.Run(t, "a lenient import tells what it passes over", importPassed)
-		d.Run(t, "a line beyond the limit is named", importLongLine)
-		d.Run(t, "a file that cannot be read is an error", importUnreadable)
+		d.Run(t, "an error names line, type and member", importErrorMembers)
+		d.Run(t, "all errors of a line", importErrorsOfLine)
+		d.Run(t, "references", importReferences)
+		d.Run(t, "node trees", importTrees)
+		d.Run(t, "an invalid line causes no errors in others", importErrorsIndependent)
+		d.Run(t, "one invalid line prevents the import", importRefused)
+		d.Run(t, "a ledger that does not match its balance is refused", importLedger)
+		d.Run(t, "the first hundred errors and their total", importManyErrors)
+		d.Run(t, "a lenient import reports what it ignores", importIgnored)
+		d.Run(t, "a line beyond the limit", importLongLine)
+		d.Run(t, "a file that cannot be read", importReadError)
 	})
 }
 
-// membersOf are the members at fault, with dots.
+// membersOf returns the members of errors, with dots.
 func membersOf(faults []exchange.ImportFault) []string {
 	members := []string{}
 	for _, fault := range faults {
@@ -44,17 +44,17 @@ func membersOf(faults []exchange.ImportFault) []string {
 	return members
 }
 
-type faultCase struct {
+type errorCase struct {
 	name, line   string
-	kind, member string   // kind and member of the one fault
-	words        []string // of its sentence
+	kind, member string   // of the only error
+	words        []string // of its message
 }
 
-func importFaultsNamed(d *storetest.SharedStore) func(*testing.T) {
+func importErrorMembers(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
 		before := storetest.Export(t, s)
-		for _, c := range faultCases() {
+		for _, c := range errorCases() {
 			t.Run(c.name, func(t *testing.T) {
 				text := storetest.JoinLines(storetest.ShopLine("file", "photo-1"), "", c.line)
 				_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(text), exchange.ImportOptions{})
@@ -74,9 +74,9 @@ func importFaultsNamed(d *storetest.SharedStore) func(*testing.T) {
 	}
 }
 
-func faultCases() []faultCase {
+func errorCases() []errorCase {
 	long := strings.Repeat("é", 600)
-	return []faultCase{
+	return []errorCase{
 		// What is required.
 		{"no sku", storetest.ChangedShopLine("product", "frame", `"sku":"FRAME",`, ``), "product", "attributes.sku", []string{"is required"}},
 		{"no name", storetest.ChangedShopLine("catalog", "main", `"name":"Main",`, ``), "catalog", "attributes.name", []string{"is required"}},
@@ -162,7 +162,7 @@ func faultCases() []faultCase {
 	}
 }
 
-func importFaultsOfLine(d *storetest.SharedStore) func(*testing.T) {
+func importErrorsOfLine(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
 		for _, c := range []struct {
@@ -187,7 +187,7 @@ func importFaultsOfLine(d *storetest.SharedStore) func(*testing.T) {
 func importReferences(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := d.Store, d.DB
-		for _, c := range []faultCase{
+		for _, c := range []errorCase{
 			{"a catalog's hierarchy", storetest.ShopLine("catalog", "outlet"), "catalog", "attributes.hierarchies.0", []string{`hierarchy "seasons"`}},
 			{"a catalog's price book", storetest.ShopLine("catalog", "outlet"), "catalog", "attributes.pricebook_ids.0.id", []string{`pricebook "standard"`}},
 			{"a rule's catalog", storetest.ShopLine("catalog_rule", "everyone"), "catalog_rule", "attributes.catalog_id", []string{`catalog "main"`}},
@@ -215,15 +215,15 @@ func importReferences(d *storetest.SharedStore) func(*testing.T) {
 					require.Contains(t, strings.Join(told, "\n"), word)
 				}
 				storetest.Import(t, s, storetest.ShopFile)
-				storetest.Import(t, s, storetest.JoinLines(c.line)) // now that the store has it
+				storetest.Import(t, s, storetest.JoinLines(c.line)) // valid after the store has it
 			})
 		}
-		t.Run("each line that refers to what is missing is told", func(t *testing.T) {
+		t.Run("each line with a missing reference is reported", func(t *testing.T) {
 			storetest.DeleteAllRows(t, db)
 			_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(storetest.ShopLine("node", "sale"), storetest.ShopLine("node", "empty"))), exchange.ImportOptions{})
 			require.Len(t, storetest.ImportErrors(t, err), 2)
 		})
-		t.Run("a product's references may be missing", func(t *testing.T) {
+		t.Run("references of products may be missing", func(t *testing.T) {
 			storetest.DeleteAllRows(t, db)
 			storetest.Import(t, s, storetest.JoinLines(storetest.ShopLine("product", "kit"), storetest.ShopLine("product", "jar"), storetest.ShopLine("product", "anvil"), storetest.ShopLine("hierarchy", "seasons"), storetest.ShopLine("node", "sale"), storetest.ShopLine("stock", "chalk")))
 		})
@@ -243,7 +243,7 @@ func importTrees(d *storetest.SharedStore) func(*testing.T) {
 		for _, c := range []struct {
 			name  string
 			lines []string
-			want  []int // lines at fault, of the lines here
+			want  []int // invalid lines, counted in lines
 			words string
 		}{
 			{"a node below itself", []string{node("a", "attic", "a")}, []int{1}, "not be the node itself"},
@@ -267,7 +267,7 @@ func importTrees(d *storetest.SharedStore) func(*testing.T) {
 				require.Equal(t, storetest.ShopFile, storetest.Export(t, s))
 			})
 		}
-		t.Run("a whole tree moves to another hierarchy", func(t *testing.T) {
+		t.Run("a tree moves to another hierarchy", func(t *testing.T) {
 			storetest.DeleteAllRows(t, db)
 			storetest.Import(t, s, storetest.ShopFile)
 			storetest.Import(t, s, storetest.JoinLines(node("tools", "attic", ""), node("hand-tools", "attic", "tools")))
@@ -275,15 +275,15 @@ func importTrees(d *storetest.SharedStore) func(*testing.T) {
 	}
 }
 
-func importFaultsAlone(d *storetest.SharedStore) func(*testing.T) {
+func importErrorsIndependent(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		bad := storetest.ChangedShopLine("hierarchy", "workshop", `"name":"Workshop",`, ``)
 		_, err := d.Import(t.Context(), storetest.Actor, storetest.Source(strings.Replace(storetest.ShopFile, storetest.ShopLine("hierarchy", "workshop"), bad, 1)), exchange.ImportOptions{})
-		require.Equal(t, []string{"attributes.name"}, membersOf(storetest.ImportErrors(t, err)), "its nodes are not to blame")
+		require.Equal(t, []string{"attributes.name"}, membersOf(storetest.ImportErrors(t, err)), "no errors of its nodes")
 	}
 }
 
-func importNothing(d *storetest.SharedStore) func(*testing.T) {
+func importRefused(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
 		storetest.Import(t, s, storetest.ShopFile)
@@ -312,7 +312,7 @@ func importLedger(d *storetest.SharedStore) func(*testing.T) {
 		require.Len(t, faults, 1)
 		require.Equal(t, 2, faults[0].Line)
 		storetest.RequireError(t, faults[0].Err, store.Unprocessable, "quantity", `"anvil"`, "-4 available and 4 allocated")
-		require.Equal(t, before, storetest.Export(t, s), "not even what stands before it")
+		require.Equal(t, before, storetest.Export(t, s), "lines before it are not written either")
 		storetest.RequireStockConsistent(t, d.DB)
 
 		// What is there already counts: the ledger goes on from it.
@@ -330,7 +330,7 @@ func importLedger(d *storetest.SharedStore) func(*testing.T) {
 	}
 }
 
-func importManyFaults(d *storetest.SharedStore) func(*testing.T) {
+func importManyErrors(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		_, err := d.Import(t.Context(), storetest.Actor, storetest.Source(strings.Repeat("{}\n", 250)), exchange.ImportOptions{})
 		var faults *exchange.ImportFaults
@@ -347,7 +347,7 @@ func importManyFaults(d *storetest.SharedStore) func(*testing.T) {
 func importLongLine(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
-		const limit = 64 << 20 // of which a reader may go past by a buffer
+		const limit = 64 << 20 // a reader may exceed it by one buffer
 		long := bytes.Repeat([]byte(" "), limit+2<<20)
 		open := func() (io.ReadCloser, error) {
 			return io.NopCloser(io.MultiReader(strings.NewReader(storetest.ShopLine("file", "photo-1")+"\n"), bytes.NewReader(long))), nil
@@ -359,13 +359,13 @@ func importLongLine(d *storetest.SharedStore) func(*testing.T) {
 	}
 }
 
-func importUnreadable(d *storetest.SharedStore) func(*testing.T) {
+func importReadError(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s, broken := d.Store, errors.New("the disk is gone")
 		for name, open := range map[string]func() (io.ReadCloser, error){
 			"at once": func() (io.ReadCloser, error) { return nil, broken },
 			"midway": func() (io.ReadCloser, error) {
-				return io.NopCloser(io.MultiReader(strings.NewReader(storetest.ShopFile), failing{broken})), nil
+				return io.NopCloser(io.MultiReader(strings.NewReader(storetest.ShopFile), failingReader{broken})), nil
 			},
 		} {
 			t.Run(name, func(t *testing.T) {
@@ -377,12 +377,12 @@ func importUnreadable(d *storetest.SharedStore) func(*testing.T) {
 	}
 }
 
-// failing is a file that cannot be read.
-type failing struct{ err error }
+// failingReader fails each read.
+type failingReader struct{ err error }
 
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
+func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
 
-func importPassed(d *storetest.SharedStore) func(*testing.T) {
+func importIgnored(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		var lines []string
 		for i := range 30 {
@@ -409,6 +409,6 @@ func importPassed(d *storetest.SharedStore) func(*testing.T) {
 		require.Equal(t, []string{"line 1: hierarchy: attributes.shape is not a known member.", "line 1: hierarchy: colour is not a known member.",
 			"line 2: product: attributes.variations.0.odd is not a known member.", "line 2: product: attributes.variations.1.odd is not a known member."}, told)
 		_, err = d.Import(t.Context(), storetest.Actor, open(storetest.JoinLines(lines[31], `{"type":"product","id":5,"odd":1}`)), exchange.ImportOptions{Lenient: true})
-		require.Equal(t, []string{"id"}, membersOf(storetest.ImportErrors(t, err)), "what is wrong stays a fault")
+		require.Equal(t, []string{"id"}, membersOf(storetest.ImportErrors(t, err)), "an invalid known member is still an error")
 	}
 }

@@ -70,39 +70,39 @@ func addFragments(to *ast.QueryDocument, from ast.FragmentDefinitionList, set as
 
 type operationKey struct{}
 
-// askingFor notes the route's operation, where the request asks for GraphQL by
+// withOperation notes the route's operation, where the request asks for GraphQL by
 // Prefer: graphql.
-func askingFor(r *http.Request, operation string) *http.Request {
+func withOperation(r *http.Request, operation string) *http.Request {
 	if !prefers(r, "graphql") {
 		return r
 	}
 	return r.WithContext(context.WithValue(r.Context(), operationKey{}, operation))
 }
 
-// told tells whether the request asks for GraphQL.
-func told(r *http.Request) bool {
+// wantsGraphQLHint tells whether the request asks for GraphQL.
+func wantsGraphQLHint(r *http.Request) bool {
 	_, asked := r.Context().Value(operationKey{}).(string)
 	return asked
 }
 
-// tell names, where it is asked for, what the request is in GraphQL: a header
+// addGraphQLHint names, where it is asked for, what the request is in GraphQL: a header
 // holds the body to send to POST /graphql, of ASCII characters. Variables come
 // as names and values in turn; nil ones are left out. Handlers tell before they
 // ask the resolver, so that what it refuses is told, too. A request that comes
 // to more than maxGraphQL is not.
-func tell(w http.ResponseWriter, r *http.Request, variables ...any) {
+func addGraphQLHint(w http.ResponseWriter, r *http.Request, variables ...any) {
 	operation, asked := r.Context().Value(operationKey{}).(string)
 	if !asked {
 		return
 	}
 	given := map[string]any{}
 	for i := 0; i+1 < len(variables); i += 2 {
-		if value := spell(reflect.ValueOf(variables[i+1])); value != nil {
-			tellNulls(r, value, reflect.TypeOf(variables[i+1]))
+		if value := toGraphQLJSON(reflect.ValueOf(variables[i+1])); value != nil {
+			addNulls(r, value, reflect.TypeOf(variables[i+1]))
 			given[variables[i].(string)] = value
 		}
 	}
-	line := ascii(string(store.Encode(struct {
+	line := escapeNonASCII(string(store.Encode(struct {
 		Query     string         `json:"query"`
 		Variables map[string]any `json:"variables"`
 	}{operations()[operation], given})))
@@ -117,8 +117,8 @@ func tell(w http.ResponseWriter, r *http.Request, variables ...any) {
 	w.Header().Set("Preference-Applied", applied)
 }
 
-// tellNulls adds the members of a PUT that are null to an input, which has none.
-func tellNulls(r *http.Request, input any, shape reflect.Type) {
+// addNulls adds the members of a PUT that are null to an input, which has none.
+func addNulls(r *http.Request, input any, shape reflect.Type) {
 	members, ok := input.(map[string]any)
 	if !ok {
 		return
@@ -131,14 +131,14 @@ func tellNulls(r *http.Request, input any, shape reflect.Type) {
 	}
 }
 
-// tell names the operation of a list, with what pages, sorts and filters it.
-func (p *params) tell(w http.ResponseWriter, r *http.Request, filter any, variables ...any) {
-	tell(w, r, append(variables, "filter", filter, "orderBy", p.order,
+// addGraphQLHint names the operation of a list, with what pages, sorts and filters it.
+func (p *listParams) addGraphQLHint(w http.ResponseWriter, r *http.Request, filter any, variables ...any) {
+	addGraphQLHint(w, r, append(variables, "filter", filter, "orderBy", p.order,
 		"first", p.first, "after", p.after, "last", p.last, "before", p.before, "offset", p.offset)...)
 }
 
-// ofPath is a parameter of the path; nil where the path has none.
-func ofPath(r *http.Request, name string) *string {
+// pathParameter is a parameter of the path; nil where the path has none.
+func pathParameter(r *http.Request, name string) *string {
 	value := r.PathValue(name)
 	if value == "" {
 		return nil
@@ -146,10 +146,10 @@ func ofPath(r *http.Request, name string) *string {
 	return &value
 }
 
-// spell is a resolver's argument as the JSON that GraphQL takes for it: members
+// toGraphQLJSON is a resolver's argument as the JSON that GraphQL takes for it: members
 // by their JSON names, enum values in capitals, without what is nil, and
 // without secrets.
-func spell(v reflect.Value) any {
+func toGraphQLJSON(v reflect.Value) any {
 	if !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() || v.Kind() == reflect.Slice && v.IsNil() {
 		return nil
 	}
@@ -167,11 +167,11 @@ func spell(v reflect.Value) any {
 	case json.RawMessage, promotion.GivenAmount:
 		return value
 	case promotion.CodeUser: // of which GraphQL has lists only
-		return spell(reflect.ValueOf(value.Names()))
+		return toGraphQLJSON(reflect.ValueOf(value.Names()))
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
-		return spell(v.Elem())
+		return toGraphQLJSON(v.Elem())
 	case reflect.String:
 		if v.Type() == reflect.TypeFor[string]() {
 			return v.String()
@@ -183,7 +183,7 @@ func spell(v reflect.Value) any {
 	case reflect.Slice:
 		list := make([]any, v.Len())
 		for i := range list {
-			list[i] = spell(v.Index(i))
+			list[i] = toGraphQLJSON(v.Index(i))
 		}
 		return list
 	case reflect.Struct:
@@ -194,7 +194,7 @@ func spell(v reflect.Value) any {
 			if field.Anonymous || strings.Contains(options, "omitempty") && value.IsZero() {
 				continue
 			}
-			if value := spell(value); value != nil {
+			if value := toGraphQLJSON(value); value != nil {
 				members[name] = value
 			}
 		}
@@ -203,8 +203,8 @@ func spell(v reflect.Value) any {
 	return v.Interface()
 }
 
-// ascii writes JSON with ASCII alone, as headers must be.
-func ascii(text string) string {
+// escapeNonASCII writes JSON with ASCII alone, as headers must be.
+func escapeNonASCII(text string) string {
 	var b strings.Builder
 	for _, c := range text {
 		switch {

@@ -15,15 +15,15 @@ import (
 
 // released are paths of what a release alone decides.
 func released() []string {
-	return []string{productsOf("tools"), productsOf("tools") + "?page[limit]=2&page[offset]=2&include=" + everything, productsOf("tools") + "?sort=-id&page[limit]=2",
-		productsOf("tools") + "?filter=eq(status,live)", "/catalog/products", "/catalog/products/anvil?include=" + everything, "/catalog/hierarchies", "/catalog/nodes", "/catalog/nodes/tools"}
+	return []string{productsOf("tools"), productsOf("tools") + "?page[limit]=2&page[offset]=2&include=" + allIncludes, productsOf("tools") + "?sort=-id&page[limit]=2",
+		productsOf("tools") + "?filter=eq(status,live)", "/catalog/products", "/catalog/products/anvil?include=" + allIncludes, "/catalog/hierarchies", "/catalog/nodes", "/catalog/nodes/tools"}
 }
 
-// TestAKeptAnswerIsTheAnswer: bytes and header are as they were made.
-func TestAKeptAnswerIsTheAnswer(t *testing.T) {
+// TestCachedResponseIsIdentical: bytes and header are as they were made.
+func TestCachedResponseIsIdentical(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		for _, path := range released() {
 			for _, headers := range [][]string{nil, {"Accept-Language", "de-AT,de;q=0.8"}, {"X-Moltin-Currency", "EUR"}, clearance} {
 				made := s.send(t, "GET", path, "", headers...)
@@ -46,12 +46,12 @@ func TestAKeptAnswerIsTheAnswer(t *testing.T) {
 	})
 }
 
-// TestAKeptAnswerTellsWhatItIsAsked: preferences are of a request, and so is
+// TestCachedResponseAddsRequestedHeaders: preferences are of a request, and so is
 // what they bring.
-func TestAKeptAnswerTellsWhatItIsAsked(t *testing.T) {
+func TestCachedResponseAddsRequestedHeaders(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		path := productsOf("tools")
 		for range 2 {
 			require.Empty(t, s.send(t, "GET", path, "").Header().Get("Preference-Applied"))
@@ -66,11 +66,11 @@ func TestAKeptAnswerTellsWhatItIsAsked(t *testing.T) {
 	})
 }
 
-// TestALongAnswerIsSentCompressed to those who take it, the same bytes within.
-func TestALongAnswerIsSentCompressed(t *testing.T) {
+// TestLongResponseIsCompressed to those who take it, the same bytes within.
+func TestLongResponseIsCompressed(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		plain := s.send(t, "GET", productsOf("tools"), "")
 		require.Contains(t, plain.Header().Get("Vary"), "Accept-Encoding")
 		small := s.send(t, "GET", productsOf("tools"), "", "Accept-Encoding", "gzip")
@@ -83,20 +83,20 @@ func TestALongAnswerIsSentCompressed(t *testing.T) {
 	})
 }
 
-// TestAPageThatIsKeptCostsNoStatement, whatever it includes.
-func TestAPageThatIsKeptCostsNoStatement(t *testing.T) {
+// TestCachedPageRunsNoStatement, whatever it includes.
+func TestCachedPageRunsNoStatement(t *testing.T) {
 	t.Parallel()
 	if keptBytes() == 0 {
 		t.Skip("nothing is kept")
 	}
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)), func(c *shop.Config) { c.NoCache = true })
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)), func(c *shop.Config) { c.NoCache = true })
 		for _, path := range released() {
 			if s.send(t, http.MethodGet, path, "").Code == 200 {
-				require.Zero(t, cost(t, s, http.MethodGet, path, ""), path)
+				require.Zero(t, statementCount(t, s, http.MethodGet, path, ""), path)
 			}
 		}
 		long := productsOf("tools") + "?filter=in(id," + strings.Repeat("x,", 600) + "anvil)"
-		require.NotZero(t, cost(t, s, http.MethodGet, long, ""), "what is long is not kept")
+		require.NotZero(t, statementCount(t, s, http.MethodGet, long, ""), "what is long is not kept")
 	})
 }

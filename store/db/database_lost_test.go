@@ -9,9 +9,8 @@ import (
 	"portico/store/storetest"
 )
 
-// databaseAway ends every session of the database while it is read and
-// written. Only PostgreSQL has any.
-func databaseAway(backend storetest.Backend) func(*testing.T) {
+// databaseLost ends all sessions of the database during reads and writes.
+func databaseLost(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.PostgresOnly(t, backend)
 		s, name := storetest.OpenWithStock(t, backend, 0, "a"), storetest.DatabaseName(t, backend)
@@ -30,14 +29,14 @@ func databaseAway(backend storetest.Backend) func(*testing.T) {
 				}
 			}
 		}
-		require.GreaterOrEqual(t, storetest.Available(t, s, "a"), made, "what was answered is written")
-		require.LessOrEqual(t, storetest.Available(t, s, "a"), tried, "and nothing twice")
+		require.GreaterOrEqual(t, storetest.Available(t, s, "a"), made, "acknowledged writes are stored")
+		require.LessOrEqual(t, storetest.Available(t, s, "a"), tried, "no write is stored twice")
 		storetest.RequireLedger(t, backend.SQL(t))
 	}
 }
 
-// databaseBarred lets nobody in for a while.
-func databaseBarred(backend storetest.Backend) func(*testing.T) {
+// databaseUnreachable makes the database refuse connections for a while.
+func databaseUnreachable(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.PostgresOnly(t, backend)
 		s, name := storetest.OpenWithStock(t, backend, 0, "a"), storetest.DatabaseName(t, backend)
