@@ -11,19 +11,19 @@ import (
 	"portico/store/storetest"
 )
 
-// TestSortOrders is the promise about lists of products by name and by price.
+// TestSortOrders tests product lists by name and by price.
 func TestSortOrders(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		t.Run("prices change the order by the clock", ordersByClock(backend))
-		t.Run("a reader who pages keeps their order", ordersPaged(backend))
-		t.Run("names are in the order of the base language", ordersByName(backend))
+		t.Run("scheduled prices change the order", orderByScheduledPrice(backend))
+		t.Run("a cursor keeps the order of its first page", orderPaged(backend))
+		t.Run("names are in the order of the catalog's language", orderByName(backend))
 	})
 }
 
-func ordersByClock(backend storetest.Backend) func(*testing.T) {
+func orderByScheduledPrice(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, clock := salesAt(t, backend, storetest.Noon)
+		s, clock := openSalesShop(t, backend, storetest.Noon)
 		cheapest, dearest := store.Sort{By: store.SortPrice}, store.Sort{By: store.SortPrice, Descending: true}
 		for _, c := range []struct {
 			name, at, currency string
@@ -38,12 +38,12 @@ func ordersByClock(backend storetest.Backend) func(*testing.T) {
 			{"at one", "13:00:00", "USD", cheapest, "tea dress rare"}, // 1600 10000 -
 			{"years before", "2001-01-01T00:00:00Z", "USD", cheapest, "tea dress rare"},
 			{"years later", "2030-01-01T00:00:00Z", "USD", dearest, "dress tea rare"},
-			{"a sale for ever", "12:00:00", "EUR", cheapest, "tea dress rare"}, // 800 8000 -
+			{"a sale without end", "12:00:00", "EUR", cheapest, "tea dress rare"}, // 800 8000 -
 			{"no prices at all", "12:00:00", "CHF", cheapest, "dress rare tea"},
 			{"no prices at all, descending", "12:00:00", "CHF", dearest, "tea rare dress"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				clock.Set(moment(t, c.at))
+				clock.Set(parseTime(t, c.at))
 				v := storetest.View(t, s, release.ShopperContext{Currency: c.currency})
 				require.Equal(t, strings.Fields(c.want), storetest.ProductIDs(t, v, release.ProductQuery{Sort: c.sort}))
 				sku, err := release.NewTerm("sku", "in", []string{"TEA", "RARE", "DRESS"})
@@ -54,17 +54,17 @@ func ordersByClock(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func ordersPaged(backend storetest.Backend) func(*testing.T) {
+func orderPaged(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, clock := salesAt(t, backend, storetest.Noon)
+		s, clock := openSalesShop(t, backend, storetest.Noon)
 		page := func(currency string, p store.Page) (*store.Slice[*release.Product], error) {
 			return storetest.View(t, s, release.ShopperContext{Currency: currency}).Products(t.Context(), release.ProductQuery{Sort: store.Sort{By: store.SortPrice}, Page: p})
 		}
-		clock.Set(moment(t, "12:00:00"))
+		clock.Set(parseTime(t, "12:00:00"))
 		first, err := page("USD", store.Page{First: new(1)})
 		require.NoError(t, err)
 		require.Equal(t, "rare", first.Items[0].ID())
-		clock.Set(moment(t, "12:00:01")) // now: dress tea rare
+		clock.Set(parseTime(t, "12:00:01")) // the order is now dress tea rare
 		anew, err := page("USD", store.Page{First: new(1)})
 		require.NoError(t, err)
 		require.Equal(t, "dress", anew.Items[0].ID())
@@ -77,19 +77,19 @@ func ordersPaged(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "rare", back.Items[0].ID())
 		_, err = page("USD", store.Page{After: &first.Cursors()[0], Before: &anew.Cursors()[0]})
-		require.Error(t, err, "cursors of two orders have no page between them")
+		require.Error(t, err, "cursors of two orders cannot bound a page")
 		require.True(t, store.HasCode(err, store.CursorMismatch))
 		_, err = page("EUR", store.Page{After: &first.Cursors()[0]})
 		storetest.RequireError(t, err, store.CursorMismatch, "after", "another list")
 		for _, epoch := range []int{-1, 1000, 1 << 40} {
-			forged := forgedMember(t, first.Cursors()[0], "e", epoch)
+			forged := forgeMember(t, first.Cursors()[0], "e", epoch)
 			_, err = page("USD", store.Page{After: &forged})
 			storetest.RequireError(t, err, store.CursorMismatch, "after", "another list")
 		}
 	}
 }
 
-func ordersByName(backend storetest.Backend) func(*testing.T) {
+func orderByName(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		lines := []string{`{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`}
 		var refs []string
@@ -99,8 +99,8 @@ func ordersByName(backend storetest.Backend) func(*testing.T) {
 		}
 		lines = append(lines, `{"type":"node","id":"n","attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}},"products":{"data":[`+strings.Join(refs, ",")+`]}}}`)
 		for locale, want := range map[string]string{
-			"de": "j k h b c d i g f e a", // Å and ä are kinds of a
-			"sv": "j k c d i g f a h b e", // and letters of their own after z
+			"de": "j k h b c d i g f e a", // Å and ä sort with a
+			"sv": "j k c d i g f a h b e", // Å and ä sort after z
 		} {
 			t.Run(locale, func(t *testing.T) {
 				s := backend.Open(t)

@@ -16,9 +16,9 @@ import (
 	"portico/store/storetest"
 )
 
-// BenchmarkCodesTogether has 32 clients at once redeem one code, redeem a
-// thousand, and make five codes a request, durably. On PostgreSQL it tells how
-// many transactions that takes.
+// BenchmarkCodesTogether has 32 concurrent clients redeem one code, redeem a thousand codes,
+// and create five codes a request, durably. On PostgreSQL it reports the number of
+// transactions.
 func BenchmarkCodesTogether(b *testing.B) {
 	storetest.EachBackendBenchmark(b, func(b *testing.B, backend storetest.Backend) {
 		s := backend.Open(b, func(c *shop.Config) { c.Synchronous = "FULL" })
@@ -69,8 +69,7 @@ func BenchmarkCodesTogether(b *testing.B) {
 	})
 }
 
-// transactions is how many were committed, by the next number of one; each that
-// writes takes one.
+// transactions returns the number of committed transactions, from the next transaction ID.
 func transactions(b *testing.B, backend storetest.Backend) (n int64) {
 	if backend.Name == "postgres" {
 		require.NoError(b, backend.SQL(b).QueryRow(`SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT)`).Scan(&n))

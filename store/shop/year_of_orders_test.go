@@ -23,19 +23,18 @@ import (
 	"portico/store/storetest"
 )
 
-// growing are the tables whose rows come with time, and go with it.
-var growing = []string{
+// growingTables are the tables whose rows come and go with time.
+var growingTables = []string{
 	"stock_transaction", "stock_change", "code_usage", "code_usage_total", "promotion_code", "code_claim", "promotion_purge", "promotion_archive", "idempotency_key", "job", "api_client", "authored_change",
 	"release", "release_row", "release_product", "release_chunk", "release_index", "release_list", "document", "document_hash",
 }
 
-// TestYearOfOrders is the promise that a busy shop does not grow but by what it sells: once
-// as much time has passed as what happened is kept for, each month ends with as
-// many rows as the one before.
+// TestYearOfOrders checks that a busy shop does not grow once it is older than its retention:
+// each month then ends with as many rows as the one before.
 func TestYearOfOrders(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		y := &year{clock: storetest.NewClock(storetest.Noon), draw: rand.New(rand.NewPCG(storetest.Seed(t, "PORTICO_YEAR_SEED"), 1)),
+		y := &yearTest{clock: storetest.NewClock(storetest.Noon), draw: rand.New(rand.NewPCG(storetest.Seed(t, "PORTICO_YEAR_SEED"), 1)),
 			products: storetest.QuickOrFull(30, 150), orders: storetest.QuickOrFull(3, 15), every: storetest.QuickOrFull(10, 3), months: storetest.QuickOrFull(4, 12)}
 		storetest.FullTestsOnlyOnPostgres(t, backend)
 		if backend.Name == "postgres" {
@@ -56,8 +55,8 @@ func TestYearOfOrders(t *testing.T) {
 			t.Logf("month %d: %v", month+1, months[month])
 		}
 		settled := months[2]
-		for _, name := range append(slices.Clone(growing), "bytes") {
-			most := settled[name]*3/2 + 50 // one month is not as the other
+		for _, name := range append(slices.Clone(growingTables), "bytes") {
+			most := settled[name]*3/2 + 50 // months differ
 			for month, rows := range months[3:] {
 				require.LessOrEqual(t, rows[name], most, "%s in month %d, against %d in month 3", name, month+4, settled[name])
 			}
@@ -69,21 +68,21 @@ func TestYearOfOrders(t *testing.T) {
 	})
 }
 
-// year is a shop and its customers.
-type year struct {
+// yearTest is a shop with its customers.
+type yearTest struct {
 	s     *shop.Store
 	clock *storetest.Clock
 	draw  *rand.Rand
 
-	products, orders, every, months int // orders a day, days between publications
+	products, orders, every, months int // orders per day, days between publications
 
 	ids, prices []string
 	catalog     string
 	sold        int
 }
 
-func (y *year) open(t *testing.T, backend storetest.Backend) {
-	y.s = backend.Open(t, storetest.WithClock(y.clock), keeping(func(r *store.Retention) {
+func (y *yearTest) open(t *testing.T, backend storetest.Backend) {
+	y.s = backend.Open(t, storetest.WithClock(y.clock), withRetention(func(r *store.Retention) {
 		r.StockLedger, r.CodeUsages, r.FinishedJobs, r.RevokedClients = 30*storetest.Day, 30*storetest.Day, 30*storetest.Day, 30*storetest.Day
 	}))
 	text := storetest.GenerateShop(t, y.products, 1)
@@ -92,7 +91,7 @@ func (y *year) open(t *testing.T, backend storetest.Backend) {
 	for line := range strings.Lines(text) {
 		switch storetest.LineType(line) {
 		case "stock":
-			y.ids = append(y.ids, idOf(line))
+			y.ids = append(y.ids, lineID(line))
 		case "product-price":
 			y.prices = append(y.prices, line)
 		}
@@ -102,14 +101,14 @@ func (y *year) open(t *testing.T, backend storetest.Backend) {
 }
 
 var (
-	anAmount = regexp.MustCompile(`"amount":\d+`)
-	anID     = regexp.MustCompile(`"id":"([^"]+)"`)
+	anAmount  = regexp.MustCompile(`"amount":\d+`)
+	idPattern = regexp.MustCompile(`"id":"([^"]+)"`)
 )
 
-func idOf(line string) string { return anID.FindStringSubmatch(line)[1] }
+func lineID(line string) string { return idPattern.FindStringSubmatch(line)[1] }
 
-// month has a promotion of its own; the one of two months ago is deleted.
-func (y *year) month(t *testing.T, month int) {
+// month runs a month with a promotion of its own, and deletes the promotion of two months ago.
+func (y *yearTest) month(t *testing.T, month int) {
 	ctx, now := t.Context(), y.clock.Now()
 	name := fmt.Sprint("month-", month)
 	change := storetest.TenPercentOff(now)
@@ -143,8 +142,8 @@ func (y *year) month(t *testing.T, month int) {
 	require.NoError(t, y.s.Sweep(ctx))
 }
 
-// order reserves, redeems, and sells, or gives all back.
-func (y *year) order(t *testing.T, code string) {
+// order allocates, redeems, and then sells or returns everything.
+func (y *yearTest) order(t *testing.T, code string) {
 	y.sold++
 	order := fmt.Sprint("order-", y.sold)
 	ctx := store.WithIdempotencyKey(t.Context(), &store.IdempotencyKey{Key: order, Operation: "order", Input: order})
@@ -168,8 +167,8 @@ func (y *year) order(t *testing.T, code string) {
 	transact(t.Context(), stock.StockDecrement, 2)
 }
 
-// publish imports prices that changed, and publishes, by a job.
-func (y *year) publish(t *testing.T) {
+// publish imports changed prices and publishes by a job.
+func (y *yearTest) publish(t *testing.T) {
 	var lines strings.Builder
 	for range 5 {
 		lines.WriteString(anAmount.ReplaceAllString(y.prices[y.draw.IntN(len(y.prices))], fmt.Sprintf(`"amount":%d`, 100+y.draw.IntN(10000))))
@@ -178,15 +177,15 @@ func (y *year) publish(t *testing.T) {
 	storetest.Publish(t, y.s, y.catalog)
 }
 
-// measure is how many rows the tables have, and how many bytes the file.
-func (y *year) measure(t *testing.T, backend storetest.Backend) map[string]int {
+// measure returns the number of rows of each table, and the size of the file.
+func (y *yearTest) measure(t *testing.T, backend storetest.Backend) map[string]int {
 	sql, rows := backend.SQL(t), map[string]int{}
-	for _, table := range growing {
+	for _, table := range growingTables {
 		rows[table] = storetest.CountRows(t, sql, table)
 	}
 	size := `SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()`
 	if backend.Name == "postgres" {
-		return rows // what it gives back, and when, is vacuum's affair
+		return rows // PostgreSQL's size depends on autovacuum
 	}
 	var err error
 	rows["bytes"], err = strconv.Atoi(storetest.QueryText(t, sql, size))

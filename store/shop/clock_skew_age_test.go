@@ -17,29 +17,28 @@ import (
 	"portico/store/storetest"
 )
 
-const aYear = 366 * storetest.Day
+const oneYear = 366 * storetest.Day
 
-// aged are the tables of what is done away with by its age, and the times that
-// tell it.
-var aged = map[string][]string{
+// agedTables are the tables whose rows are deleted by age, with the columns of their times.
+var agedTables = map[string][]string{
 	"stock_transaction": {"created_at"}, "code_usage": {"created_at"}, "job": {"finished_at"}, "api_client": {"revoked_at"},
 	"idempotency_key": {"created_at"}, "release": {"superseded_at"}, "signing_key": {"created_at", "signs_at"},
 }
 
-// agedRows counts the rows of each.
+// agedRows counts the rows of each table.
 func agedRows(t *testing.T, db *sql.DB) map[string]int {
 	t.Helper()
 	rows := map[string]int{}
-	for table := range aged {
+	for table := range agedTables {
 		rows[table] = storetest.CountRows(t, db, table)
 	}
 	return rows
 }
 
-// older makes all of it so much older.
-func older(t *testing.T, db *sql.DB, by time.Duration) {
+// makeOlder moves the times of all rows into the past.
+func makeOlder(t *testing.T, db *sql.DB, by time.Duration) {
 	t.Helper()
-	for table, columns := range aged {
+	for table, columns := range agedTables {
 		for _, column := range columns {
 			_, err := db.Exec(fmt.Sprintf(`UPDATE %s SET %s = %[2]s - %d WHERE %[2]s > 0`, table, column, by.Microseconds()))
 			require.NoError(t, err)
@@ -47,18 +46,17 @@ func older(t *testing.T, db *sql.DB, by time.Duration) {
 	}
 }
 
-// off is a clock that is so far from the database's own.
-func off(by time.Duration) *storetest.Clock { return storetest.NewClock(time.Now().Add(by)) }
+// offsetClock returns a clock that differs from the database's by an offset.
+func offsetClock(by time.Duration) *storetest.Clock { return storetest.NewClock(time.Now().Add(by)) }
 
-// brief keeps everything for a month at most.
-var brief = keeping(func(r *store.Retention) {
+// monthRetention keeps everything for at most a month.
+var monthRetention = withRetention(func(r *store.Retention) {
 	r.StockLedger, r.CodeUsages, r.FinishedJobs, r.RevokedClients = 30*storetest.Day, 30*storetest.Day, 30*storetest.Day, 30*storetest.Day
 })
 
-// ageing is something of all that ages: twice the ledger of a product, a use of
-// a code, a job that ended, a client that was revoked, a key, releases that
-// were served just now, and a signing key that was replaced.
-func ageing(t *testing.T, s *shop.Store, name string) {
+// writeAgedRows writes rows that are deleted by age: two ledger entries of a product, a usage
+// of a code, a finished job, a revoked client, a key, old releases and a replaced signing key.
+func writeAgedRows(t *testing.T, s *shop.Store, name string) {
 	t.Helper()
 	_, err := storetest.IncrementWithKey(t, s, "client:a", name)
 	require.NoError(t, err)
@@ -83,25 +81,25 @@ func ageing(t *testing.T, s *shop.Store, name string) {
 	require.NoError(t, err)
 }
 
-// ofAYear opens a store whose clock is off, on a shop to write to.
-func ofAYear(t *testing.T, backend storetest.Backend, by time.Duration) (right, wrong *shop.Store) {
+// openSkewed opens a store with the right clock and one with an offset clock on the same shop.
+func openSkewed(t *testing.T, backend storetest.Backend, by time.Duration) (right, wrong *shop.Store) {
 	t.Helper()
 	now := time.Now()
 	storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: now, UpdatedAt: now})
-	right = backend.Open(t, brief, storetest.WithoutDeltas)
+	right = backend.Open(t, monthRetention, storetest.WithoutDeltas)
 	storetest.Import(t, right, storetest.ShopFile+storetest.PromotionLine("p", "")+"\n"+storetest.CodeLine("p", "MANY", ""))
-	require.NoError(t, right.Sweep(t.Context())) // what is old in the file
-	return right, backend.Open(t, storetest.WithStoreClock(off(by)), brief, storetest.WithoutDeltas)
+	require.NoError(t, right.Sweep(t.Context())) // deletes what is old in the shop file
+	return right, backend.Open(t, storetest.WithStoreClock(offsetClock(by)), monthRetention, storetest.WithoutDeltas)
 }
 
-// stepsOfSecrets has servers replace secrets, and ask for those before, whose
-// clocks are a year ahead, right, and a year behind.
-func stepsOfSecrets(backend storetest.Backend) func(*testing.T) {
+// skewSecrets rotates secrets, and uses the old ones, on servers a year ahead, right and a year
+// behind.
+func skewSecrets(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		world := storetest.NewClock(time.Now())
 		var servers []*shop.Store
-		for _, by := range []time.Duration{aYear, 0, -aYear} {
-			servers = append(servers, backend.Open(t, storetest.WithClock(world), storetest.WithStoreClock(off(by))))
+		for _, by := range []time.Duration{oneYear, 0, -oneYear} {
+			servers = append(servers, backend.Open(t, storetest.WithClock(world), storetest.WithStoreClock(offsetClock(by))))
 		}
 		for _, rotating := range servers {
 			client, first, err := rotating.CreateClient(t.Context(), storetest.Actor, "till", access.Scopes())
@@ -116,7 +114,7 @@ func stepsOfSecrets(backend storetest.Backend) func(*testing.T) {
 					}
 					told, unknown := s.Client(t.Context(), client.ID)
 					require.NoError(t, unknown)
-					require.Equal(t, err == nil, !told.OldSecretUntil.IsZero(), "it is told as it is")
+					require.Equal(t, err == nil, !told.OldSecretUntil.IsZero(), "OldSecretUntil is set while the old secret works")
 					all = append(all, err == nil)
 				}
 				return all
@@ -129,29 +127,29 @@ func stepsOfSecrets(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stepsOfAYearAhead(backend storetest.Backend) func(*testing.T) {
+func skewYearAhead(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		right, ahead := ofAYear(t, backend, aYear)
+		right, ahead := openSkewed(t, backend, oneYear)
 		db := backend.SQL(t)
-		ageing(t, right, "one")
+		writeAgedRows(t, right, "one")
 		had := agedRows(t, db)
 		gauges, err := ahead.Gauges(t.Context())
 		require.NoError(t, err)
 		for _, sweep := range gauges.Sweeps {
-			if sweep.Name != "changes" { // which goes by revisions
+			if sweep.Name != "changes" { // depends on revisions, not on age
 				require.Zero(t, sweep.Due, sweep.Name)
 			}
 		}
 		require.NoError(t, ahead.Sweep(t.Context()))
-		require.Equal(t, had, agedRows(t, db), "it is old by its clock alone")
+		require.Equal(t, had, agedRows(t, db), "old by the server's clock only")
 
-		ageing(t, ahead, "two")
+		writeAgedRows(t, ahead, "two")
 		had = agedRows(t, db)
 		require.NoError(t, right.Sweep(t.Context()))
 		require.NoError(t, ahead.Sweep(t.Context()))
-		require.Equal(t, had, agedRows(t, db), "nor does what it wrote itself go")
+		require.Equal(t, had, agedRows(t, db), "its own rows are kept too")
 
-		older(t, db, aYear+40*storetest.Day)
+		makeOlder(t, db, oneYear+40*storetest.Day)
 		require.NoError(t, ahead.Sweep(t.Context()))
 		clients := storetest.CountRows(t, db, `api_client WHERE revoked_at = 0`)
 		carried := storetest.CountRows(t, db, `(SELECT DISTINCT product_id FROM stock_transaction) AS carried`)
@@ -160,13 +158,13 @@ func stepsOfAYearAhead(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// A year behind, the ledger and the uses of codes say of themselves that they
-// are old, as they do when they are imported.
-func stepsOfAYearBehind(backend storetest.Backend) func(*testing.T) {
+// skewYearBehind: ledger entries and usages of a server a year behind count as old, like
+// imported ones. Other rows do not.
+func skewYearBehind(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		right, behind := ofAYear(t, backend, -aYear)
+		right, behind := openSkewed(t, backend, -oneYear)
 		db := backend.SQL(t)
-		ageing(t, behind, "one")
+		writeAgedRows(t, behind, "one")
 		task := storetest.GenerateCodes(t, behind, promotion.CodeGeneration{PromotionID: "p", Count: 1})
 		stop := storetest.RunWorker(t, behind)
 		require.Equal(t, job.JobSucceeded, storetest.WaitForJob(t, behind, task.ID).State)
@@ -179,23 +177,23 @@ func stepsOfAYearBehind(backend storetest.Backend) func(*testing.T) {
 		}
 		had := rows()
 		require.NoError(t, right.Sweep(t.Context()))
-		require.Equal(t, had, rows(), "what ended just now did not end a year ago")
+		require.Equal(t, had, rows(), "rows that ended just now are kept")
 		clients := storetest.CountRows(t, db, `api_client WHERE revoked_at = 0`)
-		older(t, db, 40*storetest.Day)
+		makeOlder(t, db, 40*storetest.Day)
 		require.NoError(t, behind.Sweep(t.Context()))
-		require.Equal(t, had, rows(), "it is not old by its clock")
+		require.Equal(t, had, rows(), "not old by the server's clock")
 		require.NoError(t, right.Sweep(t.Context()))
 		require.Equal(t, map[string]int{"job": 0, "api_client": clients, "idempotency_key": 0, "release": 3, "signing_key": 1}, rows())
 		require.Equal(t, 2, storetest.Available(t, right, "a"))
 	}
 }
 
-func stepsOfRetries(backend storetest.Backend) func(*testing.T) {
+func skewRetries(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.OpenWithStock(t, backend, 0, "a")
 		right, made := backend.Open(t), 0
-		for _, by := range []time.Duration{25 * time.Hour, -25 * time.Hour, aYear, -aYear} {
-			wrong := backend.Open(t, storetest.WithStoreClock(off(by)))
+		for _, by := range []time.Duration{25 * time.Hour, -25 * time.Hour, oneYear, -oneYear} {
+			wrong := backend.Open(t, storetest.WithStoreClock(offsetClock(by)))
 			for i, servers := range [][2]*shop.Store{{right, wrong}, {wrong, right}, {wrong, wrong}} {
 				key := fmt.Sprintf("%d-%d", by, i)
 				for n, s := range servers {
@@ -211,11 +209,10 @@ func stepsOfRetries(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// The keys of a server that is ahead make room as those of others do.
-func stepsOfKeyRoom(backend storetest.Backend) func(*testing.T) {
+func skewKeyQuota(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.OpenWithStock(t, backend, 0, "a")
-		ahead, db := backend.Open(t, storetest.WithStoreClock(off(aYear)), storetest.WithKeyQuota(5, 0)), backend.SQL(t)
+		ahead, db := backend.Open(t, storetest.WithStoreClock(offsetClock(oneYear)), storetest.WithKeyQuota(5, 0)), backend.SQL(t)
 		made := 0
 		for ; made < 10; made++ {
 			if _, err := storetest.IncrementWithKey(t, ahead, "client:a", fmt.Sprint(made)); err != nil {
@@ -227,9 +224,9 @@ func stepsOfKeyRoom(backend storetest.Backend) func(*testing.T) {
 		for i := range made {
 			replayed, err := storetest.IncrementWithKey(t, ahead, "client:a", fmt.Sprint(i))
 			require.NoError(t, err)
-			require.True(t, replayed, "none is dropped within the hour")
+			require.True(t, replayed, "no key is evicted within the hour")
 		}
-		older(t, db, 2*time.Hour)
+		makeOlder(t, db, 2*time.Hour)
 		right := backend.Open(t, storetest.WithKeyQuota(5, 0))
 		for i := range 5 {
 			_, err := storetest.IncrementWithKey(t, right, "client:a", fmt.Sprint("right", i))
@@ -238,19 +235,19 @@ func stepsOfKeyRoom(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stepsOfPromotions(backend storetest.Backend) func(*testing.T) {
+func skewPromotions(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		right, ahead := backend.Open(t), backend.Open(t, storetest.WithStoreClock(off(aYear)))
+		right, ahead := backend.Open(t), backend.Open(t, storetest.WithStoreClock(offsetClock(oneYear)))
 		storetest.CreatePromotion(t, right, "p", time.Now())
 		require.NoError(t, storetest.AddCodes(right, "p", "HELD", "TOO"))
-		storetest.CreatePromotion(t, ahead, "other", time.Now().Add(aYear))
+		storetest.CreatePromotion(t, ahead, "other", time.Now().Add(oneYear))
 		requireTaken := func(err error) {
 			t.Helper()
 			require.True(t, store.HasCode(err, store.Unprocessable), "%v", err)
 		}
 		requireTaken(storetest.AddCodes(ahead, "other", "HELD"))
 
-		change := promotion.PromotionChange{End: new(time.Now().Add(2 * aYear).Format(storetest.TimeFormat))}
+		change := promotion.PromotionChange{End: new(time.Now().Add(2 * oneYear).Format(storetest.TimeFormat))}
 		tried, err := ahead.UpdatePromotion(t.Context(), storetest.Actor, "p", change, true)
 		require.NoError(t, err)
 		require.Zero(t, tried.CodesDeleted)
@@ -266,7 +263,7 @@ func stepsOfPromotions(backend storetest.Backend) func(*testing.T) {
 		// A file that is brought back on it holds its codes.
 		text := storetest.Export(t, right)
 		there := backend.OtherURL(t)
-		storetest.Import(t, backend.Open(t, func(c *shop.Config) { c.URL = there }, storetest.WithStoreClock(off(3*aYear))), text)
+		storetest.Import(t, backend.Open(t, func(c *shop.Config) { c.URL = there }, storetest.WithStoreClock(offsetClock(3*oneYear))), text)
 		c, err := backend.Open(t, func(c *shop.Config) { c.URL = there }).PromotionCode(t.Context(), "HELD")
 		require.NoError(t, err)
 		require.True(t, c.Held)

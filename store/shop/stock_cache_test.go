@@ -14,8 +14,8 @@ import (
 	"portico/store/storetest"
 )
 
-// shelf is a store with n stock records in memory.
-func shelf(t testing.TB, backend storetest.Backend, n int) (s *shop.Store, ids []string) {
+// cachedStock opens a store with n stock records in memory.
+func cachedStock(t testing.TB, backend storetest.Backend, n int) (s *shop.Store, ids []string) {
 	t.Helper()
 	var rows []stock.Stock
 	at := time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
@@ -27,21 +27,21 @@ func shelf(t testing.TB, backend storetest.Backend, n int) (s *shop.Store, ids [
 	return backend.WithStockCache().Open(t), ids
 }
 
-func TestReadingLiveStockAllocatesForTheAnswerOnly(t *testing.T) {
+func TestStockCacheAllocations(t *testing.T) {
 	storetest.EachBackendSerial(t, func(t *testing.T, backend storetest.Backend) {
-		s, ids := shelf(t, backend, 200)
+		s, ids := cachedStock(t, backend, 200)
 		ctx, limit := context.Background(), 100
 		storetest.Eventually(t, true, func() bool {
 			column := testing.AllocsPerRun(10, func() { _, _ = s.StockColumn(ctx, ids[:100]) })
 			page := testing.AllocsPerRun(10, func() { _, _ = s.StockPage(ctx, store.ListQuery{Page: store.Page{First: &limit}}) })
 			return column <= 3 && page <= 6
-		}, "of a column, and of a page of 100")
+		}, "allocations of a column and of a page of 100")
 	})
 }
 
-func BenchmarkLiveStock(b *testing.B) {
+func BenchmarkStockCache(b *testing.B) {
 	storetest.EachBackendBenchmark(b, func(b *testing.B, backend storetest.Backend) {
-		s, ids := shelf(b, backend, 10_000)
+		s, ids := cachedStock(b, backend, 10_000)
 		ctx := context.Background()
 		for _, n := range []int{25, 100} {
 			b.Run(fmt.Sprintf("column of %d", n), func(b *testing.B) {

@@ -12,7 +12,6 @@ import (
 	"portico/store/storetest"
 )
 
-// TestFacets is the promise of View.Facet.
 func TestFacets(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
@@ -60,7 +59,7 @@ func TestFacets(t *testing.T) {
 				}
 			})
 		}
-		t.Run("of no node", func(t *testing.T) {
+		t.Run("unknown node", func(t *testing.T) {
 			_, err := v.Facet(t.Context(), release.FacetQuery{Attribute: "tags", First: 1, List: release.ProductQuery{NodeID: "nowhere"}})
 			storetest.RequireError(t, err, store.NotFound, "", "nowhere")
 		})

@@ -13,6 +13,20 @@ import (
 	"portico/store/shop"
 )
 
+// The exit codes.
+const (
+	ExitOK      = 0
+	ExitFailure = 1 // the command failed
+	ExitUsage   = 2 // the command line or a variable of the environment is wrong
+)
+
+// UsageError reports a wrong command line. Main adds a hint at --help.
+type UsageError struct{ Reason string }
+
+func (e *UsageError) Error() string { return e.Reason }
+
+func usagef(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
+
 // explain returns the message of an error. For errors of the database, the
 // network and the file system, it says what to do about them.
 func explain(err error) string {
@@ -97,4 +111,9 @@ func explainFile(err error, path string) string {
 		return fmt.Sprintf("%s is on a read-only file system. Choose another path", path)
 	}
 	return ""
+}
+
+// WrongKey says what to do about seal.ErrKey.
+func WrongKey(err error) error {
+	return fmt.Errorf("%w. Set the key that this database was used with, in PORTICO_SEAL_KEY or --key-file", err)
 }

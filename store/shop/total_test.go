@@ -22,20 +22,19 @@ import (
 	"portico/store/storetest"
 )
 
-// TestListTotals is the promise that a long list tells its length without counting it,
-// and that what it tells is what there is, at every commit.
+// TestListTotals checks that totals of long lists are stored, not counted, and match the rows
+// after each commit.
 func TestListTotals(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		t.Run("a total is read, whatever there is", totalsRead(backend))
-		t.Run("some of a list are counted", totalsOfSome(backend))
-		t.Run("totals are what is there, whoever writes at once", totalsRaced(backend))
-		t.Run("a wrong total is found and mended", totalsMended(backend))
+		t.Run("totals are read, not counted", totalsRead(backend))
+		t.Run("totals of filtered lists", totalsFiltered(backend))
+		t.Run("totals match the rows during concurrent writes", totalsConcurrent(backend))
+		t.Run("a sweep corrects wrong totals", totalsCorrected(backend))
 	})
 }
 
-// totalsRead looks at the statements of pages with their totals: none of them
-// counts.
+// totalsRead checks that no statement of a page with its total counts rows.
 func totalsRead(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		d := storetest.NewSharedStore(t, backend)
@@ -53,7 +52,7 @@ func totalsRead(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func totalsOfSome(backend storetest.Backend) func(*testing.T) {
+func totalsFiltered(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		d := storetest.NewSharedStore(t, backend)
 		storetest.CreatePromotion(t, d.Store, "p", storetest.Noon)
@@ -74,31 +73,31 @@ func totalsOfSome(backend storetest.Backend) func(*testing.T) {
 		for id, units := range map[string]int{"none": 0, "one": 1, "many": 9} {
 			_, err := d.CreateStock(t.Context(), storetest.Actor, id, units)
 			require.NoError(t, err)
-			require.Equal(t, min(units, 1), storetest.LedgerTotal(t, t.Context(), d.Store, id), "a line for what there is, and none for nothing")
+			require.Equal(t, min(units, 1), storetest.LedgerTotal(t, t.Context(), d.Store, id), "an entry unless the stock is zero")
 		}
 	}
 }
 
-// totalsRaced has writers of every kind at once, on two servers that sweep and
-// make codes besides, while somebody looks at the totals again and again.
-func totalsRaced(backend storetest.Backend) func(*testing.T) {
+// totalsConcurrent runs writers of all kinds on two servers that sweep and run jobs, while a
+// reader checks the totals.
+func totalsConcurrent(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		seed := storetest.Seed(t, "PORTICO_TOTALS_SEED")
 		clock := storetest.NewClock(storetest.Noon)
 		var told strings.Builder
 		log := slog.New(slog.NewTextHandler(&told, nil))
 		logged := func(config *shop.Config) { config.Log = log }
-		stores := []*shop.Store{backend.Open(t, storetest.WithClock(clock), shortKept, logged), backend.Open(t, storetest.WithClock(clock), shortKept, logged)}
+		stores := []*shop.Store{backend.Open(t, storetest.WithClock(clock), twoDayRetention, logged), backend.Open(t, storetest.WithClock(clock), twoDayRetention, logged)}
 		stop := []func(){storetest.RunWorker(t, stores[0]), storetest.RunWorker(t, stores[1])}
-		scribble := &scribble{t: t, clock: clock}
-		for _, id := range scribble.promotions() {
+		randomWriter := &randomWriter{t: t, clock: clock}
+		for _, id := range randomWriter.promotions() {
 			storetest.CreatePromotion(t, stores[0], id, storetest.Noon)
 		}
 		looking, done := make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(done)
 			for open := true; open; {
-				storetest.RequireTotals(&raced{t}, backend.SQL(t))
+				storetest.RequireTotals(&nonFatalT{t}, backend.SQL(t))
 				select {
 				case <-looking:
 					open = false
@@ -111,7 +110,7 @@ func totalsRaced(backend storetest.Backend) func(*testing.T) {
 			group.Go(func() {
 				draw := rand.New(rand.NewPCG(seed, uint64(writer)))
 				for range storetest.QuickOrFull(30, 600) {
-					scribble.write(stores[writer%2], draw)
+					randomWriter.write(stores[writer%2], draw)
 				}
 			})
 		}
@@ -126,8 +125,8 @@ func totalsRaced(backend storetest.Backend) func(*testing.T) {
 		close(looking)
 		<-done
 		storetest.RequireTotals(t, backend.SQL(t))
-		require.Greater(t, scribble.made.Load(), int64(storetest.QuickOrFull(50, 1000)), "most writes are good")
-		for _, id := range scribble.promotions() {
+		require.Greater(t, randomWriter.made.Load(), int64(storetest.QuickOrFull(50, 1000)), "most writes succeed")
+		for _, id := range randomWriter.promotions() {
 			_, err := stores[0].Promotion(t.Context(), id)
 			if !store.HasCode(err, store.NotFound) {
 				require.NoError(t, err)
@@ -137,12 +136,12 @@ func totalsRaced(backend storetest.Backend) func(*testing.T) {
 		for _, s := range stores {
 			require.NoError(t, s.Close())
 		}
-		require.NotContains(t, told.String(), "mended", "no sweep had to")
+		require.NotContains(t, told.String(), "mended", "no sweep had to correct a total")
 	}
 }
 
-// totalsMended makes every total wrong behind the store's back.
-func totalsMended(backend storetest.Backend) func(*testing.T) {
+// totalsCorrected makes all totals wrong without the store.
+func totalsCorrected(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		d := storetest.NewSharedStore(t, backend)
 		storetest.CreatePromotion(t, d.Store, "p", storetest.Noon)
@@ -171,13 +170,13 @@ func totalsMended(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// raced lets require be used beside the test's own goroutine.
-type raced struct{ *testing.T }
+// nonFatalT lets goroutines of a test use require.
+type nonFatalT struct{ *testing.T }
 
-func (r *raced) FailNow() { r.Fail() }
+func (r *nonFatalT) FailNow() { r.Fail() }
 
-func shortKept(config *shop.Config) {
-	keeping(func(r *store.Retention) { r.CodeUsages, r.StockLedger = 2*storetest.Day, 2*storetest.Day })(config)
+func twoDayRetention(config *shop.Config) {
+	withRetention(func(r *store.Retention) { r.CodeUsages, r.StockLedger = 2*storetest.Day, 2*storetest.Day })(config)
 }
 
 func exportedLines(t *testing.T, s *shop.Store, id string) (codes []string) {
@@ -188,25 +187,25 @@ func exportedLines(t *testing.T, s *shop.Store, id string) (codes []string) {
 	return codes
 }
 
-// scribble is writes at random, most of which are good.
-type scribble struct {
+// randomWriter makes random writes, most of which succeed.
+type randomWriter struct {
 	t     *testing.T
 	clock *storetest.Clock
 	made  atomic.Int64
 }
 
-func (w *scribble) promotions() []string { return []string{"p", "q", "r", "s"} }
+func (w *randomWriter) promotions() []string { return []string{"p", "q", "r", "s"} }
 
-// codes are some, of which others may have some.
-func (w *scribble) codes(draw *rand.Rand) (codes []string) {
+// codes draws codes, which other promotions may have.
+func (w *randomWriter) codes(draw *rand.Rand) (codes []string) {
 	for range 1 + draw.IntN(4) {
 		codes = append(codes, fmt.Sprint("CODE-", draw.IntN(60)))
 	}
 	return store.Unique(codes)
 }
 
-// write makes one write; that it is refused is as good as that it is made.
-func (w *scribble) write(s *shop.Store, draw *rand.Rand) {
+// write makes one random write. A refused write also counts.
+func (w *randomWriter) write(s *shop.Store, draw *rand.Rand) {
 	ctx := context.Background()
 	id, codes := w.promotions()[draw.IntN(4)], w.codes(draw)
 	kind := draw.IntN(16)
@@ -222,11 +221,11 @@ func (w *scribble) write(s *shop.Store, draw *rand.Rand) {
 	case errors.As(err, &faults):
 	case store.HasCode(err, store.NotFound), store.HasCode(err, store.Unprocessable), store.HasCode(err, store.Conflict), store.HasCode(err, store.Invalid), store.HasCode(err, store.RateLimited):
 	default:
-		w.t.Errorf("a writer is told %v", err)
+		w.t.Errorf("a writer got %v", err)
 	}
 }
 
-func (w *scribble) draw(ctx context.Context, s *shop.Store, draw *rand.Rand, kind int, id string, codes []string) error {
+func (w *randomWriter) draw(ctx context.Context, s *shop.Store, draw *rand.Rand, kind int, id string, codes []string) error {
 	now := w.clock.Now()
 	switch kind {
 	case 0, 1, 2:
@@ -242,7 +241,7 @@ func (w *scribble) draw(ctx context.Context, s *shop.Store, draw *rand.Rand, kin
 			_, _ = s.CancelJob(ctx, storetest.Actor, task.ID)
 		}
 		return err
-	case 8: // ends, and begins anew, or is automatic, or no more
+	case 8: // moves the end, or toggles automatic
 		change := promotion.PromotionChange{Start: new("2024-01-01"), End: new(now.Add(time.Duration(draw.IntN(3)-1) * storetest.Day).Format(storetest.TimeFormat))}
 		if draw.IntN(2) == 0 {
 			change = promotion.PromotionChange{Automatic: new(draw.IntN(2) == 0)}
@@ -270,9 +269,9 @@ func (w *scribble) draw(ctx context.Context, s *shop.Store, draw *rand.Rand, kin
 	}
 }
 
-// importCodes imports codes: some are there, some were another promotion's or
-// had another id, and one may be what cannot be written.
-func (w *scribble) importCodes(ctx context.Context, s *shop.Store, draw *rand.Rand, id string, codes []string) error {
+// importCodes imports codes, of which some exist, some belong to another promotion or ID, and
+// one may be invalid.
+func (w *randomWriter) importCodes(ctx context.Context, s *shop.Store, draw *rand.Rand, id string, codes []string) error {
 	lines := []string{storetest.PromotionLine(id, "")}
 	for _, name := range codes {
 		lines = append(lines, strings.Replace(storetest.CodeLine(id, name, fmt.Sprintf(`,"used":%d`, draw.IntN(3))), `"id-`, fmt.Sprintf(`"id-%d-`, draw.IntN(2)), 1))
@@ -281,9 +280,9 @@ func (w *scribble) importCodes(ctx context.Context, s *shop.Store, draw *rand.Ra
 	return err
 }
 
-// importUsages imports uses of codes, some of which are there, perhaps as those
-// of another promotion, and some of references that are taken.
-func (w *scribble) importUsages(ctx context.Context, s *shop.Store, draw *rand.Rand, id string, codes []string) error {
+// importUsages imports usages, of which some exist, perhaps of another promotion, and some have
+// taken references.
+func (w *randomWriter) importUsages(ctx context.Context, s *shop.Store, draw *rand.Rand, id string, codes []string) error {
 	lines := []string{storetest.PromotionLine(id, "")}
 	for _, code := range codes {
 		lines = append(lines, fmt.Sprintf(`{"type":"code_usage","id":"use-%d","promotion_id":%q,"code":%q,"units":1,"reference":"order-%d","created_at":"2024-05-29T00:00:00.000Z"}`,
@@ -293,9 +292,8 @@ func (w *scribble) importUsages(ctx context.Context, s *shop.Store, draw *rand.R
 	return err
 }
 
-// stock changes stock of some products, of which there may be too little, or
-// imports lines of the ledger, or a balance.
-func (w *scribble) stock(ctx context.Context, s *shop.Store, draw *rand.Rand) error {
+// stock changes stock, perhaps by more than there is, or imports ledger entries or a balance.
+func (w *randomWriter) stock(ctx context.Context, s *shop.Store, draw *rand.Rand) error {
 	product := func() string { return fmt.Sprint("product-", draw.IntN(5)) }
 	switch draw.IntN(6) {
 	case 0:

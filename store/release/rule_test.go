@@ -15,19 +15,18 @@ import (
 	"portico/store/storetest"
 )
 
-// TestCatalogRules is the promise about which catalog a shopper sees (DESIGN 8). The
-// choice itself is tested as a table beside it; here it is read, kept, changed
-// and timed by a real store.
+// TestCatalogRules checks which catalog a shopper sees. TestWhichRuleWins tests the choice itself;
+// these tests store, change and schedule rules.
 func TestCatalogRules(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		t.Run("imported rules lead shoppers to their catalogs", rulesImported(backend))
-		t.Run("of two rules as good and as old the one imported first wins", rulesInOrder(backend))
-		t.Run("a schedule begins and ends at its instants, by the clock", rulesByTheClock(backend))
-		t.Run("a view goes on with the catalog it was made with, and explains that one", rulesOnce(backend))
-		t.Run("a rule counts at once, here and in another open store", rulesAtOnce(backend))
-		t.Run("choosing costs no statement once the rules are known", rulesKept(backend))
-		t.Run("an explanation says what is chosen", rulesExplained(backend))
+		t.Run("imported rules", rulesImported(backend))
+		t.Run("of equal rules the one imported first wins", rulesInOrder(backend))
+		t.Run("schedules", rulesScheduled(backend))
+		t.Run("a view keeps its catalog", rulesKeepView(backend))
+		t.Run("a new rule applies at once, also on another server", rulesApplyAtOnce(backend))
+		t.Run("choosing a catalog runs no statements once rules are cached", rulesCached(backend))
+		t.Run("explanations", rulesExplained(backend))
 	})
 }
 
@@ -49,7 +48,7 @@ func rulesImported(backend storetest.Backend) func(*testing.T) {
 			require.Equal(t, c.want, storetest.ShopperCatalog(t, s, c.shopper), c.name)
 		}
 		require.NoError(t, s.DeleteCatalogRule(t.Context(), storetest.Actor, "everyone"))
-		require.Equal(t, "main", storetest.ShopperCatalog(t, s, release.ShopperContext{}), "without a rule the oldest catalog")
+		require.Equal(t, "main", storetest.ShopperCatalog(t, s, release.ShopperContext{}), "the oldest catalog without a rule")
 	}
 }
 
@@ -62,11 +61,11 @@ func rulesInOrder(backend storetest.Backend) func(*testing.T) {
 		storetest.Import(t, s, storetest.JoinLines(storetest.OutletRuleLine("z-first", `"channels":["kiosk"],`), toMain("a-second")))
 		require.Equal(t, "outlet", storetest.ShopperCatalog(t, s, release.ShopperContext{Channel: "kiosk"}))
 		storetest.Import(t, s, storetest.JoinLines(toMain("a-second"), storetest.OutletRuleLine("z-first", `"channels":["kiosk","stall"],`)))
-		require.Equal(t, "outlet", storetest.ShopperCatalog(t, s, release.ShopperContext{Channel: "kiosk"}), "a change keeps the order of the first import")
+		require.Equal(t, "outlet", storetest.ShopperCatalog(t, s, release.ShopperContext{Channel: "kiosk"}), "a change keeps the order")
 	}
 }
 
-func rulesByTheClock(backend storetest.Backend) func(*testing.T) {
+func rulesScheduled(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		s := storetest.OpenPublished(t, backend, storetest.WithClock(clock))
@@ -92,7 +91,7 @@ func rulesByTheClock(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func rulesOnce(backend storetest.Backend) func(*testing.T) {
+func rulesKeepView(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenPublished(t, backend)
 		v := storetest.View(t, s, release.ShopperContext{Channel: "web"})
@@ -105,7 +104,7 @@ func rulesOnce(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func rulesAtOnce(backend storetest.Backend) func(*testing.T) {
+func rulesApplyAtOnce(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		here, there := storetest.OpenPublished(t, backend), backend.Open(t)
 		kiosk := release.ShopperContext{Channel: "kiosk"}
@@ -124,7 +123,7 @@ func rulesAtOnce(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func rulesKept(backend storetest.Backend) func(*testing.T) {
+func rulesCached(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenPublished(t, backend)
 		// What was just published is noticed once more, as another process's.
@@ -156,7 +155,7 @@ func rulesExplained(backend storetest.Backend) func(*testing.T) {
 		storetest.Import(t, s, storetest.ShopFile)
 		x = explain(release.ShopperContext{})
 		require.Equal(t, release.ResolvedToNothing, x.Reason)
-		require.Equal(t, release.DropNotPublished, x.Candidates[0].Dropped, "which says what to do about it")
+		require.Equal(t, release.DropNotPublished, x.Candidates[0].Dropped, "dropped because not published")
 		storetest.Publish(t, s, "outlet")
 		x = explain(release.ShopperContext{})
 		require.Equal(t, []any{release.ResolvedByAge, "outlet"}, []any{x.Reason, x.Catalog.ID})

@@ -16,7 +16,7 @@ import (
 	"portico/store/storetest"
 )
 
-// password is one that is found nowhere but where it was put.
+// password is a text that occurs nowhere else.
 const password = "xyzzy-hunter2-plugh"
 
 func secret(text string) *gateway.Secret {
@@ -24,21 +24,20 @@ func secret(text string) *gateway.Secret {
 	return &s
 }
 
-// whole is the first configuration of the card processor.
-func whole() gateway.GatewayChange {
+// cardProcessor is a complete configuration of the card processor.
+func cardProcessor() gateway.GatewayChange {
 	return gateway.GatewayChange{MerchantID: new("m-1"), Username: new("shop"), Password: secret(password), Enabled: new(true)}
 }
 
-// TestGateways is the promise about the gateways' configuration (DESIGN 7).
 func TestGateways(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		t.Run("each is listed, disabled until it is configured", gatewaysListed(backend))
+		t.Run("all gateways are listed, disabled until configured", gatewaysListed(backend))
 		t.Run("a change merges", gatewayMerged(backend))
-		t.Run("a change that is wrong changes nothing", gatewayRefused(backend))
-		t.Run("the password is sealed, and nowhere else", gatewaySealed(backend))
-		t.Run("changes made at once all count", gatewayRaced(backend))
-		t.Run("an import leaves the password", gatewayImported(backend))
+		t.Run("an invalid change changes nothing", gatewayRefused(backend))
+		t.Run("the password is stored only sealed", gatewaySealed(backend))
+		t.Run("concurrent changes all apply", gatewayConcurrent(backend))
+		t.Run("an import keeps the password", gatewayImported(backend))
 	})
 }
 
@@ -54,7 +53,7 @@ func gatewaysListed(backend storetest.Backend) func(*testing.T) {
 		for _, slug := range []string{"", "stripe", "CARD_PROCESSOR"} {
 			_, err := s.Gateway(t.Context(), slug)
 			storetest.RequireError(t, err, store.NotFound, "slug", "card_processor and manual")
-			_, err = s.UpdateGateway(t.Context(), storetest.Actor, slug, whole())
+			_, err = s.UpdateGateway(t.Context(), storetest.Actor, slug, cardProcessor())
 			storetest.RequireError(t, err, store.NotFound, "slug")
 		}
 	}
@@ -64,7 +63,7 @@ func gatewayMerged(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		s := backend.Open(t, storetest.WithClock(clock))
-		g, err := s.UpdateGateway(t.Context(), storetest.Actor, "card_processor", whole())
+		g, err := s.UpdateGateway(t.Context(), storetest.Actor, "card_processor", cardProcessor())
 		require.NoError(t, err)
 		require.Equal(t, &gateway.Gateway{Slug: gateway.GatewayCardProcessor, Name: "Card Processor", Enabled: true, MerchantID: "m-1", Login: "shop",
 			PasswordSet: true, Fingerprint: g.Fingerprint, ChangedAt: storetest.Noon, ChangedBy: storetest.Actor}, g)
@@ -96,17 +95,17 @@ func gatewayMerged(backend storetest.Backend) func(*testing.T) {
 		}
 		again, err := s.UpdateGateway(t.Context(), storetest.Actor, "card_processor", gateway.GatewayChange{Password: secret(password)})
 		require.NoError(t, err)
-		require.Equal(t, g.Fingerprint, again.Fingerprint, "of the same password")
+		require.Equal(t, g.Fingerprint, again.Fingerprint, "the password did not change")
 		other, err := s.UpdateGateway(t.Context(), storetest.Actor, "card_processor", gateway.GatewayChange{Password: secret("another")})
 		require.NoError(t, err)
 		require.NotEqual(t, g.Fingerprint, other.Fingerprint)
 		manual, err := s.UpdateGateway(t.Context(), storetest.Actor, "manual", gateway.GatewayChange{Enabled: new(true)})
-		require.NoError(t, err, "which needs no credentials")
+		require.NoError(t, err, "manual needs no credentials")
 		require.True(t, manual.Enabled)
 		manual, err = s.UpdateGateway(t.Context(), storetest.Actor, "manual", gateway.GatewayChange{Name: new("Manual"), Enabled: new(false), Test: new(false), MerchantID: new(""), Username: new(""), Password: secret("")})
-		require.NoError(t, err, "what was read of it, sent back whole")
+		require.NoError(t, err, "sending back all that was read")
 		require.False(t, manual.Enabled)
-		require.Empty(t, s.SecretMark(secret(gateway.SecretMask)), "no secret is marked")
+		require.Empty(t, s.SecretMark(secret(gateway.SecretMask)), "the mask has no mark")
 		require.NotEmpty(t, s.SecretMark(secret("")))
 	}
 }
@@ -115,7 +114,7 @@ func gatewayRefused(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
 		change := func(with func(*gateway.GatewayChange)) gateway.GatewayChange {
-			c := whole()
+			c := cardProcessor()
 			with(&c)
 			return c
 		}
@@ -135,7 +134,7 @@ func gatewayRefused(backend storetest.Backend) func(*testing.T) {
 			{"a long password", "card_processor", change(func(c *gateway.GatewayChange) { c.Password = secret(long) }), store.Unprocessable, []string{"password"}},
 			{"NUL in the password", "card_processor", change(func(c *gateway.GatewayChange) { c.Password = secret("a\x00" + password) }), store.Invalid, []string{"password"}},
 			{"a long name", "card_processor", change(func(c *gateway.GatewayChange) { c.Name = &long }), store.Unprocessable, []string{"name"}},
-			{"credentials of the manual gateway", "manual", whole(), store.Unprocessable, []string{"merchant_id", "username", "password"}},
+			{"credentials of the manual gateway", "manual", cardProcessor(), store.Unprocessable, []string{"merchant_id", "username", "password"}},
 		} {
 			_, err := s.UpdateGateway(t.Context(), storetest.Actor, c.slug, c.change)
 			require.Error(t, err, c.name)
@@ -148,7 +147,7 @@ func gatewayRefused(backend storetest.Backend) func(*testing.T) {
 			require.NotContains(t, fmt.Sprintf("%v %+v", err, err), password, c.name)
 			require.Equal(t, 0, storetest.CountRows(t, backend.SQL(t), "gateway"), c.name)
 		}
-		_, err := backend.Open(t, func(c *shop.Config) { c.Sealer = nil }).UpdateGateway(t.Context(), storetest.Actor, "card_processor", whole())
+		_, err := backend.Open(t, func(c *shop.Config) { c.Sealer = nil }).UpdateGateway(t.Context(), storetest.Actor, "card_processor", cardProcessor())
 		require.ErrorContains(t, err, "key that seals secrets")
 	}
 }
@@ -156,7 +155,7 @@ func gatewayRefused(backend storetest.Backend) func(*testing.T) {
 func gatewaySealed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
-		g, err := s.UpdateGateway(t.Context(), storetest.Actor, "card_processor", whole())
+		g, err := s.UpdateGateway(t.Context(), storetest.Actor, "card_processor", cardProcessor())
 		require.NoError(t, err)
 		require.NotContains(t, fmt.Sprintf("%+v %#v", g, *g), password)
 		require.NotContains(t, storetest.Export(t, s), password)
@@ -175,20 +174,20 @@ func gatewaySealed(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, g, read)
 		bare, err := backend.Open(t, func(c *shop.Config) { c.Sealer = nil }).Gateway(t.Context(), "card_processor")
-		require.NoError(t, err, "who has no key sees that there is a password")
+		require.NoError(t, err, "a server without the key still sees that there is a password")
 		require.True(t, bare.PasswordSet)
 		require.Empty(t, bare.Fingerprint)
 	}
 }
 
-func gatewayRaced(backend storetest.Backend) func(*testing.T) {
+func gatewayConcurrent(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, other := backend.Open(t), backend.Open(t)
 		failures := make([]error, 20)
 		var group sync.WaitGroup
 		for i := range failures {
 			on := []*shop.Store{s, other}[i%2]
-			change := whole()
+			change := cardProcessor()
 			if i%4 < 2 {
 				change.Name = new("Cards")
 			} else {
@@ -210,7 +209,7 @@ func gatewayRaced(backend storetest.Backend) func(*testing.T) {
 func gatewayImported(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
-		g, err := s.UpdateGateway(t.Context(), storetest.Actor, "card_processor", whole())
+		g, err := s.UpdateGateway(t.Context(), storetest.Actor, "card_processor", cardProcessor())
 		require.NoError(t, err)
 		storetest.Import(t, s, storetest.ShopFile)
 		after, err := s.Gateway(t.Context(), "card_processor")

@@ -10,8 +10,7 @@ import (
 	"portico/store/storetest"
 )
 
-// TestLocales is the promise about the language of a product's texts: RFC 4647's
-// look-up of what the shopper asked for, then the base text.
+// TestLocales checks the language of a product's texts: RFC 4647 lookup, then the base text.
 func TestLocales(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
@@ -66,10 +65,10 @@ func TestLocales(t *testing.T) {
 				for _, product := range slice.Items {
 					names = append(names, product.Name())
 				}
-				require.Contains(t, names, c.text, "in a list too")
+				require.Contains(t, names, c.text, "also in a list")
 			})
 		}
-		t.Run("a filter compares the base text", func(t *testing.T) {
+		t.Run("filters compare the base text", func(t *testing.T) {
 			v := storetest.View(t, s, release.ShopperContext{Locale: "fr"})
 			for name, want := range map[string][]string{"Brush": {"brush"}, "Pinceau": {}, "brush": {}} {
 				term, err := release.NewTerm("name", "eq", []string{name})

@@ -17,7 +17,7 @@ import (
 	"portico/store/storetest"
 )
 
-func salesAt(t *testing.T, backend storetest.Backend, at time.Time) (*shop.Store, *storetest.Clock) {
+func openSalesShop(t *testing.T, backend storetest.Backend, at time.Time) (*shop.Store, *storetest.Clock) {
 	t.Helper()
 	clock := storetest.NewClock(at)
 	s := backend.Open(t, storetest.WithClock(clock))
@@ -27,13 +27,12 @@ func salesAt(t *testing.T, backend storetest.Backend, at time.Time) (*shop.Store
 	return s, clock
 }
 
-// TestSalePrices is the promise about prices that change by the clock, without a new
-// release, and about what children cost (DESIGN 8, Price; issue "Who sees
-// what", Prices).
+// TestSalePrices checks prices that change with time without a new release, and prices of
+// children.
 func TestSalePrices(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		s, clock := salesAt(t, backend, storetest.Noon.Add(-24*time.Hour))
+		s, clock := openSalesShop(t, backend, storetest.Noon.Add(-24*time.Hour))
 		const (
 			sales    = "DESIGN 8, of overlapping sales the shortest wins"
 			books    = "DESIGN 8, the highest price book with a price in that currency"
@@ -42,9 +41,9 @@ func TestSalePrices(t *testing.T) {
 		)
 		for _, c := range []struct {
 			source, name, product string
-			at                    string // on 30 May 2024, unless it has a date
+			at                    string // on 2024-05-30 unless it has a date
 			currency              string
-			want                  string // price, or price (original) sale until expiry, or none
+			want                  string // "price", "price (original) sale until expiry" or "none"
 		}{
 			// Sales: from its first instant until just before its last; of several the shortest.
 			{sales, "one sale", "tea", "11:59:59.999", "USD", "1800 (2000) month until 2024-06-01T00:00:00"},
@@ -74,27 +73,27 @@ func TestSalePrices(t *testing.T) {
 			{children, "and the parent's where it has none in the currency", "dress-own", "12:00:00", "EUR", "100"},
 		} {
 			t.Run(c.source+": "+c.name, func(t *testing.T) {
-				clock.Set(moment(t, c.at))
+				clock.Set(parseTime(t, c.at))
 				v := storetest.View(t, s, release.ShopperContext{Currency: c.currency})
-				require.Equal(t, c.want, saleOf(t, storetest.FindProduct(t, v, c.product)))
+				require.Equal(t, c.want, priceText(t, storetest.FindProduct(t, v, c.product)))
 			})
 		}
-		t.Run("tiers change with the sale", func(t *testing.T) {
-			for at, want := range map[string]string{ // the base's stay where they are lower
+		t.Run("tiers of sales", func(t *testing.T) {
+			for at, want := range map[string]string{ // base tiers that are lower remain
 				"2024-04-01T00:00:00Z": "pair 2: 1950, box 10: 1900, crate 100: 1300", "12:00:00": "pair 2: 1400", "13:00:00": "crate 100: 1300",
 			} {
-				clock.Set(moment(t, at))
+				clock.Set(parseTime(t, at))
 				requireTiers(t, storetest.FindProduct(t, storetest.View(t, s, release.ShopperContext{}), "tea"), want)
 			}
-			clock.Set(moment(t, "11:00:00"))
+			clock.Set(parseTime(t, "11:00:00"))
 			requireTiers(t, storetest.FindProduct(t, storetest.View(t, s, release.ShopperContext{}), "dress-red-l"), "two 2: 8500")
-			clock.Set(moment(t, "05:00:00"))
+			clock.Set(parseTime(t, "05:00:00"))
 			requireTiers(t, storetest.FindProduct(t, storetest.View(t, s, release.ShopperContext{}), "dress"), "two 2: 9000, six 6: 8800")
 			child := storetest.FindProduct(t, storetest.View(t, s, release.ShopperContext{}), "dress-red-l")
-			require.Equal(t, "9000 (9500) dawn until 2024-05-30T06:00:00", saleOf(t, child))
+			require.Equal(t, "9000 (9500) dawn until 2024-05-30T06:00:00", priceText(t, child))
 			requireTiers(t, child, "two 2: 8500, six 6: 8300")
 		})
-		t.Run("a sale's own tiers are exported, and imported again", func(t *testing.T) {
+		t.Run("tiers of sales survive export and import", func(t *testing.T) {
 			var file, again strings.Builder
 			_, err := s.Export(t.Context(), &file, exchange.ExportOptions{})
 			require.NoError(t, err)
@@ -106,18 +105,18 @@ func TestSalePrices(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, file.String(), again.String())
 		})
-		t.Run("a view keeps its moment", func(t *testing.T) {
-			clock.Set(moment(t, "12:00:00"))
+		t.Run("a view keeps its time", func(t *testing.T) {
+			clock.Set(parseTime(t, "12:00:00"))
 			v := storetest.View(t, s, release.ShopperContext{})
-			clock.Set(moment(t, "13:00:00"))
-			require.Contains(t, saleOf(t, storetest.FindProduct(t, v, "tea")), "hour until")
-			require.Contains(t, saleOf(t, storetest.FindProduct(t, storetest.View(t, s, release.ShopperContext{}), "tea")), "late hour until")
+			clock.Set(parseTime(t, "13:00:00"))
+			require.Contains(t, priceText(t, storetest.FindProduct(t, v, "tea")), "hour until")
+			require.Contains(t, priceText(t, storetest.FindProduct(t, storetest.View(t, s, release.ShopperContext{}), "tea")), "late hour until")
 		})
 	})
 }
 
-// moment is a time of 30 May 2024, or any other with its date.
-func moment(t *testing.T, text string) time.Time {
+// parseTime parses a time of 2024-05-30, or a time with a date.
+func parseTime(t *testing.T, text string) time.Time {
 	t.Helper()
 	if !strings.Contains(text, "T") {
 		text = "2024-05-30T" + text + "Z"
@@ -127,9 +126,9 @@ func moment(t *testing.T, text string) time.Time {
 	return at
 }
 
-// saleOf writes a product's price on a line, a + for an amount with tax, and
-// holds the typed members against the document.
-func saleOf(t *testing.T, p *release.Product) string {
+// priceText returns a product's price as text, with + for an amount that includes tax. It
+// checks that the typed members equal the JSON.
+func priceText(t *testing.T, p *release.Product) string {
 	t.Helper()
 	members := storetest.ProductJSON(t, p)
 	meta := members["meta"].(map[string]any)
@@ -179,7 +178,7 @@ func requireTiers(t *testing.T, p *release.Product, want string) {
 		tiers = append(tiers, fmt.Sprintf("%s %d: %s", tier.Name, tier.MinimumQuantity, tier.Price.Amount()))
 		require.EqualValues(t, tier.MinimumQuantity, storetest.JSONAt(t, members, "attributes", "tiers", tier.Name, "minimum_quantity"))
 		require.Equal(t, tier.Price.Amount(), fmt.Sprintf("%.0f", storetest.JSONAt(t, members, "attributes", "tiers", tier.Name, "price", "USD", "amount")))
-		shown := cmpOr(tier.DisplayPrice.WithTax, tier.DisplayPrice.WithoutTax)
+		shown := firstOf(tier.DisplayPrice.WithTax, tier.DisplayPrice.WithoutTax)
 		require.Contains(t, fmt.Sprint(storetest.JSONAt(t, members, "meta", "tiers", tier.Name, "display_price")), shown.Formatted)
 	}
 	require.Equal(t, want, strings.Join(tiers, ", "))
@@ -187,38 +186,37 @@ func requireTiers(t *testing.T, p *release.Product, want string) {
 	require.Len(t, storetest.JSONAt(t, members, "meta", "tiers"), len(tiers))
 }
 
-func cmpOr[T any](a, b *T) *T {
+func firstOf[T any](a, b *T) *T {
 	if a != nil {
 		return a
 	}
 	return b
 }
 
-// TestVariantPrices is the promise about what a parent and its children tell of each
-// other (spec: Catalog product, meta).
-func TestVariantPrices(t *testing.T) {
+// TestVariants checks what parents and their children show of each other.
+func TestVariants(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		s, _ := salesAt(t, backend, storetest.Noon)
+		s, _ := openSalesShop(t, backend, storetest.Noon)
 		v := storetest.View(t, s, release.ShopperContext{})
 		parent := storetest.FindProduct(t, v, "dress")
-		t.Run("a parent's variations and options by sort order", func(t *testing.T) {
-			require.Equal(t, "Colour: Blue Red; Size: S L", variationsOf(parent.Variations()))
+		t.Run("variations and options in sort order", func(t *testing.T) {
+			require.Equal(t, "Colour: Blue Red; Size: S L", variationsText(parent.Variations()))
 			require.Empty(t, parent.ChildVariations())
 			require.Nil(t, storetest.JSONAt(t, storetest.ProductJSON(t, parent), "meta", "variations").([]any)[0].(map[string]any)["option"])
 		})
-		t.Run("a child's options, one of each variation", func(t *testing.T) {
+		t.Run("options of a child", func(t *testing.T) {
 			child := storetest.FindProduct(t, v, "dress-red-l")
 			require.Empty(t, child.Variations())
-			require.Equal(t, "Colour=Red: Blue Red; Size=L: S L", variationsOf(child.ChildVariations()))
-			require.Equal(t, "Colour=Blue: Blue Red", variationsOf(storetest.FindProduct(t, v, "dress-own").ChildVariations()), "which has no size")
+			require.Equal(t, "Colour=Red: Blue Red; Size=L: S L", variationsText(child.ChildVariations()))
+			require.Equal(t, "Colour=Blue: Blue Red", variationsText(storetest.FindProduct(t, v, "dress-own").ChildVariations()), "which has no size")
 		})
-		t.Run("the matrix, nested by variation", func(t *testing.T) {
+		t.Run("variation matrix", func(t *testing.T) {
 			require.JSONEq(t, `{"red":{"s":"dress-red-s","l":"dress-red-l"},"blue":{"l":"dress-blue-l"}}`, string(parent.VariationMatrix()))
-			require.Equal(t, [][]string{{"blue", "l"}, {"red", "s"}, {"red", "l"}}, parent.ChildOptionIDs(), "by the place of the colour, then of the size")
-			require.Equal(t, []string{"dress-blue-l", "dress-own", "dress-red-s", "dress-red-l"}, parent.ChildIDs(), "likewise, also those no choice leads to: without a size, last of its colour")
+			require.Equal(t, [][]string{{"blue", "l"}, {"red", "s"}, {"red", "l"}}, parent.ChildOptionIDs(), "by colour, then size")
+			require.Equal(t, []string{"dress-blue-l", "dress-own", "dress-red-s", "dress-red-l"}, parent.ChildIDs(), "by colour, then size; a child without a size is last of its colour")
 		})
-		t.Run("the child of a choice", func(t *testing.T) {
+		t.Run("child of chosen options", func(t *testing.T) {
 			for choice, want := range map[string]string{
 				"red s": "dress-red-s", "s red": "dress-red-s", "red red l": "dress-red-l", "blue s": "", "red": "", "": "",
 				"red s l": "", "red s blue": "", "green s": "", "red s nonsense": "",
@@ -227,7 +225,7 @@ func TestVariantPrices(t *testing.T) {
 			}
 			require.Empty(t, storetest.FindProduct(t, v, "tea").ChildID([]string{"red", "s"}))
 		})
-		t.Run("modifiers that exist, in order", func(t *testing.T) {
+		t.Run("existing modifiers in order", func(t *testing.T) {
 			child := storetest.FindProduct(t, v, "dress-red-l")
 			require.Equal(t, []string{"large", "no such modifier", "off"}, child.PriceModifiers())
 			var names []string
@@ -237,13 +235,13 @@ func TestVariantPrices(t *testing.T) {
 			require.Equal(t, []string{"large price_increment 500", "off price_decrement 1000"}, names)
 			shown := storetest.JSONAt(t, storetest.ProductJSON(t, child), "meta", "price_modifiers").(map[string]any)
 			require.Equal(t, []string{"large", "off"}, slices.Sorted(maps.Keys(shown)))
-			require.Empty(t, storetest.FindProduct(t, v, "rare").Modifiers(), "of what is no child")
+			require.Empty(t, storetest.FindProduct(t, v, "rare").Modifiers(), "not a child")
 		})
 	})
 }
 
-// variationsOf writes variations on a line.
-func variationsOf(list []catalog.Variation) string {
+// variationsText returns variations as text.
+func variationsText(list []catalog.Variation) string {
 	var lines []string
 	for _, v := range list {
 		line := v.Name

@@ -13,8 +13,8 @@ import (
 	"portico/store/gateway"
 )
 
-// A secret gets out by Reveal, and by nothing else.
-func TestASecretIsNotPrinted(t *testing.T) {
+// TestSecretIsNotPrinted checks that only Reveal returns a secret.
+func TestSecretIsNotPrinted(t *testing.T) {
 	t.Parallel()
 	const plain = "hunter2-äöü"
 	secret := gateway.NewSecret(plain)

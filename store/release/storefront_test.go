@@ -13,9 +13,9 @@ import (
 	"portico/store/storetest"
 )
 
-// storefront is a shop with a bundle that has a price of its own, one that has
-// none, and files that are shown, or not.
-const storefront = `{"type":"file","id":"front","file_name":"front.jpg","link":{"href":"https://cdn.example/front.jpg"},"meta":{"timestamps":{}}}
+// storefrontFile is a shop with a bundle that has its own price, one without, and files that
+// are shown or not.
+const storefrontFile = `{"type":"file","id":"front","file_name":"front.jpg","link":{"href":"https://cdn.example/front.jpg"},"meta":{"timestamps":{}}}
 {"type":"file","id":"draft","file_name":"draft.jpg","link":{"href":"https://cdn.example/draft.jpg"},"meta":{"timestamps":{}}}
 {"type":"file","id":"spare","file_name":"spare.jpg","link":{"href":"https://cdn.example/spare.jpg"},"meta":{"timestamps":{}}}
 {"type":"product","id":"cup","attributes":{"name":"Cup","sku":"CUP","slug":"cup","status":"live","created_at":"2024-01-01T00:00:00Z"},"relationships":{"main_image":{"data":{"type":"main_image","id":"front"}}}}
@@ -33,23 +33,22 @@ const storefront = `{"type":"file","id":"front","file_name":"front.jpg","link":{
 {"type":"catalog","id":"main","attributes":{"name":"Main","hierarchies":["menu"],"pricebook_ids":[{"id":"book","priority":1}],"created_at":"2024-01-01T00:00:00Z"}}
 `
 
-// TestStorefronts is the promise about what storefronts ask for beside lists:
-// bundles as they are chosen, files, currencies.
+// TestStorefronts tests configured bundles, files and currencies.
 func TestStorefronts(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s := backend.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon)))
-		storetest.Import(t, s, storefront)
+		storetest.Import(t, s, storefrontFile)
 		storetest.Publish(t, s, "main")
-		t.Run("a bundle as it is chosen", bundleChosen(s))
-		t.Run("a choice that the components do not allow", bundleRefused(s))
-		t.Run("files that products show", filesShown(s))
+		t.Run("configured bundles", bundleChosen(s))
+		t.Run("refused configurations", bundleRefused(s))
+		t.Run("files of products", filesShown(s))
 		t.Run("currencies", currenciesListed(s))
 	})
 }
 
-// choose reads a choice: component=option*quantity,option*quantity
-func choose(t *testing.T, text string) (choices []release.BundleChoice) {
+// parseChoices parses choices such as "component=option*quantity,option*quantity".
+func parseChoices(t *testing.T, text string) (choices []release.BundleChoice) {
 	for _, part := range strings.Fields(text) {
 		component, options, _ := strings.Cut(part, "=")
 		choice := release.BundleChoice{Component: component}
@@ -79,14 +78,14 @@ func bundleChosen(s *shop.Store) func(*testing.T) {
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				v := storetest.View(t, s, release.ShopperContext{Currency: c.currency})
-				chosen, err := v.ConfiguredProduct(t.Context(), c.id, choose(t, c.choice))
+				chosen, err := v.ConfiguredProduct(t.Context(), c.id, parseChoices(t, c.choice))
 				require.NoError(t, err)
 				require.JSONEq(t, c.selected, string(chosen.BundleConfiguration().SelectedOptions))
 				require.Equal(t, c.price, amountOf(chosen.Price()))
 				require.Equal(t, c.original, amountOf(chosen.OriginalPrice()))
 				whole, plain := storetest.ProductJSON(t, chosen), storetest.ProductJSON(t, storetest.FindProduct(t, v, c.id))
 				require.Equal(t, c.price != "", len(whole["attributes"].(map[string]any)["price"].(map[string]any)) > 0)
-				for _, members := range []map[string]any{whole, plain} { // all else is as it was
+				for _, members := range []map[string]any{whole, plain} { // other members do not change
 					delete(members["attributes"].(map[string]any), "price")
 					for _, name := range []string{"bundle_configuration", "display_price", "original_price", "original_display_price"} {
 						delete(members["meta"].(map[string]any), name)
@@ -124,7 +123,7 @@ func bundleRefused(s *shop.Store) func(*testing.T) {
 			{"an option twice", "sum", "drink=cup*1,cup*1", `must name the option "cup" of the component "drink" once`},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				_, err := v.ConfiguredProduct(t.Context(), c.id, choose(t, c.choice))
+				_, err := v.ConfiguredProduct(t.Context(), c.id, parseChoices(t, c.choice))
 				require.True(t, store.HasCode(err, store.Unprocessable), "%v", err)
 				require.ErrorContains(t, err, c.words)
 			})
@@ -158,13 +157,13 @@ func filesShown(s *shop.Store) func(*testing.T) {
 		_, err = v.Files(t.Context(), release.FileQuery{IDs: make([]string, store.MaxFilterValues+1)})
 		storetest.RequireError(t, err, store.Invalid, "filter", "1 to 1000")
 
-		cup := strings.Split(storefront, "\n")[3]
+		cup := strings.Split(storefrontFile, "\n")[3]
 		storetest.Import(t, s, strings.Replace(cup, `"id":"front"`, `"id":"spare"`, 1)+"\n")
 		newest, err := s.Publish(t.Context(), storetest.Actor, "main", nil)
 		require.NoError(t, err)
 		require.NotZero(t, newest.BaseID)
 		v = storetest.View(t, s, release.ShopperContext{})
-		require.Equal(t, []string{"spare"}, ids(release.FileQuery{}), "by a delta, too")
+		require.Equal(t, []string{"spare"}, ids(release.FileQuery{}), "also from a delta")
 		require.Equal(t, []string{"spare"}, ids(release.FileQuery{IDs: named}))
 	}
 }
@@ -176,7 +175,7 @@ func currenciesListed(s *shop.Store) func(*testing.T) {
 			{"de", "EUR ,.2 {price}\u00a0€; JPY ,.0 {price}\u00a0¥; USD* ,.2 {price}\u00a0$; "},
 			{"de-CH", "EUR .'2 €\u00a0{price}; JPY .'0 ¥\u00a0{price}; USD* .'2 $\u00a0{price}; "},
 		} {
-			t.Run("written for "+c.locale, func(t *testing.T) {
+			t.Run("formatted for "+c.locale, func(t *testing.T) {
 				list, err := storetest.View(t, s, release.ShopperContext{Locale: c.locale, Currency: "EUR"}).Currencies(t.Context())
 				require.NoError(t, err)
 				got := ""

@@ -13,14 +13,14 @@ import (
 	"portico/store/storetest"
 )
 
-func productPages(h *shelves) func(*testing.T) {
+func productPages(h *modelShop) func(*testing.T) {
 	return func(t *testing.T) {
 		v := storetest.View(t, h.Store, release.ShopperContext{})
 		cursor := h.cursorAt(t, v, release.ProductQuery{}, 1)
 		for _, c := range []struct {
 			name   string
 			page   store.Page
-			code   store.Code // empty when the page is fine
+			code   store.Code // empty if the page is valid
 			member string
 			words  string
 		}{
@@ -70,7 +70,7 @@ func productPages(h *shelves) func(*testing.T) {
 	}
 }
 
-func productCursors(h *shelves) func(*testing.T) {
+func productCursors(h *modelShop) func(*testing.T) {
 	return func(t *testing.T) {
 		v := storetest.View(t, h.Store, release.ShopperContext{})
 		heavy, err := release.NewTerm("tags", "eq", []string{"heavy"})
@@ -97,7 +97,7 @@ func productCursors(h *shelves) func(*testing.T) {
 			_, err = h.Stocks(t.Context(), store.ListQuery{Page: store.Page{After: &cursor}})
 			storetest.RequireError(t, err, store.CursorMismatch, "after", "another list, sort or filter")
 		}
-		t.Run("of stock", func(t *testing.T) {
+		t.Run("of the stock list", func(t *testing.T) {
 			cursor := storetest.StockCursor(t, h.Store, store.Sort{})
 			_, err := v.Products(t.Context(), release.ProductQuery{Page: store.Page{After: &cursor}})
 			storetest.RequireError(t, err, store.CursorMismatch, "after", "another list, sort or filter")
@@ -105,8 +105,8 @@ func productCursors(h *shelves) func(*testing.T) {
 			storetest.RequireError(t, err, store.CursorMismatch, "after", "another list, sort or filter")
 		})
 		for name, position := range map[string]any{"the largest": math.MaxInt64, "past the end": 1 << 40, "below nothing": -1, "a fraction": 1.5, "a text": "1"} {
-			t.Run("a forged position: "+name, func(t *testing.T) {
-				cursor := forgedPosition(t, h.cursorAt(t, v, release.ProductQuery{}, 0), position)
+			t.Run("forged position: "+name, func(t *testing.T) {
+				cursor := forgePosition(t, h.cursorAt(t, v, release.ProductQuery{}, 0), position)
 				for _, page := range []store.Page{{After: &cursor}, {Before: &cursor}, {After: &cursor, Last: new(3)}, {After: &cursor, Before: &cursor}} {
 					require.NotPanics(t, func() {
 						slice, err := v.Products(t.Context(), release.ProductQuery{Page: page})
@@ -122,14 +122,14 @@ func productCursors(h *shelves) func(*testing.T) {
 	}
 }
 
-// forgedPosition is a cursor that points elsewhere in its list.
-func forgedPosition(t *testing.T, cursor string, position any) string {
+// forgePosition changes a cursor's position.
+func forgePosition(t *testing.T, cursor string, position any) string {
 	t.Helper()
-	return forgedMember(t, cursor, "p", position)
+	return forgeMember(t, cursor, "p", position)
 }
 
-// forgedMember is a cursor with another value of a member.
-func forgedMember(t *testing.T, cursor, member string, value any) string {
+// forgeMember changes a member of a cursor.
+func forgeMember(t *testing.T, cursor, member string, value any) string {
 	t.Helper()
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	require.NoError(t, err)

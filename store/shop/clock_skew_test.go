@@ -21,43 +21,42 @@ import (
 	"portico/store/storetest"
 )
 
-// TestClockSkew is the promise about a program's clock that is set, forwards and
-// backwards, by minutes and hours: nothing is lost, done twice, or ended that
-// nobody asked to end. Leases and signs of life are by the database's clock, and
-// what goes by its age is old by both.
+// TestClockSkew moves the clock of servers by minutes, hours and years. Nothing is lost, done
+// twice or ended early: leases and heartbeats use the database's clock, and rows expire only if
+// they are old by both clocks.
 func TestClockSkew(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		t.Run("a job is done once, by the one who holds it", stepsOfJobs(backend))
-		t.Run("no sweep takes a build that lives for dead", stepsOfBuilds(backend))
-		t.Run("a build that was swept begins again", stepsSwept(backend))
-		t.Run("the last publication is served, and lists are read on", stepsOfReleases(backend))
-		t.Run("schedules are as before once the clock is", stepsOfSchedules(backend))
-		t.Run("what was done under a key stays done", stepsOfKeys(backend))
-		t.Run("keys are refused for no longer than they would be", stepsOfRefusals(backend))
-		t.Run("a ledger keeps its order", stepsOfLedgers(backend))
-		t.Run("a signing key that is made signs", stepsOfSigningKeys(backend))
-		t.Run("a secret that was replaced is good for its grace, whoever's clock is off", stepsOfSecrets(backend))
-		t.Run("who is a year ahead does away with nothing early", stepsOfAYearAhead(backend))
-		t.Run("what ends on one that is a year behind is not old at once", stepsOfAYearBehind(backend))
-		t.Run("a retry on one that is a day or a year off is not made again", stepsOfRetries(backend))
-		t.Run("keys of one that is ahead make room", stepsOfKeyRoom(backend))
-		t.Run("a promotion keeps its codes until it has ended", stepsOfPromotions(backend))
+		t.Run("a job runs once, on the worker that holds its lease", skewJobs(backend))
+		t.Run("a sweep does not delete a live build", skewBuilds(backend))
+		t.Run("a swept build starts again", skewSweptBuild(backend))
+		t.Run("the last publication is current, and cursors continue", skewReleases(backend))
+		t.Run("schedules recover with the clock", skewSchedules(backend))
+		t.Run("idempotency keys keep their results", skewIdempotencyKeys(backend))
+		t.Run("a full key quota recovers in time", skewKeyRefusals(backend))
+		t.Run("the ledger keeps its order", skewLedgers(backend))
+		t.Run("a new signing key signs", skewSigningKeys(backend))
+		t.Run("an old secret works for its grace period", skewSecrets(backend))
+		t.Run("a server a year ahead deletes nothing early", skewYearAhead(backend))
+		t.Run("rows of a server a year behind are not old at once", skewYearBehind(backend))
+		t.Run("a retry on a server that is off by a day or a year does not run again", skewRetries(backend))
+		t.Run("keys of a server that is ahead are evicted", skewKeyQuota(backend))
+		t.Run("a promotion keeps its codes until it ends", skewPromotions(backend))
 	})
 }
 
-// steps are what a clock is set to, about noon.
-var steps = []time.Duration{time.Minute, -2 * time.Minute, 2 * time.Hour, -5 * time.Hour, 20 * time.Hour, 0}
+// clockSteps are offsets from Noon.
+var clockSteps = []time.Duration{time.Minute, -2 * time.Minute, 2 * time.Hour, -5 * time.Hour, 20 * time.Hour, 0}
 
-// stepping sets clocks again and again, each to another time, until stop.
-func stepping(t *testing.T, clocks ...*storetest.Clock) (stop func()) {
+// stepClocks sets clocks to random offsets of clockSteps until stop.
+func stepClocks(t *testing.T, clocks ...*storetest.Clock) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for i := 0; ctx.Err() == nil; i++ {
 			for n, clock := range clocks {
-				clock.Set(storetest.Noon.Add(steps[(i+3*n)%len(steps)]))
+				clock.Set(storetest.Noon.Add(clockSteps[(i+3*n)%len(clockSteps)]))
 			}
 			select {
 			case <-ctx.Done():
@@ -70,33 +69,33 @@ func stepping(t *testing.T, clocks ...*storetest.Clock) (stop func()) {
 	return stop
 }
 
-// warnings counts what a log warns of, and worse.
-type warnings struct {
+// warningCounter is a slog.Handler that counts warnings and errors.
+type warningCounter struct {
 	slog.Handler
 	count *atomic.Int64
 }
 
-func (w warnings) Enabled(context.Context, slog.Level) bool { return true }
-func (w warnings) Handle(_ context.Context, r slog.Record) error {
+func (w warningCounter) Enabled(context.Context, slog.Level) bool { return true }
+func (w warningCounter) Handle(_ context.Context, r slog.Record) error {
 	if r.Level >= slog.LevelWarn {
 		w.count.Add(1)
 	}
 	return nil
 }
-func (w warnings) WithAttrs([]slog.Attr) slog.Handler { return w }
-func (w warnings) WithGroup(string) slog.Handler      { return w }
+func (w warningCounter) WithAttrs([]slog.Attr) slog.Handler { return w }
+func (w warningCounter) WithGroup(string) slog.Handler      { return w }
 
-func stepsOfJobs(backend storetest.Backend) func(*testing.T) {
+func skewJobs(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var warned atomic.Int64
 		count := storetest.QuickOrFull(6_000, 60_000)
 		clocks := []*storetest.Clock{storetest.NewClock(storetest.Noon), storetest.NewClock(storetest.Noon)}
 		var stores []*shop.Store
 		for _, clock := range clocks {
-			stores = append(stores, backend.Open(t, storetest.WithClock(clock), func(c *shop.Config) { c.Log = slog.New(warnings{slog.DiscardHandler, &warned}) }))
+			stores = append(stores, backend.Open(t, storetest.WithClock(clock), func(c *shop.Config) { c.Log = slog.New(warningCounter{slog.DiscardHandler, &warned}) }))
 		}
 		storetest.Import(t, stores[0], storetest.PromotionLine("p", ``))
-		stop := stepping(t, clocks...)
+		stop := stepClocks(t, clocks...)
 		var jobs []*job.Job
 		for range 3 {
 			jobs = append(jobs, storetest.GenerateCodes(t, stores[0], promotion.CodeGeneration{PromotionID: "p", Count: count}))
@@ -111,28 +110,28 @@ func stepsOfJobs(backend storetest.Backend) func(*testing.T) {
 			require.Equal(t, count, task.Done)
 		}
 		for _, s := range stores {
-			require.NoError(t, s.Sweep(t.Context()), "beside the workers' own")
+			require.NoError(t, s.Sweep(t.Context()), "concurrently with the workers")
 		}
 		stop()
-		require.Zero(t, warned.Load(), "no job was taken over, and no sweep failed")
+		require.Zero(t, warned.Load(), "no lost lease and no failed sweep")
 		for _, clock := range clocks {
 			clock.Set(storetest.Noon)
 		}
 		require.Len(t, storetest.ExportedCodes(t, stores[0], "p"), len(jobs)*count)
 		for _, task := range jobs {
 			_, err := stores[1].Job(t.Context(), task.ID)
-			require.NoError(t, err, "it can be asked for")
+			require.NoError(t, err, "the job can be read")
 		}
 	}
 }
 
-func stepsOfBuilds(backend storetest.Backend) func(*testing.T) {
+func skewBuilds(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		builders, sweepers := storetest.NewClock(storetest.Noon), storetest.NewClock(storetest.Noon)
 		s, sweeper, db := backend.Open(t, storetest.WithClock(builders), storetest.WithoutDeltas), backend.Open(t, storetest.WithClock(sweepers)), backend.SQL(t)
 		storetest.Import(t, s, storetest.ShopFile)
 		number := func() string { return storetest.QueryText(t, db, `SELECT value FROM counter WHERE name = 'release'`) }
-		for i, step := range steps {
+		for i, step := range clockSteps {
 			storetest.RenameProducts(t, s, strconv.Itoa(i))
 			made, err := s.Publish(t.Context(), storetest.Actor, "main", func(int, int) {
 				sweepers.Set(storetest.Noon.Add(step))
@@ -140,7 +139,7 @@ func stepsOfBuilds(backend storetest.Backend) func(*testing.T) {
 				require.NoError(t, sweeper.Sweep(t.Context()))
 			})
 			require.NoError(t, err)
-			require.Equal(t, strconv.FormatInt(made.ID, 10), number(), "it was built once")
+			require.Equal(t, strconv.FormatInt(made.ID, 10), number(), "the release was built once")
 			require.Equal(t, strconv.Itoa(i+1), number())
 			require.Equal(t, made.ID, storetest.View(t, s, release.ShopperContext{}).Release.ID)
 		}
@@ -148,7 +147,7 @@ func stepsOfBuilds(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stepsSwept(backend storetest.Backend) func(*testing.T) {
+func skewSweptBuild(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := backend.Open(t, storetest.WithoutDeltas), backend.SQL(t)
 		storetest.Import(t, s, storetest.ShopFile)
@@ -171,22 +170,22 @@ func stepsSwept(backend storetest.Backend) func(*testing.T) {
 			storetest.AgeBuilds(t, db)
 			require.NoError(t, s.Sweep(t.Context()))
 		})
-		storetest.RequireError(t, err, store.Conflict, "", "publish again") // what never moves ends
+		storetest.RequireError(t, err, store.Conflict, "", "publish again") // gives up without progress
 		require.Equal(t, made.ID, storetest.View(t, s, release.ShopperContext{}).Release.ID)
 	}
 }
 
-func stepsOfReleases(backend storetest.Backend) func(*testing.T) {
+func skewReleases(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		s := storetest.OpenPublished(t, backend, storetest.WithClock(clock))
-		for i, step := range steps {
+		for i, step := range clockSteps {
 			_, cursor := storetest.FirstPage(t, storetest.View(t, s, release.ShopperContext{}))
 			clock.Set(storetest.Noon.Add(step))
 			storetest.RenameProducts(t, s, fmt.Sprint("v", i))
 			storetest.Publish(t, s, "main")
 			name, _ := storetest.FirstPage(t, storetest.View(t, s, release.ShopperContext{}))
-			require.Equal(t, fmt.Sprintf("v%d Glue", i), name, "the last one, whatever the clock said of those before")
+			require.Equal(t, fmt.Sprintf("v%d Glue", i), name, "the last publication")
 			require.NoError(t, s.Sweep(t.Context()))
 			slice, err := storetest.NextPage(storetest.View(t, s, release.ShopperContext{}), cursor)
 			require.NoError(t, err, "after %s", step)
@@ -195,7 +194,7 @@ func stepsOfReleases(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stepsOfSchedules(backend storetest.Backend) func(*testing.T) {
+func skewSchedules(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		s := storetest.OpenPublished(t, backend, storetest.WithClock(clock))
@@ -204,7 +203,7 @@ func stepsOfSchedules(backend storetest.Backend) func(*testing.T) {
 		_, err := s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: "USED", Units: 1, Reference: "order"})
 		require.NoError(t, err)
 		for range 2 {
-			for _, step := range steps {
+			for _, step := range clockSteps {
 				clock.Set(storetest.Noon.Add(step))
 				want := "main"
 				if step == 2*time.Hour {
@@ -223,17 +222,17 @@ func stepsOfSchedules(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stepsOfKeys(backend storetest.Backend) func(*testing.T) {
+func skewIdempotencyKeys(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clocks := []*storetest.Clock{storetest.NewClock(storetest.Noon), storetest.NewClock(storetest.Noon)}
 		first := storetest.OpenWithStock(t, backend, 0, "a")
 		stores := []*shop.Store{backend.Open(t, storetest.WithClock(clocks[0])), backend.Open(t, storetest.WithClock(clocks[1]))}
-		for i := range steps {
+		for i := range clockSteps {
 			key := fmt.Sprint("k", i)
 			replayed, err := storetest.IncrementWithKey(t, stores[0], "client:a", key)
 			require.NoError(t, err)
 			require.False(t, replayed)
-			for _, step := range steps {
+			for _, step := range clockSteps {
 				clocks[0].Set(storetest.Noon.Add(step))
 				clocks[1].Set(storetest.Noon.Add(-step))
 				for _, s := range stores {
@@ -244,11 +243,11 @@ func stepsOfKeys(backend storetest.Backend) func(*testing.T) {
 				}
 			}
 		}
-		require.Equal(t, len(steps), storetest.Available(t, first, "a"))
+		require.Equal(t, len(clockSteps), storetest.Available(t, first, "a"))
 	}
 }
 
-func stepsOfRefusals(backend storetest.Backend) func(*testing.T) {
+func skewKeyRefusals(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		storetest.OpenWithStock(t, backend, 0, "a")
@@ -264,16 +263,16 @@ func stepsOfRefusals(backend storetest.Backend) func(*testing.T) {
 		require.True(t, store.HasCode(err, store.RateLimited), "%v", err)
 		clock.Advance(-2 * time.Hour)
 		_, err = storetest.IncrementWithKey(t, s, "client:a", "later")
-		require.NoError(t, err, "and not for two hours")
+		require.NoError(t, err, "after less than two hours")
 	}
 }
 
-func stepsOfLedgers(backend storetest.Backend) func(*testing.T) {
+func skewLedgers(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clocks := []*storetest.Clock{storetest.NewClock(storetest.Noon), storetest.NewClock(storetest.Noon)}
 		storetest.OpenWithStock(t, backend, 0, "a")
 		stores := []*shop.Store{backend.Open(t, storetest.WithClock(clocks[0])), backend.Open(t, storetest.WithClock(clocks[1]))}
-		stop := stepping(t, clocks...)
+		stop := stepClocks(t, clocks...)
 		var writers sync.WaitGroup
 		var failed atomic.Pointer[error]
 		const each = 100
@@ -300,13 +299,13 @@ func stepsOfLedgers(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stepsOfSigningKeys(backend storetest.Backend) func(*testing.T) {
+func skewSigningKeys(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock, sealer := storetest.NewClock(storetest.Noon), storetest.NewSealer(t, 1)
 		s := backend.Open(t, storetest.WithClock(clock))
 		_, err := s.SigningKeys(t.Context(), sealer)
 		require.NoError(t, err)
-		for _, step := range steps {
+		for _, step := range clockSteps {
 			clock.Set(storetest.Noon.Add(step))
 			made, err := s.RotateSigningKey(t.Context(), storetest.Actor, sealer, 0, false)
 			require.NoError(t, err)

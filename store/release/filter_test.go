@@ -12,15 +12,14 @@ import (
 	"portico/store/storetest"
 )
 
-// TestFilters is the promise of store.NewTerm and of the filters of products.
 func TestFilters(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		t.Run("a term is checked", filterTerms)
+		t.Run("terms", filterTerms)
 		s := storetest.OpenPublished(t, backend)
 		v := storetest.View(t, s, release.ShopperContext{})
-		t.Run("a term compares as the contract says", filterCompares(v))
-		t.Run("at most ten conditions are joined", filterLimit(v))
+		t.Run("comparisons", filterCompares(v))
+		t.Run("the limit of ten conditions", filterLimit(v))
 	})
 }
 
@@ -32,7 +31,7 @@ func filterTerms(t *testing.T) {
 	for _, c := range []struct {
 		name, attribute, operator string
 		values                    []string
-		words                     []string // of the fault; nil when the term is fine
+		words                     []string // of the error; nil if the term is valid
 	}{
 		{"eq", "sku", "eq", []string{"a"}, nil},
 		{"eq an empty text", "sku", "eq", []string{""}, nil},
@@ -67,7 +66,7 @@ func filterTerms(t *testing.T) {
 			storetest.RequireError(t, err, store.Invalid, "filter", c.words...)
 		})
 	}
-	t.Run("the caller's values stay as they are", func(t *testing.T) {
+	t.Run("the caller's values do not change", func(t *testing.T) {
 		values := []string{strings.ToUpper(storetest.LampID)}
 		_, err := release.NewTerm("id", "in", values)
 		require.NoError(t, err)

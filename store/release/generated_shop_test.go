@@ -11,16 +11,16 @@ import (
 	"portico/store/storetest"
 )
 
-// TestGeneratedShops is the promise of datagen.Shop: a shop that imports without a fault.
+// TestGeneratedShops checks that shops of package datagen import without errors.
 func TestGeneratedShops(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		t.Run("a shop of any size is imported and published", madeUpOfAnySize(backend))
-		t.Run("a shop has some of everything", madeUpMix)
+		t.Run("shops of any size", generatedSizes(backend))
+		t.Run("a shop has all kinds of resources", generatedResources)
 	})
 }
 
-func madeUpOfAnySize(backend storetest.Backend) func(*testing.T) {
+func generatedSizes(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := backend.Open(t), backend.SQL(t)
 		for _, products := range []int{1, 2, 9, 14, 20, 63, storetest.QuickOrFull(120, 520)} {
@@ -36,7 +36,7 @@ func madeUpOfAnySize(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func madeUpMix(t *testing.T) {
+func generatedResources(t *testing.T) {
 	const products = 5000
 	count := map[string]int{}
 	curated, biggest, nodes := 0, 0, 0
@@ -63,6 +63,6 @@ func madeUpMix(t *testing.T) {
 		require.InDelta(t, percent, 100*float64(count[kind])/products, 1.5, kind)
 	}
 	require.Equal(t, nodes, curated, "nodes with curated products")
-	require.InDelta(t, 0.6*0.94*products, biggest, 20, "60% of the products but children")
+	require.InDelta(t, 0.6*0.94*products, biggest, 20, "60% of the products except children")
 	require.InDelta(t, 10+1+1+4, nodes, 1)
 }
