@@ -135,7 +135,7 @@ func TestWhoMayAskWhat(t *testing.T) {
 				require.Contains(t, a.Errors[0].Message, "Authorization: Bearer")
 
 				r := newPost(t, query, nil)
-				a = s.send(t, r.WithContext(auth.WithFailure(r.Context(), expired)))
+				a = s.send(t, r.WithContext(auth.WithTokenError(r.Context(), expired)))
 				require.Equal(t, []store.Code{store.Unauthenticated}, slices.Compact(a.codes()), "with a bad token: %s", a.Body)
 				require.Equal(t, expired.Detail, a.Errors[0].Message, "what is wrong with the token")
 
@@ -276,7 +276,7 @@ func TestWhoMayIntrospect(t *testing.T) {
 		require.NotContains(t, a.Body.String(), `"data"`, "it never ran")
 
 		r := newPost(t, query, nil)
-		a = locked.send(t, r.WithContext(auth.WithFailure(r.Context(), expired)))
+		a = locked.send(t, r.WithContext(auth.WithTokenError(r.Context(), expired)))
 		require.Contains(t, a.Errors[0].Message, expired.Detail, "what is wrong with the token")
 
 		require.Empty(t, locked.send(t, by(newPost(t, query, nil), with())).Errors, "a token without any scope: %s", query)

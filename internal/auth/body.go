@@ -18,7 +18,7 @@ import (
 // is longer, 408 where it did not come in time, 400 where it broke off, 503 where
 // its turn did not come. After 413 and 408 the connection closes.
 func ReadBody(w http.ResponseWriter, r *http.Request, limit int64, room []byte) ([]byte, error) {
-	if err := refuseEncoding(w, r); err != nil {
+	if err := checkEncoding(w, r); err != nil {
 		return nil, err
 	}
 	body, err := readAll(http.MaxBytesReader(w, r.Body, limit), r.ContentLength, room)
@@ -27,7 +27,7 @@ func ReadBody(w http.ResponseWriter, r *http.Request, limit int64, room []byte) 
 	case err == nil:
 		return body, nil
 	case errors.As(err, &tooLarge):
-		return nil, &StatusError{http.StatusRequestEntityTooLarge, invalid("The body is over %s; send less at a time.", size(tooLarge.Limit))}
+		return nil, &StatusError{http.StatusRequestEntityTooLarge, invalid("The body is over %s; send less at a time.", formatBytes(tooLarge.Limit))}
 	case errors.As(err, &noTurn):
 		w.Header().Set("Retry-After", "1")
 		return nil, &StatusError{http.StatusServiceUnavailable, noTurn}
@@ -41,9 +41,9 @@ func ReadBody(w http.ResponseWriter, r *http.Request, limit int64, room []byte) 
 // maxEncoding is how much of a Content-Encoding an error quotes, in bytes.
 const maxEncoding = 64
 
-// refuseEncoding refuses a body with a Content-Encoding other than identity:
+// checkEncoding refuses a body with a Content-Encoding other than identity:
 // the bounds on bodies count the bytes that are sent.
-func refuseEncoding(w http.ResponseWriter, r *http.Request) error {
+func checkEncoding(w http.ResponseWriter, r *http.Request) error {
 	sent := strings.Join(r.Header["Content-Encoding"], ", ")
 	if sent == "" || strings.EqualFold(sent, "identity") {
 		return nil
@@ -72,8 +72,8 @@ func readAll(from io.Reader, length int64, room []byte) ([]byte, error) {
 	}
 }
 
-// size is a bound as people read it.
-func size(bytes int64) string {
+// formatBytes is a bound as people read it.
+func formatBytes(bytes int64) string {
 	switch {
 	case bytes >= 1<<20 && bytes%(1<<20) == 0:
 		return fmt.Sprintf("%d MiB", bytes>>20)

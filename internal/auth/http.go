@@ -45,9 +45,9 @@ func invalidScope(format string, args ...any) error {
 	return &TokenError{"invalid_scope", &store.Error{Code: store.Invalid, Path: []string{"scope"}, Detail: fmt.Sprintf(format, args...)}}
 }
 
-// tokenError gives the error of a token request its code, where RFC 6749 has
+// withTokenErrorCode gives the error of a token request its code, where RFC 6749 has
 // one: for 400 and 401.
-func tokenError(err error) error {
+func withTokenErrorCode(err error) error {
 	code := ""
 	given := new(StatusError)
 	switch fault := store.AsErrors(err)[0]; {
@@ -76,7 +76,7 @@ func (s *Service) Middleware(next http.Handler) http.Handler {
 		}
 		r, known := reqctx.Begin(r)
 		if principal, err := s.caller(r.Context(), header); err != nil {
-			known.Caller = failure{err}
+			known.Caller = tokenError{err}
 		} else {
 			known.Caller = principal
 		}
@@ -86,16 +86,16 @@ func (s *Service) Middleware(next http.Handler) http.Handler {
 
 // caller is who asks by an Authorization header.
 func (s *Service) caller(ctx context.Context, header string) (*Principal, error) {
-	token, ok := bearer(header)
+	token, ok := parseBearer(header)
 	if !ok {
 		return nil, unauthenticated("The header Authorization must be of the form: Bearer <token>; get a token from POST /oauth/access_token.")
 	}
 	return s.Verify(ctx, token)
 }
 
-// bearer is the token of an Authorization header: "Bearer TOKEN" in any case
+// parseBearer is the token of an Authorization header: "Bearer TOKEN" in any case
 // and spacing, and "Bearer: TOKEN" as some clients write it.
-func bearer(header string) (token string, ok bool) {
+func parseBearer(header string) (token string, ok bool) {
 	const separators = ": \t"
 	end := strings.IndexAny(header, separators)
 	if end < 0 || !strings.EqualFold(header[:end], "Bearer") {
@@ -115,7 +115,7 @@ func (s *Service) TokenHandler(writeError WriteError) http.Handler {
 		w.Header().Set("Cache-Control", "no-store")
 		token, err := s.grant(w, r)
 		if err != nil {
-			writeError(w, r, tokenError(err))
+			writeError(w, r, withTokenErrorCode(err))
 			return
 		}
 		writeToken(w, token)

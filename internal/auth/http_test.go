@@ -49,12 +49,12 @@ func TestMiddleware(t *testing.T) {
 				err := auth.Require(r.Context(), "Query.stocks")
 				if test.want == "" {
 					require.NoError(t, err)
-					require.Equal(t, f.client.ID, auth.From(r.Context()).ClientID)
+					require.Equal(t, f.client.ID, auth.PrincipalFrom(r.Context()).ClientID)
 					return
 				}
 				require.ErrorContains(t, err, test.want)
 				require.True(t, store.HasCode(err, store.Unauthenticated))
-				require.Nil(t, auth.From(r.Context()))
+				require.Nil(t, auth.PrincipalFrom(r.Context()))
 			}))
 			r := httptest.NewRequest(http.MethodGet, "/", nil)
 			r.Header.Set("Authorization", test.header)

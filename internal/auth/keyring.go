@@ -27,16 +27,16 @@ type keyring struct {
 	sealer  *seal.Sealer
 	clock   func() time.Time
 	log     *slog.Logger
-	current atomic.Pointer[keys]
+	current atomic.Pointer[keySet]
 
-	mu      sync.Mutex // one reading at a time
-	asked   time.Time  // when an unknown key last caused a reading
-	failed  time.Time  // when a reading last failed
-	failure error      // of the last reading
+	mu        sync.Mutex // one reading at a time
+	unknownAt time.Time  // when an unknown key last caused a reading
+	failedAt  time.Time  // when a reading last failed
+	err       error      // of the last reading
 }
 
-// keys are one reading of the signing keys.
-type keys struct {
+// keySet are one reading of the signing keys.
+type keySet struct {
 	version int64 // store.SigningKeysVersion before the reading
 	public  map[string]ed25519.PublicKey
 	signers []signer // the newest first; at least one
@@ -46,14 +46,14 @@ type keys struct {
 // signer signs with a key once its time has come.
 type signer struct {
 	jose.Signer
-	from time.Time
+	validFrom time.Time
 }
 
 // signer is that of the newest key that may sign by now. Where none may, the
 // oldest does: it is the first there was.
-func (k *keys) signer(now time.Time) jose.Signer {
+func (k *keySet) signer(now time.Time) jose.Signer {
 	for _, s := range k.signers {
-		if !s.from.After(now) {
+		if !s.validFrom.After(now) {
 			return s
 		}
 	}
@@ -67,13 +67,13 @@ func newKeyring(ctx context.Context, s *shop.Store, sealer *seal.Sealer, clock f
 
 // latest is the keys as this server knows them. When another process changed
 // them they are read again; should that fail, the old ones stay in use.
-func (r *keyring) latest(ctx context.Context) *keys {
+func (r *keyring) latest(ctx context.Context) *keySet {
 	have := r.current.Load()
 	if have.version == r.store.SigningKeysVersion() || !r.mu.TryLock() {
 		return have
 	}
 	defer r.mu.Unlock()
-	if r.recent(r.failed) {
+	if r.isRecent(r.failedAt) {
 		return have
 	}
 	if err := r.reload(ctx); err != nil {
@@ -91,8 +91,8 @@ func (r *keyring) find(ctx context.Context, id string) (ed25519.PublicKey, error
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.recent(r.asked) {
-		r.asked = r.clock()
+	if !r.isRecent(r.unknownAt) {
+		r.unknownAt = r.clock()
 		if err := r.reload(ctx); err != nil {
 			return nil, err
 		}
@@ -100,14 +100,14 @@ func (r *keyring) find(ctx context.Context, id string) (ed25519.PublicKey, error
 	if key, ok := r.current.Load().public[id]; ok {
 		return key, nil
 	}
-	if r.failure != nil {
-		return nil, r.failure
+	if r.err != nil {
+		return nil, r.err
 	}
 	return nil, unauthenticated("The token was signed with a key that this server does not know; get a new token from POST /oauth/access_token.")
 }
 
-// recent tells whether a moment lies less than reloadPause back.
-func (r *keyring) recent(moment time.Time) bool {
+// isRecent tells whether a moment lies less than reloadPause back.
+func (r *keyring) isRecent(moment time.Time) bool {
 	since := r.clock().Sub(moment)
 	return since >= 0 && since < reloadPause
 }
@@ -119,20 +119,20 @@ func (r *keyring) reload(ctx context.Context) error {
 	version := r.store.SigningKeysVersion() // before reading: a change meanwhile reads again
 	list, err := r.store.SigningKeys(ctx, r.sealer)
 	if err == nil {
-		var fresh *keys
+		var fresh *keySet
 		if fresh, err = newKeys(version, list); err == nil {
 			r.current.Store(fresh)
 		}
 	}
-	if r.failure = err; err != nil {
-		r.failed = r.clock()
+	if r.err = err; err != nil {
+		r.failedAt = r.clock()
 	}
 	return err
 }
 
 // newKeys takes the keys newest first; at least one.
-func newKeys(version int64, list []*access.SigningKey) (*keys, error) {
-	k := &keys{version: version, public: make(map[string]ed25519.PublicKey, len(list))}
+func newKeys(version int64, list []*access.SigningKey) (*keySet, error) {
+	k := &keySet{version: version, public: make(map[string]ed25519.PublicKey, len(list))}
 	var set jose.JSONWebKeySet
 	for _, key := range list {
 		k.public[key.ID] = key.Public

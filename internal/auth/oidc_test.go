@@ -113,7 +113,7 @@ func (p *idp) count(path string) int {
 func (f *fixture) trusting(t *testing.T, url string) *auth.Service {
 	t.Helper()
 	service, err := auth.New(t.Context(), f.store, newSealer(t, 1), auth.Options{
-		Issuer: issuer, Clock: f.clock.Now, Outside: &auth.OutsideIssuer{URL: url, Audience: "shop-api"},
+		Issuer: issuer, Clock: f.clock.Now, OIDC: &auth.OIDCIssuer{URL: url, Audience: "shop-api"},
 	})
 	require.NoError(t, err)
 	return service
@@ -399,7 +399,7 @@ func TestOutsideIssuerChecks(t *testing.T) {
 		{issuer, "shop-api", "must not be named as our own"},
 		{"https://id.example", "", "audience"},
 	} {
-		err := auth.OutsideIssuer{URL: test.url, Audience: test.audience}.Check(issuer)
+		err := auth.OIDCIssuer{URL: test.url, Audience: test.audience}.Check(issuer)
 		if test.want == "" {
 			require.NoError(t, err, test.url)
 			continue
@@ -407,7 +407,7 @@ func TestOutsideIssuerChecks(t *testing.T) {
 		require.ErrorContains(t, err, test.want, test.url)
 	}
 	f := newFixture(t)
-	_, err := auth.New(t.Context(), f.store, newSealer(t, 1), auth.Options{Issuer: issuer, Outside: &auth.OutsideIssuer{URL: issuer, Audience: "a"}})
+	_, err := auth.New(t.Context(), f.store, newSealer(t, 1), auth.Options{Issuer: issuer, OIDC: &auth.OIDCIssuer{URL: issuer, Audience: "a"}})
 	require.ErrorContains(t, err, "our own")
 }
 

@@ -30,28 +30,28 @@ type Principal struct {
 // Actor names the principal in what it writes.
 func (p *Principal) Actor() store.Actor { return store.Actor("client:" + p.ClientID) }
 
-// Share is the client whose share of what all clients have the principal uses. It
+// QuotaClientID is the client whose share of what all clients have the principal uses. It
 // is empty where nobody showed the client's secret, so that anybody can use its
 // id: then the share is the address's.
-func (p *Principal) Share() (clientID string) {
+func (p *Principal) QuotaClientID() (clientID string) {
 	if p == nil || p.Grant == GrantImplicit || p.Grant == GrantShopper {
 		return ""
 	}
 	return p.ClientID
 }
 
-// Holds tells whether the principal has a scope.
-func (p *Principal) Holds(scope string) bool { return slices.Contains(p.Scopes, scope) }
+// HasScope tells whether the principal has a scope.
+func (p *Principal) HasScope(scope string) bool { return slices.Contains(p.Scopes, scope) }
 
-type callerKey struct{}
+type principalKey struct{}
 
-// failure is what is wrong with a token.
-type failure struct{ error }
+// tokenError is what is wrong with a token.
+type tokenError struct{ error }
 
-// caller is what the middleware learnt from a request: a *Principal, a failure
+// callerOf is what the middleware learnt from a request: a *Principal, a failure
 // or, without a token, nil.
-func caller(ctx context.Context) any {
-	if given := ctx.Value(callerKey{}); given != nil {
+func callerOf(ctx context.Context) any {
+	if given := ctx.Value(principalKey{}); given != nil {
 		return given
 	}
 	if known := reqctx.From(ctx); known != nil {
@@ -62,26 +62,26 @@ func caller(ctx context.Context) any {
 
 // WithPrincipal puts who is asking on the context.
 func WithPrincipal(ctx context.Context, p *Principal) context.Context {
-	return context.WithValue(ctx, callerKey{}, p)
+	return context.WithValue(ctx, principalKey{}, p)
 }
 
-// WithFailure remembers why a token is no good. Require says so when
+// WithTokenError remembers why a token is no good. Require says so when
 // something needs a token, and only then.
-func WithFailure(ctx context.Context, err error) context.Context {
-	return context.WithValue(ctx, callerKey{}, failure{err})
+func WithTokenError(ctx context.Context, err error) context.Context {
+	return context.WithValue(ctx, principalKey{}, tokenError{err})
 }
 
-// From is who is asking; nil when there is no token, or no good one.
-func From(ctx context.Context) *Principal {
-	p, _ := caller(ctx).(*Principal)
+// PrincipalFrom is who is asking; nil when there is no token, or no good one.
+func PrincipalFrom(ctx context.Context) *Principal {
+	p, _ := callerOf(ctx).(*Principal)
 	return p
 }
 
 // Authenticated tells whether there is a good token, whatever its scopes: nil
-// if so, else UNAUTHENTICATED or what WithFailure remembered.
+// if so, else UNAUTHENTICATED or what WithTokenError remembered.
 func Authenticated(ctx context.Context) error {
-	switch c := caller(ctx).(type) {
-	case failure:
+	switch c := callerOf(ctx).(type) {
+	case tokenError:
 		return c.error
 	case nil:
 		return unauthenticated("Send the header Authorization: Bearer <token>; get a token from POST /oauth/access_token.")
@@ -90,7 +90,7 @@ func Authenticated(ctx context.Context) error {
 }
 
 // Require tells whether whoever is asking may use a coordinate of the table:
-// nil if they may. UNAUTHENTICATED, or what WithFailure remembered, without a
+// nil if they may. UNAUTHENTICATED, or what WithTokenError remembered, without a
 // good token; FORBIDDEN when its scopes do not suffice; INTERNAL for an
 // undeclared coordinate, whoever asks.
 func Require(ctx context.Context, coordinate string) error {
@@ -98,13 +98,13 @@ func Require(ctx context.Context, coordinate string) error {
 	if !declared {
 		return fmt.Errorf("the scope table has no coordinate %q, so nobody may use it", coordinate)
 	}
-	if scope == public {
+	if scope == noScope {
 		return nil
 	}
 	if err := Authenticated(ctx); err != nil {
 		return err
 	}
-	if p := From(ctx); scope != AnyScope && !p.Holds(scope) {
+	if p := PrincipalFrom(ctx); scope != AnyScope && !p.HasScope(scope) {
 		return forbidden(scope, p.Scopes)
 	}
 	return nil
@@ -125,7 +125,7 @@ func forbidden(missing string, held []string) *store.Error {
 // ClientID is the API client that asks, for the log and the metrics; empty for
 // nobody.
 func ClientID(ctx context.Context) string {
-	if principal := From(ctx); principal != nil {
+	if principal := PrincipalFrom(ctx); principal != nil {
 		return principal.ClientID
 	}
 	return ""

@@ -16,7 +16,7 @@ func TestRequire(t *testing.T) {
 	nobody := t.Context()
 	reader := auth.WithPrincipal(nobody, &auth.Principal{ClientID: "c", Scopes: []string{"catalog:read", "inventory:read"}})
 	powerless := auth.WithPrincipal(nobody, &auth.Principal{ClientID: "c"})
-	expired := auth.WithFailure(nobody, &store.Error{Code: store.Unauthenticated, Detail: "The token expired."})
+	expired := auth.WithTokenError(nobody, &store.Error{Code: store.Unauthenticated, Detail: "The token expired."})
 
 	tests := []struct {
 		name       string
@@ -55,8 +55,8 @@ func TestRequire(t *testing.T) {
 func TestPrincipalOnTheContext(t *testing.T) {
 	t.Parallel()
 	principal := &auth.Principal{ClientID: "c1"}
-	require.Nil(t, auth.From(t.Context()))
-	require.Same(t, principal, auth.From(auth.WithPrincipal(t.Context(), principal)))
-	require.Nil(t, auth.From(auth.WithFailure(t.Context(), errors.New("bad"))))
+	require.Nil(t, auth.PrincipalFrom(t.Context()))
+	require.Same(t, principal, auth.PrincipalFrom(auth.WithPrincipal(t.Context(), principal)))
+	require.Nil(t, auth.PrincipalFrom(auth.WithTokenError(t.Context(), errors.New("bad"))))
 	require.Equal(t, store.Actor("client:c1"), principal.Actor())
 }

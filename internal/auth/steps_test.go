@@ -54,7 +54,7 @@ func TestTokensAndClocksThatDiffer(t *testing.T) {
 			clock := storetest.NewClock(start)
 			server := func() *auth.Service {
 				service, err := auth.New(t.Context(), f.store, newSealer(t, 1), auth.Options{Issuer: issuer, Clock: clock.Now,
-					Outside: &auth.OutsideIssuer{URL: p.URL, Audience: "shop-api"}})
+					OIDC: &auth.OIDCIssuer{URL: p.URL, Audience: "shop-api"}})
 				require.NoError(t, err)
 				return service
 			}

@@ -37,7 +37,7 @@ type Options struct {
 	Clock    func() time.Time // nil means time.Now
 	Lifetime time.Duration    // of a token, whole seconds; 0 means one hour
 	Log      *slog.Logger     // nil discards
-	Outside  *OutsideIssuer   // whose tokens are good too; nil for nobody's
+	OIDC     *OIDCIssuer      // whose tokens are good too; nil for nobody's
 	Limit    Limit            // of token requests; nil for none
 }
 
@@ -55,7 +55,7 @@ type Service struct {
 	lifetime time.Duration
 	keys     *keyring
 	verified verifiedTokens
-	outside  *outside // nil when no other issuer is trusted
+	oidc     *oidcVerifier // nil when no other issuer is trusted
 	limit    Limit
 }
 
@@ -84,8 +84,8 @@ func New(ctx context.Context, s *shop.Store, sealer *seal.Sealer, options Option
 		log = slog.New(slog.DiscardHandler)
 	}
 	var err error
-	if options.Outside != nil {
-		if service.outside, err = newOutside(*options.Outside, service.issuer, service.clock, log); err != nil {
+	if options.OIDC != nil {
+		if service.oidc, err = newOIDCVerifier(*options.OIDC, service.issuer, service.clock, log); err != nil {
 			return nil, err
 		}
 	}
@@ -132,7 +132,7 @@ func (s *Service) Issue(ctx context.Context, grant Grant) (*Token, error) {
 	}
 	now := s.clock().UTC().Truncate(time.Second)
 	return s.sign(ctx, claims{
-		Claims: s.standard(grant.ClientID, rand.Text(), now, now.Add(lifetime)),
+		Claims: s.standardClaims(grant.ClientID, rand.Text(), now, now.Add(lifetime)),
 		Scope:  strings.Join(grant.Scopes, " "),
 		Grant:  grant.Type,
 	})
@@ -142,7 +142,7 @@ func (s *Service) Issue(ctx context.Context, grant Grant) (*Token, error) {
 // signs, the same grant is the same token.
 func (s *Service) ShopperToken(ctx context.Context, clientID string, grant *access.ShopperGrant) (*Token, error) {
 	return s.sign(ctx, claims{
-		Claims:      s.standard(clientID, grant.ID, grant.IssuedAt, grant.Expires),
+		Claims:      s.standardClaims(clientID, grant.ID, grant.IssuedAt, grant.Expires),
 		Scope:       strings.Join(ShopperScopes(), " "),
 		Grant:       GrantShopper,
 		AccountID:   grant.AccountID,
@@ -154,7 +154,7 @@ func (s *Service) ShopperToken(ctx context.Context, clientID string, grant *acce
 // ShopperScopes are what a shopper's token may do.
 func ShopperScopes() []string { return []string{"catalog:read", "inventory:read"} }
 
-func (s *Service) standard(subject, id string, issued, expires time.Time) jwt.Claims {
+func (s *Service) standardClaims(subject, id string, issued, expires time.Time) jwt.Claims {
 	return jwt.Claims{
 		Issuer:   s.issuer,
 		Audience: jwt.Audience{audience},
@@ -187,7 +187,7 @@ func (s *Service) ClientCredentials(ctx context.Context, id, secret, scope strin
 	if err != nil {
 		return nil, err
 	}
-	scopes, err := narrow(client.Scopes, scope)
+	scopes, err := intersectScopes(client.Scopes, scope)
 	if err != nil {
 		return nil, err
 	}
@@ -211,17 +211,17 @@ func (s *Service) Implicit(ctx context.Context, clientID, scope string) (*Token,
 	scopes := slices.DeleteFunc(ShopperScopes(), func(scope string) bool {
 		return !slices.Contains(client.Scopes, scope)
 	})
-	if scopes, err = narrow(scopes, scope); err != nil {
+	if scopes, err = intersectScopes(scopes, scope); err != nil {
 		return nil, err
 	}
 	return s.Issue(ctx, Grant{Type: GrantImplicit, ClientID: client.ID, Scopes: scopes})
 }
 
-// narrow returns the scopes of held that a token request asks for: scope names
+// intersectScopes returns the scopes of held that a token request asks for: scope names
 // them, separated by spaces (RFC 6749, 3.3); empty asks for all. A scope that
 // exists and is not held is left out. An unknown scope, and a request of which
 // nothing is left, is a *TokenError.
-func narrow(held []string, scope string) ([]string, error) {
+func intersectScopes(held []string, scope string) ([]string, error) {
 	asked := strings.Fields(scope)
 	if len(asked) == 0 {
 		return held, nil

@@ -20,10 +20,10 @@ const (
 	// end a token, and for those at which one of an outside issuer begins.
 	clockSkew = time.Minute
 
-	// mostAhead is how far off the expiry of a token of ours may be: none is issued
+	// maxExpiry is how far off the expiry of a token of ours may be: none is issued
 	// for longer than the first, by a clock that may be ahead by the second. Of one
 	// that was issued by a clock a year ahead nobody could say when it ends.
-	mostAhead = access.MaxTokenLifetime + time.Hour
+	maxExpiry = access.MaxTokenLifetime + time.Hour
 )
 
 // Verify returns who a bearer token speaks for. UNAUTHENTICATED says what is
@@ -31,27 +31,27 @@ const (
 // did not answer.
 func (s *Service) Verify(ctx context.Context, bearer string) (*Principal, error) {
 	if len(bearer) > maxTokenSize {
-		return nil, malformed()
+		return nil, errMalformed()
 	}
-	if s.outside.issued(bearer) {
-		return s.outside.verify(ctx, bearer)
+	if s.oidc.matches(bearer) {
+		return s.oidc.verify(ctx, bearer)
 	}
 	digest := digestOf(bearer)
-	if principal, ok := s.remembered(ctx, digest); ok {
-		if err := s.good(ctx, principal); err != nil {
+	if principal, ok := s.cached(ctx, digest); ok {
+		if err := s.checkRevoked(ctx, principal); err != nil {
 			return nil, err
 		}
 		return principal, nil
 	}
-	c, kid, err := s.open(ctx, bearer)
+	c, kid, err := s.verifySignature(ctx, bearer)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.check(c); err != nil {
+	if err := s.checkClaims(c); err != nil {
 		return nil, err
 	}
 	principal := c.principal()
-	if err := s.good(ctx, principal); err != nil {
+	if err := s.checkRevoked(ctx, principal); err != nil {
 		return nil, err
 	}
 	if s.clock().Before(principal.Expires) {
@@ -66,8 +66,8 @@ func digestOf(bearer string) [sha256.Size]byte {
 	return sha256.Sum256(append(usual[:0], bearer...))
 }
 
-// good is UNAUTHENTICATED once the token's client is revoked.
-func (s *Service) good(ctx context.Context, p *Principal) error {
+// checkRevoked is UNAUTHENTICATED once the token's client is revoked.
+func (s *Service) checkRevoked(ctx context.Context, p *Principal) error {
 	revoked, err := s.store.ClientRevoked(ctx, p.ClientID)
 	if err == nil && revoked {
 		return unauthenticated("The API client that the token was issued to, or minted by, was revoked.")
@@ -75,14 +75,14 @@ func (s *Service) good(ctx context.Context, p *Principal) error {
 	return err
 }
 
-// open checks the form and the signature.
-func (s *Service) open(ctx context.Context, bearer string) (c claims, kid string, err error) {
+// verifySignature checks the form and the signature.
+func (s *Service) verifySignature(ctx context.Context, bearer string) (c claims, kid string, err error) {
 	token, err := jwt.ParseSigned(bearer, []jose.SignatureAlgorithm{jose.EdDSA})
 	if other := new(jose.ErrUnexpectedSignatureAlgorithm); errors.As(err, &other) {
 		return c, "", unauthenticated("The token is not signed with EdDSA; send one that POST /oauth/access_token issued.")
 	}
 	if err != nil {
-		return c, "", malformed()
+		return c, "", errMalformed()
 	}
 	kid = token.Headers[0].KeyID
 	key, err := s.keys.find(ctx, kid)
@@ -94,23 +94,23 @@ func (s *Service) open(ctx context.Context, bearer string) (c claims, kid string
 		return c, "", unauthenticated("The token's signature is wrong; it was changed, or not issued by this service. Get a new one from POST /oauth/access_token.")
 	}
 	if err != nil {
-		return c, "", malformed()
+		return c, "", errMalformed()
 	}
 	return c, kid, nil
 }
 
-// check looks at what a signed token says. Ours are good from the moment that
+// checkClaims looks at what a signed token says. Ours are good from the moment that
 // they are issued: they have no nbf, which would be heeded, and when they say
 // that they were issued (iat) is not looked at, as RFC 7519 has it. So a server
 // whose clock is behind that of the one which issued a token takes it.
-func (s *Service) check(c claims) error {
+func (s *Service) checkClaims(c claims) error {
 	if c.Expiry == nil || c.Subject == "" {
-		return malformed()
+		return errMalformed()
 	}
 	c.IssuedAt = nil
 	err := c.ValidateWithLeeway(jwt.Expected{Issuer: s.issuer, AnyAudience: jwt.Audience{audience}, Time: s.clock()}, clockSkew)
 	switch {
-	case err == nil && c.Expiry.Time().Sub(s.clock()) > mostAhead:
+	case err == nil && c.Expiry.Time().Sub(s.clock()) > maxExpiry:
 		return unauthenticated("The token expires at %s, which is further off than any does; a clock was wrong. Get a new one from POST /oauth/access_token.", c.Expiry.Time().UTC().Format(time.RFC3339))
 	case err == nil:
 		return nil
@@ -124,7 +124,7 @@ func (s *Service) check(c claims) error {
 	return unauthenticated("The token is not valid yet; the clocks of the servers may differ.")
 }
 
-func malformed() *store.Error {
+func errMalformed() *store.Error {
 	return unauthenticated("The token is malformed; send the access_token of POST /oauth/access_token as it is, in the header Authorization: Bearer <token>.")
 }
 
@@ -150,15 +150,15 @@ func newVerifiedTokens() verifiedTokens {
 	return otter.Must(&otter.Options[[sha256.Size]byte, verifiedToken]{MaximumSize: maxVerifiedTokens})
 }
 
-// remembered finds a token that was good, unless it has expired or its key is
+// cached finds a token that was good, unless it has expired or its key is
 // gone since.
-func (s *Service) remembered(ctx context.Context, digest [sha256.Size]byte) (*Principal, bool) {
+func (s *Service) cached(ctx context.Context, digest [sha256.Size]byte) (*Principal, bool) {
 	token, ok := s.verified.GetIfPresent(digest)
 	if !ok {
 		return nil, false
 	}
 	_, known := s.keys.latest(ctx).public[token.kid]
-	if left := token.principal.Expires.Sub(s.clock()); !known || left <= 0 || left > mostAhead {
+	if left := token.principal.Expires.Sub(s.clock()); !known || left <= 0 || left > maxExpiry {
 		s.verified.Invalidate(digest)
 		return nil, false
 	}

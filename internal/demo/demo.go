@@ -35,8 +35,8 @@ const (
 	tokenLifetime             = 24 * time.Hour // nobody wants to log in anew while trying out
 )
 
-// Visitor is who may use the shop.
-type Visitor struct {
+// Client is who may use the shop.
+type Client struct {
 	ClientID, Secret string
 	Token            string // for a day, with all scopes
 }
@@ -44,7 +44,7 @@ type Visitor struct {
 // Open fills a store with the shop, publishes it, and makes a client with a
 // token. It refuses a store that holds another shop, whose settings it would
 // overwrite.
-func Open(ctx context.Context, s *shop.Store, tokens *auth.Service) (*Visitor, error) {
+func Open(ctx context.Context, s *shop.Store, tokens *auth.Service) (*Client, error) {
 	catalogs, err := s.CatalogIDs(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look for other shops: %w", err)
@@ -70,7 +70,7 @@ func Open(ctx context.Context, s *shop.Store, tokens *auth.Service) (*Visitor, e
 	if err != nil {
 		return nil, err
 	}
-	return &Visitor{client.ID, secret, token.AccessToken}, nil
+	return &Client{client.ID, secret, token.AccessToken}, nil
 }
 
 // Fill imports the shop and publishes it.
@@ -90,9 +90,9 @@ func read(ctx context.Context, s *shop.Store, lines string) error {
 	return err
 }
 
-// Welcome tells a visitor where everything is. base is the server's address,
+// PrintWelcome tells a visitor where everything is. base is the server's address,
 // such as http://127.0.0.1:8080.
-func Welcome(w io.Writer, base string, v *Visitor) error {
+func PrintWelcome(w io.Writer, base string, v *Client) error {
 	_, err := strings.NewReplacer("BASE", base, "CLIENT", v.ClientID, "SECRET", v.Secret, "THETOKEN", v.Token).WriteString(w, `
 Portico Coffee is open, on this machine only.
 
@@ -117,9 +117,9 @@ With that in a shell, a page of the coffees by REST, and the same by GraphQL:
 	return err
 }
 
-// ErrElsewhere refuses an address that others could reach: the demo's secrets
+// ErrNotLocal refuses an address that others could reach: the demo's secrets
 // are on the screen.
-var ErrElsewhere = errors.New("the demo listens on this machine only: use --addr 127.0.0.1:PORT, or leave out --demo")
+var ErrNotLocal = errors.New("the demo listens on this machine only: use --addr 127.0.0.1:PORT, or leave out --demo")
 
 // Shop is the demo's shop in the import format.
 func Shop() string { return shopFile }

@@ -28,8 +28,8 @@ type Cache struct {
 	hits, misses                 atomic.Uint64
 	fragmentHits, fragmentMisses atomic.Uint64 // fragments
 
-	mu      sync.Mutex
-	flights map[string]*flight
+	mu    sync.Mutex
+	calls map[string]*call
 }
 
 // key is an answer's, or a fragment's.
@@ -42,8 +42,8 @@ type key struct {
 // entry tells its size in bytes.
 type entry interface{ size() int }
 
-// flight is an answer that is being made.
-type flight struct {
+// call is an answer that is being made.
+type call struct {
 	done chan struct{}
 	resp *Response // set before done is closed, like err
 	err  error
@@ -52,7 +52,7 @@ type flight struct {
 // NewCache makes a room for so many bytes; with 0 nothing is kept, and each
 // answer is made for the one who asks.
 func NewCache(budget uint64) *Cache {
-	r := &Cache{flights: map[string]*flight{}}
+	r := &Cache{calls: map[string]*call{}}
 	if budget > 0 {
 		r.entries = otter.Must(&otter.Options[key, entry]{
 			MaximumWeight: budget,
@@ -124,14 +124,14 @@ func (r *Cache) Do(ctx context.Context, name string, at time.Time, write func() 
 	}
 	r.misses.Add(1)
 	r.mu.Lock()
-	under, joined := r.flights[name]
+	under, joined := r.calls[name]
 	if !joined {
-		under = &flight{done: make(chan struct{})}
-		r.flights[name] = under
+		under = &call{done: make(chan struct{})}
+		r.calls[name] = under
 	}
 	r.mu.Unlock()
 	if !joined {
-		return r.fly(name, at, under, write)
+		return r.build(name, at, under, write)
 	}
 	select {
 	case <-under.done:
@@ -147,11 +147,11 @@ func (r *Cache) Do(ctx context.Context, name string, at time.Time, write func() 
 	return write()
 }
 
-// fly makes an answer for all who wait for it.
-func (r *Cache) fly(name string, at time.Time, f *flight, write func() (*Response, error)) (*Response, error) {
+// build makes an answer for all who wait for it.
+func (r *Cache) build(name string, at time.Time, f *call, write func() (*Response, error)) (*Response, error) {
 	defer func() { // a panic passes by here
 		r.mu.Lock()
-		delete(r.flights, name)
+		delete(r.calls, name)
 		r.mu.Unlock()
 		close(f.done)
 	}()

@@ -12,7 +12,7 @@ import (
 // breaking lists what an operation or a program of before may stumble over in
 // now: what is gone, what has another type, and what must be sent besides.
 // Coordinates are in the order of their names.
-func breaking(before, now *ast.Schema) (changes changes) {
+func breaking(before, now *ast.Schema) (changes changeList) {
 	for _, name := range slices.Sorted(maps.Keys(before.Types)) {
 		was, is := before.Types[name], now.Types[name]
 		switch {
@@ -28,12 +28,14 @@ func breaking(before, now *ast.Schema) (changes changes) {
 	return changes
 }
 
-type changes []string
+type changeList []string
 
-func (c *changes) add(format string, values ...any) { *c = append(*c, fmt.Sprintf(format, values...)) }
+func (c *changeList) add(format string, values ...any) {
+	*c = append(*c, fmt.Sprintf(format, values...))
+}
 
 // definition compares one type.
-func (c *changes) definition(was, is *ast.Definition) {
+func (c *changeList) definition(was, is *ast.Definition) {
 	for _, name := range was.Interfaces {
 		if !slices.Contains(is.Interfaces, name) {
 			c.add("%s is no %s any more", was.Name, name)
@@ -56,9 +58,9 @@ func (c *changes) definition(was, is *ast.Definition) {
 		case found == nil:
 			c.add("%s is gone", at)
 		case input:
-			c.sent(at, field.Type, found.Type)
+			c.input(at, field.Type, found.Type)
 		default:
-			if !answers(field.Type, found.Type) {
+			if !isAssignable(field.Type, found.Type) {
 				c.add("%s was %s, and is %s", at, field.Type, found.Type)
 			}
 			c.arguments(at, field.Arguments, found.Arguments)
@@ -71,13 +73,13 @@ func (c *changes) definition(was, is *ast.Definition) {
 	}
 }
 
-func (c *changes) arguments(at string, was, is ast.ArgumentDefinitionList) {
+func (c *changeList) arguments(at string, was, is ast.ArgumentDefinitionList) {
 	for _, argument := range was {
 		of := fmt.Sprintf("%s(%s:)", at, argument.Name)
 		if found := is.ForName(argument.Name); found == nil {
 			c.add("%s is gone", of)
 		} else {
-			c.sent(of, argument.Type, found.Type)
+			c.input(of, argument.Type, found.Type)
 		}
 	}
 	for _, argument := range is {
@@ -87,21 +89,21 @@ func (c *changes) arguments(at string, was, is ast.ArgumentDefinitionList) {
 	}
 }
 
-// sent compares what callers send.
-func (c *changes) sent(at string, was, is *ast.Type) {
-	if !answers(is, was) {
+// input compares what callers send.
+func (c *changeList) input(at string, was, is *ast.Type) {
+	if !isAssignable(is, was) {
 		c.add("%s was %s, and is %s", at, was, is)
 	}
 }
 
-// answers tells whether a value of one type is good wherever another is
+// isAssignable tells whether a value of one type is good wherever another is
 // expected: it may be null in fewer places, and in no more.
-func answers(expected, given *ast.Type) bool {
+func isAssignable(expected, given *ast.Type) bool {
 	if expected.NonNull && !given.NonNull {
 		return false
 	}
 	if expected.Elem == nil || given.Elem == nil {
 		return expected.Elem == nil && given.Elem == nil && expected.NamedType == given.NamedType
 	}
-	return answers(expected.Elem, given.Elem)
+	return isAssignable(expected.Elem, given.Elem)
 }

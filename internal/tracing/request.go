@@ -24,7 +24,7 @@ func (t *Tracing) Middleware(next http.Handler) http.Handler {
 		ctx, span := t.tracer.Start(ctx, r.Method, trace.WithTimestamp(known.Start), trace.WithSpanKind(trace.SpanKindServer))
 		known.TraceID = span.SpanContext().TraceID().String()
 		if span.IsRecording() {
-			known.Observer = &observer{tracing: t, next: known.Observer, room: newRoom()}
+			known.Observer = &observer{tracing: t, next: known.Observer, budget: newSpanBudget()}
 		}
 		defer func() {
 			describe(span, r.Method, known)

@@ -35,8 +35,8 @@ const (
 	disabledEnv       = "OTEL_SDK_DISABLED"
 )
 
-// closeTime bounds how long a server that ends waits for its last spans.
-const closeTime = 3 * time.Second
+// closeTimeout bounds how long a server that ends waits for its last spans.
+const closeTimeout = 3 * time.Second
 
 // Tracing is where spans go. A nil one is nowhere, and costs nothing.
 type Tracing struct {
@@ -70,7 +70,7 @@ func New(ctx context.Context, version, engine string, log *slog.Logger) (*Tracin
 		}
 		break
 	}
-	otel.SetErrorHandler(&complaints{log: log})
+	otel.SetErrorHandler(&errorLogger{log: log})
 	exporter, err := otlptracehttp.New(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", endpointEnv, err)
@@ -96,7 +96,7 @@ func (t *Tracing) Close() {
 	if t == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	if err := t.provider.Shutdown(ctx); err != nil {
 		t.log.Warn("the last spans could not be sent", "error", err)
@@ -109,18 +109,18 @@ func (t *Tracing) Jobs(ctx context.Context) context.Context {
 	if t == nil {
 		return ctx
 	}
-	return store.WithObserver(ctx, &observer{tracing: t, room: newRoom()})
+	return store.WithObserver(ctx, &observer{tracing: t, budget: newSpanBudget()})
 }
 
-// complaints are the library's, of which the log tells one a minute.
-type complaints struct {
+// errorLogger are the library's, of which the log tells one a minute.
+type errorLogger struct {
 	log  *slog.Logger
 	mu   sync.Mutex
 	last time.Time
 }
 
 // Handle implements otel.ErrorHandler.
-func (c *complaints) Handle(err error) {
+func (c *errorLogger) Handle(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if time.Since(c.last) < time.Minute {
