@@ -18,8 +18,8 @@ import (
 // EachPromotionCode calls do with every code of a promotion, by code; codes
 // that come or go meanwhile may or may not be among them. NOT_FOUND when there
 // is no such promotion.
-func (s *PromotionService) EachPromotionCode(ctx context.Context, promotionID string, do func(*PromotionCode) error) error {
-	p, err := s.Promotion(ctx, promotionID)
+func (s *CodeService) EachPromotionCode(ctx context.Context, promotionID string, do func(*PromotionCode) error) error {
+	p, err := findPromotion(ctx, s.db, promotionID)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ const (
 
 // ExportCodes writes the codes of a promotion, as they are read, and tells how
 // many. NOT_FOUND when there is no such promotion.
-func (s *PromotionService) ExportCodes(ctx context.Context, to io.Writer, promotionID string, format CodeFormat) (written int, err error) {
+func (s *CodeService) ExportCodes(ctx context.Context, to io.Writer, promotionID string, format CodeFormat) (written int, err error) {
 	out := bufio.NewWriterSize(to, 1<<16)
 	write, flush := ndjsonCodes(out)
 	if format == CodesCSV {

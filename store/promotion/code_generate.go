@@ -67,7 +67,7 @@ type generateState struct {
 // is not made yet (job.Room). INVALID and UNPROCESSABLE name each member that is
 // wrong, among them a pattern that is too small for so many codes. NOT_FOUND for an unknown
 // promotion; UNPROCESSABLE for an automatic one, and for one that has ended.
-func (s *PromotionService) GenerateCodes(ctx context.Context, actor store.Actor, g CodeGeneration) (task *job.Job, odds float64, err error) {
+func (s *CodeService) GenerateCodes(ctx context.Context, actor store.Actor, g CodeGeneration) (task *job.Job, odds float64, err error) {
 	_, odds, err = g.check()
 	if err != nil {
 		return nil, 0, err
@@ -87,7 +87,7 @@ func (s *PromotionService) GenerateCodes(ctx context.Context, actor store.Actor,
 // GenerateJob makes the codes, batch by batch. How far it is is written with
 // each batch, so that a worker who goes on after another one was gone makes
 // exactly what is missing. The codes of a job that is canceled stay.
-func GenerateJob(ctx context.Context, s *PromotionService, task *job.Job, progress func(done, total int)) (any, error) {
+func GenerateJob(ctx context.Context, s *CodeService, task *job.Job, progress func(done, total int)) (any, error) {
 	var input generateInput
 	var state generateState
 	if err := json.Unmarshal(task.Input, &input); err != nil {
@@ -131,7 +131,7 @@ func GenerateJob(ctx context.Context, s *PromotionService, task *job.Job, progre
 
 // generateCodes makes a batch, as long as the job is this worker's. Where it is likely that nobody has any of the codes, it looks no
 // closer and may be errTaken.
-func (s *PromotionService) generateCodes(ctx context.Context, task *job.Job, input *generateInput, pattern codePattern, from generateState, p *db.Pace, likely bool) (to generateState, err error) {
+func (s *CodeService) generateCodes(ctx context.Context, task *job.Job, input *generateInput, pattern codePattern, from generateState, p *db.Pace, likely bool) (to generateState, err error) {
 	err = s.db.Update(ctx, task.Actor, func(ctx context.Context, t *db.Tx) error {
 		if err := job.Holds(ctx, t, task); err != nil {
 			return err

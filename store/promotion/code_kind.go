@@ -149,22 +149,6 @@ func importClaims(ctx context.Context, w *authoring.Writer, sources []authoring.
 	return nil
 }
 
-// lockPromotionsOf locks the promotions that sources are of; one that somebody
-// deleted since the file was checked is its line's fault.
-func lockPromotionsOf(ctx context.Context, w *authoring.Writer, sources []authoring.Source, id func(authoring.Source) string) (map[string]*Promotion, error) {
-	ids := make([]string, len(sources))
-	for i, resource := range sources {
-		ids[i] = id(resource)
-	}
-	promotions, err := lockPromotions(ctx, w.Tx, store.Unique(ids))
-	for i, resource := range sources {
-		if err == nil && promotions[ids[i]] == nil {
-			err = &authoring.RowFault{Source: resource, Err: store.Unprocessablef([]string{"promotion_id"}, "refers to the promotion %q, which was deleted meanwhile", ids[i])}
-		}
-	}
-	return promotions, err
-}
-
 // exportCodes exports the codes of each promotion, by code; those that were done
 // away with are gone.
 func exportCodes(ctx context.Context, e *authoring.Exporter) error {

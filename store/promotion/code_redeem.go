@@ -34,7 +34,7 @@ func newRedeemQueue() *redeemQueue {
 // NOT_FOUND for an unknown code; UNPROCESSABLE, with every reason, for one
 // that is not good, and for a reference whose uses were released; CONFLICT for
 // a reference that was used with another user or other units.
-func (s *PromotionService) RedeemCode(ctx context.Context, actor store.Actor, use CodeUse) (*CodeUsage, error) {
+func (s *RedeemService) RedeemCode(ctx context.Context, actor store.Actor, use CodeUse) (*CodeUsage, error) {
 	if use.Reference == "" {
 		return nil, store.Unprocessablef([]string{"reference"}, "must be 1 to 255 bytes of your own, an order number for instance")
 	}

@@ -25,8 +25,6 @@ type redemption struct {
 
 type usageOf struct{ reference, code string }
 
-type codeNumber struct{ number, epoch int64 }
-
 // lockedOffer is a code that nobody else uses from now on.
 type lockedOffer struct {
 	codeOffer
@@ -155,7 +153,7 @@ func (w *redemption) redeem(actor store.Actor, use CodeUse) (*CodeUsage, error) 
 		w.taken = append(w.taken, o)
 	}
 	o.code.Used += u.Units
-	w.usages[key], w.of[u] = u, codeNumber{o.promotion.number, o.promotion.epoch}
+	w.usages[key], w.of[u] = u, codeNumber{number: o.promotion.number, epoch: o.promotion.epoch}
 	w.lines = append(w.lines, u)
 	return u, nil
 }

@@ -14,7 +14,7 @@ import (
 // with a nil code. It is idempotent; what was given back is not given back
 // once more. The answer is every usage of the reference, the oldest first.
 // NOT_FOUND when it redeemed nothing.
-func (s *PromotionService) ReleaseCode(ctx context.Context, actor store.Actor, reference string, code *string) ([]*CodeUsage, error) {
+func (s *RedeemService) ReleaseCode(ctx context.Context, actor store.Actor, reference string, code *string) ([]*CodeUsage, error) {
 	unknown := store.NotFoundf([]string{"reference"}, "redeemed no such code: %q", store.Short(reference))
 	if !store.CleanText(reference) || code != nil && !store.CleanText(*code) {
 		return nil, unknown

@@ -14,7 +14,7 @@ import (
 // version that kept no totals wrote beside this one, for instance. Stored and
 // counted are read at one moment, and only how far they are apart is written, so
 // that what others write meanwhile stays counted.
-func MendTotals(s *PromotionService, actor store.Actor) db.Sweep {
+func MendTotals(s *RedeemService, actor store.Actor) db.Sweep {
 	return db.Sweep{Name: "totals of promotions", Every: 24 * time.Hour, Do: func(ctx context.Context) error {
 		promotions, err := db.Collect(ctx, s.db.Reader, db.Scalar[int64], `SELECT number FROM promotion ORDER BY number`)
 		for _, number := range promotions {
@@ -28,7 +28,7 @@ func MendTotals(s *PromotionService, actor store.Actor) db.Sweep {
 
 // mendTotals looks once more where something is wrong: of two that mend, the
 // one that comes later finds it right.
-func (s *PromotionService) mendTotals(ctx context.Context, actor store.Actor, number int64) error {
+func (s *RedeemService) mendTotals(ctx context.Context, actor store.Actor, number int64) error {
 	off, err := totalsOff(ctx, s.db.Reader, number)
 	if err != nil || !off.wrong() {
 		return err
@@ -42,7 +42,7 @@ func (s *PromotionService) mendTotals(ctx context.Context, actor store.Actor, nu
 		if err != nil {
 			return err
 		}
-		if err := (codeCounts{codeNumber{number, off.epoch}: off.codes}).add(ctx, t); err != nil {
+		if err := (codeCounts{codeNumber{number: number, epoch: off.epoch}: off.codes}).add(ctx, t); err != nil {
 			return err
 		}
 		return usageCounts{number: off.usages}.add(ctx, t, writersPart)

@@ -49,7 +49,7 @@ func scanUsage(rows *sql.Rows) (*CodeUsage, error) {
 // the order it was. A deleted promotion is known as long as it has usages. Usages have no updated_at, so it is INVALID to sort or
 // bound them by it.
 // NOT_FOUND for an unknown promotion, and for a code that it never had.
-func (s *PromotionService) CodeUsages(ctx context.Context, promotionID string, code *string, query store.ListQuery) (*store.Slice[*CodeUsage], error) {
+func (s *RedeemService) CodeUsages(ctx context.Context, promotionID string, code *string, query store.ListQuery) (*store.Slice[*CodeUsage], error) {
 	number, err := s.usagesOf(ctx, promotionID, code)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (s *PromotionService) CodeUsages(ctx context.Context, promotionID string, c
 }
 
 // usagesOf is the number of a promotion, which has or had a code.
-func (s *PromotionService) usagesOf(ctx context.Context, promotionID string, code *string) (number int64, err error) {
+func (s *RedeemService) usagesOf(ctx context.Context, promotionID string, code *string) (number int64, err error) {
 	if !store.IsID(promotionID) {
 		return 0, unknownPromotion(promotionID)
 	}

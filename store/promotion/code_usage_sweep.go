@@ -11,7 +11,7 @@ import (
 // SweepUsages deletes the usages that are older than that, and the archived
 // promotions that have none left. How often a code was used stays with the code.
 // Usages that were imported without a time stay.
-func SweepUsages(s *PromotionService, actor store.Actor, kept time.Duration) db.Sweep {
+func SweepUsages(s *RedeemService, actor store.Actor, kept time.Duration) db.Sweep {
 	const all = `(SELECT number FROM promotion UNION ALL SELECT number FROM promotion_archive) AS promotions`
 	const old = `code_usage.promotion_number = promotions.number AND code_usage.created_at > 0 AND code_usage.created_at < $1`
 	return s.db.Kept("usages", time.Hour, kept,
@@ -37,7 +37,7 @@ func SweepUsages(s *PromotionService, actor store.Actor, kept time.Duration) db.
 					return err
 				}
 			}
-			return s.purgeArchived(ctx, actor)
+			return purgeArchived(ctx, s.db, actor)
 		},
 		func(ctx context.Context, before int64, most int) (int, error) {
 			return db.CountUpTo(ctx, s.db, most, all+` JOIN code_usage ON `+old, before)

@@ -169,22 +169,20 @@ func scanPromotion(at time.Time) func(*sql.Rows) (*Promotion, error) {
 	}
 }
 
-// Promotion returns a promotion; NOT_FOUND when there is none.
-func (s *PromotionService) Promotion(ctx context.Context, id string) (*Promotion, error) {
-	byID, err := s.PromotionsByID(ctx, []string{id})
+func findPromotion(ctx context.Context, d *db.DB, id string) (*Promotion, error) {
+	byID, err := findPromotions(ctx, d, []string{id})
 	if err == nil && byID[id] == nil {
 		err = unknownPromotion(id)
 	}
 	return byID[id], err
 }
 
-func unknownPromotion(id string) error {
-	return store.NotFoundf(nil, "There is no promotion %q.", store.Short(id))
+func findPromotions(ctx context.Context, d *db.DB, ids []string) (map[string]*Promotion, error) {
+	return promotionsByID(ctx, d.Reader, d.Now(), store.IDsOnly(ids))
 }
 
-// PromotionsByID returns several promotions; an unknown one is left out.
-func (s *PromotionService) PromotionsByID(ctx context.Context, ids []string) (map[string]*Promotion, error) {
-	return promotionsByID(ctx, s.db.Reader, s.db.Now(), store.IDsOnly(ids))
+func unknownPromotion(id string) error {
+	return store.NotFoundf(nil, "There is no promotion %q.", store.Short(id))
 }
 
 func promotionsByID(ctx context.Context, from db.Session, at time.Time, ids []string) (map[string]*Promotion, error) {
@@ -198,4 +196,21 @@ func promotionsByID(ctx context.Context, from db.Session, at time.Time, ids []st
 		return err
 	})
 	return byID, err
+}
+
+// automaticCode is the code of an automatic promotion.
+func automaticCode(promotionID string) string { return "auto_" + promotionID }
+
+func (p *Promotion) automaticCode() string { return automaticCode(p.ID) }
+
+// takesCodes tells why no codes can be added; nil when they can.
+func (p *Promotion) takesCodes() error {
+	switch {
+	case p.Automatic:
+		return &store.Error{Code: store.Unprocessable, Title: "No codes allowed", Detail: "Cannot add codes to an automatic promotion", Documented: true, Reason: store.CodesNotAllowed}
+	case p.State == PromotionExpired:
+		return &store.Error{Code: store.Unprocessable, Title: "No codes allowed", Reason: store.CodesNotAllowed,
+			Detail: "The promotion ended at " + store.FormatTime(p.End) + "; give it an end in the future first."}
+	}
+	return nil
 }

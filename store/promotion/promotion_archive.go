@@ -75,10 +75,19 @@ func restore(ctx context.Context, t *db.Tx, of codeNumber) error {
 	}
 }
 
+// purgeLater leaves the codes of a promotion's epoch, which nobody sees any
+// more, to the sweep.
+func purgeLater(ctx context.Context, t *db.Tx, p *Promotion) error {
+	_, err := t.Exec(ctx, `
+		INSERT INTO promotion_purge (promotion_number, epoch) VALUES ($1, $2)
+		ON CONFLICT (promotion_number, epoch) DO NOTHING`, p.number, p.epoch)
+	return err
+}
+
 // purgeArchived deletes the codes of archived promotions, and then those
 // promotions that have no usages.
-func (s *PromotionService) purgeArchived(ctx context.Context, actor store.Actor) error {
-	numbers, err := db.Collect(ctx, s.db.Reader, db.Scalar[int64], `
+func purgeArchived(ctx context.Context, d *db.DB, actor store.Actor) error {
+	numbers, err := db.Collect(ctx, d.Reader, db.Scalar[int64], `
 		SELECT number FROM promotion_archive
 		WHERE EXISTS (SELECT 1 FROM promotion_code WHERE promotion_code.promotion_number = promotion_archive.number)
 		   OR NOT EXISTS (SELECT 1 FROM code_usage WHERE code_usage.promotion_number = promotion_archive.number)
@@ -87,7 +96,7 @@ func (s *PromotionService) purgeArchived(ctx context.Context, actor store.Actor)
 		return err
 	}
 	for _, number := range numbers {
-		if err := s.db.InBatches(ctx, actor, func(ctx context.Context, t *db.Tx, rows int) (int64, error) {
+		if err := d.InBatches(ctx, actor, func(ctx context.Context, t *db.Tx, rows int) (int64, error) {
 			return purgeOneArchived(ctx, t, number, rows)
 		}); err != nil {
 			return err

@@ -139,7 +139,7 @@ func findCode(ctx context.Context, in db.Session, code string) (*PromotionCode, 
 
 // PromotionCode finds a code across promotions: the held one, else the
 // newest; NOT_FOUND when there is none.
-func (s *PromotionService) PromotionCode(ctx context.Context, code string) (*PromotionCode, error) {
+func (s *CodeService) PromotionCode(ctx context.Context, code string) (*PromotionCode, error) {
 	c, err := findCode(ctx, s.db.Reader, code)
 	if err == nil && c == nil {
 		err = store.NotFoundf(nil, "There is no promotion code %q.", store.Short(code))
@@ -151,12 +151,12 @@ func (s *PromotionService) PromotionCode(ctx context.Context, code string) (*Pro
 }
 
 // joinPromotions gives codes their promotions.
-func (s *PromotionService) joinPromotions(ctx context.Context, codes []*PromotionCode) error {
+func (s *CodeService) joinPromotions(ctx context.Context, codes []*PromotionCode) error {
 	var ids []string
 	for _, c := range codes {
 		ids = append(ids, c.PromotionID)
 	}
-	byID, err := s.PromotionsByID(ctx, store.Unique(ids))
+	byID, err := findPromotions(ctx, s.db, store.Unique(ids))
 	for _, c := range codes {
 		if c.Promotion = byID[c.PromotionID]; c.Promotion == nil && err == nil {
 			err = unknownPromotion(c.PromotionID) // gone since the codes were read
@@ -166,7 +166,7 @@ func (s *PromotionService) joinPromotions(ctx context.Context, codes []*Promotio
 }
 
 // PromotionCodesByID returns several codes; an unknown one is left out.
-func (s *PromotionService) PromotionCodesByID(ctx context.Context, ids []string) (map[string]*PromotionCode, error) {
+func (s *CodeService) PromotionCodesByID(ctx context.Context, ids []string) (map[string]*PromotionCode, error) {
 	byID := make(map[string]*PromotionCode, len(ids))
 	err := store.Chunked(store.IDsOnly(ids), 512, func(ids []string) error {
 		list, args := db.In(nil, ids)
@@ -181,11 +181,6 @@ func (s *PromotionService) PromotionCodesByID(ctx context.Context, ids []string)
 	})
 	return byID, err
 }
-
-// automaticCode is the code of an automatic promotion.
-func automaticCode(promotionID string) string { return "auto_" + promotionID }
-
-func (p *Promotion) automaticCode() string { return automaticCode(p.ID) }
 
 // crockford is Crockford's base 32: no I, L, O and U.
 const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"

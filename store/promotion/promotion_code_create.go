@@ -60,7 +60,7 @@ func checkConsumeUnit(f *authoring.Faults, member string, unit ConsumeUnit) {
 // that a promotion which has not ended holds, this one included. Every faulty
 // row is told, in their order, whatever is wrong with each, of very many the
 // first ones.
-func (s *PromotionService) CreatePromotionCodes(ctx context.Context, actor store.Actor, promotionID string, codes []NewCode, unit ConsumeUnit) (p *Promotion, made []*PromotionCode, err error) {
+func (s *CodeService) CreatePromotionCodes(ctx context.Context, actor store.Actor, promotionID string, codes []NewCode, unit ConsumeUnit) (p *Promotion, made []*PromotionCode, err error) {
 	list, err := s.creates.Ask(ctx, s.db, actor, newCodeList(promotionID, codes, unit))
 	if err != nil {
 		return nil, nil, err
@@ -73,7 +73,7 @@ func (s *PromotionService) CreatePromotionCodes(ctx context.Context, actor store
 
 // createAlone makes the codes of one request in a write of its own, and tells
 // of each that is wrong.
-func (s *PromotionService) createAlone(r *createRequest) {
+func (s *CodeService) createAlone(r *createRequest) {
 	f, asked := &authoring.Faults{}, r.In
 	checkConsumeUnit(f, "consume_unit", asked.unit)
 	likely := true // that all is well
@@ -98,18 +98,6 @@ func (s *PromotionService) createAlone(r *createRequest) {
 		likely = false
 		r.Out, r.Err = db.UpdateKept(r.Ctx, s.db, key, r.Actor, create)
 	}
-}
-
-// takesCodes tells why no codes can be added; nil when they can.
-func (p *Promotion) takesCodes() error {
-	switch {
-	case p.Automatic:
-		return &store.Error{Code: store.Unprocessable, Title: "No codes allowed", Detail: "Cannot add codes to an automatic promotion", Documented: true, Reason: store.CodesNotAllowed}
-	case p.State == PromotionExpired:
-		return &store.Error{Code: store.Unprocessable, Title: "No codes allowed", Reason: store.CodesNotAllowed,
-			Detail: "The promotion ended at " + store.FormatTime(p.End) + "; give it an end in the future first."}
-	}
-	return nil
 }
 
 // addCodes writes codes to a promotion that is locked, unless one is at fault,
@@ -185,7 +173,7 @@ func (c *PromotionCode) row(values []any, p *Promotion, now time.Time) []any {
 // DeletePromotionCodes removes codes of a promotion, all or none, and tells
 // how many. NOT_FOUND for an unknown promotion and for each code it has not
 // got; UNPROCESSABLE for the code of an automatic promotion.
-func (s *PromotionService) DeletePromotionCodes(ctx context.Context, actor store.Actor, promotionID string, codes []string) (deleted int, err error) {
+func (s *CodeService) DeletePromotionCodes(ctx context.Context, actor store.Actor, promotionID string, codes []string) (deleted int, err error) {
 	if len(codes) == 0 || len(codes) > MaxCodes {
 		return 0, store.Unprocessablef([]string{"codes"}, "must name between 1 and %d codes, not %d", MaxCodes, len(codes))
 	}

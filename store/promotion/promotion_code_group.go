@@ -66,7 +66,7 @@ const createGroup = 512
 
 // newCreateQueue has one write make the codes of the requests that wait, as
 // long as nothing is wrong with them. Others go alone, which finds all faults.
-func newCreateQueue(s *PromotionService) *createQueue {
+func newCreateQueue(s *CodeService) *createQueue {
 	wary := &atomic.Int32{} // writes to come that look before they claim
 	return &createQueue{Most: createGroup, Alone: s.createAlone,
 		Size: func(list newCodes) int {

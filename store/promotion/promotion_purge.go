@@ -9,7 +9,7 @@ import (
 )
 
 // SweepCodes deletes the codes that were done away with.
-func SweepCodes(s *PromotionService, actor store.Actor, every time.Duration) db.Sweep {
+func SweepCodes(s *CodeService, actor store.Actor, every time.Duration) db.Sweep {
 	return db.Sweep{
 		Name: "codes", Every: every,
 		Do: func(ctx context.Context) error { return s.purgeCodes(ctx, actor) },
@@ -27,7 +27,7 @@ func SweepCodes(s *PromotionService, actor store.Actor, every time.Duration) db.
 
 // purgeCodes deletes the codes of epochs that have ended and of archived
 // promotions, in short transactions.
-func (s *PromotionService) purgeCodes(ctx context.Context, actor store.Actor) error {
+func (s *CodeService) purgeCodes(ctx context.Context, actor store.Actor) error {
 	dead, err := db.Collect(ctx, s.db.Reader, scanCodeNumber, `
 		SELECT promotion_number, epoch FROM promotion_purge ORDER BY promotion_number, epoch`)
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *PromotionService) purgeCodes(ctx context.Context, actor store.Actor) er
 			return err
 		}
 	}
-	return s.purgeArchived(ctx, actor)
+	return purgeArchived(ctx, s.db, actor)
 }
 
 // nobodys is true for usages whose promotion a server of an older version

@@ -3,11 +3,9 @@ package promotion
 import (
 	"bytes"
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"slices"
-	"sync"
 
 	"portico/store"
 	"portico/store/authoring"
@@ -169,37 +167,6 @@ func newFaults(faults, stood store.Errors) store.Errors {
 	})
 }
 
-// lockPromotion reads a promotion and keeps it from changing, and its codes
-// from being added to, until the transaction ends; NOT_FOUND of the member
-// that names it when there is none.
-func lockPromotion(ctx context.Context, t *db.Tx, member, id string) (*Promotion, error) {
-	unknown := store.NotFoundf([]string{member}, "names no promotion: %q", store.Short(id))
-	if !store.IsID(id) {
-		return nil, unknown
-	}
-	byID, err := lockPromotions(ctx, t, []string{id})
-	if err == nil && byID[id] == nil {
-		err = unknown
-	}
-	return byID[id], err
-}
-
-// lockPromotions locks promotions in the order of their ids, or two writes
-// deadlock.
-func lockPromotions(ctx context.Context, t *db.Tx, ids []string) (map[string]*Promotion, error) {
-	byID := make(map[string]*Promotion, len(ids))
-	err := store.Chunked(slices.Sorted(slices.Values(ids)), 512, func(ids []string) error {
-		list, args := db.In(nil, ids)
-		rows, err := db.Collect(ctx, t.Session, scanPromotion(t.Now), `
-			SELECT `+promotionColumns+` FROM promotion WHERE id IN (`+list+`) ORDER BY id`+t.ForUpdate("promotion"), args...)
-		for _, p := range rows {
-			byID[p.ID] = p
-		}
-		return err
-	})
-	return byID, err
-}
-
 func readPromotion(ctx context.Context, t *db.Tx, id string) (*Promotion, error) {
 	byID, err := promotionsByID(ctx, t.Session, t.Now, []string{id})
 	return byID[id], err
@@ -212,16 +179,6 @@ func reenables(ctx context.Context, t *db.Tx, had *Promotion, source *promotionS
 		return false, nil
 	}
 	return had.ended(ctx, t)
-}
-
-// ended tells whether a promotion has ended, so that its codes may go to
-// others: by the program's clock, and then by the database's too.
-func (p *Promotion) ended(ctx context.Context, t *db.Tx) (bool, error) {
-	if p.End.After(t.Now) {
-		return false, nil
-	}
-	now, err := t.SafeNow(ctx)
-	return err == nil && !p.End.After(now), err
 }
 
 // codesLost is how many codes go with a change.
@@ -301,26 +258,4 @@ func keepCodes(ctx context.Context, w *authoring.Writer, had, p *Promotion) erro
 		return dropCodes(ctx, w.Tx, p.number, p.epoch, []string{p.automaticCode()})
 	}
 	return nil
-}
-
-// purgeLater leaves the codes of a promotion's epoch, which nobody sees any
-// more, to the sweep.
-func purgeLater(ctx context.Context, t *db.Tx, p *Promotion) error {
-	_, err := t.Exec(ctx, `
-		INSERT INTO promotion_purge (promotion_number, epoch) VALUES ($1, $2)
-		ON CONFLICT (promotion_number, epoch) DO NOTHING`, p.number, p.epoch)
-	return err
-}
-
-// names collates promotions' names without a language of their own.
-var names = sync.OnceValue(func() *index.Collation { return index.NewCollation("und") })
-
-// maxNameKey keeps a key well under what an index page of either engine
-// holds; names that are alike so far are sorted by id.
-const maxNameKey = 256
-
-// nameKey is what a name is sorted by: a collation key, in hexadecimal.
-func nameKey(name string) string {
-	key := names().Key(name)
-	return hex.EncodeToString(key[:min(len(key), maxNameKey)])
 }

@@ -61,6 +61,8 @@ type Store struct {
 	*gateway.GatewayService
 	*job.JobService
 	*promotion.PromotionService
+	*promotion.CodeService
+	*promotion.RedeemService
 	*publish.PublishService
 	*release.ReleaseService
 	*settings.SettingsService
@@ -90,7 +92,9 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 		ReleaseService: release.NewReleaseService(d), SettingsService: settings.NewSettingsService(d), StockService: stock.NewStockService(d, stockBytes),
 	}
 	s.JobService = job.NewJobService(d, s.jobWorks(), config.JobRoom, func(ctx context.Context) { s.house.Keep(ctx) })
-	s.PromotionService = promotion.NewPromotionService(d, s.JobService)
+	s.PromotionService = promotion.NewPromotionService(d)
+	s.CodeService = promotion.NewCodeService(d, s.JobService)
+	s.RedeemService = promotion.NewRedeemService(d)
 	s.PublishService = publish.NewPublishService(d, s.JobService, s.ReleaseService, publish.PublishConfig{
 		WordBytes: config.WordBytes, Whole: config.WholeReleases, Kept: kept.Releases,
 		Left: func() { s.house.Soon(publish.SweepOfReleases) },
