@@ -6,7 +6,8 @@ import (
 	"portico/graph/model"
 	"portico/store"
 	"portico/store/catalog"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/rule"
 	"portico/store/release"
 	"portico/store/stock"
 	"time"
@@ -465,9 +466,9 @@ type PromotionCodesCreateInput struct {
 	// The promotion, by global id or the service's own: neither automatic nor expired.
 	PromotionID string `json:"promotionId"`
 	// The codes, 1 to 10000.
-	Codes []*promotion.NewCode `json:"codes"`
+	Codes []*code.NewCode `json:"codes"`
 	// What one use counts, for those codes that do not say.
-	ConsumeUnit promotion.ConsumeUnit `json:"consumeUnit"`
+	ConsumeUnit code.ConsumeUnit `json:"consumeUnit"`
 	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
@@ -475,9 +476,9 @@ type PromotionCodesCreateInput struct {
 // What came of it.
 type PromotionCodesCreatePayload struct {
 	// The promotion; null when nothing was made for the errors' sake.
-	Promotion *promotion.Promotion `json:"promotion,omitempty"`
+	Promotion *rule.Promotion `json:"promotion,omitempty"`
 	// The codes, in the order of the input; empty when none was made for the errors' sake.
-	Codes []*promotion.PromotionCode `json:"codes"`
+	Codes []*code.PromotionCode `json:"codes"`
 	// What is to be mended, for each code that cannot be made; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -513,7 +514,7 @@ type PromotionCodesGenerateInput struct {
 	// How often each code can be used, at least 1; null means any number of times.
 	Uses *int `json:"uses,omitempty"`
 	// What one use counts.
-	ConsumeUnit promotion.ConsumeUnit `json:"consumeUnit"`
+	ConsumeUnit code.ConsumeUnit `json:"consumeUnit"`
 	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
@@ -531,7 +532,7 @@ type PromotionCodesGeneratePayload struct {
 // What came of it.
 type PromotionCreatePayload struct {
 	// The promotion; null when it was not made for the errors' sake.
-	Promotion *promotion.Promotion `json:"promotion,omitempty"`
+	Promotion *rule.Promotion `json:"promotion,omitempty"`
 	// What is to be mended; empty when it worked.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -561,9 +562,9 @@ type PromotionDeletePayload struct {
 // What came of it.
 type PromotionUpdatePayload struct {
 	// The promotion as it is now; null with `dryRun`, and when nothing was changed for the errors' sake.
-	Promotion *promotion.Promotion `json:"promotion,omitempty"`
+	Promotion *rule.Promotion `json:"promotion,omitempty"`
 	// With `dryRun` the promotion as it would be; null without, and for the errors' sake.
-	Preview *promotion.Promotion `json:"preview,omitempty"`
+	Preview *rule.Promotion `json:"preview,omitempty"`
 	// How many codes were deleted with the change, or with `dryRun` would be.
 	CodesDeleted int `json:"codesDeleted"`
 	// What is to be mended; empty when it worked.

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"portico/store/access"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
 )
 
 // The exit codes.
@@ -87,7 +87,7 @@ func Parser(grammar any, streams Streams) (*kong.Kong, error) {
 		kong.Name("portico"),
 		kong.Description("A commerce service over GraphQL and REST, in one binary. Every flag can be given by the environment too, as its help says."),
 		kong.DefaultEnvars("PORTICO"),
-		kong.Vars{"scopes": strings.Join(access.Scopes(), ","), "codePattern": promotion.DefaultCodePattern},
+		kong.Vars{"scopes": strings.Join(access.Scopes(), ","), "codePattern": code.DefaultCodePattern},
 		kong.Writers(streams.Out, streams.Err),
 		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}),
 		kong.Exit(func(code int) { panic(exited(code)) }), // after --help, which ends the parsing

@@ -8,7 +8,7 @@ import (
 
 	"portico/store"
 	"portico/store/job"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
 	"portico/store/shop"
 )
 
@@ -54,7 +54,7 @@ func (c *CodesGenerate) Run(ctx context.Context, streams Streams) error {
 	}
 	defer s.Close()
 	id, _ := store.CanonicalID(c.Promotion)
-	wanted := promotion.CodeGeneration{PromotionID: id, Count: c.Count, Pattern: c.Pattern, Alphabet: c.Alphabet, ConsumeUnit: promotion.ConsumeUnit(c.ConsumeUnit)}
+	wanted := code.CodeGeneration{PromotionID: id, Count: c.Count, Pattern: c.Pattern, Alphabet: c.Alphabet, ConsumeUnit: code.ConsumeUnit(c.ConsumeUnit)}
 	if c.Uses != 0 {
 		wanted.Uses = &c.Uses
 	}
@@ -126,12 +126,12 @@ func (c *CodesExport) Run(ctx context.Context, streams Streams) error {
 	defer s.Close()
 	id, _ := store.CanonicalID(c.Promotion)
 	if c.File == "-" {
-		_, err := s.ExportCodes(ctx, streams.Out, id, promotion.CodeFormat(c.Format))
+		_, err := s.ExportCodes(ctx, streams.Out, id, code.CodeFormat(c.Format))
 		return wrapExport(err)
 	}
 	written := 0
 	err = (&Export{File: c.File}).replace(func(to io.Writer) error {
-		written, err = s.ExportCodes(ctx, to, id, promotion.CodeFormat(c.Format))
+		written, err = s.ExportCodes(ctx, to, id, code.CodeFormat(c.Format))
 		return err
 	})
 	if err != nil {

@@ -23,6 +23,8 @@ import (
 	"portico/store/gateway"
 	"portico/store/job"
 	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/redeem"
 	"portico/store/publish"
 	"portico/store/release"
 	"portico/store/seal"
@@ -61,8 +63,8 @@ type Store struct {
 	*gateway.GatewayService
 	*job.JobService
 	*promotion.PromotionService
-	*promotion.CodeService
-	*promotion.RedeemService
+	*code.CodeService
+	*redeem.RedeemService
 	*publish.PublishService
 	*release.ReleaseService
 	*settings.SettingsService
@@ -93,8 +95,8 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	}
 	s.JobService = job.NewJobService(d, s.jobWorks(), config.JobRoom, func(ctx context.Context) { s.house.Keep(ctx) })
 	s.PromotionService = promotion.NewPromotionService(d)
-	s.CodeService = promotion.NewCodeService(d, s.JobService)
-	s.RedeemService = promotion.NewRedeemService(d)
+	s.CodeService = code.NewCodeService(d, s.JobService)
+	s.RedeemService = redeem.NewRedeemService(d)
 	s.PublishService = publish.NewPublishService(d, s.JobService, s.ReleaseService, publish.PublishConfig{
 		WordBytes: config.WordBytes, Whole: config.WholeReleases, Kept: kept.Releases,
 		Left: func() { s.house.Soon(publish.SweepOfReleases) },

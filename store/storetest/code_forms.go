@@ -12,6 +12,9 @@ import (
 	"portico/store"
 	"portico/store/exchange"
 	"portico/store/promotion"
+	codex "portico/store/promotion/code"
+	"portico/store/promotion/redeem"
+	rulex "portico/store/promotion/rule"
 	"portico/store/shop"
 )
 
@@ -45,14 +48,14 @@ func requireForm(t *testing.T, s *shop.Store, id, code, form string, users []str
 		require.True(t, c.Valid(), "of %s, for somebody", code)
 	}
 	for _, user := range append([]string{"", "stranger", "one", "two"}, users...) {
-		check, err := s.CheckCode(t.Context(), promotion.CodeUse{Code: code, User: user, Units: 1})
+		check, err := s.CheckCode(t.Context(), redeem.CodeUse{Code: code, User: user, Units: 1})
 		require.NoError(t, err)
 		good := users == nil
 		for _, u := range users {
 			good = good || u == user
 		}
 		require.Equal(t, good, check.Valid(), "%s for %q", code, user)
-		_, err = s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: code, User: user, Units: 1, Reference: "by " + user})
+		_, err = s.RedeemCode(t.Context(), actor, redeem.CodeUse{Code: code, User: user, Units: 1, Reference: "by " + user})
 		require.Equal(t, good, err == nil, "%s for %q: %v", code, user, err)
 	}
 }
@@ -68,11 +71,11 @@ func codeUserForms(d *desk) func(*testing.T) {
 				member = `,"user":` + form.json
 			}
 			lines = append(lines, code("told", "told-"+string(rune('a'+i)), member))
-			var user promotion.CodeUser
+			var user codex.CodeUser
 			if form.json != "" {
 				require.NoError(t, user.UnmarshalJSON([]byte(form.json)))
 			}
-			_, codes, err := s.CreatePromotionCodes(t.Context(), actor, "made", []promotion.NewCode{{Code: "made-" + string(rune('a'+i)), User: user}}, "")
+			_, codes, err := s.CreatePromotionCodes(t.Context(), actor, "made", []codex.NewCode{{Code: "made-" + string(rune('a'+i)), User: user}}, "")
 			require.NoError(t, err, form.json)
 			require.Equal(t, form.users, codes[0].Users(), form.json)
 		}
@@ -89,7 +92,7 @@ func codeUserForms(d *desk) func(*testing.T) {
 			}
 			require.Contains(t, text, `"user":`+form.json)
 			var file bytes.Buffer
-			_, err := s.ExportCodes(t.Context(), &file, "told", promotion.CodesNDJSON)
+			_, err := s.ExportCodes(t.Context(), &file, "told", codex.CodesNDJSON)
 			require.NoError(t, err)
 			require.Contains(t, file.String(), `"user":`+form.json)
 		}
@@ -128,7 +131,7 @@ func codeUserRows(d *desk) func(*testing.T) {
 			requireForm(t, s, "p", row.code, row.form, row.users)
 			require.Len(t, codesOf(t, s, "p"), i+1)
 			var file bytes.Buffer
-			for _, format := range []promotion.CodeFormat{promotion.CodesCSV, promotion.CodesNDJSON} {
+			for _, format := range []codex.CodeFormat{codex.CodesCSV, codex.CodesNDJSON} {
 				n, err := s.ExportCodes(t.Context(), &file, "p", format)
 				require.NoError(t, err)
 				require.Equal(t, i+1, n)
@@ -137,9 +140,9 @@ func codeUserRows(d *desk) func(*testing.T) {
 		_, err := d.db.Exec(`UPDATE promotion_code SET users = '{broken' WHERE code = 'one'`)
 		require.NoError(t, err)
 		require.Len(t, codesOf(t, s, "p"), len(rows))
-		check, err := s.CheckCode(t.Context(), promotion.CodeUse{Code: "one", User: "one", Units: 1})
+		check, err := s.CheckCode(t.Context(), redeem.CodeUse{Code: "one", User: "one", Units: 1})
 		require.NoError(t, err)
-		require.Equal(t, []promotion.CodeReason{promotion.CodeWrongUser}, reasons(check), "what cannot be read lets nobody in")
+		require.Equal(t, []codex.CodeReason{codex.CodeWrongUser}, reasons(check), "what cannot be read lets nobody in")
 		for _, row := range rows {
 			n, err := s.DeletePromotionCodes(t.Context(), actor, "p", []string{row.code})
 			require.NoError(t, err, row.code)
@@ -152,7 +155,7 @@ func codeTexts(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
 		made(t, s, "p", d.clock.Now())
-		_, err := s.CreatePromotion(t.Context(), actor, strings.Repeat("x", 64), promotion.PromotionChange{Name: ptr("Automatic"), Description: ptr(""), Type: ptr(promotion.PercentDiscount), Automatic: ptr(true),
+		_, err := s.CreatePromotion(t.Context(), actor, strings.Repeat("x", 64), promotion.PromotionChange{Name: ptr("Automatic"), Description: ptr(""), Type: ptr(rulex.PercentDiscount), Automatic: ptr(true),
 			Start: ptr("2020-01-01"), End: ptr("2100-01-01"), Schema: []byte(`{"percent":5}`)})
 		require.NoError(t, err)
 		for _, good := range []string{"A", "...", "a.b", "a b", "ÄÖ é", "10% off?", `back\slash`, "#1", "=1+1", "夏のセール", strings.Repeat("𝟘", 64), "\U0001F389"} {
@@ -179,7 +182,7 @@ func codeTexts(d *desk) func(*testing.T) {
 			require.Error(t, err, "%q", bad)
 			require.Equal(t, "code", strings.Join(faultsOf(t, err)[0].Err.Path, "."), "%q: %v", bad, err)
 		}
-		for _, g := range []promotion.CodeGeneration{
+		for _, g := range []codex.CodeGeneration{
 			{Pattern: "a/####-####"}, {Pattern: " ####-####"}, {Pattern: "\u202e####-####"}, {Pattern: strings.Repeat("#", 65)}, {Pattern: "##", Alphabet: "." + strings.Repeat("0123456789", 1) + "ABCDEFGHIJ"},
 			{Alphabet: "ab/cdefghij"}, {Alphabet: "ab cdefghij"}, {Alphabet: "ab\u200fcdefghij"},
 		} {
@@ -198,12 +201,12 @@ func codeCells(d *desk) func(*testing.T) {
 		made(t, s, "p", d.clock.Now())
 		const formula = "1+cmd|' /C calc'!A0"
 		for _, first := range []string{"=", "+", "-", "@", "＝", "＋", "－", "＠"} {
-			_, _, err := s.CreatePromotionCodes(t.Context(), actor, "p", []promotion.NewCode{{Code: first + "1", User: promotion.CodeUsers([]string{first + formula, "u2"})},
-				{Code: "x" + first, User: promotion.OneCodeUser("\t" + first)}, {Code: "y" + first, User: promotion.OneCodeUser("\r\n" + first), MaxUses: ptr(2)}}, "")
+			_, _, err := s.CreatePromotionCodes(t.Context(), actor, "p", []codex.NewCode{{Code: first + "1", User: codex.CodeUsers([]string{first + formula, "u2"})},
+				{Code: "x" + first, User: codex.OneCodeUser("\t" + first)}, {Code: "y" + first, User: codex.OneCodeUser("\r\n" + first), MaxUses: ptr(2)}}, "")
 			require.NoError(t, err)
 		}
 		var file bytes.Buffer
-		_, err := s.ExportCodes(t.Context(), &file, "p", promotion.CodesCSV)
+		_, err := s.ExportCodes(t.Context(), &file, "p", codex.CodesCSV)
 		require.NoError(t, err)
 		rows, err := csv.NewReader(&file).ReadAll()
 		require.NoError(t, err)
@@ -215,7 +218,7 @@ func codeCells(d *desk) func(*testing.T) {
 		}
 		require.Equal(t, []string{"'+1", "", "", "0", "per_cart", "'+" + formula + " u2"}, rows[1][:6])
 		file.Reset()
-		_, err = s.ExportCodes(t.Context(), &file, "p", promotion.CodesNDJSON)
+		_, err = s.ExportCodes(t.Context(), &file, "p", codex.CodesNDJSON)
 		require.NoError(t, err)
 		require.Contains(t, file.String(), `"code":"=1"`, "as it is, where it is read by programs")
 	}
@@ -229,13 +232,13 @@ func codesFaulty(d *desk) func(*testing.T) {
 		made(t, s, "q", d.clock.Now())
 		require.NoError(t, addCodes(s, "q", "taken"))
 		before := exported(t, s)
-		_, _, err := s.CreatePromotionCodes(t.Context(), actor, "p", []promotion.NewCode{{Code: "good"}, {Code: "taken", MaxUses: ptr(0)}, {Code: "a/b", User: promotion.OneCodeUser("")}, {}, {Code: "good"}, {Code: "a/b"}, {Code: "fine", ConsumeUnit: "per_day"}}, "per_week")
+		_, _, err := s.CreatePromotionCodes(t.Context(), actor, "p", []codex.NewCode{{Code: "good"}, {Code: "taken", MaxUses: ptr(0)}, {Code: "a/b", User: codex.OneCodeUser("")}, {}, {Code: "good"}, {Code: "a/b"}, {Code: "fine", ConsumeUnit: "per_day"}}, "per_week")
 		requireFaults(t, err, "INVALID consume_unit", "UNPROCESSABLE codes.1.uses", "UNPROCESSABLE codes.1.code", "UNPROCESSABLE codes.2.code", "UNPROCESSABLE codes.2.user",
 			"UNPROCESSABLE codes.4.code", "UNPROCESSABLE codes.5.code", "INVALID codes.6.consume_unit")
 		for i, e := range store.AsErrors(err) {
 			require.Equal(t, i == 2 || i == 5, e.Reason == store.DuplicateCode, "%v", e)
 		}
-		many := make([]promotion.NewCode, 1000)
+		many := make([]codex.NewCode, 1000)
 		for i := range many {
 			many[i].Code = "taken"
 		}
@@ -252,9 +255,9 @@ func codesFaulty(d *desk) func(*testing.T) {
 		require.NoError(t, err)
 		err = addCodes(s, "auto", "any")
 		require.Equal(t, store.CodesNotAllowed, store.AsErrors(err)[0].Reason)
-		_, _, err = s.GenerateCodes(t.Context(), actor, promotion.CodeGeneration{PromotionID: "auto", Count: 1})
+		_, _, err = s.GenerateCodes(t.Context(), actor, codex.CodeGeneration{PromotionID: "auto", Count: 1})
 		require.Equal(t, store.CodesNotAllowed, store.AsErrors(err)[0].Reason)
-		_, _, err = s.GenerateCodes(t.Context(), actor, promotion.CodeGeneration{PromotionID: "nowhere", Count: 1})
+		_, _, err = s.GenerateCodes(t.Context(), actor, codex.CodeGeneration{PromotionID: "nowhere", Count: 1})
 		requireFault(t, err, store.NotFound, "promotion_id", "no promotion")
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 	"portico/store"
 	"portico/store/job"
-	"portico/store/promotion"
+	codex "portico/store/promotion/code"
 	"portico/store/shop"
 )
 
@@ -32,7 +32,7 @@ func CodeGeneration(t *testing.T, e Engine) {
 	t.Run("codes are exported in order", codesExported(e))
 }
 
-func generate(t *testing.T, s *shop.Store, g promotion.CodeGeneration) *job.Job {
+func generate(t *testing.T, s *shop.Store, g codex.CodeGeneration) *job.Job {
 	t.Helper()
 	task, _, err := s.GenerateCodes(t.Context(), actor, g)
 	require.NoError(t, err)
@@ -65,7 +65,7 @@ func ended(t *testing.T, s *shop.Store, id string) *job.Job {
 // exportedCodes are a promotion's, and each of them is its own.
 func exportedCodes(t *testing.T, s *shop.Store, id string) (codes []string) {
 	t.Helper()
-	require.NoError(t, s.EachPromotionCode(t.Context(), id, func(c *promotion.PromotionCode) error {
+	require.NoError(t, s.EachPromotionCode(t.Context(), id, func(c *codex.PromotionCode) error {
 		require.True(t, c.Held)
 		codes = append(codes, c.Code)
 		return nil
@@ -77,7 +77,7 @@ func generateByPattern(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := promoted(t, e, promotionLine("p", ``), promotionLine("q", ``))
 		working(t, s)
-		task := ended(t, s, generate(t, s, promotion.CodeGeneration{PromotionID: "p", Count: 5001, Pattern: "SUMMER-#####-###", Alphabet: "abcdefghij", Uses: ptr(3), ConsumeUnit: promotion.PerItem}).ID)
+		task := ended(t, s, generate(t, s, codex.CodeGeneration{PromotionID: "p", Count: 5001, Pattern: "SUMMER-#####-###", Alphabet: "abcdefghij", Uses: ptr(3), ConsumeUnit: codex.PerItem}).ID)
 		require.Equal(t, job.JobSucceeded, task.State, task.Error)
 		require.Equal(t, []int{5001, 5001}, []int{task.Done, task.Total})
 		codes := exportedCodes(t, s, "p")
@@ -88,7 +88,7 @@ func generateByPattern(e Engine) func(*testing.T) {
 		c, err := s.PromotionCode(t.Context(), codes[0])
 		require.NoError(t, err)
 		require.True(t, c.Valid())
-		require.Equal(t, []any{3, promotion.PerItem, "p"}, []any{*c.MaxUses, c.ConsumeUnit, c.PromotionID})
+		require.Equal(t, []any{3, codex.PerItem, "p"}, []any{*c.MaxUses, c.ConsumeUnit, c.PromotionID})
 	}
 }
 
@@ -100,7 +100,7 @@ func generateSlowly(e Engine) func(*testing.T) {
 		promoted(t, e, promotionLine("p", ``))
 		network, address := Between(t, e)
 		s := e.Open(t, func(config *shop.Config) { config.URL = address })
-		task := generate(t, s, promotion.CodeGeneration{PromotionID: "p", Count: 6000})
+		task := generate(t, s, codex.CodeGeneration{PromotionID: "p", Count: 6000})
 		network.Slow(3 * time.Millisecond)
 		ctx, counter := store.CountStatements(t.Context())
 		ctx, stop := context.WithCancel(ctx)
@@ -121,29 +121,29 @@ func generateRefusals(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := promoted(t, e, promotionLine("p", ``), promotionLine("auto", `,"automatic":true`), promotionLine("over", `,"end":"2024-02-01"`))
 		for _, c := range []struct {
-			g      promotion.CodeGeneration
+			g      codex.CodeGeneration
 			code   store.Code
 			member string
 			words  string
 		}{
-			{promotion.CodeGeneration{PromotionID: "p", Count: 1001, Pattern: "X###-##", Alphabet: "0123456789"}, store.Unprocessable, "pattern", "there are 100000, so that 1 guess in 99.9 would find one; at least 100"},
-			{promotion.CodeGeneration{PromotionID: "p", Count: 11, Pattern: "#", Alphabet: "01"}, store.Unprocessable, "pattern", "there are 2, so that 1 guess in 1 would"},
-			{promotion.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "NONE"}, store.Unprocessable, "pattern", "SUMMER-####-####"},
-			{promotion.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "\x00#"}, store.Invalid, "pattern", "NUL"},
-			{promotion.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "AAB"}, store.Unprocessable, "alphabet", "each once"},
-			{promotion.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "A"}, store.Unprocessable, "alphabet", "2 to 64"},
-			{promotion.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "A B"}, store.Unprocessable, "alphabet", "visible"},
-			{promotion.CodeGeneration{PromotionID: "p", Count: 0}, store.Unprocessable, "count", "10000000"},
-			{promotion.CodeGeneration{PromotionID: "p", Count: 10_000_001}, store.Unprocessable, "count", "10000000"},
-			{promotion.CodeGeneration{PromotionID: "p", Count: 1, Uses: ptr(0)}, store.Unprocessable, "uses", "1"},
-			{promotion.CodeGeneration{PromotionID: "none", Count: 1}, store.NotFound, "promotion_id", "none"},
-			{promotion.CodeGeneration{PromotionID: "auto", Count: 1}, store.Unprocessable, "", "automatic"},
-			{promotion.CodeGeneration{PromotionID: "over", Count: 1}, store.Unprocessable, "", "ended"},
+			{codex.CodeGeneration{PromotionID: "p", Count: 1001, Pattern: "X###-##", Alphabet: "0123456789"}, store.Unprocessable, "pattern", "there are 100000, so that 1 guess in 99.9 would find one; at least 100"},
+			{codex.CodeGeneration{PromotionID: "p", Count: 11, Pattern: "#", Alphabet: "01"}, store.Unprocessable, "pattern", "there are 2, so that 1 guess in 1 would"},
+			{codex.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "NONE"}, store.Unprocessable, "pattern", "SUMMER-####-####"},
+			{codex.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "\x00#"}, store.Invalid, "pattern", "NUL"},
+			{codex.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "AAB"}, store.Unprocessable, "alphabet", "each once"},
+			{codex.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "A"}, store.Unprocessable, "alphabet", "2 to 64"},
+			{codex.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "A B"}, store.Unprocessable, "alphabet", "visible"},
+			{codex.CodeGeneration{PromotionID: "p", Count: 0}, store.Unprocessable, "count", "10000000"},
+			{codex.CodeGeneration{PromotionID: "p", Count: 10_000_001}, store.Unprocessable, "count", "10000000"},
+			{codex.CodeGeneration{PromotionID: "p", Count: 1, Uses: ptr(0)}, store.Unprocessable, "uses", "1"},
+			{codex.CodeGeneration{PromotionID: "none", Count: 1}, store.NotFound, "promotion_id", "none"},
+			{codex.CodeGeneration{PromotionID: "auto", Count: 1}, store.Unprocessable, "", "automatic"},
+			{codex.CodeGeneration{PromotionID: "over", Count: 1}, store.Unprocessable, "", "ended"},
 		} {
 			_, _, err := s.GenerateCodes(t.Context(), actor, c.g)
 			requireFault(t, err, c.code, c.member, c.words)
 		}
-		_, odds, err := s.GenerateCodes(t.Context(), actor, promotion.CodeGeneration{PromotionID: "p", Count: 1000, Pattern: "X###-##", Alphabet: "0123456789"})
+		_, odds, err := s.GenerateCodes(t.Context(), actor, codex.CodeGeneration{PromotionID: "p", Count: 1000, Pattern: "X###-##", Alphabet: "0123456789"})
 		require.NoError(t, err)
 		require.InDelta(t, 100, odds, 0.001)
 	}
@@ -152,7 +152,7 @@ func generateRefusals(e Engine) func(*testing.T) {
 func generateTwice(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := promoted(t, e, promotionLine("p", ``))
-		g := promotion.CodeGeneration{PromotionID: "p", Count: 10}
+		g := codex.CodeGeneration{PromotionID: "p", Count: 10}
 		first, second := generate(t, s, g), generate(t, s, g)
 		require.NotEqual(t, first.ID, second.ID)
 		working(t, s)
@@ -172,7 +172,7 @@ func generateAround(e Engine) func(*testing.T) {
 		}
 		s, _ := promoted(t, e, lines...)
 		working(t, s)
-		g := promotion.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "##", Alphabet: "0123456789"}
+		g := codex.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "##", Alphabet: "0123456789"}
 		for made := range left {
 			task := ended(t, s, generate(t, s, g).ID)
 			require.Equal(t, job.JobSucceeded, task.State, "%d: %s", made, task.Error)
@@ -189,7 +189,7 @@ func generateResumed(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		count := Pick(6_000, 30_000)
 		s, _ := promoted(t, e, promotionLine("p", ``))
-		task := generate(t, s, promotion.CodeGeneration{PromotionID: "p", Count: count})
+		task := generate(t, s, codex.CodeGeneration{PromotionID: "p", Count: count})
 		made := func() (n int) {
 			require.NoError(t, e.SQL(t).QueryRow(`SELECT COUNT(*) FROM promotion_code`).Scan(&n))
 			return n
@@ -219,7 +219,7 @@ func generateContended(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		count := Pick(6_000, 60_000)
 		s, _ := promoted(t, e, promotionLine("p", ``))
-		task := generate(t, s, promotion.CodeGeneration{PromotionID: "p", Count: count})
+		task := generate(t, s, codex.CodeGeneration{PromotionID: "p", Count: count})
 		for _, s := range []*shop.Store{s, e.Open(t), e.Open(t)} {
 			working(t, s)
 		}
@@ -238,7 +238,7 @@ func generateContended(e Engine) func(*testing.T) {
 func generateCanceled(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := promoted(t, e, promotionLine("p", ``))
-		task := generate(t, s, promotion.CodeGeneration{PromotionID: "p", Count: 1_000_000})
+		task := generate(t, s, codex.CodeGeneration{PromotionID: "p", Count: 1_000_000})
 		working(t, s)
 		Soon(t, true, func() bool { return len(exportedCodes(t, s, "p")) > 0 })
 		_, err := s.CancelJob(t.Context(), actor, task.ID)
@@ -253,8 +253,8 @@ func generateCanceled(e Engine) func(*testing.T) {
 func generateEnded(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, clock := promoted(t, e, promotionLine("p", ``), promotionLine("q", ``))
-		expired := generate(t, s, promotion.CodeGeneration{PromotionID: "p", Count: 10})
-		deleted := generate(t, s, promotion.CodeGeneration{PromotionID: "q", Count: 10})
+		expired := generate(t, s, codex.CodeGeneration{PromotionID: "p", Count: 10})
+		deleted := generate(t, s, codex.CodeGeneration{PromotionID: "q", Count: 10})
 		require.NoError(t, deletePromotion(t.Context(), s, actor, "q"))
 		clock.Set(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
 		working(t, s)

@@ -12,7 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"portico/store"
-	"portico/store/promotion"
+	codex "portico/store/promotion/code"
+	"portico/store/promotion/redeem"
 	"portico/store/shop"
 )
 
@@ -54,7 +55,7 @@ func code(promotion, code, members string) string {
 	return `{"type":"promotion_code","id":"id-` + code + `","promotion_id":"` + promotion + `","code":"` + code + `"` + members + `}`
 }
 
-func reasons(check *promotion.CodeCheck) (list []promotion.CodeReason) {
+func reasons(check *redeem.CodeCheck) (list []codex.CodeReason) {
 	for _, r := range check.Refusals {
 		list = append(list, r.Reason)
 	}
@@ -73,30 +74,30 @@ func codeChecked(e Engine) func(*testing.T) {
 			code("soon", "SOON", ``), code("over", "OVER", ``), code("percent", "PERCENT", ``))
 		for _, c := range []struct {
 			name    string
-			use     promotion.CodeUse
+			use     redeem.CodeUse
 			units   int
-			reasons []promotion.CodeReason
+			reasons []codex.CodeReason
 		}{
-			{"good", promotion.CodeUse{Code: "GOOD", Units: 7}, 1, nil},
-			{"good for whoever", promotion.CodeUse{Code: "GOOD", User: "u9", Units: 0}, 1, nil},
-			{"unknown", promotion.CodeUse{Code: "NONE", Units: 1}, 0, []promotion.CodeReason{promotion.CodeUnknown}},
-			{"in another case", promotion.CodeUse{Code: "good", Units: 1}, 0, []promotion.CodeReason{promotion.CodeUnknown}},
-			{"not even a code", promotion.CodeUse{Code: "\x00", Units: 1}, 0, []promotion.CodeReason{promotion.CodeUnknown}},
-			{"expired", promotion.CodeUse{Code: "OVER", Units: 1}, 0, []promotion.CodeReason{promotion.CodeExpired}},
-			{"not started", promotion.CodeUse{Code: "SOON", Units: 1}, 0, []promotion.CodeReason{promotion.CodeNotStarted}},
-			{"used up", promotion.CodeUse{Code: "SPENT", Units: 1}, 0, []promotion.CodeReason{promotion.CodeUsedUp}},
-			{"several at once", promotion.CodeUse{Code: "OFF", User: "u2", Units: 1}, 0, []promotion.CodeReason{promotion.CodeDisabled, promotion.CodeUsedUp, promotion.CodeWrongUser}},
-			{"one of its users", promotion.CodeUse{Code: "MINE", User: "u2", Units: 1}, 1, nil},
-			{"nobody in particular", promotion.CodeUse{Code: "MINE", Units: 1}, 0, []promotion.CodeReason{promotion.CodeWrongUser}},
-			{"its only user", promotion.CodeUse{Code: "ONLY", User: "u1", Units: 1}, 1, nil},
-			{"items", promotion.CodeUse{Code: "ITEMS", Units: 2}, 2, nil},
-			{"more items than are left", promotion.CodeUse{Code: "ITEMS", Units: 9}, 3, nil},
-			{"no items", promotion.CodeUse{Code: "ITEMS", Units: 0}, 0, []promotion.CodeReason{promotion.CodeNoUnits}},
-			{"a cart that comes to enough", promotion.CodeUse{Code: "GOOD", Units: 1, CartValue: &store.CurrencyAmount{Currency: "USD", Minor: 1000}}, 1, nil},
-			{"a cart that does not", promotion.CodeUse{Code: "GOOD", Units: 1, CartValue: &store.CurrencyAmount{Currency: "USD", Minor: 999}}, 0, []promotion.CodeReason{promotion.CodeCartTooLow}},
-			{"a cart in a currency it gives nothing in", promotion.CodeUse{Code: "BARE", Units: 1, CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []promotion.CodeReason{promotion.CodeNotCurrency}},
-			{"a cart in a currency without a minimum", promotion.CodeUse{Code: "GOOD", Units: 1, CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []promotion.CodeReason{promotion.CodeNotCurrency, promotion.CodeNotCurrency}},
-			{"a percentage in any currency", promotion.CodeUse{Code: "PERCENT", Units: 1, CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 1, nil},
+			{"good", redeem.CodeUse{Code: "GOOD", Units: 7}, 1, nil},
+			{"good for whoever", redeem.CodeUse{Code: "GOOD", User: "u9", Units: 0}, 1, nil},
+			{"unknown", redeem.CodeUse{Code: "NONE", Units: 1}, 0, []codex.CodeReason{codex.CodeUnknown}},
+			{"in another case", redeem.CodeUse{Code: "good", Units: 1}, 0, []codex.CodeReason{codex.CodeUnknown}},
+			{"not even a code", redeem.CodeUse{Code: "\x00", Units: 1}, 0, []codex.CodeReason{codex.CodeUnknown}},
+			{"expired", redeem.CodeUse{Code: "OVER", Units: 1}, 0, []codex.CodeReason{codex.CodeExpired}},
+			{"not started", redeem.CodeUse{Code: "SOON", Units: 1}, 0, []codex.CodeReason{codex.CodeNotStarted}},
+			{"used up", redeem.CodeUse{Code: "SPENT", Units: 1}, 0, []codex.CodeReason{codex.CodeUsedUp}},
+			{"several at once", redeem.CodeUse{Code: "OFF", User: "u2", Units: 1}, 0, []codex.CodeReason{codex.CodeDisabled, codex.CodeUsedUp, codex.CodeWrongUser}},
+			{"one of its users", redeem.CodeUse{Code: "MINE", User: "u2", Units: 1}, 1, nil},
+			{"nobody in particular", redeem.CodeUse{Code: "MINE", Units: 1}, 0, []codex.CodeReason{codex.CodeWrongUser}},
+			{"its only user", redeem.CodeUse{Code: "ONLY", User: "u1", Units: 1}, 1, nil},
+			{"items", redeem.CodeUse{Code: "ITEMS", Units: 2}, 2, nil},
+			{"more items than are left", redeem.CodeUse{Code: "ITEMS", Units: 9}, 3, nil},
+			{"no items", redeem.CodeUse{Code: "ITEMS", Units: 0}, 0, []codex.CodeReason{codex.CodeNoUnits}},
+			{"a cart that comes to enough", redeem.CodeUse{Code: "GOOD", Units: 1, CartValue: &store.CurrencyAmount{Currency: "USD", Minor: 1000}}, 1, nil},
+			{"a cart that does not", redeem.CodeUse{Code: "GOOD", Units: 1, CartValue: &store.CurrencyAmount{Currency: "USD", Minor: 999}}, 0, []codex.CodeReason{codex.CodeCartTooLow}},
+			{"a cart in a currency it gives nothing in", redeem.CodeUse{Code: "BARE", Units: 1, CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []codex.CodeReason{codex.CodeNotCurrency}},
+			{"a cart in a currency without a minimum", redeem.CodeUse{Code: "GOOD", Units: 1, CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []codex.CodeReason{codex.CodeNotCurrency, codex.CodeNotCurrency}},
+			{"a percentage in any currency", redeem.CodeUse{Code: "PERCENT", Units: 1, CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 1, nil},
 		} {
 			check, err := s.CheckCode(t.Context(), c.use)
 			require.NoError(t, err, c.name)
@@ -118,13 +119,13 @@ func codeChecked(e Engine) func(*testing.T) {
 			}
 		}
 		clock.Set(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC).Add(-time.Millisecond))
-		check, err := s.CheckCode(t.Context(), promotion.CodeUse{Code: "GOOD", Units: 1})
+		check, err := s.CheckCode(t.Context(), redeem.CodeUse{Code: "GOOD", Units: 1})
 		require.NoError(t, err)
 		require.Empty(t, check.Refusals, "until just before the end")
 		clock.Advance(time.Millisecond)
-		check, err = s.CheckCode(t.Context(), promotion.CodeUse{Code: "GOOD", Units: 1})
+		check, err = s.CheckCode(t.Context(), redeem.CodeUse{Code: "GOOD", Units: 1})
 		require.NoError(t, err)
-		require.Equal(t, []promotion.CodeReason{promotion.CodeExpired}, reasons(check), "at the end it is expired")
+		require.Equal(t, []codex.CodeReason{codex.CodeExpired}, reasons(check), "at the end it is expired")
 		require.Equal(t, "p", check.Promotion.ID)
 	}
 }
@@ -133,23 +134,23 @@ func codeUseForms(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := promoted(t, e, promotionLine("p", ``), code("p", "A", ``))
 		for _, c := range []struct {
-			use    promotion.CodeUse
+			use    redeem.CodeUse
 			code   store.Code
 			member string
 		}{
-			{promotion.CodeUse{Code: "A", Units: 1}, store.Unprocessable, "reference"},
-			{promotion.CodeUse{Code: "A", Units: 1, Reference: strings.Repeat("r", 256)}, store.Unprocessable, "reference"},
-			{promotion.CodeUse{Code: "A", Units: 1, Reference: "\x00"}, store.Invalid, "reference"},
-			{promotion.CodeUse{Code: "A", Units: 1, Reference: "r", User: "\xff"}, store.Invalid, "user"},
-			{promotion.CodeUse{Code: "A", Units: 0, Reference: "r"}, store.Unprocessable, "units"},
-			{promotion.CodeUse{Code: "A", Units: 1_000_001, Reference: "r"}, store.Unprocessable, "units"},
-			{promotion.CodeUse{Code: "B", Units: 1, Reference: "r"}, store.NotFound, "code"},
+			{redeem.CodeUse{Code: "A", Units: 1}, store.Unprocessable, "reference"},
+			{redeem.CodeUse{Code: "A", Units: 1, Reference: strings.Repeat("r", 256)}, store.Unprocessable, "reference"},
+			{redeem.CodeUse{Code: "A", Units: 1, Reference: "\x00"}, store.Invalid, "reference"},
+			{redeem.CodeUse{Code: "A", Units: 1, Reference: "r", User: "\xff"}, store.Invalid, "user"},
+			{redeem.CodeUse{Code: "A", Units: 0, Reference: "r"}, store.Unprocessable, "units"},
+			{redeem.CodeUse{Code: "A", Units: 1_000_001, Reference: "r"}, store.Unprocessable, "units"},
+			{redeem.CodeUse{Code: "B", Units: 1, Reference: "r"}, store.NotFound, "code"},
 		} {
 			_, err := s.RedeemCode(t.Context(), actor, c.use)
 			requireFault(t, err, c.code, c.member)
 		}
 		for member, cart := range map[string]store.CurrencyAmount{"amount": {Currency: "USD", Minor: -1}, "currency": {Minor: 5}} {
-			_, err := s.CheckCode(t.Context(), promotion.CodeUse{Code: "A", Units: 1, CartValue: &cart})
+			_, err := s.CheckCode(t.Context(), redeem.CodeUse{Code: "A", Units: 1, CartValue: &cart})
 			requireFault(t, err, store.Unprocessable, "cart_value."+member)
 		}
 		_, err := s.ReleaseCode(t.Context(), actor, "r", nil)
@@ -165,13 +166,13 @@ func codeUnits(e Engine) func(*testing.T) {
 			code         string
 			asked, units int
 		}{{"CART", 5, 1}, {"CART", 1, 1}, {"CART", 1, 0}, {"ITEM", 3, 3}, {"ITEM", 5, 4}, {"ITEM", 1, 0}, {"ANY", 1_000_000, 1_000_000}} {
-			usage, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: c.code, Units: c.asked, Reference: fmt.Sprint("order-", i), User: "u"})
+			usage, err := s.RedeemCode(t.Context(), actor, redeem.CodeUse{Code: c.code, Units: c.asked, Reference: fmt.Sprint("order-", i), User: "u"})
 			if c.units == 0 {
 				requireFault(t, err, store.Unprocessable, "code", "used up")
 				continue
 			}
 			require.NoError(t, err)
-			require.Equal(t, &promotion.CodeUsage{ID: usage.ID, PromotionID: "p", Code: c.code, User: "u", Reference: fmt.Sprint("order-", i),
+			require.Equal(t, &redeem.CodeUsage{ID: usage.ID, PromotionID: "p", Code: c.code, User: "u", Reference: fmt.Sprint("order-", i),
 				UnitsAsked: c.asked, Units: c.units, Actor: actor, CreatedAt: noon}, usage)
 		}
 		requireUsages(t, e)
@@ -181,14 +182,14 @@ func codeUnits(e Engine) func(*testing.T) {
 func codeReference(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, clock := promoted(t, e, promotionLine("p", ``), code("p", "A", `,"max_uses":1`), code("p", "B", `,"max_uses":1`))
-		use := promotion.CodeUse{Code: "A", Units: 2, Reference: "order", User: "u"}
+		use := redeem.CodeUse{Code: "A", Units: 2, Reference: "order", User: "u"}
 		first, err := s.RedeemCode(t.Context(), actor, use)
 		require.NoError(t, err)
 		clock.Advance(100 * 365 * 24 * time.Hour) // used up and expired by now
 		again, err := s.RedeemCode(t.Context(), "client:other", use)
 		require.NoError(t, err)
 		require.Equal(t, first, again)
-		for member, other := range map[string]promotion.CodeUse{
+		for member, other := range map[string]redeem.CodeUse{
 			"another user": {Code: "A", Units: 2, Reference: "order", User: "v"},
 			"already":      {Code: "A", Units: 3, Reference: "order", User: "u"},
 		} {
@@ -196,7 +197,7 @@ func codeReference(e Engine) func(*testing.T) {
 			requireFault(t, err, store.Conflict, "reference", member)
 		}
 		clock.Set(noon)
-		_, err = s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: "B", Units: 2, Reference: "order", User: "u"})
+		_, err = s.RedeemCode(t.Context(), actor, redeem.CodeUse{Code: "B", Units: 2, Reference: "order", User: "u"})
 		require.NoError(t, err, "an order may have several codes")
 		requireUsages(t, e)
 	}
@@ -206,10 +207,10 @@ func codeReleased(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, clock := promoted(t, e, promotionLine("p", ``), code("p", "A", `,"max_uses":1`), code("p", "B", `,"max_uses":9,"consume_unit":"per_item"`), code("p", "C", `,"max_uses":1`))
 		for _, c := range []string{"A", "B"} {
-			_, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: c, Units: 4, Reference: "order"})
+			_, err := s.RedeemCode(t.Context(), actor, redeem.CodeUse{Code: c, Units: 4, Reference: "order"})
 			require.NoError(t, err)
 		}
-		_, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: "C", Units: 1, Reference: "other"})
+		_, err := s.RedeemCode(t.Context(), actor, redeem.CodeUse{Code: "C", Units: 1, Reference: "other"})
 		require.NoError(t, err)
 		used := func(code string) int {
 			c, err := s.PromotionCode(t.Context(), code)
@@ -230,9 +231,9 @@ func codeReleased(e Engine) func(*testing.T) {
 			require.Equal(t, []time.Time{noon, noon.Add(time.Hour)}, []time.Time{all[0].ReleasedAt, all[1].ReleasedAt})
 			require.Equal(t, []int{0, 0, 1}, []int{used("A"), used("B"), used("C")})
 		}
-		_, err = s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: "A", Units: 4, Reference: "order"})
+		_, err = s.RedeemCode(t.Context(), actor, redeem.CodeUse{Code: "A", Units: 4, Reference: "order"})
 		requireFault(t, err, store.Unprocessable, "reference", "released", "another reference")
-		_, err = s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: "A", Units: 4, Reference: "order-2"})
+		_, err = s.RedeemCode(t.Context(), actor, redeem.CodeUse{Code: "A", Units: 4, Reference: "order-2"})
 		require.NoError(t, err)
 		requireUsages(t, e)
 	}
@@ -241,20 +242,20 @@ func codeReleased(e Engine) func(*testing.T) {
 func codeUsages(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, clock := promoted(t, e, promotionLine("p", ``), promotionLine("q", ``), code("p", "A", ``), code("p", "B", ``), code("q", "C", ``))
-		var want []*promotion.CodeUsage
+		var want []*redeem.CodeUsage
 		for i, c := range []string{"A", "B", "A", "C", "A"} {
 			clock.Advance(time.Second)
-			usage, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: c, Units: 1, Reference: fmt.Sprint(i)})
+			usage, err := s.RedeemCode(t.Context(), actor, redeem.CodeUse{Code: c, Units: 1, Reference: fmt.Sprint(i)})
 			require.NoError(t, err)
 			want = append(want, usage)
 		}
 		for _, c := range []struct {
 			promotion string
 			code      *string
-			want      []*promotion.CodeUsage
+			want      []*redeem.CodeUsage
 		}{
-			{"p", nil, []*promotion.CodeUsage{want[0], want[1], want[2], want[4]}},
-			{"p", ptr("A"), []*promotion.CodeUsage{want[0], want[2], want[4]}},
+			{"p", nil, []*redeem.CodeUsage{want[0], want[1], want[2], want[4]}},
+			{"p", ptr("A"), []*redeem.CodeUsage{want[0], want[2], want[4]}},
 			{"q", ptr("C"), want[3:4]},
 		} {
 			page, err := s.CodeUsages(t.Context(), c.promotion, c.code, store.ListQuery{})
@@ -266,7 +267,7 @@ func codeUsages(e Engine) func(*testing.T) {
 		}
 		page, err := s.CodeUsages(t.Context(), "p", ptr("A"), store.ListQuery{Sort: store.Sort{Descending: true}, Page: store.Page{First: ptr(2)}})
 		require.NoError(t, err)
-		require.Equal(t, []*promotion.CodeUsage{want[4], want[2]}, page.Items)
+		require.Equal(t, []*redeem.CodeUsage{want[4], want[2]}, page.Items)
 		page, err = s.CodeUsages(t.Context(), "p", ptr("A"), store.ListQuery{Sort: store.Sort{Descending: true}, Page: store.Page{After: &page.Cursors()[1]}})
 		require.NoError(t, err)
 		require.Equal(t, want[:1], page.Items)
@@ -335,7 +336,7 @@ func codeModel(e Engine) func(*testing.T) {
 					continue
 				}
 				asked := rapid.IntRange(1, 4).Draw(r, "units")
-				usage, err := s.RedeemCode(context.Background(), actor, promotion.CodeUse{Code: name, Units: asked, Reference: reference})
+				usage, err := s.RedeemCode(context.Background(), actor, redeem.CodeUse{Code: name, Units: asked, Reference: reference})
 				switch {
 				case known && was.asked != asked:
 					require.True(r, store.HasCode(err, store.Conflict), "%v", err)
@@ -370,7 +371,7 @@ func codeRace(e Engine) func(*testing.T) {
 			var took atomic.Int64
 			redeemers(t, e, func(s *shop.Store, redeemer int) {
 				for n := 0; ; n++ {
-					usage, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: name, Units: units, Reference: fmt.Sprintf("%s-%d-%d", name, redeemer, n)})
+					usage, err := s.RedeemCode(t.Context(), actor, redeem.CodeUse{Code: name, Units: units, Reference: fmt.Sprintf("%s-%d-%d", name, redeemer, n)})
 					if err != nil {
 						if !store.HasCode(err, store.Unprocessable) || !strings.Contains(err.Error(), "used up") {
 							t.Errorf("a redeemer is told %v", err)
@@ -401,7 +402,7 @@ func codeSameReference(e Engine) func(*testing.T) {
 		s, _ := promoted(t, e, promotionLine("p", ``), code("p", "A", `,"max_uses":1`), code("p", "B", `,"max_uses":7,"consume_unit":"per_item"`))
 		for name, units := range map[string]int{"A": 1, "B": 4} {
 			redeemers(t, e, func(s *shop.Store, _ int) {
-				usage, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: name, Units: 4, Reference: "order"})
+				usage, err := s.RedeemCode(t.Context(), actor, redeem.CodeUse{Code: name, Units: 4, Reference: "order"})
 				if err != nil || usage.Units != units {
 					t.Errorf("a redeemer is told %v, %v", usage, err)
 				}
@@ -421,7 +422,7 @@ func codeChurn(e Engine) func(*testing.T) {
 			for n := range 5 {
 				reference := fmt.Sprintf("%d-%d", redeemer, n)
 				for _, name := range []string{"A", "B"} {
-					_, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: name, Units: 2, Reference: reference})
+					_, err := s.RedeemCode(t.Context(), actor, redeem.CodeUse{Code: name, Units: 2, Reference: reference})
 					if err != nil && !store.HasCode(err, store.Unprocessable) {
 						t.Errorf("a redeemer is told %v", err)
 					}

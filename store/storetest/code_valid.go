@@ -11,6 +11,8 @@ import (
 
 	"portico/store"
 	"portico/store/promotion"
+	codex "portico/store/promotion/code"
+	"portico/store/promotion/redeem"
 	"portico/store/shop"
 )
 
@@ -39,7 +41,7 @@ func codeValid(e Engine) func(*testing.T) {
 				change := promotion.PromotionChange{}
 				switch rapid.IntRange(0, 6).Draw(r, "step") {
 				case 0, 1:
-					n := promotion.NewCode{Code: shared, ConsumeUnit: rapid.SampledFrom([]promotion.ConsumeUnit{promotion.PerCart, promotion.PerItem}).Draw(r, "unit")}
+					n := codex.NewCode{Code: shared, ConsumeUnit: rapid.SampledFrom([]codex.ConsumeUnit{codex.PerCart, codex.PerItem}).Draw(r, "unit")}
 					if rapid.Bool().Draw(r, "own") {
 						n.Code = fmt.Sprint(id, "-", rapid.IntRange(1, 3).Draw(r, "code"))
 					}
@@ -47,9 +49,9 @@ func codeValid(e Engine) func(*testing.T) {
 						n.MaxUses = ptr(rapid.IntRange(1, 2).Draw(r, "uses"))
 					}
 					if rapid.Bool().Draw(r, "named") {
-						n.User = promotion.OneCodeUser("u")
+						n.User = codex.OneCodeUser("u")
 					}
-					_, _, _ = s.CreatePromotionCodes(ctx, actor, id, []promotion.NewCode{n}, "") // or not: it may be taken
+					_, _, _ = s.CreatePromotionCodes(ctx, actor, id, []codex.NewCode{n}, "") // or not: it may be taken
 				case 2:
 					clock.Advance(time.Hour)
 				case 3:
@@ -59,7 +61,7 @@ func codeValid(e Engine) func(*testing.T) {
 				case 5:
 					change.End = hours(1, 4, "longer")
 				case 6:
-					_, _ = s.RedeemCode(ctx, actor, promotion.CodeUse{Code: shared, User: "u", Units: 1, Reference: fmt.Sprint("use-", rapid.Int().Draw(r, "reference"))})
+					_, _ = s.RedeemCode(ctx, actor, redeem.CodeUse{Code: shared, User: "u", Units: 1, Reference: fmt.Sprint("use-", rapid.Int().Draw(r, "reference"))})
 				}
 				_, _ = s.UpdatePromotion(ctx, actor, id, change, false) // or not: an end may be before the start
 				for _, id := range ids {
@@ -81,7 +83,7 @@ func requireValidity(r *rapid.T, s *shop.Store, id, look string) {
 		require.Equal(r, listed.Valid(), byID[listed.ID].Valid(), "%s by id", listed.Code)
 		found, err := s.PromotionCode(ctx, listed.Code)
 		require.NoError(r, err)
-		use := promotion.CodeUse{Code: listed.Code, User: "u", Units: 1, Reference: look}
+		use := redeem.CodeUse{Code: listed.Code, User: "u", Units: 1, Reference: look}
 		check, err := s.CheckCode(ctx, use)
 		require.NoError(r, err)
 		require.Equal(r, found.Valid(), check.Valid(), "%s: %v", listed.Code, check.Refusals)

@@ -12,7 +12,7 @@ import (
 
 	"portico/store"
 	"portico/store/access"
-	"portico/store/promotion"
+	"portico/store/promotion/redeem"
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/stock"
@@ -112,7 +112,7 @@ func usagesForgotten(e Engine) func(*testing.T) {
 		s := e.Open(t, at(clock), keeping(func(r *store.Retention) { r.CodeUsages = 10 * day }))
 		imported(t, s, strings.Join([]string{promotionLine("p", ""), promotionLine("q", ""), code("p", "MANY", `,"max_uses":100,"uses":100`), code("q", "OTHER", "")}, "\n"))
 		redeem := func(code, reference string) {
-			_, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: code, Reference: reference, Units: 1})
+			_, err := s.RedeemCode(t.Context(), actor, redeem.CodeUse{Code: code, Reference: reference, Units: 1})
 			require.NoError(t, err)
 		}
 		for i := range 20 {
@@ -164,7 +164,7 @@ func keptForEver(e Engine) func(*testing.T) {
 		stocked(t, e, 5, "a")
 		s, db := e.Open(t, at(clock), keeping(func(r *store.Retention) { *r = store.Retention{} })), e.SQL(t)
 		imported(t, s, strings.Join([]string{promotionLine("p", ""), code("p", "MANY", "")}, "\n"))
-		_, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: "MANY", Reference: "order", Units: 1})
+		_, err := s.RedeemCode(t.Context(), actor, redeem.CodeUse{Code: "MANY", Reference: "order", Units: 1})
 		require.NoError(t, err)
 		var replayed atomic.Int64
 		require.NoError(t, increment(keyed(t.Context(), "k", "o", 1, &replayed), s, "a"))

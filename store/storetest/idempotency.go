@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/promotion"
+	codex "portico/store/promotion/code"
+	rulex "portico/store/promotion/rule"
 	"portico/store/shop"
 	"portico/store/stock"
 )
@@ -141,10 +142,10 @@ func keyKeeps(e Engine) func(*testing.T) {
 		s := e.Open(t, at(clock))
 		var replayed atomic.Int64
 		under := func(key string) context.Context { return keyed(t.Context(), key, "o", nil, &replayed) }
-		write := func() (p *promotion.Promotion, codes []*promotion.PromotionCode) {
+		write := func() (p *rulex.Promotion, codes []*codex.PromotionCode) {
 			p, err := s.CreatePromotion(under("one"), actor, "", percentOff(clock.Now()))
 			require.NoError(t, err)
-			_, codes, err = s.CreatePromotionCodes(under("two"), actor, p.ID, []promotion.NewCode{{Code: "a"}}, "")
+			_, codes, err = s.CreatePromotionCodes(under("two"), actor, p.ID, []codex.NewCode{{Code: "a"}}, "")
 			require.NoError(t, err)
 			return p, codes
 		}

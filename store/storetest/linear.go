@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/promotion"
+	"portico/store/promotion/redeem"
 	"portico/store/shop"
 	"portico/store/stock"
 )
@@ -198,7 +198,7 @@ func codesLinearizable(e Engine) func(*testing.T) {
 			if o.release {
 				_, err = s.ReleaseCode(t.Context(), actor, o.reference, ptr("C"))
 			} else {
-				_, err = s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: "C", Reference: o.reference, Units: 1})
+				_, err = s.RedeemCode(t.Context(), actor, redeem.CodeUse{Code: "C", Reference: o.reference, Units: 1})
 			}
 			if err != nil {
 				return o, outcome(t, err)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/promotion"
+	"portico/store/promotion/redeem"
 )
 
 // addedSinceRows are the tables of the migrations after that of rows, and the
@@ -22,7 +22,7 @@ func migrateRows(e Engine) func(*testing.T) {
 		s, db := e.Open(t), e.SQL(t)
 		imported(t, s, salesFile())
 		imported(t, s, ndjson(promotionLine("p", ``), promotionLine("auto", `,"automatic":true`), code("p", "A", ``), code("p", "B", ``), code("p", "GONE", ``)))
-		_, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: "A", Reference: "order", Units: 1})
+		_, err := s.RedeemCode(t.Context(), actor, redeem.CodeUse{Code: "A", Reference: "order", Units: 1})
 		require.NoError(t, err)
 		_, err = s.CreateStock(t.Context(), actor, "some", 5)
 		require.NoError(t, err)

@@ -12,6 +12,8 @@ import (
 	"portico/store"
 	"portico/store/access"
 	"portico/store/promotion"
+	codex "portico/store/promotion/code"
+	"portico/store/promotion/redeem"
 	"portico/store/shop"
 	"portico/store/stock"
 )
@@ -46,11 +48,11 @@ func reads(t *testing.T, s *shop.Store) map[string]func() error {
 func writes(t *testing.T, s *shop.Store) map[string]func() error {
 	return map[string]func() error{
 		"codes": func() error {
-			_, _, err := s.CreatePromotionCodes(t.Context(), actor, "p", make([]promotion.NewCode, 1), "")
+			_, _, err := s.CreatePromotionCodes(t.Context(), actor, "p", make([]codex.NewCode, 1), "")
 			return err
 		},
 		"uses": func() error {
-			_, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: "HOLDS", Units: 1, Reference: store.NewID()})
+			_, err := s.RedeemCode(t.Context(), actor, redeem.CodeUse{Code: "HOLDS", Units: 1, Reference: store.NewID()})
 			return err
 		},
 		"jobs":    func() error { _, err := s.PublishLater(t.Context(), actor, "main", true); return err },

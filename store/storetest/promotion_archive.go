@@ -8,6 +8,9 @@ import (
 
 	"portico/store"
 	"portico/store/promotion"
+	codex "portico/store/promotion/code"
+	"portico/store/promotion/redeem"
+	rulex "portico/store/promotion/rule"
 	"portico/store/shop"
 )
 
@@ -17,7 +20,7 @@ func redeemedOnce(t *testing.T, d *desk) {
 	t.Helper()
 	made(t, d.Store, "p", d.clock.Now())
 	require.NoError(t, addCodes(d.Store, "p", "A", "B"))
-	_, err := d.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: "A", User: "u", Units: 1, Reference: "order 1"})
+	_, err := d.RedeemCode(t.Context(), actor, redeem.CodeUse{Code: "A", User: "u", Units: 1, Reference: "order 1"})
 	require.NoError(t, err)
 }
 
@@ -134,17 +137,17 @@ func codeMadeAgain(d *desk) func(*testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{"order 1"}, usageReferences(t, s, "p", ptr("A")), "the usages of a deleted code stay")
 		d.clock.Advance(day / 2)
-		_, _, err = s.CreatePromotionCodes(ctx, actor, "p", []promotion.NewCode{{Code: "A", MaxUses: ptr(1)}}, "")
+		_, _, err = s.CreatePromotionCodes(ctx, actor, "p", []codex.NewCode{{Code: "A", MaxUses: ptr(1)}}, "")
 		require.NoError(t, err)
-		_, err = s.RedeemCode(ctx, actor, promotion.CodeUse{Code: "A", Units: 1, Reference: "order 2"})
+		_, err = s.RedeemCode(ctx, actor, redeem.CodeUse{Code: "A", Units: 1, Reference: "order 2"})
 		require.NoError(t, err)
 		_, err = s.ReleaseCode(ctx, actor, "order 1", nil)
 		require.NoError(t, err)
-		_, err = s.RedeemCode(ctx, actor, promotion.CodeUse{Code: "A", Units: 1, Reference: "order 3"})
+		_, err = s.RedeemCode(ctx, actor, redeem.CodeUse{Code: "A", Units: 1, Reference: "order 3"})
 		requireFault(t, err, store.Unprocessable, "code", "used up")
 		_, err = s.ReleaseCode(ctx, actor, "order 2", nil)
 		require.NoError(t, err)
-		_, err = s.RedeemCode(ctx, actor, promotion.CodeUse{Code: "A", Units: 1, Reference: "order 3"})
+		_, err = s.RedeemCode(ctx, actor, redeem.CodeUse{Code: "A", Units: 1, Reference: "order 3"})
 		require.NoError(t, err)
 	}
 }
@@ -167,13 +170,13 @@ func promotionNulls(d *desk) func(*testing.T) {
 		p, err := d.Promotion(t.Context(), "p")
 		require.NoError(t, err)
 		require.NotEmpty(t, p.MinCartValue, "what is absent keeps its value")
-		for member, cleared := range map[string]func(*promotion.Promotion) bool{
-			"min_cart_value":            func(p *promotion.Promotion) bool { return len(p.MinCartValue) == 0 },
-			"max_discount_value":        func(p *promotion.Promotion) bool { return len(p.MaxDiscountValue) == 0 },
-			"max_applications_per_cart": func(p *promotion.Promotion) bool { return p.MaxApplicationsPerCart == nil },
-			"currencies":                func(p *promotion.Promotion) bool { return len(p.Currencies) == 0 },
-			"target_catalogs":           func(p *promotion.Promotion) bool { return p.TargetCatalogs == nil },
-			"conditions":                func(p *promotion.Promotion) bool { return p.Conditions == nil },
+		for member, cleared := range map[string]func(*rulex.Promotion) bool{
+			"min_cart_value":            func(p *rulex.Promotion) bool { return len(p.MinCartValue) == 0 },
+			"max_discount_value":        func(p *rulex.Promotion) bool { return len(p.MaxDiscountValue) == 0 },
+			"max_applications_per_cart": func(p *rulex.Promotion) bool { return p.MaxApplicationsPerCart == nil },
+			"currencies":                func(p *rulex.Promotion) bool { return len(p.Currencies) == 0 },
+			"target_catalogs":           func(p *rulex.Promotion) bool { return p.TargetCatalogs == nil },
+			"conditions":                func(p *rulex.Promotion) bool { return p.Conditions == nil },
 		} {
 			require.False(t, cleared(p), member)
 			require.NoError(t, null(member), member)
@@ -181,7 +184,7 @@ func promotionNulls(d *desk) func(*testing.T) {
 			require.NoError(t, err)
 			require.True(t, cleared(after), member)
 		}
-		fixed := promotion.FixedDiscount
+		fixed := rulex.FixedDiscount
 		_, err = d.UpdatePromotion(t.Context(), actor, "p", promotion.PromotionChange{Type: &fixed, Schema: json.RawMessage(`{"currencies":[{"currency":"USD","amount":5}]}`)}, false)
 		require.NoError(t, err)
 		requireFault(t, null("currencies"), store.Unprocessable, "currencies", "is required")

@@ -12,6 +12,7 @@ import (
 	"portico/store"
 	"portico/store/exchange"
 	"portico/store/promotion"
+	codex "portico/store/promotion/code"
 )
 
 // requireDuplicate wants the documented error, for each of the members.
@@ -29,19 +30,19 @@ func codesKept(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s, now := d.Store, d.clock.Now()
 		made(t, s, "p", now)
-		p, codes, err := s.CreatePromotionCodes(t.Context(), actor, "p", []promotion.NewCode{
-			{Code: "b", MaxUses: ptr(5), ConsumeUnit: promotion.PerCart, User: promotion.CodeUsers([]string{"u1", "u2"})},
-			{Code: "B", User: promotion.OneCodeUser("u1")}, {}, {Code: "é", User: promotion.CodeUsers([]string{"u1"})}}, promotion.PerItem)
+		p, codes, err := s.CreatePromotionCodes(t.Context(), actor, "p", []codex.NewCode{
+			{Code: "b", MaxUses: ptr(5), ConsumeUnit: codex.PerCart, User: codex.CodeUsers([]string{"u1", "u2"})},
+			{Code: "B", User: codex.OneCodeUser("u1")}, {}, {Code: "é", User: codex.CodeUsers([]string{"u1"})}}, codex.PerItem)
 		require.NoError(t, err)
 		require.Equal(t, "p", p.ID)
 		require.Len(t, codes, 4)
 		require.Regexp(t, `^[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z]{4}){2}$`, codes[2].Code)
 		for i, want := range []struct {
 			code  string
-			unit  promotion.ConsumeUnit
+			unit  codex.ConsumeUnit
 			users []string
 			json  string
-		}{{"b", promotion.PerCart, []string{"u1", "u2"}, `["u1","u2"]`}, {"B", promotion.PerItem, []string{"u1"}, `"u1"`}, {codes[2].Code, promotion.PerItem, nil, `null`}, {"é", promotion.PerItem, []string{"u1"}, `["u1"]`}} {
+		}{{"b", codex.PerCart, []string{"u1", "u2"}, `["u1","u2"]`}, {"B", codex.PerItem, []string{"u1"}, `"u1"`}, {codes[2].Code, codex.PerItem, nil, `null`}, {"é", codex.PerItem, []string{"u1"}, `["u1"]`}} {
 			c, err := s.PromotionCode(t.Context(), want.code)
 			require.NoError(t, err)
 			require.Equal(t, c, codes[i], "what was made is what is read")
@@ -51,14 +52,14 @@ func codesKept(d *desk) func(*testing.T) {
 		require.Nil(t, codes[1].Uses())
 		byID, err := s.PromotionCodesByID(t.Context(), []string{codes[0].ID, "none"})
 		require.NoError(t, err)
-		require.Equal(t, map[string]*promotion.PromotionCode{codes[0].ID: codes[0]}, byID)
+		require.Equal(t, map[string]*codex.PromotionCode{codes[0].ID: codes[0]}, byID)
 
 		d.clock.Advance(time.Minute)
 		require.NoError(t, addCodes(s, "p", "a"))
 		for _, by := range []store.Sort{{}, {Descending: true}, {By: store.SortCreatedAt}, {By: store.SortCreatedAt, Descending: true}} {
 			all, err := s.PromotionCodes(t.Context(), "p", nil, by, store.Page{})
 			require.NoError(t, err)
-			var paged []*promotion.PromotionCode
+			var paged []*codex.PromotionCode
 			for after := (*string)(nil); ; {
 				page, err := s.PromotionCodes(t.Context(), "p", nil, by, store.Page{First: ptr(2), After: after})
 				require.NoError(t, err)
@@ -118,9 +119,9 @@ func codesRefused(d *desk) func(*testing.T) {
 		require.NoError(t, addCodes(s, "p", "own"))
 		before := exported(t, s)
 		requireDuplicate(t, addCodes(s, "p", "z", "taken", "y", "own", "y", "x", "z"), "codes.1.code", "codes.3.code", "codes.4.code", "codes.6.code")
-		_, _, err := s.CreatePromotionCodes(t.Context(), actor, "p", []promotion.NewCode{
+		_, _, err := s.CreatePromotionCodes(t.Context(), actor, "p", []codex.NewCode{
 			{Code: "good"}, {Code: strings.Repeat("x", 65)}, {Code: "\x00"}, {Code: " a"}, {Code: "b", MaxUses: ptr(0)},
-			{Code: "c", ConsumeUnit: "per_day"}, {Code: "d", User: promotion.OneCodeUser("")}, {Code: "e", User: promotion.CodeUsers([]string{"u1", ""})}, {Code: "f", User: promotion.CodeUsers([]string{})}}, "")
+			{Code: "c", ConsumeUnit: "per_day"}, {Code: "d", User: codex.OneCodeUser("")}, {Code: "e", User: codex.CodeUsers([]string{"u1", ""})}, {Code: "f", User: codex.CodeUsers([]string{})}}, "")
 		var members []string
 		for _, e := range store.AsErrors(err) {
 			members = append(members, fmt.Sprint(e.Code, " ", strings.Join(e.Path, ".")))
@@ -129,7 +130,7 @@ func codesRefused(d *desk) func(*testing.T) {
 			"INVALID codes.5.consume_unit", "UNPROCESSABLE codes.6.user", "UNPROCESSABLE codes.7.user.1", "UNPROCESSABLE codes.8.user"}, members)
 		_, _, err = s.CreatePromotionCodes(t.Context(), actor, "p", nil, "")
 		requireFault(t, err, store.Unprocessable, "codes", "is required")
-		_, _, err = s.CreatePromotionCodes(t.Context(), actor, "p", make([]promotion.NewCode, promotion.MaxCodes+1), "")
+		_, _, err = s.CreatePromotionCodes(t.Context(), actor, "p", make([]codex.NewCode, codex.MaxCodes+1), "")
 		requireFault(t, err, store.Unprocessable, "codes", "at most 10000")
 		_, _, err = s.CreatePromotionCodes(t.Context(), actor, "nowhere", nil, "")
 		requireFault(t, err, store.NotFound, "promotion_id", `"nowhere"`)
@@ -144,24 +145,24 @@ func codesMany(d *desk) func(*testing.T) {
 		s := d.Store
 		made(t, s, "p", d.clock.Now())
 		ctx, counter := store.CountStatements(t.Context())
-		_, codes, err := s.CreatePromotionCodes(ctx, actor, "p", make([]promotion.NewCode, promotion.MaxCodes), "")
+		_, codes, err := s.CreatePromotionCodes(ctx, actor, "p", make([]codex.NewCode, codex.MaxCodes), "")
 		require.NoError(t, err)
-		require.Len(t, codes, promotion.MaxCodes)
+		require.Len(t, codes, codex.MaxCodes)
 		require.Less(t, counter.Count(), 120)
-		require.Equal(t, promotion.MaxCodes, count(t, d.db, "promotion_code"))
+		require.Equal(t, codex.MaxCodes, count(t, d.db, "promotion_code"))
 
 		made(t, s, "q", d.clock.Now())
-		again := make([]promotion.NewCode, promotion.MaxCodes)
+		again := make([]codex.NewCode, codex.MaxCodes)
 		again[7654].Code = codes[1234].Code
 		_, _, err = s.CreatePromotionCodes(t.Context(), actor, "q", again, "")
 		requireDuplicate(t, err, "codes.7654.code")
-		require.Equal(t, promotion.MaxCodes, count(t, d.db, "promotion_code"))
-		require.Equal(t, promotion.MaxCodes, count(t, d.db, "code_claim"))
+		require.Equal(t, codex.MaxCodes, count(t, d.db, "promotion_code"))
+		require.Equal(t, codex.MaxCodes, count(t, d.db, "code_claim"))
 
 		d.clock.Advance(2 * day)
 		update, err := s.UpdatePromotion(t.Context(), actor, "p", promotion.PromotionChange{End: ptr(d.clock.Now().Add(day).Format(date))}, false)
 		require.NoError(t, err)
-		require.Equal(t, promotion.MaxCodes, update.CodesDeleted)
+		require.Equal(t, codex.MaxCodes, update.CodesDeleted)
 		require.NoError(t, s.Sweep(t.Context()), "in more than one batch")
 		require.Zero(t, count(t, d.db, "promotion_code"))
 		require.Zero(t, count(t, d.db, "code_claim"))
@@ -172,7 +173,7 @@ func codesStatements(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
 		made(t, s, "p", d.clock.Now())
-		_, codes, err := s.CreatePromotionCodes(t.Context(), actor, "p", make([]promotion.NewCode, 100), "")
+		_, codes, err := s.CreatePromotionCodes(t.Context(), actor, "p", make([]codex.NewCode, 100), "")
 		require.NoError(t, err)
 		var ids []string
 		for _, c := range codes {

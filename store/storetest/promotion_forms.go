@@ -11,6 +11,7 @@ import (
 	"portico/store"
 	"portico/store/exchange"
 	"portico/store/promotion"
+	rulex "portico/store/promotion/rule"
 )
 
 // requireFaults wants all that is wrong, by code and member.
@@ -33,7 +34,7 @@ func promotionRequired(d *desk) func(*testing.T) {
 		_, err = d.CreatePromotion(t.Context(), actor, "", change)
 		requireFault(t, err, store.Unprocessable, "description", "required", "may be empty")
 		usd := []store.CurrencyAmount{{Currency: "USD", Minor: 500}}
-		for _, kind := range []promotion.PromotionType{promotion.FixedDiscount, promotion.ItemFixedDiscount} {
+		for _, kind := range []rulex.PromotionType{rulex.FixedDiscount, rulex.ItemFixedDiscount} {
 			change = percentOff(noon)
 			change.Type, change.Schema = &kind, json.RawMessage(`{"currencies":[{"currency":"USD","amount":5}]}`)
 			change.MaxDiscountValue = given()
@@ -72,7 +73,7 @@ func promotionRequired(d *desk) func(*testing.T) {
 func promotionStood(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
 		change := percentOff(d.clock.Now())
-		change.Type, change.Schema = ptr(promotion.FixedDiscount), json.RawMessage(`{"currencies":[{"currency":"USD","amount":500}]}`)
+		change.Type, change.Schema = ptr(rulex.FixedDiscount), json.RawMessage(`{"currencies":[{"currency":"USD","amount":500}]}`)
 		_, err := d.CreatePromotion(t.Context(), actor, "old", change)
 		require.NoError(t, err)
 		imported(t, d.Store, strings.Replace(exported(t, d.Store), `"schema":`, `"max_discount_value":[{"currency":"USD","amount":300}],"schema":`, 1))
@@ -92,10 +93,10 @@ func promotionStood(d *desk) func(*testing.T) {
 
 func promotionSchemas(d *desk) func(*testing.T) {
 	return func(t *testing.T) {
-		schemas := map[promotion.PromotionType][]string{
-			promotion.ItemFixedDiscount:   {`{"currencies":[{"currency":"USD","amount":5.0}],"targets":"all"}`, `{"currencies":[{"currency":"USD","amount":5}]}`},
-			promotion.BundleFixedDiscount: {`{"requirements":[{"targets":"all","quantity":2},{"quantity":1.0,"targets":["A"]}],"targets":"all","currencies":[{"currency":"USD","amount":5}]}`, `{"currencies":[{"currency":"USD","amount":5}],"quantities":[1],"targets":[["A"]]}`},
-			promotion.PercentDiscount:     {`{"percent":5.50}`, `{"percent":5,"currencies":[]}`},
+		schemas := map[rulex.PromotionType][]string{
+			rulex.ItemFixedDiscount:   {`{"currencies":[{"currency":"USD","amount":5.0}],"targets":"all"}`, `{"currencies":[{"currency":"USD","amount":5}]}`},
+			rulex.BundleFixedDiscount: {`{"requirements":[{"targets":"all","quantity":2},{"quantity":1.0,"targets":["A"]}],"targets":"all","currencies":[{"currency":"USD","amount":5}]}`, `{"currencies":[{"currency":"USD","amount":5}],"quantities":[1],"targets":[["A"]]}`},
+			rulex.PercentDiscount:     {`{"percent":5.50}`, `{"percent":5,"currencies":[]}`},
 		}
 		want := map[string]string{}
 		for kind, list := range schemas {

@@ -9,6 +9,7 @@ import (
 
 	"portico/store"
 	"portico/store/promotion"
+	rulex "portico/store/promotion/rule"
 	"portico/store/shop"
 )
 
@@ -21,7 +22,7 @@ func promotionWalk(d *desk) func(*testing.T) {
 		_, err := s.CreatePromotion(t.Context(), actor, "walk", change)
 		require.NoError(t, err)
 		require.NoError(t, addCodes(s, "walk", "WALK"))
-		stands := func(state promotion.PromotionState, valid, held bool) {
+		stands := func(state rulex.PromotionState, valid, held bool) {
 			t.Helper()
 			p, err := s.Promotion(t.Context(), "walk")
 			require.NoError(t, err)
@@ -29,26 +30,26 @@ func promotionWalk(d *desk) func(*testing.T) {
 			c, err := s.PromotionCode(t.Context(), "WALK")
 			require.NoError(t, err)
 			require.Equal(t, []any{"walk", valid, held}, []any{c.PromotionID, c.Valid(), c.Held})
-			slice, err := s.Promotions(t.Context(), promotion.PromotionFilter{States: []promotion.PromotionState{state}}, store.ListQuery{})
+			slice, err := s.Promotions(t.Context(), promotion.PromotionFilter{States: []rulex.PromotionState{state}}, store.ListQuery{})
 			require.NoError(t, err)
 			require.Len(t, slice.Items, 1, "the list says the same")
 		}
-		stands(promotion.PromotionScheduled, false, true)
+		stands(rulex.PromotionScheduled, false, true)
 		made(t, s, "other", now)
 		requireDuplicate(t, addCodes(s, "other", "WALK"), "codes.0.code")
 		d.clock.Set(now.Add(time.Hour))
 		require.NoError(t, deletePromotion(t.Context(), s, actor, "other"))
-		stands(promotion.PromotionActive, true, true)
+		stands(rulex.PromotionActive, true, true)
 		_, err = s.UpdatePromotion(t.Context(), actor, "walk", promotion.PromotionChange{Enabled: ptr(false)}, false)
 		require.NoError(t, err)
-		stands(promotion.PromotionDisabled, false, true)
+		stands(rulex.PromotionDisabled, false, true)
 		_, err = s.UpdatePromotion(t.Context(), actor, "walk", promotion.PromotionChange{Enabled: ptr(true)}, false)
 		require.NoError(t, err)
-		stands(promotion.PromotionActive, true, true)
+		stands(rulex.PromotionActive, true, true)
 		d.clock.Set(now.Add(25*time.Hour - time.Millisecond))
-		stands(promotion.PromotionActive, true, true)
+		stands(rulex.PromotionActive, true, true)
 		d.clock.Set(now.Add(25 * time.Hour))
-		stands(promotion.PromotionExpired, false, true)
+		stands(rulex.PromotionExpired, false, true)
 		_, _, err = s.CreatePromotionCodes(t.Context(), actor, "walk", newCodes("LATE"), "")
 		requireFault(t, err, store.Unprocessable, "", "ended at", "future")
 
@@ -56,16 +57,16 @@ func promotionWalk(d *desk) func(*testing.T) {
 			update, err := s.UpdatePromotion(t.Context(), actor, "walk", change, false)
 			require.NoError(t, err)
 			require.Zero(t, update.CodesDeleted, "its end stays past")
-			stands(promotion.PromotionExpired, false, true)
+			stands(rulex.PromotionExpired, false, true)
 		}
 		update, err := s.UpdatePromotion(t.Context(), actor, "walk", promotion.PromotionChange{End: ptr(now.Add(50 * time.Hour).Format(date))}, false)
 		require.NoError(t, err)
-		require.Equal(t, []any{1, promotion.PromotionActive}, []any{update.CodesDeleted, update.Promotion.State})
+		require.Equal(t, []any{1, rulex.PromotionActive}, []any{update.CodesDeleted, update.Promotion.State})
 		_, err = s.PromotionCode(t.Context(), "WALK")
 		requireFault(t, err, store.NotFound, "", "no promotion code")
 		require.Empty(t, codesOf(t, s, "walk"))
 		require.NoError(t, addCodes(s, "walk", "WALK"), "the code is free again")
-		stands(promotion.PromotionActive, true, true)
+		stands(rulex.PromotionActive, true, true)
 
 		require.Equal(t, 2, count(t, d.db, "promotion_code"), "a worker takes the old one")
 		worker, stop := context.WithCancel(t.Context())
@@ -76,7 +77,7 @@ func promotionWalk(d *desk) func(*testing.T) {
 		<-done
 		require.Equal(t, 1, count(t, d.db, "promotion_code"))
 		require.Equal(t, 1, count(t, d.db, "code_claim"))
-		stands(promotion.PromotionActive, true, true)
+		stands(rulex.PromotionActive, true, true)
 	}
 }
 
@@ -101,7 +102,7 @@ func promotionDryRun(d *desk) func(*testing.T) {
 		change := promotion.PromotionChange{Name: ptr("Again"), End: ptr(now.Add(9 * day).Format(date))}
 		update, err := s.UpdatePromotion(t.Context(), actor, "dry", change, true)
 		require.NoError(t, err)
-		require.Equal(t, []any{3, "Again", promotion.PromotionActive}, []any{update.CodesDeleted, update.Promotion.Name, update.Promotion.State})
+		require.Equal(t, []any{3, "Again", rulex.PromotionActive}, []any{update.CodesDeleted, update.Promotion.Name, update.Promotion.State})
 		require.Equal(t, before, exported(t, s))
 		require.Len(t, codesOf(t, s, "dry"), 3)
 		_, err = s.UpdatePromotion(t.Context(), actor, "dry", promotion.PromotionChange{End: ptr("never")}, true)

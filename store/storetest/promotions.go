@@ -12,6 +12,8 @@ import (
 
 	"portico/store"
 	"portico/store/promotion"
+	codex "portico/store/promotion/code"
+	rulex "portico/store/promotion/rule"
 	"portico/store/shop"
 )
 
@@ -57,7 +59,7 @@ const (
 
 // percentOff is a promotion that is active for a day from now.
 func percentOff(now time.Time) promotion.PromotionChange {
-	return promotion.PromotionChange{Name: ptr("Ten percent"), Description: ptr(""), Type: ptr(promotion.PercentDiscount), Enabled: ptr(true),
+	return promotion.PromotionChange{Name: ptr("Ten percent"), Description: ptr(""), Type: ptr(rulex.PercentDiscount), Enabled: ptr(true),
 		Start: ptr(now.Format(date)), End: ptr(now.Add(day).Format(date)), Schema: json.RawMessage(`{"percent":10}`)}
 }
 
@@ -69,7 +71,7 @@ func deletePromotion(ctx context.Context, s interface {
 	return err
 }
 
-func made(t testing.TB, s *shop.Store, id string, now time.Time) *promotion.Promotion {
+func made(t testing.TB, s *shop.Store, id string, now time.Time) *rulex.Promotion {
 	t.Helper()
 	p, err := s.CreatePromotion(t.Context(), actor, id, percentOff(now))
 	require.NoError(t, err)
@@ -77,8 +79,8 @@ func made(t testing.TB, s *shop.Store, id string, now time.Time) *promotion.Prom
 }
 
 // newCodes are codes without anything else.
-func newCodes(codes ...string) []promotion.NewCode {
-	list := make([]promotion.NewCode, len(codes))
+func newCodes(codes ...string) []codex.NewCode {
+	list := make([]codex.NewCode, len(codes))
 	for i, code := range codes {
 		list[i].Code = code
 	}
@@ -91,10 +93,10 @@ func addCodes(s *shop.Store, promotion string, codes ...string) error {
 }
 
 // given are amounts as callers give them.
-func given(amounts ...store.CurrencyAmount) []promotion.GivenAmount {
-	list := make([]promotion.GivenAmount, len(amounts))
+func given(amounts ...store.CurrencyAmount) []rulex.GivenAmount {
+	list := make([]rulex.GivenAmount, len(amounts))
 	for i, a := range amounts {
-		list[i] = promotion.GivenAmount{Currency: a.Currency, Minor: &a.Minor}
+		list[i] = rulex.GivenAmount{Currency: a.Currency, Minor: &a.Minor}
 	}
 	return list
 }
@@ -104,16 +106,16 @@ func promotionKept(d *desk) func(*testing.T) {
 		s := d.Store
 		now := d.clock.Now()
 		p, err := s.CreatePromotion(t.Context(), actor, "C0FFEE00-0000-4000-8000-000000000001", promotion.PromotionChange{
-			Name: ptr("Off"), Description: ptr("Something off."), Type: ptr(promotion.FixedDiscount), Start: ptr("2024-06-01"), End: ptr("2024-06-02 "[:10] + "T09:30"),
+			Name: ptr("Off"), Description: ptr("Something off."), Type: ptr(rulex.FixedDiscount), Start: ptr("2024-06-01"), End: ptr("2024-06-02 "[:10] + "T09:30"),
 			MinCartValue:           given(store.CurrencyAmount{Currency: "USD", Minor: 5000}),
 			MaxApplicationsPerCart: ptr(2), Schema: json.RawMessage(`{"odd": [1, 2.50], "currencies": [{"currency":"USD","amount":1000}], "target_catalogs": ["main"], "conditions": {"and":[{"template":"t","field":"f","type":"integer","value":"7"}]}}`)})
 		require.NoError(t, err)
 		require.Equal(t, "c0ffee00-0000-4000-8000-000000000001", p.ID, "canonical")
-		require.Equal(t, []any{"Off", "Something off.", false, false, promotion.PromotionDisabled, ptr(2)}, []any{p.Name, p.Description, p.Enabled, p.Automatic, p.State, p.MaxApplicationsPerCart})
+		require.Equal(t, []any{"Off", "Something off.", false, false, rulex.PromotionDisabled, ptr(2)}, []any{p.Name, p.Description, p.Enabled, p.Automatic, p.State, p.MaxApplicationsPerCart})
 		require.Equal(t, time.Date(2024, 6, 1, 0, 0, 0, 0, time.UTC), p.Start)
 		require.Equal(t, time.Date(2024, 6, 2, 9, 30, 0, 0, time.UTC), p.End)
 		require.Equal(t, `{"odd":[1,2.50],"currencies":[{"currency":"USD","amount":1000}],"target_catalogs":["main"],"conditions":{"and":[{"template":"t","field":"f","type":"integer","value":"7"}]}}`, string(p.Schema), "as it was written")
-		require.Equal(t, []promotion.PromotionCurrency{{Currency: "USD", Minor: ptr(int64(1000))}}, p.Currencies)
+		require.Equal(t, []rulex.PromotionCurrency{{Currency: "USD", Minor: ptr(int64(1000))}}, p.Currencies)
 		require.Equal(t, []string{"main"}, p.TargetCatalogs)
 		require.JSONEq(t, `{"and":[{"template":"t","field":"f","type":"integer","value":"7"}]}`, string(p.Conditions))
 		require.Equal(t, []time.Time{now, now}, []time.Time{p.CreatedAt, p.UpdatedAt})
@@ -122,7 +124,7 @@ func promotionKept(d *desk) func(*testing.T) {
 		update, err := s.UpdatePromotion(t.Context(), actor, p.ID, promotion.PromotionChange{Enabled: ptr(true), MinCartValue: given()}, false)
 		require.NoError(t, err)
 		changed := update.Promotion
-		require.Equal(t, []any{"Off", true, promotion.PromotionScheduled, 0}, []any{changed.Name, changed.Enabled, changed.State, len(changed.MinCartValue)})
+		require.Equal(t, []any{"Off", true, rulex.PromotionScheduled, 0}, []any{changed.Name, changed.Enabled, changed.State, len(changed.MinCartValue)})
 		require.Equal(t, []time.Time{now, later}, []time.Time{changed.CreatedAt, changed.UpdatedAt})
 		read, err := s.Promotion(t.Context(), p.ID)
 		require.NoError(t, err)
@@ -154,83 +156,83 @@ func promotionNeeds(d *desk) func(*testing.T) {
 		}
 		usd := `"currencies":[{"currency":"USD","amount":5}]`
 		for _, c := range []struct {
-			kind   promotion.PromotionType
+			kind   rulex.PromotionType
 			schema string
 			member string // at fault; empty for none
 		}{
-			{promotion.FixedDiscount, `{` + usd + `}`, ""},
-			{promotion.FixedDiscount, `{}`, "schema.currencies"},
-			{promotion.FixedDiscount, `{"currencies":[]}`, "schema.currencies"},
-			{promotion.FixedDiscount, `{"currencies":{}}`, "schema.currencies"},
-			{promotion.FixedDiscount, `{"currencies":[{"currency":"USD"}]}`, "schema.currencies.0.amount"},
-			{promotion.FixedDiscount, `{"currencies":[{"currency":"USD","amount":1.5}]}`, "schema.currencies.0.amount"},
-			{promotion.FixedDiscount, `{"currencies":[{"currency":"USD","amount":-1}]}`, "schema.currencies.0.amount"},
-			{promotion.FixedDiscount, `{"currencies":[{"currency":"usd","amount":1}]}`, "schema.currencies.0.currency"},
-			{promotion.FixedDiscount, `{"currencies":[{"currency":"USD","amount":1},{"currency":"USD","amount":2}]}`, "schema.currencies.1.currency"},
-			{promotion.FixedDiscount, `{"currencies":[5]}`, "schema.currencies.0"},
-			{promotion.FixedDiscount, `[]`, "schema"},
-			{promotion.PercentDiscount, `{"percent":100}`, ""},
-			{promotion.PercentDiscount, `{"currencies":[{"currency":"USD","percentage":2.5}]}`, ""},
-			{promotion.PercentDiscount, `{}`, "schema.percent"},
-			{promotion.PercentDiscount, `{"percent":0}`, "schema.percent"},
-			{promotion.PercentDiscount, `{"percent":100.01}`, "schema.percent"},
-			{promotion.PercentDiscount, `{"percent":"5"}`, "schema.percent"},
-			{promotion.PercentDiscount, `{"percent":1e1}`, "schema.percent"},
-			{promotion.PercentDiscount, `{"currencies":[{"currency":"USD","amount":5}]}`, "schema.currencies.0.percentage"},
-			{promotion.PercentDiscount, `{"currencies":[]}`, "schema.currencies"},
-			{promotion.ItemFixedDiscount, `{` + usd + `,"targets":[]}`, ""},
-			{promotion.ItemFixedDiscount, `{` + usd + `,"targets":["A",5]}`, "schema.targets.1"},
-			{promotion.ItemPercentDiscount, `{"percent":5.0,"targets":["A"],"currencies":[]}`, ""},
-			{promotion.ItemPercentDiscount, `{"targets":["A"]}`, "schema.percent"},
-			{promotion.XForY, `{"x":3,"y":2,"targets":["A"]}`, ""},
-			{promotion.XForY, `{"x":2,"y":2,"targets":["A"]}`, "schema.x"},
-			{promotion.XForY, `{"x":2,"y":0,"targets":["A"]}`, "schema.y"},
-			{promotion.XForY, `{"x":3,"y":2,"targets":[]}`, "schema.targets"},
-			{promotion.XForY, `{"x":3,"y":2}`, "schema.targets"},
-			{promotion.XForAmount, `{"x":3,` + usd + `,"targets":["A"]}`, ""},
-			{promotion.XForAmount, `{` + usd + `,"targets":["A"]}`, "schema.x"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"targets":[["A","B"],["C"]],"quantities":[1,2]}`, ""},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"targets":[["A","B"],["C"]],"quantities":[1]}`, "schema.quantities"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"targets":["A"],"quantities":[1]}`, "schema.targets.0"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"targets":[["A"]],"quantities":[0]}`, "schema.quantities.0"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A","B"],"quantity":1},{"targets":["C"],"quantity":2}]}`, ""},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":"all","quantity":2}],"targets":"all"}`, ""},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[{"quantity":2.0}],"targets":null}`, ""},
-			{promotion.BundleFixedDiscount, `{` + usd + `}`, "schema.requirements"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"targets":"all","quantities":[1]}`, "schema.requirements"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"targets":[["A"]]}`, "schema.quantities"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[]}`, "schema.requirements"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":{}}`, "schema.requirements"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[5]}`, "schema.requirements.0"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A"]}]}`, "schema.requirements.0.quantity"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A"],"quantity":0}]}`, "schema.requirements.0.quantity"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":[],"quantity":1}]}`, "schema.requirements.0.targets"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":[""],"quantity":1}]}`, "schema.requirements.0.targets.0"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":"some","quantity":1}]}`, "schema.requirements.0.targets"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A"],"quantity":1}],"targets":[["A"]],"quantities":[1]}`, "schema.targets"},
-			{promotion.BundleGift, `{"gifts":["G"],"requirements":[{"targets":["A"],"quantity":1}]}`, ""},
-			{promotion.BundleGift, `{"gifts":["G"]}`, "schema.requirements"},
-			{promotion.ItemFixedDiscount, `{` + usd + `,"targets":"all"}`, ""},
-			{promotion.ItemPercentDiscount, `{"percent":5,"targets":"all"}`, ""},
-			{promotion.FixedDiscount, `{"currencies":[{"currency":"USD","amount":5.0}],"targets":"all"}`, ""},
-			{promotion.ItemPercentDiscount, `{"percent":5,"targets":"every"}`, "schema.targets"},
-			{promotion.XForY, `{"x":3.0,"y":2e0,"targets":["A"]}`, ""},
-			{promotion.XForY, `{"x":3,"y":2,"targets":"all"}`, "schema.targets"},
-			{promotion.BundleGift, `{"gifts":["G"],"targets":[["A"]],"quantities":[1]}`, ""},
-			{promotion.BundleGift, `{"gifts":[],"targets":[["A"]],"quantities":[1]}`, "schema.gifts"},
-			{promotion.BundleGift, `{"targets":[["A"]],"quantities":[1]}`, "schema.gifts"},
+			{rulex.FixedDiscount, `{` + usd + `}`, ""},
+			{rulex.FixedDiscount, `{}`, "schema.currencies"},
+			{rulex.FixedDiscount, `{"currencies":[]}`, "schema.currencies"},
+			{rulex.FixedDiscount, `{"currencies":{}}`, "schema.currencies"},
+			{rulex.FixedDiscount, `{"currencies":[{"currency":"USD"}]}`, "schema.currencies.0.amount"},
+			{rulex.FixedDiscount, `{"currencies":[{"currency":"USD","amount":1.5}]}`, "schema.currencies.0.amount"},
+			{rulex.FixedDiscount, `{"currencies":[{"currency":"USD","amount":-1}]}`, "schema.currencies.0.amount"},
+			{rulex.FixedDiscount, `{"currencies":[{"currency":"usd","amount":1}]}`, "schema.currencies.0.currency"},
+			{rulex.FixedDiscount, `{"currencies":[{"currency":"USD","amount":1},{"currency":"USD","amount":2}]}`, "schema.currencies.1.currency"},
+			{rulex.FixedDiscount, `{"currencies":[5]}`, "schema.currencies.0"},
+			{rulex.FixedDiscount, `[]`, "schema"},
+			{rulex.PercentDiscount, `{"percent":100}`, ""},
+			{rulex.PercentDiscount, `{"currencies":[{"currency":"USD","percentage":2.5}]}`, ""},
+			{rulex.PercentDiscount, `{}`, "schema.percent"},
+			{rulex.PercentDiscount, `{"percent":0}`, "schema.percent"},
+			{rulex.PercentDiscount, `{"percent":100.01}`, "schema.percent"},
+			{rulex.PercentDiscount, `{"percent":"5"}`, "schema.percent"},
+			{rulex.PercentDiscount, `{"percent":1e1}`, "schema.percent"},
+			{rulex.PercentDiscount, `{"currencies":[{"currency":"USD","amount":5}]}`, "schema.currencies.0.percentage"},
+			{rulex.PercentDiscount, `{"currencies":[]}`, "schema.currencies"},
+			{rulex.ItemFixedDiscount, `{` + usd + `,"targets":[]}`, ""},
+			{rulex.ItemFixedDiscount, `{` + usd + `,"targets":["A",5]}`, "schema.targets.1"},
+			{rulex.ItemPercentDiscount, `{"percent":5.0,"targets":["A"],"currencies":[]}`, ""},
+			{rulex.ItemPercentDiscount, `{"targets":["A"]}`, "schema.percent"},
+			{rulex.XForY, `{"x":3,"y":2,"targets":["A"]}`, ""},
+			{rulex.XForY, `{"x":2,"y":2,"targets":["A"]}`, "schema.x"},
+			{rulex.XForY, `{"x":2,"y":0,"targets":["A"]}`, "schema.y"},
+			{rulex.XForY, `{"x":3,"y":2,"targets":[]}`, "schema.targets"},
+			{rulex.XForY, `{"x":3,"y":2}`, "schema.targets"},
+			{rulex.XForAmount, `{"x":3,` + usd + `,"targets":["A"]}`, ""},
+			{rulex.XForAmount, `{` + usd + `,"targets":["A"]}`, "schema.x"},
+			{rulex.BundleFixedDiscount, `{` + usd + `,"targets":[["A","B"],["C"]],"quantities":[1,2]}`, ""},
+			{rulex.BundleFixedDiscount, `{` + usd + `,"targets":[["A","B"],["C"]],"quantities":[1]}`, "schema.quantities"},
+			{rulex.BundleFixedDiscount, `{` + usd + `,"targets":["A"],"quantities":[1]}`, "schema.targets.0"},
+			{rulex.BundleFixedDiscount, `{` + usd + `,"targets":[["A"]],"quantities":[0]}`, "schema.quantities.0"},
+			{rulex.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A","B"],"quantity":1},{"targets":["C"],"quantity":2}]}`, ""},
+			{rulex.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":"all","quantity":2}],"targets":"all"}`, ""},
+			{rulex.BundleFixedDiscount, `{` + usd + `,"requirements":[{"quantity":2.0}],"targets":null}`, ""},
+			{rulex.BundleFixedDiscount, `{` + usd + `}`, "schema.requirements"},
+			{rulex.BundleFixedDiscount, `{` + usd + `,"targets":"all","quantities":[1]}`, "schema.requirements"},
+			{rulex.BundleFixedDiscount, `{` + usd + `,"targets":[["A"]]}`, "schema.quantities"},
+			{rulex.BundleFixedDiscount, `{` + usd + `,"requirements":[]}`, "schema.requirements"},
+			{rulex.BundleFixedDiscount, `{` + usd + `,"requirements":{}}`, "schema.requirements"},
+			{rulex.BundleFixedDiscount, `{` + usd + `,"requirements":[5]}`, "schema.requirements.0"},
+			{rulex.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A"]}]}`, "schema.requirements.0.quantity"},
+			{rulex.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A"],"quantity":0}]}`, "schema.requirements.0.quantity"},
+			{rulex.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":[],"quantity":1}]}`, "schema.requirements.0.targets"},
+			{rulex.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":[""],"quantity":1}]}`, "schema.requirements.0.targets.0"},
+			{rulex.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":"some","quantity":1}]}`, "schema.requirements.0.targets"},
+			{rulex.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A"],"quantity":1}],"targets":[["A"]],"quantities":[1]}`, "schema.targets"},
+			{rulex.BundleGift, `{"gifts":["G"],"requirements":[{"targets":["A"],"quantity":1}]}`, ""},
+			{rulex.BundleGift, `{"gifts":["G"]}`, "schema.requirements"},
+			{rulex.ItemFixedDiscount, `{` + usd + `,"targets":"all"}`, ""},
+			{rulex.ItemPercentDiscount, `{"percent":5,"targets":"all"}`, ""},
+			{rulex.FixedDiscount, `{"currencies":[{"currency":"USD","amount":5.0}],"targets":"all"}`, ""},
+			{rulex.ItemPercentDiscount, `{"percent":5,"targets":"every"}`, "schema.targets"},
+			{rulex.XForY, `{"x":3.0,"y":2e0,"targets":["A"]}`, ""},
+			{rulex.XForY, `{"x":3,"y":2,"targets":"all"}`, "schema.targets"},
+			{rulex.BundleGift, `{"gifts":["G"],"targets":[["A"]],"quantities":[1]}`, ""},
+			{rulex.BundleGift, `{"gifts":[],"targets":[["A"]],"quantities":[1]}`, "schema.gifts"},
+			{rulex.BundleGift, `{"targets":[["A"]],"quantities":[1]}`, "schema.gifts"},
 			{"half_price", `{}`, "promotion_type"},
-			{promotion.PercentDiscount, `{"percent":5,"target_catalogs":"main"}`, "schema.target_catalogs"},
-			{promotion.PercentDiscount, `{"percent":5,"conditions":5}`, "schema.conditions"},
-			{promotion.PercentDiscount, `{"percent":5,"conditions":` + deep + `}`, "schema.conditions.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0"},
-			{promotion.PercentDiscount, leaf("integer", `"7"`), ""}, {promotion.PercentDiscount, leaf("integer", `7`), ""},
-			{promotion.PercentDiscount, leaf("integer", `"7.5"`), "schema.conditions.0.value"},
-			{promotion.PercentDiscount, leaf("boolean", `"true"`), ""}, {promotion.PercentDiscount, leaf("boolean", `"yes"`), "schema.conditions.0.value"},
-			{promotion.PercentDiscount, leaf("float", `"1.5"`), ""}, {promotion.PercentDiscount, leaf("float", `"NaN"`), "schema.conditions.0.value"},
-			{promotion.PercentDiscount, leaf("date", `"2024-01-01"`), ""}, {promotion.PercentDiscount, leaf("date", `"soon"`), "schema.conditions.0.value"},
-			{promotion.PercentDiscount, leaf("string", `"x"`), ""}, {promotion.PercentDiscount, leaf("string", `5`), "schema.conditions.0.value"},
-			{promotion.PercentDiscount, leaf("colour", `"x"`), "schema.conditions.0.type"},
-			{promotion.PercentDiscount, `{"percent":5,"conditions":[{"field":"f","type":"string","value":"x"}]}`, "schema.conditions.0.template"},
+			{rulex.PercentDiscount, `{"percent":5,"target_catalogs":"main"}`, "schema.target_catalogs"},
+			{rulex.PercentDiscount, `{"percent":5,"conditions":5}`, "schema.conditions"},
+			{rulex.PercentDiscount, `{"percent":5,"conditions":` + deep + `}`, "schema.conditions.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0"},
+			{rulex.PercentDiscount, leaf("integer", `"7"`), ""}, {rulex.PercentDiscount, leaf("integer", `7`), ""},
+			{rulex.PercentDiscount, leaf("integer", `"7.5"`), "schema.conditions.0.value"},
+			{rulex.PercentDiscount, leaf("boolean", `"true"`), ""}, {rulex.PercentDiscount, leaf("boolean", `"yes"`), "schema.conditions.0.value"},
+			{rulex.PercentDiscount, leaf("float", `"1.5"`), ""}, {rulex.PercentDiscount, leaf("float", `"NaN"`), "schema.conditions.0.value"},
+			{rulex.PercentDiscount, leaf("date", `"2024-01-01"`), ""}, {rulex.PercentDiscount, leaf("date", `"soon"`), "schema.conditions.0.value"},
+			{rulex.PercentDiscount, leaf("string", `"x"`), ""}, {rulex.PercentDiscount, leaf("string", `5`), "schema.conditions.0.value"},
+			{rulex.PercentDiscount, leaf("colour", `"x"`), "schema.conditions.0.type"},
+			{rulex.PercentDiscount, `{"percent":5,"conditions":[{"field":"f","type":"string","value":"x"}]}`, "schema.conditions.0.template"},
 		} {
 			change := percentOff(noon)
 			change.Type, change.Schema = &c.kind, json.RawMessage(c.schema)
@@ -311,12 +313,12 @@ func promotionListed(d *desk) func(*testing.T) {
 			{promotion.PromotionFilter{NameLike: ptr("%a%")}, store.Sort{}, ""},
 			{promotion.PromotionFilter{IDs: []string{"p4", "p1", "none"}}, store.Sort{}, "p1 p4"},
 			{promotion.PromotionFilter{Names: []string{"Zebra"}}, store.Sort{}, "p2"},
-			{promotion.PromotionFilter{Types: []promotion.PromotionType{promotion.XForY}}, store.Sort{}, ""},
+			{promotion.PromotionFilter{Types: []rulex.PromotionType{rulex.XForY}}, store.Sort{}, ""},
 			{promotion.PromotionFilter{Enabled: ptr(true)}, store.Sort{}, "p0 p2 p4"},
 			{promotion.PromotionFilter{Automatic: ptr(true)}, store.Sort{}, ""},
-			{promotion.PromotionFilter{States: []promotion.PromotionState{promotion.PromotionActive}}, store.Sort{}, "p0 p2"},
-			{promotion.PromotionFilter{States: []promotion.PromotionState{promotion.PromotionScheduled, promotion.PromotionDisabled}}, store.Sort{}, "p1 p3 p4"},
-			{promotion.PromotionFilter{States: []promotion.PromotionState{promotion.PromotionExpired}}, store.Sort{}, ""},
+			{promotion.PromotionFilter{States: []rulex.PromotionState{rulex.PromotionActive}}, store.Sort{}, "p0 p2"},
+			{promotion.PromotionFilter{States: []rulex.PromotionState{rulex.PromotionScheduled, rulex.PromotionDisabled}}, store.Sort{}, "p1 p3 p4"},
+			{promotion.PromotionFilter{States: []rulex.PromotionState{rulex.PromotionExpired}}, store.Sort{}, ""},
 		} {
 			var ids []string
 			var after *string

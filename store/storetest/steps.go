@@ -15,7 +15,8 @@ import (
 
 	"portico/store"
 	"portico/store/job"
-	"portico/store/promotion"
+	codex "portico/store/promotion/code"
+	"portico/store/promotion/redeem"
 	"portico/store/release"
 	"portico/store/shop"
 )
@@ -95,7 +96,7 @@ func stepsOfJobs(e Engine) func(*testing.T) {
 		stop := stepping(t, clocks...)
 		var jobs []*job.Job
 		for range 3 {
-			jobs = append(jobs, generate(t, stores[0], promotion.CodeGeneration{PromotionID: "p", Count: count}))
+			jobs = append(jobs, generate(t, stores[0], codex.CodeGeneration{PromotionID: "p", Count: count}))
 		}
 		for _, s := range stores {
 			working(t, s)
@@ -197,7 +198,7 @@ func stepsOfSchedules(e Engine) func(*testing.T) {
 		s := published(t, e, at(clock))
 		imported(t, s, ndjson(rule("hour", `"channels":["web"],"schedules":[{"valid_from":"2024-05-30T13:00:00.000Z","valid_to":"2024-05-30T15:00:00.000Z"}],`))+
 			promotionLine("p", `,"start":"2024-05-30T10:00:00","end":"2024-05-30T15:00:00"`)+"\n"+code("p", "HOLDS", ``)+"\n"+code("p", "USED", `,"uses":2`))
-		_, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: "USED", Units: 1, Reference: "order"})
+		_, err := s.RedeemCode(t.Context(), actor, redeem.CodeUse{Code: "USED", Units: 1, Reference: "order"})
 		require.NoError(t, err)
 		for range 2 {
 			for _, step := range steps {

@@ -12,6 +12,8 @@ import (
 	"portico/store/access"
 	"portico/store/job"
 	"portico/store/promotion"
+	codex "portico/store/promotion/code"
+	"portico/store/promotion/redeem"
 	"portico/store/shop"
 	"portico/store/stock"
 )
@@ -62,9 +64,9 @@ func ageing(t *testing.T, s *shop.Store, name string) {
 	_, err := underKey(t, s, "client:a", name)
 	require.NoError(t, err)
 	require.NoError(t, increment(t.Context(), s, "a"))
-	_, err = s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: "MANY", Reference: name, Units: 1})
+	_, err = s.RedeemCode(t.Context(), actor, redeem.CodeUse{Code: "MANY", Reference: name, Units: 1})
 	require.NoError(t, err)
-	task, err := s.CancelJob(t.Context(), actor, generate(t, s, promotion.CodeGeneration{PromotionID: "p", Count: 1}).ID)
+	task, err := s.CancelJob(t.Context(), actor, generate(t, s, codex.CodeGeneration{PromotionID: "p", Count: 1}).ID)
 	require.NoError(t, err)
 	require.Equal(t, job.JobCanceled, task.State)
 	client, _, err := s.CreateClient(t.Context(), actor, name, access.Scopes())
@@ -166,7 +168,7 @@ func stepsOfAYearBehind(e Engine) func(*testing.T) {
 		right, behind := ofAYear(t, e, -aYear)
 		db := e.SQL(t)
 		ageing(t, behind, "one")
-		task := generate(t, behind, promotion.CodeGeneration{PromotionID: "p", Count: 1})
+		task := generate(t, behind, codex.CodeGeneration{PromotionID: "p", Count: 1})
 		stop := Work(t, behind)
 		require.Equal(t, job.JobSucceeded, ended(t, behind, task.ID).State)
 		stop()

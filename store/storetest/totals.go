@@ -18,6 +18,8 @@ import (
 	"portico/store"
 	"portico/store/exchange"
 	"portico/store/promotion"
+	codex "portico/store/promotion/code"
+	"portico/store/promotion/redeem"
 	"portico/store/shop"
 	"portico/store/stock"
 )
@@ -106,7 +108,7 @@ func totalsOfSome(e Engine) func(*testing.T) {
 		require.Equal(t, 2, codesTotal(t, t.Context(), d.Store, "p", "A", "C", "X"))
 		require.Equal(t, 3, codesTotal(t, t.Context(), d.Store, "p"))
 		for _, code := range []string{"A", "A", "B"} {
-			_, err := d.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: code, Units: 1, Reference: store.NewID()})
+			_, err := d.RedeemCode(t.Context(), actor, redeem.CodeUse{Code: code, Units: 1, Reference: store.NewID()})
 			require.NoError(t, err)
 		}
 		require.Equal(t, 2, usagesTotal(t, t.Context(), d.Store, "p", ptr("A")))
@@ -193,7 +195,7 @@ func totalsMended(e Engine) func(*testing.T) {
 		made(t, d.Store, "p", noon)
 		made(t, d.Store, "q", noon)
 		require.NoError(t, addCodes(d.Store, "p", "A", "B", "C"))
-		_, err := d.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: "A", Units: 1, Reference: "order"})
+		_, err := d.RedeemCode(t.Context(), actor, redeem.CodeUse{Code: "A", Units: 1, Reference: "order"})
 		require.NoError(t, err)
 		SeedStock(t, d.db, stock.Stock{ProductID: "a", Available: 7, CreatedAt: noon, UpdatedAt: noon}, stock.Stock{ProductID: "b", CreatedAt: noon, UpdatedAt: noon})
 		inTransaction(t, d.db, func(run func(query string, args ...any)) {
@@ -226,7 +228,7 @@ func shortKept(config *shop.Config) {
 }
 
 func exportedLines(t *testing.T, s *shop.Store, id string) (codes []string) {
-	require.NoError(t, s.EachPromotionCode(t.Context(), id, func(c *promotion.PromotionCode) error {
+	require.NoError(t, s.EachPromotionCode(t.Context(), id, func(c *codex.PromotionCode) error {
 		codes = append(codes, c.Code)
 		return nil
 	}))
@@ -282,7 +284,7 @@ func (w *scribble) draw(ctx context.Context, s *shop.Store, draw *rand.Rand, kin
 		_, err := s.DeletePromotionCodes(ctx, actor, id, codes[:1])
 		return err
 	case 7:
-		task, _, err := s.GenerateCodes(ctx, actor, promotion.CodeGeneration{PromotionID: id, Count: 1 + draw.IntN(500), Pattern: "J-########"})
+		task, _, err := s.GenerateCodes(ctx, actor, codex.CodeGeneration{PromotionID: id, Count: 1 + draw.IntN(500), Pattern: "J-########"})
 		if err == nil && draw.IntN(3) == 0 {
 			_, _ = s.CancelJob(ctx, actor, task.ID)
 		}
@@ -310,7 +312,7 @@ func (w *scribble) draw(ctx context.Context, s *shop.Store, draw *rand.Rand, kin
 	case 13:
 		return w.stock(ctx, s, draw)
 	default:
-		_, err := s.RedeemCode(ctx, actor, promotion.CodeUse{Code: codes[0], Units: 1, Reference: fmt.Sprint("order-", draw.IntN(1000))})
+		_, err := s.RedeemCode(ctx, actor, redeem.CodeUse{Code: codes[0], Units: 1, Reference: fmt.Sprint("order-", draw.IntN(1000))})
 		return err
 	}
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/promotion"
+	codex "portico/store/promotion/code"
+	redeemx "portico/store/promotion/redeem"
 	"portico/store/shop"
 )
 
@@ -57,22 +58,22 @@ func redeemedTogether(e Engine) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := promoted(t, e, promotionLine("p", ``), promotionLine("off", `,"enabled":false`), code("p", "MANY", ``), code("p", "FEW", `,"max_uses":3`), code("off", "OFF", ``))
 		var writes []func(context.Context) error
-		redeem := func(use promotion.CodeUse) {
+		redeem := func(use redeemx.CodeUse) {
 			writes = append(writes, func(ctx context.Context) error {
 				_, err := s.RedeemCode(ctx, actor, use)
 				return err
 			})
 		}
 		for i := range 40 {
-			redeem(promotion.CodeUse{Code: []string{"MANY", "FEW", "OFF", "NONE"}[i%4], Units: 1, Reference: fmt.Sprint("order-", i)})
+			redeem(redeemx.CodeUse{Code: []string{"MANY", "FEW", "OFF", "NONE"}[i%4], Units: 1, Reference: fmt.Sprint("order-", i)})
 		}
-		redeem(promotion.CodeUse{Code: "MANY", Units: 1, Reference: "order-0"}) // once more
-		redeem(promotion.CodeUse{Code: "MANY", Units: 1, Reference: "order-0", User: "other"})
+		redeem(redeemx.CodeUse{Code: "MANY", Units: 1, Reference: "order-0"}) // once more
+		redeem(redeemx.CodeUse{Code: "MANY", Units: 1, Reference: "order-0", User: "other"})
 		writes = append(writes, func(ctx context.Context) error {
 			gone, cancel := context.WithCancel(context.WithoutCancel(ctx))
 			_ = ctx.Err() // as all the others look first
 			cancel()
-			_, err := s.RedeemCode(gone, actor, promotion.CodeUse{Code: "MANY", Units: 1, Reference: "gone"})
+			_, err := s.RedeemCode(gone, actor, redeemx.CodeUse{Code: "MANY", Units: 1, Reference: "gone"})
 			return err
 		})
 		errs, statements := heldUp(t, e, "promotion_code", writes)
@@ -111,11 +112,11 @@ func createdTogether(e Engine) func(*testing.T) {
 		var writes []func(context.Context) error
 		create := func(id string, codes ...string) {
 			writes = append(writes, func(ctx context.Context) error {
-				list := make([]promotion.NewCode, len(codes))
+				list := make([]codex.NewCode, len(codes))
 				for i, code := range codes {
 					list[i].Code = code
 				}
-				p, made, err := s.CreatePromotionCodes(ctx, actor, id, list, promotion.PerCart)
+				p, made, err := s.CreatePromotionCodes(ctx, actor, id, list, codex.PerCart)
 				for i, c := range made {
 					if c.PromotionID != id || p.ID != id || codes[i] != "" && c.Code != codes[i] || !c.CreatedAt.Equal(clock.Now()) {
 						t.Errorf("%v was made for %s", c, id)
@@ -177,7 +178,7 @@ func oppositeTogether(e Engine) func(*testing.T) {
 					c = 7 - c
 				}
 				name := fmt.Sprintf("C%d-%d", c, (c+n)%3)
-				_, err := s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: name, Units: 1, Reference: fmt.Sprint(n)})
+				_, err := s.RedeemCode(t.Context(), actor, redeemx.CodeUse{Code: name, Units: 1, Reference: fmt.Sprint(n)})
 				if err == nil && n%4 == 3 {
 					_, err = s.ReleaseCode(t.Context(), actor, fmt.Sprint(n), nil)
 				}

@@ -17,7 +17,8 @@ import (
 	"portico/store"
 	"portico/store/access"
 	"portico/store/job"
-	"portico/store/promotion"
+	codex "portico/store/promotion/code"
+	"portico/store/promotion/redeem"
 	"portico/store/shop"
 	"portico/store/stock"
 )
@@ -113,7 +114,7 @@ func (y *year) month(t *testing.T, month int) {
 	_, err := y.s.CreatePromotion(ctx, actor, name, change)
 	require.NoError(t, err)
 	require.NoError(t, addCodes(y.s, name, "SALE-"+strconv.Itoa(month)))
-	task := generate(t, y.s, promotion.CodeGeneration{PromotionID: name, Count: 20 * y.orders})
+	task := generate(t, y.s, codex.CodeGeneration{PromotionID: name, Count: 20 * y.orders})
 	stop := Work(t, y.s)
 	require.Equal(t, job.JobSucceeded, ended(t, y.s, task.ID).State)
 	stop()
@@ -151,7 +152,7 @@ func (y *year) order(t *testing.T, code string) {
 	}
 	transact(t.Context(), stock.StockIncrement, 2)
 	transact(ctx, stock.StockAllocate, 2)
-	_, err := y.s.RedeemCode(t.Context(), actor, promotion.CodeUse{Code: code, Reference: order, Units: 1})
+	_, err := y.s.RedeemCode(t.Context(), actor, redeem.CodeUse{Code: code, Reference: order, Units: 1})
 	require.NoError(t, err)
 	if y.draw.IntN(10) == 0 {
 		_, err := y.s.ReleaseCode(t.Context(), actor, order, nil)
