@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/graph"
+	"portico/graph/playground"
 	"portico/internal/web"
 	"portico/rest"
 )
@@ -25,8 +25,8 @@ func (h *hot) paths(t *testing.T) (paths []string) {
 	}
 	require.Greater(t, len(paths), 30)
 	return append(paths, "/", "/graphql", "/graphql?query={__typename}", "/schema.graphql", "/oauth/access_token", "/.well-known/jwks.json",
-		web.HealthPath, web.ReadyPath, rest.OpenAPIPath, rest.DocsPath, rest.DocsPath+"/docs.js", graph.PlaygroundPath+"/playground.js",
-		graph.PlaygroundPath+"/none", graph.GraphiQLPath, graph.GraphiQLPath+"/none", "/none", "/v2/none", "/catalog/none", "/v2/../x", "/catalog//nodes")
+		web.HealthPath, web.ReadyPath, rest.OpenAPIPath, rest.DocsPath, rest.DocsPath+"/docs.js", playground.Path+"/playground.js",
+		playground.Path+"/none", playground.GraphiQLPath, playground.GraphiQLPath+"/none", "/none", "/v2/none", "/catalog/none", "/v2/../x", "/catalog//nodes")
 }
 
 // TestEveryResponseForbidsSniffing: every path of both listeners, whatever the

@@ -39,10 +39,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"portico/graph"
-	"portico/internal/answers"
+	"portico/graph/playground"
 	"portico/internal/auth"
 	"portico/internal/cli"
 	"portico/internal/demo"
+	"portico/internal/responsecache"
 	"portico/internal/tracing"
 	"portico/internal/web"
 	"portico/rest"
@@ -185,7 +186,7 @@ func (a *app) answer(ctx context.Context, listener, admin net.Listener) error {
 
 // open opens what the handlers work with.
 func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
-	trusted, err := graph.ReadManifestFile(c.TrustedDocuments, graph.Trust(c.TrustedDocumentsMode), c.Documents.OrDefaults())
+	trusted, err := graph.ReadManifestFile(c.TrustedDocuments, graph.Trust(c.TrustedDocumentsMode), c.Documents.OrDefaults(), playground.Documents()...)
 	if err != nil {
 		return nil, fmt.Errorf("--trusted-documents: %w", err)
 	}
@@ -212,7 +213,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		}
 		return nil, fmt.Errorf("read the signing keys: %w", err)
 	}
-	a := &app{serve: c, trusted: trusted, store: s, tokens: tokens, metrics: web.NewMetrics(auth.ClientID), answers: answers.NewRoom(cli.AnswerCacheBytes(c.AnswerCacheBytes)), turns: web.NewTurns(c.Bounds), log: log}
+	a := &app{serve: c, trusted: trusted, store: s, tokens: tokens, metrics: web.NewMetrics(auth.ClientID), answers: responsecache.NewCache(cli.AnswerCacheBytes(c.AnswerCacheBytes)), turns: web.NewTurns(c.Bounds), log: log}
 	held, err := s.HeldCatalogs(ctx)
 	if err != nil {
 		s.Close()
@@ -237,7 +238,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	})
 	a.metrics.Fragments(func() (found, made uint64) {
 		stats := a.answers.Stats()
-		return stats.FragmentsFound, stats.FragmentsMade
+		return stats.FragmentHits, stats.FragmentMisses
 	})
 	return a, nil
 }
@@ -249,7 +250,7 @@ type app struct {
 	store   *shop.Store
 	tokens  *auth.Service
 	metrics *web.Metrics
-	answers *answers.Room
+	answers *responsecache.Cache
 	turns   *web.Turns
 	traces  *tracing.Tracing // nil for none
 	log     *slog.Logger
@@ -276,7 +277,7 @@ func (a *app) reload() {
 func (a *app) handler() http.Handler {
 	codes := web.NewLimit("trying promotion codes", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
-	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.CountExecutors(a.metrics.Executor), graph.WithBounds(a.Documents.OrDefaults()), graph.Keeping(a.answers),
+	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.CountExecutors(a.metrics.Executor), graph.WithBounds(a.Documents.OrDefaults()), graph.WithResponseCache(a.answers),
 		graph.Trusting(a.trusted), graph.CountDocuments(a.metrics.Document), graph.CountOperations(a.ran, a.began), graph.WithLive(a.streams()), graph.InTurn(a.turns)}
 	if a.Executor == "gqlgen" {
 		options = append(options, graph.WithoutPlans())
@@ -284,22 +285,22 @@ func (a *app) handler() http.Handler {
 	if a.Demo {
 		options = append(options, graph.OpenIntrospection())
 	}
-	var greeting []graph.PlaygroundOption
+	var visitor []playground.Option
 	if a.visitor != nil {
-		greeting = append(greeting, graph.WithVisitor(a.visitor.Token, a.visitor.ClientID))
+		visitor = append(visitor, playground.WithVisitor(a.visitor.Token, a.visitor.ClientID))
 	}
 	proxies, _ := web.ParseProxies(a.TrustedProxies) // Validate saw to it
-	api := rest.New(resolver, a.log, rest.Keeping(a.answers), rest.LimitAnswers(a.Documents.OrDefaults().AnswerBytes, a.turns.Expensive))
-	playground, graphiql := graph.NewPlayground(api.WriteError, greeting...), graph.NewGraphiQL(api.WriteError, greeting...)
-	docs := rest.Docs(api.WriteError, greeting...)
+	api := rest.New(resolver, a.log, rest.WithResponseCache(a.answers), rest.LimitAnswers(a.Documents.OrDefaults().AnswerBytes, a.turns.Expensive))
+	page, graphiql := playground.NewHandler(api.WriteError, visitor...), playground.NewGraphiQL(api.WriteError, visitor...)
+	docs := rest.Docs(api.WriteError, visitor...)
 	mux := http.NewServeMux()
 	mux.Handle("/", api.Handler())
 	mux.Handle("/graphql", graph.NewHandler(resolver, a.log, options...))
 	mux.Handle("/oauth/access_token", a.tokens.TokenHandler(api.WriteError))
 	mux.Handle("/.well-known/jwks.json", a.tokens.JWKSHandler(api.WriteError))
 	web.Pages(mux, map[string]http.Handler{
-		"/{$}": playground, graph.PlaygroundPath + "/{part}": playground, "/schema.graphql": web.Text(schema),
-		graph.GraphiQLPath: graphiql, graph.GraphiQLPath + "/{part}": graphiql,
+		"/{$}": page, playground.Path + "/{part}": page, "/schema.graphql": web.Text(schema),
+		playground.GraphiQLPath: graphiql, playground.GraphiQLPath + "/{part}": graphiql,
 		rest.OpenAPIPath: rest.OpenAPI(), rest.DocsPath: docs, rest.DocsPath + "/": docs,
 		web.HealthPath: web.Health(), web.ReadyPath: web.Ready(a.store.Ping, a.store.ReadOnly),
 	}, api.WriteError)

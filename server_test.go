@@ -187,7 +187,7 @@ func TestAHotRequestIsCheap(t *testing.T) {
 			allocations := testing.AllocsPerRun(100, send)
 			t.Logf("%v allocations", allocations)
 			require.LessOrEqual(t, int(allocations), q.allocations)
-			storetest.Soon(t, 0, func() int { // the poll after a write reads once more what it changed
+			storetest.Eventually(t, 0, func() int { // the poll after a write reads once more what it changed
 				ctx, counter := store.CountStatements(t.Context())
 				h.handler.ServeHTTP(&sink{header: http.Header{}}, h.request(ctx, q))
 				return counter.Count()

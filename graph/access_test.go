@@ -120,7 +120,7 @@ func TestEveryRootFieldHasItsAccessTested(t *testing.T) {
 func TestWhoMayAskWhat(t *testing.T) {
 	t.Parallel()
 	expired := &store.Error{Code: store.Unauthenticated, Detail: "The token expired at noon; get another from POST /oauth/access_token."}
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		seedJob(t, e, "job-1")
 		seedCodes(t, s)
@@ -172,7 +172,7 @@ func seedCodes(t *testing.T, s *service) {
 }
 
 // seedJob adds a job that is done.
-func seedJob(t *testing.T, e storetest.Engine, id string) {
+func seedJob(t *testing.T, e storetest.Backend, id string) {
 	t.Helper()
 	_, err := e.SQL(t).Exec(`
 		INSERT INTO job (id, kind, state, input, result, error, done, total, canceled, worker, actor, created_at, started_at, beat_at, finished_at)
@@ -183,7 +183,7 @@ func seedJob(t *testing.T, e storetest.Engine, id string) {
 // Nothing is read or written for those who may not.
 func TestRefusalsTouchNothing(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		for coordinate, query := range rootFields() {
 			r := by(newPost(t, query, nil), with())
@@ -205,7 +205,7 @@ type accessCase struct {
 
 func TestAnEdgeIntoAnotherScopeIsNullAndTheRestIsAnswered(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		for _, x := range []accessCase{
 			{"a product's stock", `{ product(id: "anvil") { sku stock { total } } }`, []string{"catalog:read"},

@@ -115,7 +115,7 @@ func TestNodesAreAuthored(t *testing.T) {
 
 func TestWhatIsAuthoredIsNotForShoppers(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		for _, kind := range []string{"Catalog", "CatalogRule", "AuthoredHierarchy", "AuthoredNode"} {
 			id := map[string]string{"Catalog": "main", "CatalogRule": "club", "AuthoredHierarchy": "attic", "AuthoredNode": "box"}[kind]
@@ -133,7 +133,7 @@ func TestTheCostOfWhatIsAuthoredDoesNotDependOnThePage(t *testing.T) {
 	for i := range 100 {
 		lines = append(lines, fmt.Sprintf(`{"type":"node","id":"n%02d","attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"attic"}},"products":{"data":[{"type":"product","id":"anvil"},{"type":"product","id":"brush"}]}}}`, i))
 	}
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade()+"\n"+strings.Join(lines, "\n"))
 		for _, query := range []string{
 			`query($n: Int) { authoredNodes(hierarchyId: "attic", first: $n) { totalCount nodes { name productCount productIds(first: 2) } } }`,

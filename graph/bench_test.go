@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
-	"portico/internal/answers"
-	"portico/internal/madeup"
+	"portico/internal/datagen"
+	"portico/internal/responsecache"
 	"portico/store/shop"
 )
 
@@ -40,7 +40,7 @@ func BenchmarkExecutors(b *testing.B) {
 		{"stocks", `{ stocks(first: 25) { nodes { uuid available allocated total } } }`, nil},
 	} {
 		for name, options := range map[string][]graph.HandlerOption{"plan": nil, "gqlgen": {graph.WithoutPlans()},
-			"fragments": {graph.KeepingFragments(answers.NewRoom(64 << 20))}, "kept": {graph.Keeping(answers.NewRoom(64 << 20))}} {
+			"fragments": {graph.WithFragmentCache(responsecache.NewCache(64 << 20))}, "kept": {graph.WithResponseCache(responsecache.NewCache(64 << 20))}} {
 			handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s), slog.New(slog.DiscardHandler), options...))
 			post := by(newPost(b, c.query, c.values), admin())
 			body, err := io.ReadAll(post.Body)
@@ -86,7 +86,7 @@ func benchShop(b *testing.B) *shop.Store {
 	require.NoError(b, err)
 	b.Cleanup(func() { s.Close() })
 	var shop strings.Builder
-	require.NoError(b, madeup.Shop(&shop, products, 1))
+	require.NoError(b, datagen.WriteShop(&shop, products, 1))
 	load(b, s, shop.String())
 	require.NoError(b, s.WarmStock(b.Context())) // as servers start
 	return s

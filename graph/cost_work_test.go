@@ -22,7 +22,7 @@ import (
 
 	"portico/graph"
 	"portico/internal/auth"
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 	"portico/store"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -107,7 +107,7 @@ func (w *worker) ask(t testing.TB, query string, values variables, reader *auth.
 		body := operationOf(query, string(must(json.Marshal(values))))
 		r := newRaw(t, strings.TrimSuffix(body, "}")+`,"extensions":{"cost":true}}`)
 		ctx, statements := store.CountStatements(r.Context())
-		r, _ = incoming.Begin(by(r.WithContext(ctx), reader))
+		r, _ = reqctx.Begin(by(r.WithContext(ctx), reader))
 		w.response.header, w.response.status, w.response.body, w.response.size = http.Header{}, http.StatusOK, w.response.body[:0], 0
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -146,9 +146,9 @@ func cpuTime() time.Duration {
 
 // workers serve the large shop: with a cache that holds next to nothing of it, as
 // if it were many times as large, and in the full tests with one that holds all.
-func workers(t *testing.T, e storetest.Engine) []*worker {
+func workers(t *testing.T, e storetest.Backend) []*worker {
 	var list []*worker
-	for _, bytes := range []uint64{2 << 20, 0}[:storetest.Pick(1, 2)] {
+	for _, bytes := range []uint64{2 << 20, 0}[:storetest.QuickOrFull(1, 2)] {
 		list = append(list, newWorker(open(t, e, largeShop(), func(c *shop.Config) { c.CacheBytes = bytes })))
 	}
 	return list
@@ -159,14 +159,14 @@ func workers(t *testing.T, e storetest.Engine) []*worker {
 // in bytes allocated and statements: the test does not run beside others.
 func TestNoDocumentCostsMoreThanItSays(t *testing.T) {
 	seed := storetest.Seed(t, "PORTICO_ORACLE_SEED")
-	storetest.EachAlone(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		for i, w := range workers(t, e) {
 			d := w.drawing(t, seed+uint64(i))
 			d.pages = []int{1, 2, 5, 10, 25, 50, 100}
 			var worst work
 			var of string
 			ran := 0
-			for range storetest.Pick(250, 3000) {
+			for range storetest.QuickOrFull(250, 3000) {
 				query, values := d.query()
 				did := w.ask(t, query, values, []*auth.Principal{public(), admin()}[d.IntN(2)], true)
 				if did.cost > 0 && did.status == http.StatusOK {
@@ -430,7 +430,7 @@ var shapes = map[string]func(n int) (string, variables){
 // makes more work. None may cause more than the bounds.
 func TestTheMostExpensiveRequestIsBounded(t *testing.T) {
 	seed := storetest.Seed(t, "PORTICO_ORACLE_SEED")
-	storetest.EachAlone(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		var worst, slowest work
 		var of, slow string
 		for i, w := range workers(t, e) {
@@ -456,7 +456,7 @@ func TestTheMostExpensiveRequestIsBounded(t *testing.T) {
 					return !keep(w.ask(t, query, values, public(), false), query)
 				})
 			}
-			for range storetest.Pick(6, 200) {
+			for range storetest.QuickOrFull(6, 200) {
 				best, most := d.random(), 0.
 				for range 25 {
 					next := d.mutate(best)

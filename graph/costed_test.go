@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
-	"portico/internal/answers"
+	"portico/internal/responsecache"
 	"portico/store/storetest"
 )
 
@@ -22,13 +22,13 @@ import (
 // introspection, of what is refused, and of streams.
 func TestWhatAnOperationCostsIsToldWhenAsked(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, whatCostsIsTold)
+	storetest.EachBackend(t, whatCostsIsTold)
 }
 
-func whatCostsIsTold(t *testing.T, e storetest.Engine) {
+func whatCostsIsTold(t *testing.T, e storetest.Backend) {
 	s := open(t, e, handmade())
 	for name, options := range map[string][]graph.HandlerOption{
-		"kept": {graph.Keeping(answers.NewRoom(1 << 20))}, "not kept": nil, "gqlgen": {graph.WithoutPlans()},
+		"kept": {graph.WithResponseCache(responsecache.NewCache(1 << 20))}, "not kept": nil, "gqlgen": {graph.WithoutPlans()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bounds := graph.DefaultBounds()
@@ -95,7 +95,7 @@ func whatCostsIsTold(t *testing.T, e storetest.Engine) {
 // What else an answer tells is told beside its cost, and without it.
 func TestACostTakesNoOtherExtensionAway(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		const query = `mutation { settingsUpdate(input: {pageLength: 26}) { settings { pageLength } } }`
 		for i, extensions := range []string{`{}`, `{"cost": true}`, `{}`, `{"cost": true}`} {

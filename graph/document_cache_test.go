@@ -210,7 +210,7 @@ func TestDocumentCacheChargesMemory(t *testing.T) { // not in parallel: others a
 // for its text, and not for what it selects.
 func TestFragmentsAreCompiledOnce(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, documentFamily(1))
 		bytes := func(depth int) int {
 			cache := graph.NewDocumentCache(1 << 30)
@@ -246,7 +246,7 @@ func TestPlansStayWithinTheBudget(t *testing.T) { // not in parallel: others all
 	}
 	ask(0)
 	before := heapAfterGC()
-	for i := range storetest.Pick(20*16, 160*16) {
+	for i := range storetest.QuickOrFull(20*16, 160*16) {
 		ask(i)
 	}
 	heap := heapAfterGC() - before

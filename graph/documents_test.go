@@ -102,7 +102,7 @@ func TestEachBoundIsHeldAsItIs(t *testing.T) {
 // between parents and children a short document brings millions of rows.
 func TestListsOfUnknownLengthArePaidAsTheyCome(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, documentFamily(40))
 		const query = `{ product(sku: "mother") { children { parent { children { parent { children { uuid } } } } } } }`
 		a := s.post(t, query, nil)

@@ -9,11 +9,11 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/core"
 
 	"portico/graph/plan"
-	"portico/internal/answers"
+	"portico/internal/responsecache"
 )
 
-// KeepingFragments has fragments be kept, and no whole answers.
-func KeepingFragments(room *answers.Room) HandlerOption {
+// WithFragmentCache has fragments be kept, and no whole answers.
+func WithFragmentCache(room *responsecache.Cache) HandlerOption {
 	return func(h *handling) { h.parts = room }
 }
 

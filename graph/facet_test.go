@@ -132,7 +132,7 @@ type counted struct {
 // A facet's filters are sent back as they came.
 func TestAFacetsFiltersAreReady(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		total := func(filter any) int {
 			var data struct{ Products struct{ TotalCount int } }

@@ -6,7 +6,7 @@ import (
 
 	"portico/graph/model"
 	"portico/graph/plan"
-	"portico/internal/answers"
+	"portico/internal/responsecache"
 	"portico/store/release"
 )
 
@@ -17,7 +17,7 @@ import (
 // it. What else it refers to, its stock and when it was published are written
 // into each answer.
 type fragments struct {
-	room     *answers.Room
+	room     *responsecache.Cache
 	resolver *Resolver
 }
 
@@ -75,7 +75,7 @@ func (f fragments) Find(step uint64, of plan.Identity) *plan.Fragment {
 
 // Keep implements plan.Fragments.
 func (f fragments) Keep(step uint64, of plan.Identity, made *plan.Fragment) {
-	f.room.KeepFragment(step, of, made, made.Size())
+	f.room.SetFragment(step, of, made, made.Size())
 }
 
 // surveyFiles notes the files of products, and their main images.

@@ -17,7 +17,7 @@ import (
 
 	"portico/graph/generated"
 	"portico/graph/model"
-	"portico/internal/answers"
+	"portico/internal/responsecache"
 	"portico/store"
 )
 
@@ -29,8 +29,8 @@ type handling struct {
 	count    func(ctx context.Context, field string)
 	executed func(executor string)
 	bounds   Bounds
-	room     *answers.Room // of whole answers
-	parts    *answers.Room // of fragments
+	room     *responsecache.Cache // of whole answers
+	parts    *responsecache.Cache // of fragments
 	unplan   bool
 	trust    *Manifest
 	named    func(outcome string)
@@ -61,10 +61,10 @@ func CountExecutors(executed func(executor string)) HandlerOption {
 	return func(h *handling) { h.executed = executed }
 }
 
-// Keeping has answers about what is published be kept in a room, and the
+// WithResponseCache has answers about what is published be kept in a room, and the
 // fragments they are put together from; without it each is made anew, and all
 // else is the same.
-func Keeping(room *answers.Room) HandlerOption {
+func WithResponseCache(room *responsecache.Cache) HandlerOption {
 	return func(h *handling) { h.room, h.parts = room, room }
 }
 
@@ -126,7 +126,7 @@ func NewHandler(r *Resolver, log *slog.Logger, options ...HandlerOption) http.Ha
 		desk.planned = &planned{desk: desk, handling: &chosen, resolver: r, runner: generated.NewPlanRunner(config),
 			schema: executable.Schema(), present: present, room: chosen.room}
 		desk.planned.runner.Limit(chosen.limit())
-		if chosen.parts.Keeps() {
+		if chosen.parts.Enabled() {
 			desk.planned.runner.Keep(fragments{chosen.parts, r})
 		}
 	}

@@ -218,7 +218,7 @@ const (
 // by side with others.
 func TestWhatAStrangerSendsCostsLittle(t *testing.T) {
 	shop := big(t)
-	storetest.EachAlone(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shop)
 		measured(t, s, operationOf(`{products(first:100){nodes{`+everyEdge+`}}}`, "{}"), admin()) // what is read once
 		for _, h := range hostiles() {
@@ -268,7 +268,7 @@ func TestWithoutItsBoundsAStrangersDocumentCostsMuch(t *testing.T) {
 	lifted := graph.Bounds{Bytes: none, Tokens: none, Depth: none, Name: none, Fields: none, RootFields: none, Aliases: none, Repeats: none,
 		Operations: none, Fragments: none, Variables: none, Directives: none, Steps: none, Cost: none, AnswerBytes: none, Values: none, Nesting: none}
 	shop := big(t)
-	storetest.EachAlone(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		s := bounded(open(t, e, shop), lifted)
 		for _, h := range hostiles() {
 			switch h.name {
@@ -289,6 +289,6 @@ func TestWithoutItsBoundsAStrangersDocumentCostsMuch(t *testing.T) {
 
 // bounded serves the same store within other bounds.
 func bounded(s *service, bounds graph.Bounds) *service {
-	log := &storetest.Log{}
+	log := &storetest.LogBuffer{}
 	return &service{s.store, graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.NewTextHandler(log, nil)), graph.WithBounds(bounds))), log}
 }

@@ -28,7 +28,7 @@ func TestEveryMutationTakesAnIdempotencyKey(t *testing.T) {
 // answer otherwise, or not at all.
 func TestEveryMutationHeedsItsIdempotencyKey(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		seedCodes(t, s)
 		for coordinate, query := range rootFields() {
@@ -52,7 +52,7 @@ func TestEveryMutationHeedsItsIdempotencyKey(t *testing.T) {
 
 func TestACanceledJobIsAnsweredAgain(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		seedJob(t, e, "job-1")
 		const cancel = `mutation { jobCancel(input: {id: "job-1", idempotencyKey: "k"}) { job { uuid state done startedAt finishedAt actor error release { id } } userErrors { message } } }`
@@ -75,7 +75,7 @@ func replaysOf(t *testing.T, a *answer) []string {
 func TestIdempotencyKeys(t *testing.T) {
 	t.Parallel()
 	const add = `stockTransact(input: {changes: [{productId: "anvil", action: INCREMENT, quantity: 1}]%s}) { transactions { stock { available } } userErrors { field code message } }`
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		available := func() int {
 			stock, err := s.store.Stock(t.Context(), "anvil")

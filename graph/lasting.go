@@ -11,9 +11,9 @@ import (
 
 	"portico/graph/model"
 	"portico/graph/plan"
-	"portico/internal/answers"
 	"portico/internal/auth"
 	"portico/internal/heapsize"
+	"portico/internal/responsecache"
 	"portico/store/release"
 )
 
@@ -52,7 +52,7 @@ var errBroken = errors.New("the answer has errors")
 
 // lastingAnswer gives an answer that is kept, or makes one that will be. ok is
 // false for who is not allowed all of it, so that its errors are to be made.
-func (p *planned) lastingAnswer(ctx context.Context, q *ready, dst []byte) (body []byte, found *answers.Answer, ok bool, err error) {
+func (p *planned) lastingAnswer(ctx context.Context, q *ready, dst []byte) (body []byte, found *responsecache.Response, ok bool, err error) {
 	for _, coordinate := range q.lasting {
 		if auth.Require(ctx, coordinate) != nil {
 			return dst, nil, false, nil
@@ -65,7 +65,7 @@ func (p *planned) lastingAnswer(ctx context.Context, q *ready, dst []byte) (body
 	var space [256]byte
 	key := view.AppendKey(binary.BigEndian.AppendUint64(append(space[:0], 'g'), q.number))
 	var made *draftAnswer
-	kept, err := p.room.Do(ctx, string(key), view.Now(), func() (*answers.Answer, error) {
+	kept, err := p.room.Do(ctx, string(key), view.Now(), func() (*responsecache.Response, error) {
 		made, err = p.draft(ctx, q, dst)
 		if err != nil {
 			return nil, err
@@ -88,7 +88,7 @@ func (p *planned) lastingAnswer(ctx context.Context, q *ready, dst []byte) (body
 	} else {
 		dst = made.buffer
 	}
-	if live, ok := kept.Beside().(*livePart); ok {
+	if live, ok := kept.Attachment().(*livePart); ok {
 		body, err = p.fill(ctx, q, kept.Body, live, dst)
 		return body, nil, true, err
 	}
@@ -117,25 +117,25 @@ func (p *planned) draft(ctx context.Context, q *ready, dst []byte) (*draftAnswer
 }
 
 // keep is the answer to be kept, for as long as it holds.
-func (d *draftAnswer) keep(ctx context.Context, view *release.View) (*answers.Answer, error) {
+func (d *draftAnswer) keep(ctx context.Context, view *release.View) (*responsecache.Response, error) {
 	if graphql.GetErrors(ctx) != nil {
 		return nil, errBroken
 	}
-	answer := answers.New(d.body, nil)
+	answer := responsecache.NewResponse(d.body, nil)
 	if d.holes.Len() > 0 {
-		answer.With(&d.livePart, d.holes.Size()+d.productBytes())
+		answer.Attach(&d.livePart, d.holes.Size()+d.productBytes())
 	}
 	return Lasting(answer, view), nil
 }
 
 // Lasting says of an answer for how long it holds, after what was read of the
 // view.
-func Lasting(answer *answers.Answer, view *release.View) *answers.Answer {
+func Lasting(answer *responsecache.Response, view *release.View) *responsecache.Response {
 	from, until, keep := view.Holds()
 	if !keep {
 		until = time.Unix(0, 0) // it holds for nobody else
 	}
-	return answer.Holding(from, until)
+	return answer.SetValidity(from, until)
 }
 
 // productBytes is what the products take in memory.

@@ -137,7 +137,7 @@ func TestRepetitionIsRefusedBeforeItIsCompared(t *testing.T) {
 
 func TestDeepVariablesAreHarmless(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		deep := variables{"sku": variables{"eq": "ANVIL"}}
 		for range 200 {
@@ -160,7 +160,7 @@ func TestDeepVariablesAreHarmless(t *testing.T) {
 func TestLegitimatePagesPass(t *testing.T) {
 	t.Parallel()
 	shop := big(t)
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shop)
 		runScenarios(t, s, []scenario{
 			{name: "a hundred products with every edge", query: `{ catalogNode(id: "wholes") { id name products(first: 100) { totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } edges { cursor node { ` + everyEdge + ` } } } } }`,

@@ -11,7 +11,7 @@ import (
 // What is no text is refused wherever GraphQL takes text, because whoever
 // decodes it would keep another one.
 func TestTextThatIsNoneIsRefused(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) { textThatIsNone(t, open(t, e, "")) })
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) { textThatIsNone(t, open(t, e, "")) })
 }
 
 func textThatIsNone(t *testing.T, s *service) {

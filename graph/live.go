@@ -14,7 +14,7 @@ import (
 
 	"portico/graph/model"
 	"portico/internal/auth"
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 	"portico/store"
 )
 
@@ -129,12 +129,12 @@ func (l *line) hold(ctx context.Context, held *auth.Held) {
 	l.live.mu.Lock()
 	defer l.live.mu.Unlock()
 	l.held = held
-	principal, known := auth.From(ctx), incoming.From(ctx)
+	principal, known := auth.From(ctx), reqctx.From(ctx)
 	if principal != nil {
 		l.share.client = principal.ClientID
 	}
 	if principal.Share() == "" && known != nil {
-		l.share.address = incoming.Network(known.Address)
+		l.share.address = reqctx.Network(known.Address)
 	}
 }
 

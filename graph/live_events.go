@@ -14,7 +14,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"portico/internal/auth"
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 	"portico/store"
 )
 
@@ -42,8 +42,8 @@ func (l *live) events(w http.ResponseWriter, r *http.Request, sent *request) {
 		held = l.resolver.tokens.Hold(r)
 	}
 	line.hold(r.Context(), held)
-	if known := incoming.From(r.Context()); known != nil {
-		known.Lasting = true
+	if known := reqctx.From(r.Context()); known != nil {
+		known.Streaming = true
 	}
 	out := &eventWriter{ResponseWriter: w, control: http.NewResponseController(w), within: l.Within, line: line}
 	defer out.finish()

@@ -22,7 +22,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"portico/internal/auth"
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 	"portico/store"
 )
 
@@ -49,8 +49,8 @@ func (l *live) socket(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // Accept said so
 	}
-	if known := incoming.From(r.Context()); known != nil {
-		known.Lasting = true
+	if known := reqctx.From(r.Context()); known != nil {
+		known.Streaming = true
 	}
 	line := l.begin(r.Context())
 	defer line.close()

@@ -87,7 +87,7 @@ func newStreams(t *testing.T, change func(*graph.Live), options ...graph.Handler
 	require.NoError(t, err)
 	load(t, s, handmade())
 	live, l := graph.DefaultLive(), &streams{store: s, clock: storetest.NewClock(time.Now())}
-	tokens, err := auth.New(t.Context(), s, storetest.Sealer(t, 'k'), auth.Options{Clock: l.clock.Now})
+	tokens, err := auth.New(t.Context(), s, storetest.NewSealer(t, 'k'), auth.Options{Clock: l.clock.Now})
 	require.NoError(t, err)
 	client, _, err := s.CreateClient(t.Context(), "test", "test", access.Scopes())
 	require.NoError(t, err)
@@ -104,7 +104,7 @@ func newStreams(t *testing.T, change func(*graph.Live), options ...graph.Handler
 	transport := &http.Transport{DialContext: listener.dial}
 	l.client = &http.Client{Transport: transport}
 	t.Cleanup(func() {
-		storetest.Soon(t, 0, l.open.Load, "every subscription has ended")
+		storetest.Eventually(t, 0, l.open.Load, "every subscription has ended")
 		transport.CloseIdleConnections()
 		require.NoError(t, server.Close())
 		<-served
@@ -231,12 +231,12 @@ func TestStreamsOfNobodyEnd(t *testing.T) { // not beside others, whose goroutin
 			_, events := l.events(t, http.MethodPost, anvils)
 			require.Equal(t, "event: next", line(t, events))
 			require.EqualValues(t, 1, l.open.Load())
-			storetest.Soon(t, 0, l.open.Load)
+			storetest.Eventually(t, 0, l.open.Load)
 		}},
 		"a WebSocket that is not read": {func(live *graph.Live) { live.Within = 50 * time.Millisecond }, func(t *testing.T, l *streams) {
 			conn := l.socket(t)
 			subscribe(t, conn, "1", anvils)
-			storetest.Soon(t, 0, l.open.Load)
+			storetest.Eventually(t, 0, l.open.Load)
 		}},
 		"clients that go": {func(*graph.Live) {}, func(t *testing.T, l *streams) {
 			for range 3 {
@@ -294,7 +294,7 @@ func TestStreamsThatDoNotBegin(t *testing.T) {
 	}
 	require.NoError(t, wsjson.Write(t.Context(), conn, map[string]string{"type": "complete", "id": "1"}))
 	require.Equal(t, "complete", heard(t, conn).Type)
-	storetest.Soon(t, 0, l.open.Load)
+	storetest.Eventually(t, 0, l.open.Load)
 
 	const sells = `mutation { stockTransact(input: {changes: [{productId: "anvil", action: INCREMENT, quantity: 1}]}) { userErrors { message } } }`
 	response, _ := l.events(t, http.MethodGet, sells)

@@ -122,7 +122,7 @@ func anythingByID() []scenario {
 // under their ids.
 func TestEveryIDLeadsBack(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		for name, query := range map[string]string{
 			"a product":             `{ row: product(id: "anvil") { __typename id } }`,
@@ -166,7 +166,7 @@ func innermost(t *testing.T, a *answer) map[string]any {
 
 func TestWithoutACatalogNothingIsFound(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, "")
 		for _, field := range []string{`catalogNode(id: "tools") { uuid }`, `catalogNodes { totalCount }`, `hierarchies { totalCount }`,
 			`product(id: "anvil") { uuid }`, `products { totalCount }`, `node(id: ` + global("Product", "anvil") + `) { id }`} {

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 
 	"portico/internal/auth"
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 	"portico/store"
 	"portico/store/release"
 )
@@ -54,7 +54,7 @@ func operationOf(ctx context.Context) (op *operation, ok bool) {
 	if op, ok = ctx.Value(operationKey{}).(*operation); ok {
 		return op, ok
 	}
-	if known := incoming.From(ctx); known != nil {
+	if known := reqctx.From(ctx); known != nil {
 		op, ok = known.Operation.(*operation)
 	}
 	return op, ok
@@ -65,7 +65,7 @@ func operationOf(ctx context.Context) (op *operation, ok bool) {
 // one that reads the token.
 func Shopper(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r, known := incoming.Begin(r)
+		r, known := reqctx.Begin(r)
 		op := &operation{shopper: shopperOf(r)}
 		op.sent.read(r, w.Header())
 		op.idempotency, known.Operation = &op.sent, op

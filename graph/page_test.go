@@ -76,7 +76,7 @@ func (l list) ask(t *testing.T, s *service, format string, arguments ...any) *an
 
 func TestEveryListIsRead(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		for _, l := range lists() {
 			whole := l.page(t, s, `first: 100`)
@@ -174,7 +174,7 @@ func readFromTheMiddle(t *testing.T, s *service, l list, whole []string) {
 
 func TestPagesOutOfBoundsAreRefused(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		for _, l := range lists() {
 			cursor := l.page(t, s, `first: 1`).Edges[0].Cursor
@@ -216,7 +216,7 @@ func TestPagesOutOfBoundsAreRefused(t *testing.T) {
 // A cursor belongs to a list, its order and its filter.
 func TestACursorOfAnotherListIsAMismatch(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		for _, from := range lists() {
 			t.Run("of "+from.name, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
-	"portico/internal/answers"
+	"portico/internal/responsecache"
 	"portico/store"
 	"portico/store/storetest"
 )
@@ -57,8 +57,8 @@ func TestADocumentIsKeptByItsHash(t *testing.T) {
 	const query, other = `{ settings { pageLength } }`, `query b($sku: String) { product(sku: $sku) { uuid } }`
 	const missing = `"message":"PersistedQueryNotFound"`
 	modern := "application/graphql-response+json, application/json;q=0.9"
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s, counted := naming(open(t, e, handmade()), graph.Keeping(answers.NewRoom(1<<20)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s, counted := naming(open(t, e, handmade()), graph.WithResponseCache(responsecache.NewCache(1<<20)))
 		runExchanges(t, s, []shown{
 			{name: "unknown", body: `{"extensions":` + hashed(query) + `}`, code: store.NotFound, holds: []string{missing}},
 			{name: "unknown, by GET", method: "GET", target: get("extensions", hashed(query)), code: store.NotFound, holds: []string{missing}, headers: map[string]string{"Cache-Control": "no-store"}},
@@ -92,7 +92,7 @@ func TestADocumentIsKeptByItsHash(t *testing.T) {
 
 func TestAMutationByItsHashIsOnlyPosted(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s, _ := naming(open(t, e, ""))
 		const mutation = `mutation { settingsUpdate(input: {pageLength: 3}) { settings { pageLength } } }`
 		runExchanges(t, s, []shown{
@@ -127,7 +127,7 @@ func TestTrustedDocuments(t *testing.T) {
 		{name: "another's id", body: fmt.Sprintf(`{"query":%q,"extensions":%s}`, other, named("by-id")), code: store.Invalid},
 	}
 	ran := `{"settings":{"currency":"USD"}}`
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		base := open(t, e, "")
 		for format := range manifests {
 			s, counted := trusting(t, base, format, graph.TrustEnforce)

@@ -16,8 +16,8 @@ import (
 	"github.com/vektah/gqlparser/v2/validator"
 
 	"portico/graph/plan"
-	"portico/internal/answers"
 	"portico/internal/heapsize"
+	"portico/internal/responsecache"
 	"portico/store"
 )
 
@@ -30,8 +30,8 @@ type planned struct {
 	runner   *plan.Runner
 	schema   *ast.Schema
 	present  graphql.ErrorPresenterFunc
-	room     *answers.Room // of answers that are kept
-	made     atomic.Uint64 // requests made ready
+	room     *responsecache.Cache // of answers that are kept
+	made     atomic.Uint64        // requests made ready
 }
 
 // The executors, as metrics name them.
@@ -132,7 +132,7 @@ func (p *planned) run(w http.ResponseWriter, r *http.Request, q *ready) bool {
 		w.Header()["Cache-Control"] = CacheControl(r)
 		found.ServeHTTP(w, r)
 	case found != nil:
-		found.Send(w, r)
+		found.ServeWithoutETag(w, r)
 	default:
 		w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
 		_, _ = w.Write(body) // a caller that went away reads nothing
@@ -165,7 +165,7 @@ func (q *ready) data(body []byte) []byte { return body[len(answerBegins) : len(b
 // into a buffer, or finds one that is kept whole. A *plan.Stopped fails the
 // operation as a whole. After any other error gqlgen's executor has to answer: a
 // client has gone, a resolver panicked, or who asks may not introspect.
-func (p *planned) execute(ctx context.Context, q *ready, header http.Header, tagged bool, buffer *[]byte) (body []byte, found *answers.Answer, faults gqlerror.List, err error) {
+func (p *planned) execute(ctx context.Context, q *ready, header http.Header, tagged bool, buffer *[]byte) (body []byte, found *responsecache.Response, faults gqlerror.List, err error) {
 	ctx, ran := store.Begin(ctx, stepRun)
 	operation := &graphql.OperationContext{
 		RawQuery: q.params.Query, OperationName: q.params.OperationName, Variables: q.variables, Headers: header,
@@ -201,8 +201,8 @@ func (p *planned) execute(ctx context.Context, q *ready, header http.Header, tag
 
 // answer makes an answer in dst, or finds one that is kept whole. Where it is
 // tagged, it is one that could be kept, whether or not there is room for any.
-func (p *planned) answer(ctx context.Context, q *ready, tagged bool, dst []byte) (body []byte, found *answers.Answer, err error) {
-	if q.lasting != nil && (tagged || p.room.Keeps()) {
+func (p *planned) answer(ctx context.Context, q *ready, tagged bool, dst []byte) (body []byte, found *responsecache.Response, err error) {
+	if q.lasting != nil && (tagged || p.room.Enabled()) {
 		body, found, ok, err := p.lastingAnswer(ctx, q, dst)
 		if ok || err != nil {
 			return body, found, err

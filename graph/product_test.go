@@ -187,7 +187,7 @@ func repeated(value any, n int) []any {
 // Text that no database keeps finds nothing; it is not our failure.
 func TestTextThatCannotBeKeptIsNobodysName(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		for _, sc := range []scenario{
 			{name: "a product's id", query: `{ product(id: "a\u0000") { uuid } }`},

@@ -10,7 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 	"portico/store"
 )
 
@@ -60,8 +60,8 @@ func (p *prepared) of() (of Ran) {
 
 // named has the logs of a request name its operation.
 func named(ctx context.Context, asked *prepared) {
-	if known := incoming.From(ctx); known != nil {
-		known.Named = asked.of().Name
+	if known := reqctx.From(ctx); known != nil {
+		known.OperationName = asked.of().Name
 	}
 }
 
@@ -71,8 +71,8 @@ func (h *handling) tell(ctx context.Context, asked *prepared, faults gqlerror.Li
 		return
 	}
 	ran := asked.of()
-	if known := incoming.From(ctx); known != nil {
-		ran.Took = time.Since(known.Began)
+	if known := reqctx.From(ctx); known != nil {
+		ran.Took = time.Since(known.Start)
 	}
 	ran.Codes = codesOf(nil, faults)
 	h.ran(ctx, ran)

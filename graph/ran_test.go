@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
-	"portico/internal/answers"
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
+	"portico/internal/responsecache"
 	"portico/store"
 	"portico/store/storetest"
 )
@@ -56,12 +56,12 @@ func (e *ended) taken() (ran, begun []graph.Ran) {
 // a 200 with errors is an error.
 func TestOperationsAreTold(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, operationsAreTold)
+	storetest.EachBackend(t, operationsAreTold)
 }
 
-func operationsAreTold(t *testing.T, e storetest.Engine) {
+func operationsAreTold(t *testing.T, e storetest.Backend) {
 	s := open(t, e, handmade())
-	for name, options := range map[string][]graph.HandlerOption{"plan": {graph.Keeping(answers.NewRoom(1 << 20))}, "gqlgen": {graph.WithoutPlans()}} {
+	for name, options := range map[string][]graph.HandlerOption{"plan": {graph.WithResponseCache(responsecache.NewCache(1 << 20))}, "gqlgen": {graph.WithoutPlans()}} {
 		t.Run(name, func(t *testing.T) {
 			told := &ended{}
 			handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), append(options, told.option())...))
@@ -78,14 +78,14 @@ func operationsAreTold(t *testing.T, e storetest.Engine) {
 				{`query Costly { catalogNodes(first: 100) { nodes { products(first: 100) { nodes { id name sku slug uuid description } } } } }`, graph.Ran{Name: "Costly", Kind: "query", Took: 1, Codes: []store.Code{store.Unprocessable}}},
 			} {
 				for range 2 { // the second time it is known
-					r, known := incoming.Begin(httptest.NewRequest("POST", "/graphql", strings.NewReader(postBody(test.query))))
+					r, known := reqctx.Begin(httptest.NewRequest("POST", "/graphql", strings.NewReader(postBody(test.query))))
 					r.Header.Set("Content-Type", "application/json")
 					handler.ServeHTTP(httptest.NewRecorder(), by(r, admin()))
 					ran, begun := told.taken()
 					require.Empty(t, begun)
 					require.Len(t, ran, 1, test.query)
 					require.Equal(t, test.want, ran[0], test.query)
-					require.Equal(t, test.want.Name, known.Named)
+					require.Equal(t, test.want.Name, known.OperationName)
 				}
 			}
 			r := httptest.NewRequest("GET", "/graphql?query="+url.QueryEscape(`mutation Set { settingsUpdate(input: {}) { settings { pageLength } } }`), nil)
@@ -100,10 +100,10 @@ func operationsAreTold(t *testing.T, e storetest.Engine) {
 // TestSubscriptionsAreTold as they begin, and once more as they end.
 func TestSubscriptionsAreTold(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, subscriptionsAreTold)
+	storetest.EachBackend(t, subscriptionsAreTold)
 }
 
-func subscriptionsAreTold(t *testing.T, e storetest.Engine) {
+func subscriptionsAreTold(t *testing.T, e storetest.Backend) {
 	s := open(t, e, handmade())
 	told := &ended{}
 	handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), told.option()))
@@ -117,7 +117,7 @@ func subscriptionsAreTold(t *testing.T, e storetest.Engine) {
 		cancel()
 	}
 	wait := func() []graph.Ran {
-		storetest.Soon(t, true, func() bool {
+		storetest.Eventually(t, true, func() bool {
 			told.mu.Lock()
 			defer told.mu.Unlock()
 			return len(told.ran) > 0

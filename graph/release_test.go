@@ -33,7 +33,7 @@ func finished(t *testing.T, s *service, id string) string {
 
 func TestPublishing(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		ask := func(query string, v variables, headers ...string) *answer { return s.post(t, query, v, headers...) }
 		a := ask(publishMain, nil)

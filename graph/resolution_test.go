@@ -28,7 +28,7 @@ func storefront() *auth.Principal { return with("catalog:read", "inventory:read"
 
 func TestWhoIsShownWhichCatalog(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, offers())
 		member := storefront()
 		member.AccountID, member.AccountTags, member.CustomerID = "acme", []string{"silver", "gold"}, "bob"
@@ -71,7 +71,7 @@ func TestWhoIsShownWhichCatalog(t *testing.T) {
 // A storefront offers the languages and channels of its shopper's catalog.
 func TestWhatAStorefrontOffersOfItsCatalog(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, offers())
 		const query = `{ settings { currency locale } catalogResolution { catalogId locales channels } }`
 		for _, c := range []struct {
@@ -105,7 +105,7 @@ func numbered(n int) string {
 // What a token was minted with decides: account, account tags and customer.
 func TestTheShopperOfAToken(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, offers())
 		tokens := minting(t, s.store)
 		handler := tokens.Middleware(s.handler)
@@ -136,7 +136,7 @@ const everyVerdict = `{ at validUntil reason catalogId catalogName releaseId pub
 func TestTheExplanation(t *testing.T) {
 	t.Parallel()
 	onTheShopOfOffers := func(run func(*testing.T, *service)) {
-		storetest.Each(t, func(t *testing.T, e storetest.Engine) { run(t, open(t, e, offers())) })
+		storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) { run(t, open(t, e, offers())) })
 	}
 	onTheShopOfOffers(func(t *testing.T, s *service) {
 		runScenarios(t, s, []scenario{
@@ -170,7 +170,7 @@ func TestTheExplanation(t *testing.T) {
 // A shopper learns why they see what they see, and nothing of others.
 func TestAnExplanationNamesNobodyElsesRules(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, offers())
 		a := s.send(t, by(newPost(t, `{ catalogResolution `+everyVerdict+` }`, nil), storefront()))
 		require.Empty(t, a.Errors, "%s", a.Body)
@@ -200,7 +200,7 @@ func TestAnExplanationNamesNobodyElsesRules(t *testing.T) {
 
 func TestAnExplanationWhereNothingIsPublished(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, "")
 		runScenarios(t, s, []scenario{{name: "says so", query: `{ catalogResolution { reason catalogId releaseId publishedAt ruleId candidates { ruleId } } }`,
 			data: `{"catalogResolution":{"reason":"NOTHING_PUBLISHED","catalogId":null,"releaseId":null,"publishedAt":null,"ruleId":null,"candidates":[]}}`}})

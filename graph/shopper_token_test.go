@@ -33,7 +33,7 @@ type minted struct {
 
 func TestShopperTokens(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		input := map[string]any{"accountId": "acme", "accountTags": []string{"gold"}, "customerId": "bob", "expiresIn": 90, "idempotencyKey": "k"}
 		var first, again, other minted
@@ -66,7 +66,7 @@ func TestShopperTokens(t *testing.T) {
 
 func TestShopperTokensRefuse(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, "")
 		var refused minted
 		s.post(t, mint, variables{"input": map[string]any{"expiresIn": 86_401, "customerId": strings.Repeat("x", 256)}}).read(t, &refused)
@@ -84,7 +84,7 @@ func TestShopperTokensRefuse(t *testing.T) {
 // Each try at a code counts, however many a document makes.
 func TestTriesAtCodesAreLimited(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		seedCodes(t, s)
 		var tried atomic.Int64

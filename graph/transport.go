@@ -20,7 +20,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"portico/internal/auth"
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 	"portico/store"
 )
 
@@ -86,7 +86,7 @@ func refuse(r *http.Request) *fault {
 func (d *desk) post(w http.ResponseWriter, r *http.Request) {
 	buffer := bodies.Get().(*[]byte)
 	defer bodies.Put(buffer)
-	body, err := auth.ReadBody(w, r, incoming.MaxBody(r.Context()), (*buffer)[:0])
+	body, err := auth.ReadBody(w, r, reqctx.MaxBody(r.Context()), (*buffer)[:0])
 	if cap(body) <= maxBuffer {
 		*buffer = body
 	}

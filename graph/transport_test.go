@@ -101,7 +101,7 @@ const length = `{"settings":{"pageLength":25}}`
 
 func TestOperationsOverHTTP(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		runExchanges(t, s, []shown{
 			{name: "POST", body: `{"query":"{ settings { pageLength } }"}`, data: length},
@@ -167,7 +167,7 @@ func TestRequestsThatAreNoOperation(t *testing.T) {
 
 func TestMutationsAreOnlyPosted(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, "")
 		mutation := `mutation { settingsUpdate(input: {pageLength: 3}) { settings { pageLength } } }`
 		refused := map[string]string{"Allow": "POST"}
@@ -242,7 +242,7 @@ func TestMistakesSuggestWhatWasMeant(t *testing.T) {
 // A client that went away has no answer to wait for, and is no failure.
 func TestAClientThatGoesAway(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()

@@ -250,7 +250,7 @@ func TestEveryTransportAnswersAlike(t *testing.T) {
 		var wantRuns map[string]int
 		for i, transport := range transports {
 			got := l.over(t, transport, request)
-			storetest.Soon(t, 1, func() int { // of a stream it is told as it ends
+			storetest.Eventually(t, 1, func() int { // of a stream it is told as it ends
 				mu.Lock()
 				defer mu.Unlock()
 				return len(ran)

@@ -33,7 +33,7 @@ type Manifest struct {
 const apolloFormat = "apollo-persisted-query-manifest"
 
 // ReadManifestFile is ReadManifest of a file; nil where none is named.
-func ReadManifestFile(path string, mode Trust, bounds Bounds) (*Manifest, error) {
+func ReadManifestFile(path string, mode Trust, bounds Bounds, examples ...string) (*Manifest, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -41,7 +41,7 @@ func ReadManifestFile(path string, mode Trust, bounds Bounds) (*Manifest, error)
 	if err != nil {
 		return nil, err
 	}
-	manifest, err := ReadManifest(text, mode, bounds)
+	manifest, err := ReadManifest(text, mode, bounds, examples...)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -51,9 +51,9 @@ func ReadManifestFile(path string, mode Trust, bounds Bounds) (*Manifest, error)
 // ReadManifest reads trusted documents as build tools write them: a JSON
 // object of documents by their ids, as the compiler of Relay and GraphQL Code
 // Generator have it, or a manifest of Apollo's. Each document must be one that
-// would run: a manifest with others is no manifest. The playground's examples
-// are trusted beside them, so that its page works.
-func ReadManifest(text []byte, mode Trust, bounds Bounds) (*Manifest, error) {
+// would run: a manifest with others is no manifest. The examples are trusted too,
+// without an id, so that the playground works.
+func ReadManifest(text []byte, mode Trust, bounds Bounds, examples ...string) (*Manifest, error) {
 	byID, err := manifestDocuments(text)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func ReadManifest(text []byte, mode Trust, bounds Bounds) (*Manifest, error) {
 		}
 		m.texts[byID[id]] = struct{}{}
 	}
-	for _, example := range playgroundDocuments() {
+	for _, example := range examples {
 		m.texts[example] = struct{}{}
 	}
 	return m, nil

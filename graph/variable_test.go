@@ -14,7 +14,7 @@ import (
 
 func TestVariablesAreTakenAsTheSpecificationHasIt(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		for _, c := range []struct {
 			kind, use  string // of the variable v

@@ -124,13 +124,13 @@ func treeShop(wide int) string {
 func TestMenusPayForTheNodesThereAre(t *testing.T) {
 	t.Parallel()
 	const menu = `{ hierarchies(first: 5) { nodes { name children(first: 100) { nodes { name slug children(first: 100) { nodes { name slug children(first: 100) { nodes { name slug products(first: 12) { nodes { id name slug mainImage { href } displayPrice { withTax { formatted } } } } } } } } } } } } }`
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, treeShop(3))
 		a := s.post(t, menu, nil)
 		require.Empty(t, a.Errors, "a menu of 39 nodes")
 		require.Equal(t, 27, strings.Count(string(a.Data), `"products"`))
 
-		large := open(t, e, treeShop(12), func(c *shop.Config) { c.URL = e.Another(t) })
+		large := open(t, e, treeShop(12), func(c *shop.Config) { c.URL = e.OtherURL(t) })
 		for name, query := range map[string]string{
 			"a menu of 1,884 nodes":    menu,
 			"aliases with other pages": `{ hierarchies { nodes {` + many(20, ` a#: children(first: 5%) { nodes { children(first: 100) { nodes { products(first: 2) { nodes { name } } } } } }`) + `} } }`,
@@ -152,7 +152,7 @@ func TestMenusPayForTheNodesThereAre(t *testing.T) {
 // from the database, and what is in memory is free.
 func TestAnOperationPaysForWhatItReads(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, largeShop(), func(c *shop.Config) { c.NoCache = true })
 		bounds := graph.DefaultBounds()
 		bounds.Cost = 4000

@@ -36,7 +36,7 @@ func requestOf(coordinate string) (method, path string) {
 func TestWhoMayDoWhat(t *testing.T) {
 	t.Parallel()
 	require.Contains(t, documented(), "GET /v2/inventories")
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for _, coordinate := range documented() {
 			t.Run(coordinate, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 
 func TestAStorefrontReadsCatalogsStockAndSettingsAndNothingElse(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		storefront := s.as(&auth.Principal{ClientID: "c", Grant: auth.GrantImplicit, Scopes: []string{"catalog:read", "inventory:read"}})
 		for _, coordinate := range documented() {
@@ -90,7 +90,7 @@ func TestAStorefrontReadsCatalogsStockAndSettingsAndNothingElse(t *testing.T) {
 // Whoever may not ask learns nothing of what they asked for.
 func TestATokenComesBeforeAllElse(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for _, path := range []string{productsOf("nowhere"), productsOf("tools") + "?page[limit]=0", "/v2/inventories?filter=%zz", "/v2/settings"} {
 			method := http.MethodGet

@@ -37,8 +37,8 @@ func TestAdventureWorks(t *testing.T) {
 	t.Parallel()
 	file := adventureWorks(t)
 	m := newModel(t, file)
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		storetest.OnceIsEnough(t, e)
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		storetest.FullTestsOnlyOnPostgres(t, e)
 		s := open(t, e, file)
 		t.Run("Road Bikes lists its live products, curated first", func(t *testing.T) {
 			w := walk{s: s, path: productsOf(roadBikes), limit: 10}

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
-	"portico/internal/madeup"
+	"portico/internal/datagen"
 	"portico/rest"
 	"portico/store"
 	"portico/store/exchange"
@@ -64,7 +64,7 @@ func importGenerated(b *testing.B, s *shop.Store, products int) {
 	b.Helper()
 	open := func() (io.ReadCloser, error) {
 		reader, writer := io.Pipe()
-		go func() { writer.CloseWithError(madeup.Shop(writer, products, 1)) }()
+		go func() { writer.CloseWithError(datagen.WriteShop(writer, products, 1)) }()
 		return reader, nil
 	}
 	_, err := s.Import(b.Context(), "bench", open, exchange.ImportOptions{})

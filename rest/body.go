@@ -14,7 +14,7 @@ import (
 
 	"portico/graph"
 	"portico/internal/auth"
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 	"portico/store"
 	"portico/store/gateway"
 )
@@ -59,7 +59,7 @@ func readBody(w http.ResponseWriter, r *http.Request, begin, rule string, into a
 	if err := checkType(r); err != nil {
 		return nil, err
 	}
-	body, err := auth.ReadBody(w, r, incoming.MaxBody(r.Context()), nil)
+	body, err := auth.ReadBody(w, r, reqctx.MaxBody(r.Context()), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func cursor(t *testing.T, s *surface, path, sort string) string {
 
 func TestCursorsOfAnotherList(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		ofTools, ofStock := "page[after]="+cursor(t, s, productsOf("tools"), "id"), "page[after]="+cursor(t, s, "/v2/inventories", "id")
 		mismatch := func(name, path string) scenario {
@@ -52,7 +52,7 @@ func TestCursorsOfAnotherList(t *testing.T) {
 // fault.
 func TestForgedCursors(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for _, forged := range []struct{ name, path, sort, real string }{
 			{"of products", productsOf("tools"), "id", cursor(t, s, productsOf("tools"), "id")},

@@ -141,9 +141,9 @@ func TestNoFilterIsNone(t *testing.T) {
 
 func TestEveryFilterAttributeIsDocumented(t *testing.T) {
 	t.Parallel()
-	_, described, found := strings.Cut(string(openAPI), "`eq` and `in` on `name`, `sku`")
+	_, described, found := strings.Cut(string(openAPI), "\n    ProductFilter:\n")
 	require.True(t, found)
-	described, _, _ = strings.Cut("`name`, `sku`"+described, "\n")
+	described, _, _ = strings.Cut(described, "schema:")
 	for _, attribute := range release.FilterAttributes() {
 		require.Contains(t, described, "`"+attribute+"`", "%s is not in the description of the parameter filter", attribute)
 	}
@@ -152,7 +152,7 @@ func TestEveryFilterAttributeIsDocumented(t *testing.T) {
 // Every type of promotion stands in the document, in the store's order.
 func TestEveryPromotionTypeIsDocumented(t *testing.T) {
 	t.Parallel()
-	_, documented, found := strings.Cut(string(openAPI), "DiscountType: {type: string, enum: [")
+	_, documented, found := strings.Cut(string(openAPI), "    DiscountType:\n      type: string\n      enum: [")
 	require.True(t, found)
 	documented, _, _ = strings.Cut(documented, "]")
 	var names []string

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
-	"portico/internal/answers"
 	"portico/internal/auth"
+	"portico/internal/responsecache"
 	"portico/internal/web"
 	"portico/rest"
 	"portico/rest/resttest"
@@ -24,7 +24,7 @@ import (
 	"portico/store/storetest"
 )
 
-func TestMain(m *testing.M) { storetest.SurfaceMain(m) }
+func TestMain(m *testing.M) { storetest.APIMain(m) }
 
 // surface is both surfaces over one store, asked as a client with every scope.
 type surface struct {
@@ -33,10 +33,10 @@ type surface struct {
 }
 
 // open imports and publishes a shop, and mounts both surfaces over it.
-func open(t testing.TB, e storetest.Engine, shop string, options ...func(*shop.Config)) *surface {
+func open(t testing.TB, e storetest.Backend, shop string, options ...func(*shop.Config)) *surface {
 	t.Helper()
 	if os.Getenv("PORTICO_STOCK") != "off" { // as the long form of the tests is run with as well
-		e = e.Live()
+		e = e.WithStockCache()
 	}
 	s := e.Open(t, options...)
 	load(t, s, shop)
@@ -54,9 +54,9 @@ func over(t testing.TB, s *shop.Store) *surface {
 	require.NoError(t, err)
 	resolver := graph.NewResolver(s, graph.WithTokens(tokens))
 	mux := http.NewServeMux()
-	room := answers.NewRoom(keptBytes())
-	mux.Handle("/graphql", graph.NewHandler(resolver, log, graph.Keeping(room)))
-	api := rest.New(resolver, log, rest.Keeping(room))
+	room := responsecache.NewCache(keptBytes())
+	mux.Handle("/graphql", graph.NewHandler(resolver, log, graph.WithResponseCache(room)))
+	api := rest.New(resolver, log, rest.WithResponseCache(room))
 	mux.Handle("/", api.Handler())
 	mux.Handle("/oauth/access_token", tokens.TokenHandler(api.WriteError))
 	mux.Handle("/.well-known/jwks.json", tokens.JWKSHandler(api.WriteError))

@@ -16,7 +16,7 @@ import (
 // whole: nothing else is changed by that, the password least of all.
 func TestAGatewayThatWasReadCanBeSentBack(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		good := func(method, path, body string, headers ...string) map[string]any {
 			t.Helper()
@@ -67,7 +67,7 @@ func TestAGatewayThatWasReadCanBeSentBack(t *testing.T) {
 // are: anything else may be the password, in the wrong place.
 func TestFaultsAboutGatewaysQuoteNothing(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for body, told := range map[string]string{
 			`{"data":{"hunter2":"\ud800"}}`:                   "data holds half",

@@ -54,7 +54,7 @@ const everything = "component_products,main_image,files"
 
 func TestTheDocumentedExamples(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for _, g := range []golden{
 			{"node_products", "GET", productsOf("hand-tools"), "", nil, 200},
@@ -86,7 +86,7 @@ func TestTheDocumentedExamples(t *testing.T) {
 
 func TestTheNeighboursOfTheCatalog(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for _, g := range []golden{
 			{"catalog", "GET", "/catalog", "", nil, 200},
@@ -137,7 +137,7 @@ func TestTheNeighboursOfStock(t *testing.T) {
 	t.Parallel()
 	locations := []string{"EP-Inventories-Multi-Location", "true"}
 	const anvil = "/v2/inventories/anvil"
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for _, g := range []golden{
 			{"stock", "GET", anvil + "/", "", nil, 200},
@@ -178,7 +178,7 @@ func TestTheNeighboursOfStock(t *testing.T) {
 // A transaction's id is made up, so that its answer is held by its members.
 func TestAStockTransactionAnswersAsTheClientsReadIt(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		var plain, located struct{ Data map[string]any }
 		w := s.send(t, "POST", "/v2/inventories/anvil/transactions", `{"data":{"type":"stock-transaction","action":"allocate","quantity":5,"reference":"order-1"}}`)
@@ -205,7 +205,7 @@ func TestAStockTransactionAnswersAsTheClientsReadIt(t *testing.T) {
 
 func TestAStoreWithoutStockListsNone(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, "", at(storetest.NewClock(noon)))
 		golden{"stocks_empty", "GET", "/v2/inventories", "", nil, 200}.run(t, s)
 		golden{"error_catalog_404_nothing_published", "GET", productsOf("tools"), "", nil, 404}.run(t, s)
@@ -214,7 +214,7 @@ func TestAStoreWithoutStockListsNone(t *testing.T) {
 
 func TestTheErrorsOfEachFamily(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		tools := productsOf("tools")
 		for _, g := range []golden{
@@ -264,7 +264,7 @@ func TestTheErrorsOfEachFamily(t *testing.T) {
 // What the caller cannot mend says nothing of the inside.
 func TestTheErrorsOfTheServer(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("a damaged database", func(t *testing.T) {
 			asked := func(c *shop.Config) { c.StockBytes = 0 } // each time, for nothing is in memory
 			s := open(t, e, shopFile(), at(storetest.NewClock(noon)), asked)

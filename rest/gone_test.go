@@ -15,7 +15,7 @@ import (
 // Work that is ended, because it took too long, is told to whoever still
 // listens: nothing that looks like an answer, and nothing half-written.
 func TestWorkThatIsEndedIsTold(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		before := exported(t, s)
 		ended, end := context.WithCancel(t.Context())

@@ -54,7 +54,7 @@ func hostileBodies() map[string]string {
 // in the documented shape. Work is counted in bytes: this test is not run side
 // by side with others.
 func TestHostileBodiesCostLittle(t *testing.T) {
-	storetest.EachAlone(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		s := e.Open(t)
 		sealer, err := seal.New([]byte(strings.Repeat("k", seal.KeySize)))
 		require.NoError(t, err)

@@ -30,7 +30,7 @@ var hostile = []string{
 // that answers has as many, its words stand where they were sent, and its
 // parameters are what was sent there. Whatever it is, nothing changes.
 func TestHostileSegmentsNameNoOtherRoute(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		api := rest.New(graph.NewResolver(s.store), slog.New(slog.DiscardHandler))
 		mux := api.Handler()

@@ -60,7 +60,7 @@ func writes() map[string]write {
 
 func TestEveryRouteThatWritesHeedsTheIdempotencyKey(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		for _, coordinate := range rest.Routes {
 			method, _, _ := strings.Cut(coordinate, " ")
 			if scope, _ := auth.Scope(coordinate); method == "GET" || strings.HasSuffix(scope, ":read") {

@@ -4,13 +4,13 @@ import (
 	"net/http"
 
 	"portico/graph"
-	"portico/internal/answers"
+	"portico/internal/responsecache"
 	"portico/store/release"
 )
 
-// Keeping has answers be kept in a room; without it each is made anew, and all
+// WithResponseCache has answers be kept in a room; without it each is made anew, and all
 // else is the same.
-func Keeping(room *answers.Room) Option { return func(a *API) { a.room = room } }
+func WithResponseCache(room *responsecache.Cache) Option { return func(a *API) { a.room = room } }
 
 // maxKeptTarget bounds the path and query of what is kept, in bytes: nobody
 // asks twice for a filter with a thousand ids.
@@ -31,8 +31,8 @@ func (a *API) released(w http.ResponseWriter, r *http.Request, found route) erro
 	if err != nil {
 		return err
 	}
-	write := func() (*answers.Answer, error) { return a.draft(r, found, view) }
-	var answer *answers.Answer
+	write := func() (*responsecache.Response, error) { return a.draft(r, found, view) }
+	var answer *responsecache.Response
 	if key := keptKey(view, r); key == "" {
 		answer, err = write()
 	} else {
@@ -59,13 +59,13 @@ func keptKey(view *release.View, r *http.Request) string {
 }
 
 // draft makes a released answer by the route's handler.
-func (a *API) draft(r *http.Request, found route, view *release.View) (*answers.Answer, error) {
+func (a *API) draft(r *http.Request, found route, view *release.View) (*responsecache.Response, error) {
 	d := &draft{header: make(http.Header, 4)}
 	if err := found.handle(a, d, r); err != nil {
 		return nil, err
 	}
 	d.header.Del("Content-Length") // which depends on the form that is sent
-	answer := answers.New(d.body, d.header)
+	answer := responsecache.NewResponse(d.body, d.header)
 	return graph.Lasting(answer, view), nil
 }
 

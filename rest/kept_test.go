@@ -22,7 +22,7 @@ func released() []string {
 // TestAKeptAnswerIsTheAnswer: bytes and header are as they were made.
 func TestAKeptAnswerIsTheAnswer(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for _, path := range released() {
 			for _, headers := range [][]string{nil, {"Accept-Language", "de-AT,de;q=0.8"}, {"X-Moltin-Currency", "EUR"}, clearance} {
@@ -50,7 +50,7 @@ func TestAKeptAnswerIsTheAnswer(t *testing.T) {
 // what they bring.
 func TestAKeptAnswerTellsWhatItIsAsked(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		path := productsOf("tools")
 		for range 2 {
@@ -69,7 +69,7 @@ func TestAKeptAnswerTellsWhatItIsAsked(t *testing.T) {
 // TestALongAnswerIsSentCompressed to those who take it, the same bytes within.
 func TestALongAnswerIsSentCompressed(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		plain := s.send(t, "GET", productsOf("tools"), "")
 		require.Contains(t, plain.Header().Get("Vary"), "Accept-Encoding")
@@ -89,7 +89,7 @@ func TestAPageThatIsKeptCostsNoStatement(t *testing.T) {
 	if keptBytes() == 0 {
 		t.Skip("nothing is kept")
 	}
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)), func(c *shop.Config) { c.NoCache = true })
 		for _, path := range released() {
 			if s.send(t, http.MethodGet, path, "").Code == 200 {

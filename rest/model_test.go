@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/internal/madeup"
+	"portico/internal/datagen"
 )
 
 // row is a product or a stock record as the import file has it. Times are in
@@ -216,7 +216,7 @@ func generate(t testing.TB, products int) string {
 		return shop.(string)
 	}
 	var file strings.Builder
-	require.NoError(t, madeup.Shop(&file, products, 1))
+	require.NoError(t, datagen.WriteShop(&file, products, 1))
 	generated.Store(products, file.String())
 	return file.String()
 }

@@ -16,8 +16,8 @@ import (
 // of a request bounds them (spec: Filtering operators).
 func TestNodesAreFoundByAnyNumberOfIDs(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		storetest.OnceIsEnough(t, e)
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		storetest.FullTestsOnlyOnPostgres(t, e)
 		const nodes = 2500
 		lines := []string{`{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`, `{"type":"catalog","id":"main","attributes":{"name":"Main","hierarchies":["h"]}}`}
 		ids := make([]string, nodes)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/swaggest/swgui/v5emb"
 
-	"portico/graph"
+	"portico/graph/playground"
 	"portico/internal/auth"
 	"portico/store"
 )
@@ -49,11 +49,11 @@ var docsTypes = map[string]string{
 
 // Docs answers DocsPath and what is below it: the document as a page, which
 // needs nothing from elsewhere. What is not there is NOT_FOUND, by writeError.
-func Docs(writeError auth.WriteError, options ...graph.PlaygroundOption) http.Handler {
-	page := graph.GreetingPage(docsFiles, "docs/index.html", options...)
+func Docs(writeError auth.WriteError, options ...playground.Option) http.Handler {
+	page := playground.Page(docsFiles, "docs/index.html", options...)
 	parts := map[string]http.Handler{DocsPath: page, DocsPath + "/": page}
 	for name, contentType := range docsTypes {
-		parts[DocsPath+"/"+name] = graph.PagePart(docsFiles, "docs/"+name, contentType)
+		parts[DocsPath+"/"+name] = playground.File(docsFiles, "docs/"+name, contentType)
 	}
 	viewer := v5emb.New("", OpenAPIPath, DocsPath)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

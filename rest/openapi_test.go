@@ -27,13 +27,13 @@ import (
 // has after those of the routes.
 var served = []string{"POST /oauth/access_token", "GET /.well-known/jwks.json", "GET /healthz", "GET /readyz"}
 
-// What the README shows of a route is its method and path; a row of its table
-// may go on from its first path with … in place of what is repeated.
-func TestTheReadmeHasEveryRoute(t *testing.T) {
+// TestRestPageHasEveryRoute in the table of docs/rest.md. A row may continue its
+// first path with … in place of what is repeated.
+func TestRestPageHasEveryRoute(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../README.md")
+	text, err := os.ReadFile("../docs/rest.md")
 	require.NoError(t, err)
-	_, table, _ := strings.Cut(string(text), "\n## What is served\n")
+	_, table, _ := strings.Cut(string(text), "\n## Routes\n")
 	table, _, _ = strings.Cut(table, "\n## ")
 	shown := map[string]bool{}
 	for row := range strings.Lines(table) {
@@ -60,7 +60,7 @@ func TestTheReadmeHasEveryRoute(t *testing.T) {
 		}
 	}
 	for _, coordinate := range rest.Routes {
-		require.True(t, shown[coordinate], "the table under \"What is served\" in README.md has no %s", coordinate)
+		require.True(t, shown[coordinate], "the table of docs/rest.md has no %s", coordinate)
 	}
 }
 
@@ -219,10 +219,10 @@ func mutations(at string, value any, yield func(name string, mutated any)) {
 // type, another status.
 func TestTheDocumentRefusesOtherAnswers(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, refuseOthers)
+	storetest.EachBackend(t, refuseOthers)
 }
 
-func refuseOthers(t *testing.T, e storetest.Engine) {
+func refuseOthers(t *testing.T, e storetest.Backend) {
 	s := open(t, e, offers(), at(storetest.NewClock(noon)))
 	redeemed(t, s)
 	c, err := resttest.TheContract()
@@ -295,7 +295,7 @@ func refuseOthers(t *testing.T, e storetest.Engine) {
 // like all others, by the surface.
 func TestTokensAndHealthAreAsDocumented(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		client, secret, err := s.store.CreateClient(t.Context(), "test", "till", []string{"catalog:read"})
 		require.NoError(t, err)
@@ -327,10 +327,10 @@ func TestTokensAndHealthAreAsDocumented(t *testing.T) {
 // What is told of GraphQL has no secret.
 func TestNoSecretIsTold(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, tellNoSecret)
+	storetest.EachBackend(t, tellNoSecret)
 }
 
-func tellNoSecret(t *testing.T, e storetest.Engine) {
+func tellNoSecret(t *testing.T, e storetest.Backend) {
 	s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 	w := s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"password":"hunter2-ü"}}`, "Prefer", "graphql")
 	require.Equal(t, 200, w.Code, "%s", w.Body)
@@ -343,10 +343,10 @@ func tellNoSecret(t *testing.T, e storetest.Engine) {
 // A header is ASCII of a bounded length, whatever is asked.
 func TestWhatIsToldIsShort(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, tellBriefly)
+	storetest.EachBackend(t, tellBriefly)
 }
 
-func tellBriefly(t *testing.T, e storetest.Engine) {
+func tellBriefly(t *testing.T, e storetest.Backend) {
 	s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 	w := s.send(t, "GET", "/v2/promotions?filter=eq(name,%C3%A9%F0%9F%94%A8)", "", "Prefer", "respond-async, GraphQL; wait=1")
 	require.Contains(t, w.Header().Get("Graphql-Request"), `{"in":["\u00e9\ud83d\udd28"]}`)

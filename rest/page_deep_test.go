@@ -30,8 +30,8 @@ func deepShop(t *testing.T) string {
 // be read to its end.
 func TestLinksLeadBeyondTheBoundOfOffsets(t *testing.T) {
 	t.Parallel()
-	storetest.LongOnly(t, "a shop of 10,000 products takes seconds to import")
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.FullTestsOnly(t, "a shop of 10,000 products takes seconds to import")
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name != "sqlite" {
 			t.Skip("the offsets are the same on both engines; one import is enough")
 		}
@@ -74,7 +74,7 @@ func readToTheEnd(t *testing.T, w walk, want []string) {
 }
 
 // seedDeepStock gives the products stock, with their times.
-func seedDeepStock(t *testing.T, e storetest.Engine, products []row) {
+func seedDeepStock(t *testing.T, e storetest.Backend, products []row) {
 	stored := make([]stock.Stock, len(products))
 	for i, p := range products {
 		created, err := store.ParseTime(p.created)

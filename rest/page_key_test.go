@@ -17,7 +17,7 @@ import (
 // page begins and ends with one value it reads that value's rows on.
 func TestTheContractsOwnPagingReachesEveryRow(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		l := openLists(t, e)
 		paths := slices.DeleteFunc(slices.Sorted(maps.Keys(l.paths)), func(path string) bool { return path == "/v2/inventories" }) // which shows no times
 		rapid.Check(t, func(t *rapid.T) {
@@ -49,7 +49,7 @@ func TestTheContractsOwnPagingReachesEveryRow(t *testing.T) {
 // By id no two rows tie, so gt is enough.
 func TestPagingByIDReachesEveryRowOnce(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		l := openLists(t, e)
 		rapid.Check(t, func(t *rapid.T) {
 			path := rapid.SampledFrom(slices.Sorted(maps.Keys(l.paths))).Draw(t, "path")
@@ -76,7 +76,7 @@ func TestPagingByIDReachesEveryRowOnce(t *testing.T) {
 // The times that products show are the ones that filters take.
 func TestATimeAsShownIsATimeAsTaken(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		l := openLists(t, e)
 		w := walk{s: l.surface, path: productsOf(l.model.biggest()), limit: 100}
 		for _, product := range w.get(t, w.at("page[offset]=0")).Data[:10] {

@@ -23,8 +23,8 @@ import (
 // updated_at may be met at both places or at none.
 func TestLinksLeadThroughListsWhileStockIsWritten(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		storetest.OnceIsEnough(t, e)
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		storetest.FullTestsOnlyOnPostgres(t, e)
 		l := openLists(t, e)
 		var hot []string
 		for i, r := range l.model.stock {
@@ -79,7 +79,7 @@ func TestPublishingDisturbsNobodyWhoPagesByKey(t *testing.T) {
 	t.Parallel()
 	const hammer = `{"type":"product","id":"hammer","attributes":{"name":"Hammer","sku":"HAMMER","slug":"hammer","status":"live",` +
 		`"created_at":"2024-02-01T00:00:00.000Z","updated_at":"2024-02-01T00:00:00.000Z"}}`
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		clock := storetest.NewClock(noon)
 		s := open(t, e, shopFile(), at(clock), func(config *shop.Config) { config.WholeReleases = true })
 		w := walk{s: s, path: productsOf("tools"), query: query{sort: "id"}, limit: 2}

@@ -24,7 +24,7 @@ type lists struct {
 	paths map[string][]row
 }
 
-func openLists(t *testing.T, e storetest.Engine) *lists {
+func openLists(t *testing.T, e storetest.Backend) *lists {
 	file := generate(t, 70)
 	m := newModel(t, file)
 	l := &lists{open(t, e, file), m, map[string][]row{"/v2/inventories": m.stock, "/catalog/products": m.all}}
@@ -74,7 +74,7 @@ func (l *lists) filters(path string) *rapid.Generator[filter] {
 
 func TestLinksLeadThroughTheWholeListAndBack(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		l := openLists(t, e)
 		rapid.Check(t, func(t *rapid.T) {
 			w := l.draw(t)
@@ -89,7 +89,7 @@ func TestLinksLeadThroughTheWholeListAndBack(t *testing.T) {
 // An offset need not be the start of a page.
 func TestLinksLeadOnFromAnyOffset(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		l := openLists(t, e)
 		rapid.Check(t, func(t *rapid.T) {
 			w := l.draw(t)
@@ -112,7 +112,7 @@ func TestLinksLeadOnFromAnyOffset(t *testing.T) {
 // Past the end there are no rows, and what is said of the page is still true.
 func TestAPagePastTheEndSaysWhereItIs(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		l := openLists(t, e)
 		for _, path := range []string{productsOf(l.model.biggest()), "/v2/inventories"} {
 			for _, sort := range []string{"", "id"} {
@@ -142,7 +142,7 @@ func TestAPagePastTheEndSaysWhereItIs(t *testing.T) {
 // is the last one.
 func TestIteratorsThatCountReachEveryRow(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		l := openLists(t, e)
 		rapid.Check(t, func(t *rapid.T) {
 			w := l.draw(t)

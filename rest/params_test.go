@@ -10,7 +10,7 @@ import (
 // Every list reads its parameters alike.
 func TestListParameters(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		t.Run("products", func(t *testing.T) { runScenarios(t, s, listParameters(productsOf("tools"), tools)) })
 		t.Run("stock", func(t *testing.T) { runScenarios(t, s, listParameters("/v2/inventories", stocked)) })

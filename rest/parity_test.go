@@ -123,11 +123,11 @@ const turns = 6
 func TestBothSurfacesSayTheSame(t *testing.T) {
 	t.Parallel()
 	seed := storetest.Seed(t, "PORTICO_PARITY_SEED")
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		for _, run := range []struct {
 			name, shop string
 			requests   int
-		}{{"handmade", offers(), storetest.Pick(1_000, 2_000)}, {"generated", generate(t, 220), storetest.Pick(300, 900)}} {
+		}{{"handmade", offers(), storetest.QuickOrFull(1_000, 2_000)}, {"generated", generate(t, 220), storetest.QuickOrFull(300, 900)}} {
 			if raceDetector || run.name == "generated" && e.Name != "sqlite" {
 				run.requests /= 2
 			}

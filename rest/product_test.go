@@ -15,7 +15,7 @@ var tools = []string{"chalk", "anvil", "kit", "brush", "jar"}
 
 func TestNodeProducts(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		t.Run("which products", func(t *testing.T) { runScenarios(t, s, whichProducts()) })
 		t.Run("filter", func(t *testing.T) { runScenarios(t, s, productFilters()) })
@@ -29,7 +29,7 @@ func TestNodeProducts(t *testing.T) {
 // answer names the languages of its texts.
 func TestAnswersOfTheCatalogTellWhatTheyDependOn(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for _, c := range []struct{ path, asked, languages string }{
 			{productsOf("hand-tools"), "", "en"},

@@ -227,7 +227,7 @@ type promotionResource struct {
 	Meta                   timesMeta              `json:"meta"`
 }
 
-// currencyGiven is promotion.PromotionCurrency in the contract's names.
+// currencyGiven is rule.PromotionCurrency in the contract's names.
 type currencyGiven struct {
 	Currency   string       `json:"currency"`
 	Minor      *int64       `json:"amount,omitempty"`

@@ -47,7 +47,7 @@ func (b codesBody[Codes]) check() error {
 	return nil
 }
 
-// codeBody is one code (spec: Promotion code): promotion.NewCode in the
+// codeBody is one code (spec: Promotion code): code.NewCode in the
 // contract's names.
 type codeBody struct {
 	Code        string           `json:"code"`

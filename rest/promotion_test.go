@@ -22,7 +22,7 @@ var newIDs = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 // The captured requests of clients, in the forms that they send.
 func TestTheDocumentedPromotions(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for _, g := range []golden{
 			{"promotion_codes_post", "POST", codesPath, `{"data":{"type":"promotion_codes","codes":[{"code":"ZXY_CBA","uses":2,"consume_unit":"per_item","user":["u1","u2"]}]}}`, nil, 201},
@@ -49,7 +49,7 @@ func TestTheDocumentedPromotions(t *testing.T) {
 
 func TestTheErrorsOfPromotions(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions", `{"id":"applies","name":"A","description":"","promotion_type":"percent_discount","automatic":true,"start":"2024-01-01","end":"2025-01-01","schema":{"percent":5}}`).Code)
 		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions", `{"id":"ended","name":"A","description":"","promotion_type":"percent_discount","start":"2023-01-01","end":"2024-01-01","schema":{"percent":5}}`).Code)
@@ -85,7 +85,7 @@ func TestTheErrorsOfPromotions(t *testing.T) {
 
 func TestCodesAreDeletedOneAndMany(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		require.Equal(t, 201, s.send(t, "POST", codesPath, `{"codes":[{"code":"A"},{"code":"B"},{"code":"C"},{"code":"a b?c"},{"code":"old"}]}`).Code)
 		for _, table := range []string{"promotion_code", "code_claim"} { // as a code could be once
@@ -110,7 +110,7 @@ func TestCodesAreDeletedOneAndMany(t *testing.T) {
 // Ten thousand codes with all their members are one request on either surface.
 func TestTenThousandCodesAreOneRequest(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		var rows, inputs []string
 		for i := range code.MaxCodes {
@@ -136,7 +136,7 @@ func TestTenThousandCodesAreOneRequest(t *testing.T) {
 // mistake.
 func TestTheUserOfACodeKeepsItsForm(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for i, c := range []struct{ sent, shown, listed string }{
 			{"", "null", "null"}, {`,"user":null`, "null", "null"}, {`,"user":"one"`, `"one"`, `["one"]`}, {`,"user":["one"]`, `["one"]`, `["one"]`}, {`,"user":["one","two"]`, `["one","two"]`, `["one","two"]`},
@@ -171,7 +171,7 @@ func TestTheUserOfACodeKeepsItsForm(t *testing.T) {
 // A code that no path can name is refused on both surfaces.
 func TestACodeIsTextThatAPathCanName(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for _, code := range []string{".", "..", "a/b", " a", "a\u202eb", "a\tb", strings.Repeat("x", 65)} {
 			text, err := json.Marshal(code)
@@ -188,7 +188,7 @@ func TestACodeIsTextThatAPathCanName(t *testing.T) {
 // The bundles that published clients send; a schema is shown as it was sent.
 func TestAPromotionIsShownAsItWasSent(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for _, c := range []struct{ kind, schema string }{
 			{"bundle_fixed_discount", `{"currencies":[{"currency":"USD","amount":1000}],"requirements":[{"targets":["A","B"],"quantity":2},{"targets":"all","quantity":1}]}`},

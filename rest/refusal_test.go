@@ -30,7 +30,7 @@ var refuses = []string{
 // come again; it is no fault of ours, nor of the caller.
 func TestADatabaseInTroubleIsUnavailable(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name != "postgres" {
 			t.Skip("its codes are PostgreSQL's")
 		}

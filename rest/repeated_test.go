@@ -13,7 +13,7 @@ import (
 // A parameter that is there several times is there as a whole, in the answer
 // and in every link of it.
 func TestRepeatedParameters(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		filters := []string{`in(tags,"heavy","light","paint")`, `in(sku,"ANVIL","BRUSH","CHALK")`}
 		includes := []string{"main_image", "", "files,component_products"}

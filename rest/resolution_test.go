@@ -52,7 +52,7 @@ func explained(t *testing.T, w *httptest.ResponseRecorder) (x explanation) {
 // The offers' shoppers see the outlet and nothing else, and are told why.
 func TestOffersAreForTheMobileChannel(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, offers(), at(storetest.NewClock(noon)))
 		t.Run("the mobile channel with the tag clearance sees the offers alone", func(t *testing.T) {
 			for _, headers := range [][]string{clearance, {"ep-channel", "mobile", "ep-context-tag", "new,clearance"}} {
@@ -81,7 +81,7 @@ func TestOffersAreForTheMobileChannel(t *testing.T) {
 
 func TestPreferExplain(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, offers(), at(storetest.NewClock(noon)))
 		for prefer, want := range map[string]bool{
 			"explain": true, "Explain": true, "respond-async, explain; detail=full": true, "explain=yes": true,
@@ -119,7 +119,7 @@ func TestPreferExplain(t *testing.T) {
 // The header says what catalogResolution says.
 func TestTheHeaderAndTheQuerySayTheSame(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, offers(), at(storetest.NewClock(noon)))
 		for _, headers := range [][]string{nil, clearance, {"EP-Channel", "mobile"}, {"EP-Channel", "web", "EP-Context-Tag", "clearance"}} {
 			x := explained(t, s.send(t, http.MethodGet, productsOf("sale"), "", append(headers, "Prefer", "explain")...))
@@ -150,7 +150,7 @@ func TestTheHeaderAndTheQuerySayTheSame(t *testing.T) {
 // However many rules there are, a header stays one that proxies let through.
 func TestTheHeaderIsBounded(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		lines := []string{offers()}
 		for i := range 300 {
 			lines = append(lines, fmt.Sprintf(`{"type":"catalog_rule","id":"rule-%03d-%s","attributes":{"name":"R","catalog_id":"main","channels":["c%d"]}}`, i, strings.Repeat("x", 40), i))

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"portico/graph"
-	"portico/internal/answers"
 	"portico/internal/auth"
+	"portico/internal/responsecache"
 	"portico/store"
 	"portico/store/stock"
 )
@@ -21,7 +21,7 @@ import (
 type API struct {
 	resolver *graph.Resolver
 	log      *slog.Logger
-	room     *answers.Room // of answers that are kept
+	room     *responsecache.Cache // of answers that are kept
 
 	answerBytes int // of an answer; 0 is any number
 	expensive   func(ctx context.Context, running bool) (end func(), err error)
@@ -38,7 +38,7 @@ func LimitAnswers(bytes int, expensive func(ctx context.Context, running bool) (
 
 // New makes the REST surface.
 func New(resolver *graph.Resolver, log *slog.Logger, options ...Option) *API {
-	a := &API{resolver: resolver, log: log, room: answers.NewRoom(0)}
+	a := &API{resolver: resolver, log: log, room: responsecache.NewCache(0)}
 	for _, option := range options {
 		option(a)
 	}

@@ -61,7 +61,7 @@ func alone(t testing.TB, s *surface) *surface {
 // No answer is a redirect: clients would have to follow it, and it is no JSON.
 func TestPaths(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := alone(t, open(t, e, shopFile(), at(storetest.NewClock(noon))))
 		runScenarios(t, s, []scenario{
 			{name: "a trailing slash", path: "/v2/inventories/"},
@@ -86,7 +86,7 @@ func TestPaths(t *testing.T) {
 
 func TestMethods(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for path, want := range allow() {
 			t.Run(path, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestMethods(t *testing.T) {
 // Over a real connection, because net/http drops the body.
 func TestHeadHasTheHeadersOfGetAndNoBody(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		server := httptest.NewServer(s.as(admin()))
 		t.Cleanup(server.Close)

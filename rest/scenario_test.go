@@ -21,13 +21,13 @@ var noon = time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
 
 // at has a store live by a clock.
 func at(clock *storetest.Clock) func(*shop.Config) {
-	return storetest.At(clock)
+	return storetest.WithClock(clock)
 }
 
 // shop is storetest's, and the node "odd", whose products have names that are
 // hard to say in a filter.
 func shopFile() string {
-	lines := storetest.Shop()
+	lines := storetest.ShopLines()
 	for _, odd := range []struct{ id, name string }{
 		{"odd-1", `"a,b (c): \"d\" \\e"`}, {"odd-2", `"Two words"`}, {"odd-3", `"1+1=2 & 50%; é"`},
 	} {

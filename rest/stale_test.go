@@ -50,7 +50,7 @@ type two struct {
 }
 
 // serveTwice opens the shop at eleven; both have answered the page already.
-func serveTwice(t *testing.T, e storetest.Engine) *two {
+func serveTwice(t *testing.T, e storetest.Backend) *two {
 	t.Helper()
 	clock := storetest.NewClock(time.Date(2024, 5, 30, 11, 0, 0, 0, time.UTC))
 	s := open(t, e, strings.TrimSpace(fresh), at(clock))
@@ -90,14 +90,14 @@ func shows(s *surface, shopper *auth.Principal, name, amount string, headers ...
 func (b *two) require(t *testing.T, name, amount string, headers ...string) {
 	t.Helper()
 	require.True(t, shows(b.writer, admin(), name, amount, headers...), "the writer shows %s", b.writer.page(admin(), teaPage, headers...).Body)
-	storetest.Soon(t, true, func() bool { return shows(b.other, admin(), name, amount, headers...) })
+	storetest.Eventually(t, true, func() bool { return shows(b.other, admin(), name, amount, headers...) })
 }
 
 // TestNoAnswerIsStale: whatever changes an answer, nobody is answered from
 // before it.
 func TestNoAnswerIsStale(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		both := serveTwice(t, e)
 		s, ctx := both.writer.store, t.Context()
 		tag := both.writer.page(admin(), teaPage).Header().Get("Etag")
@@ -143,7 +143,7 @@ func TestNoAnswerIsStale(t *testing.T) {
 		require.NoError(t, err)
 		both.require(t, "Tea", "1000")
 		require.Len(t, read(t, both.writer.page(admin(), teaPage)).ids(), 1)
-		storetest.Soon(t, true, func() bool { return len(read(t, both.other.page(admin(), teaPage)).ids()) == 1 })
+		storetest.Eventually(t, true, func() bool { return len(read(t, both.other.page(admin(), teaPage)).ids()) == 1 })
 	})
 }
 
@@ -151,7 +151,7 @@ func TestNoAnswerIsStale(t *testing.T) {
 // again, with other content; stock and settings are others too.
 func TestADatabaseIsRestoredUnderItsServers(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name != "postgres" {
 			t.Skip("TestAFileIsRestoredUnderItsServers")
 		}
@@ -165,7 +165,7 @@ func TestADatabaseIsRestoredUnderItsServers(t *testing.T) {
 		}
 		say := func(available, pageLength int) {
 			for _, s := range servers {
-				storetest.Soon(t, true, func() bool {
+				storetest.Eventually(t, true, func() bool {
 					return strings.Contains(s.page(admin(), "/v2/inventories/tea").Body.String(), fmt.Sprintf(`"available":%d`, available)) &&
 						strings.Contains(s.page(admin(), "/v2/settings").Body.String(), fmt.Sprintf(`"page_length":%d`, pageLength))
 				})
@@ -174,14 +174,14 @@ func TestADatabaseIsRestoredUnderItsServers(t *testing.T) {
 		sold(both.writer.store, 4, 3)
 		say(4, 3)
 		before := both.clock.Advance(time.Minute) // which went by before the other was published
-		another := e.Another(t)
+		another := e.OtherURL(t)
 		restored := e.Open(t, at(storetest.NewClock(before)), func(c *shop.Config) { c.URL = another })
 		load(t, restored, strings.ReplaceAll(strings.TrimSpace(fresh), `"name":"Tea"`, `"name":"Mate"`))
 		sold(restored, 9, 7)
 		require.NoError(t, restored.Close())
-		storetest.Restore(t, e, another)
+		storetest.ReplaceDatabase(t, e, another)
 		for _, s := range servers {
-			storetest.Soon(t, true, func() bool { return shows(s, admin(), "Mate", "1000") })
+			storetest.Eventually(t, true, func() bool { return shows(s, admin(), "Mate", "1000") })
 		}
 		say(9, 7)
 	})
@@ -191,12 +191,12 @@ func TestADatabaseIsRestoredUnderItsServers(t *testing.T) {
 // answer that they must be restarted, from memory as from the file.
 func TestAFileIsRestoredUnderItsServers(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name != "sqlite" {
 			t.Skip("TestADatabaseIsRestoredUnderItsServers")
 		}
 		both := serveTwice(t, e)
-		restored, _ := shop.SQLiteFile(e.Another(t))
+		restored, _ := shop.SQLiteFile(e.OtherURL(t))
 		path, _ := shop.SQLiteFile(e.URL(t))
 		require.NoError(t, os.Rename(restored, path))
 		written := both.writer.as(admin())
@@ -212,7 +212,7 @@ func TestAFileIsRestoredUnderItsServers(t *testing.T) {
 		}
 		for _, s := range []*surface{both.writer, both.other} {
 			for _, path := range []string{teaPage, teaQuery, "/v2/inventories", "/v2/settings", "/graphql?query={settings{pageLength}}", "/graphql?query={stocks{nodes{available}}}", "/readyz"} {
-				storetest.Soon(t, true, func() bool {
+				storetest.Eventually(t, true, func() bool {
 					return strings.Contains(s.page(admin(), path).Body.String(), "must be restarted")
 				}, path)
 			}
@@ -227,7 +227,7 @@ func TestAFileIsRestoredUnderItsServers(t *testing.T) {
 // catalog and prices of its own.
 func TestNothingOfOneShopperIsAnothers(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := serveTwice(t, e).writer
 		anyone := &auth.Principal{ClientID: "storefront", Scopes: []string{"catalog:read"}}
 		acme := &auth.Principal{ClientID: "storefront", Scopes: []string{"catalog:read"}, AccountID: "acme"}

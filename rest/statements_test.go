@@ -72,7 +72,7 @@ func cost(t *testing.T, s *surface, method, target, body string, headers ...stri
 
 func TestAPageOfAHundredCostsAsManyStatementsAsAPageOfOne(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, many(), at(storetest.NewClock(noon)), func(c *shop.Config) { c.NoCache = true })
 		for range 110 {
 			_, err := s.store.TransactStock(t.Context(), "test", []stock.StockChange{{ProductID: "part-000", Action: stock.StockIncrement, Quantity: 1}})

@@ -11,7 +11,7 @@ var stocked = []string{"anvil", "brush", "chalk", "drill-draft"}
 
 func TestStocks(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		list := func(name, query string, ids ...string) scenario {
 			return scenario{name: name, path: "/v2/inventories?" + query, ids: append([]string{}, ids...)}

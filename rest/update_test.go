@@ -32,8 +32,8 @@ func TestNullInEveryPUT(t *testing.T) {
 	empty := map[string]string{ // where it is not null
 		"min_cart_value": `[]`, "max_discount_value": `[]`, "currencies": `[]`, "name": `"Card Processor"`, "enabled": `false`, "test": `false`,
 	}
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		storetest.OnceIsEnough(t, e)
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		storetest.FullTestsOnlyOnPostgres(t, e)
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions", full).Code)
 		require.Equal(t, 200, s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"name":"A & B","enabled":true,"test":true,"merchant_id":"m & n","username":"u","password":"p"}}`).Code)
@@ -92,8 +92,8 @@ func changeOf(put *openapi3.Operation) openapi3.Schemas {
 // were not there.
 func TestMembersInAnotherCaseArePassedOver(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		storetest.OnceIsEnough(t, e)
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		storetest.FullTestsOnlyOnPostgres(t, e)
 		for coordinate, w := range writes() {
 			if w.body == "" {
 				continue
@@ -140,8 +140,8 @@ func TestMembersInAnotherCaseArePassedOver(t *testing.T) {
 func TestDetailsNameWhatWasSent(t *testing.T) {
 	t.Parallel()
 	const whole = "99999999999999999999"
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		storetest.OnceIsEnough(t, e)
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		storetest.FullTestsOnlyOnPostgres(t, e)
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions", full).Code)
 		long := strings.Repeat("x", 2000)
@@ -196,8 +196,8 @@ func TestDetailsNameWhatWasSent(t *testing.T) {
 // list under /v2 are query strings.
 func TestEmptyPagesLeadBack(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		storetest.OnceIsEnough(t, e)
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		storetest.FullTestsOnlyOnPostgres(t, e)
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		redeemed(t, s)
 		for _, path := range []string{"/v2/promotions", "/v2/promotions/spring/codes", "/v2/promotions/spring/usages", "/v2/inventories", "/v2/inventories/anvil/transactions", "/v2/files", "/catalog/products", "/catalog/nodes"} {
@@ -234,8 +234,8 @@ func TestEmptyPagesLeadBack(t *testing.T) {
 // TestADeletedPromotionKeepsItsUsages over REST.
 func TestADeletedPromotionKeepsItsUsages(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		storetest.OnceIsEnough(t, e)
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		storetest.FullTestsOnlyOnPostgres(t, e)
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		redeemed(t, s)
 		const spring = "/v2/promotions/spring"

@@ -3136,46 +3136,46 @@ var planQuery = &plan.Object{
 	Name:      "Query",
 	Satisfies: []string{"Query"},
 	Fields: map[string]*plan.Description{
-		"catalogNode":         {Number: 1, Edge: true, Apart: true},
-		"catalogNodes":        {Number: 2, Edge: true, Apart: true},
-		"hierarchy":           {Number: 3, Edge: true, Apart: true},
-		"hierarchies":         {Number: 4, Edge: true, Apart: true},
-		"product":             {Number: 5, Edge: true, Apart: true},
-		"products":            {Number: 6, Edge: true, Apart: true},
-		"productConfigured":   {Number: 7, Edge: true, Apart: true},
+		"product":             {Number: 1, Edge: true, Apart: true},
+		"products":            {Number: 2, Edge: true, Apart: true},
+		"productConfigured":   {Number: 3, Edge: true, Apart: true},
+		"hierarchy":           {Number: 4, Edge: true, Apart: true},
+		"hierarchies":         {Number: 5, Edge: true, Apart: true},
+		"catalogNode":         {Number: 6, Edge: true, Apart: true},
+		"catalogNodes":        {Number: 7, Edge: true, Apart: true},
 		"file":                {Number: 8, Edge: true, Apart: true},
 		"files":               {Number: 9, Edge: true, Apart: true},
 		"currencies":          {Number: 10, Edge: true, Apart: true},
 		"currency":            {Number: 11, Edge: true, Apart: true},
-		"stock":               {Number: 12, Edge: true, Apart: true},
-		"stocks":              {Number: 13, Edge: true, Apart: true},
-		"stocksById":          {Number: 14, Edge: true, Apart: true},
-		"stockLocations":      {Number: 15, Edge: true, Apart: true},
-		"stockTransactions":   {Number: 16, Edge: true, Apart: true},
-		"stockTransaction":    {Number: 17, Edge: true, Apart: true},
-		"settings":            {Number: 18, Edge: true, Apart: true},
-		"gateway":             {Number: 19, Edge: true, Apart: true},
-		"gateways":            {Number: 20, Edge: true, Apart: true},
-		"catalogResolution":   {Number: 21, Edge: true, Apart: true},
-		"catalog":             {Number: 22, Edge: true, Apart: true},
-		"catalogs":            {Number: 23, Edge: true, Apart: true},
-		"catalogRule":         {Number: 24, Edge: true, Apart: true},
-		"promotion":           {Number: 25, Edge: true, Apart: true},
-		"promotions":          {Number: 26, Edge: true, Apart: true},
-		"promotionCode":       {Number: 27, Edge: true, Apart: true},
-		"promotionCodes":      {Number: 28, Edge: true, Apart: true},
-		"catalogRules":        {Number: 29, Edge: true, Apart: true},
-		"authoredHierarchy":   {Number: 30, Edge: true, Apart: true},
-		"authoredHierarchies": {Number: 31, Edge: true, Apart: true},
-		"authoredNode":        {Number: 32, Edge: true, Apart: true},
-		"authoredNodes":       {Number: 33, Edge: true, Apart: true},
-		"catalogReleases":     {Number: 34, Edge: true, Apart: true},
-		"job":                 {Number: 35, Edge: true, Apart: true},
-		"jobs":                {Number: 36, Edge: true, Apart: true},
-		"node":                {Number: 37, Edge: true, Apart: true},
-		"nodes":               {Number: 38, Edge: true, Apart: true},
-		"promotionCodeCheck":  {Number: 39, Edge: true, Apart: true},
-		"promotionCodeUsages": {Number: 40, Edge: true, Apart: true},
+		"catalogResolution":   {Number: 12, Edge: true, Apart: true},
+		"stock":               {Number: 13, Edge: true, Apart: true},
+		"stocks":              {Number: 14, Edge: true, Apart: true},
+		"stocksById":          {Number: 15, Edge: true, Apart: true},
+		"stockLocations":      {Number: 16, Edge: true, Apart: true},
+		"stockTransactions":   {Number: 17, Edge: true, Apart: true},
+		"stockTransaction":    {Number: 18, Edge: true, Apart: true},
+		"promotion":           {Number: 19, Edge: true, Apart: true},
+		"promotions":          {Number: 20, Edge: true, Apart: true},
+		"promotionCode":       {Number: 21, Edge: true, Apart: true},
+		"promotionCodes":      {Number: 22, Edge: true, Apart: true},
+		"promotionCodeCheck":  {Number: 23, Edge: true, Apart: true},
+		"promotionCodeUsages": {Number: 24, Edge: true, Apart: true},
+		"catalog":             {Number: 25, Edge: true, Apart: true},
+		"catalogs":            {Number: 26, Edge: true, Apart: true},
+		"catalogRule":         {Number: 27, Edge: true, Apart: true},
+		"catalogRules":        {Number: 28, Edge: true, Apart: true},
+		"authoredHierarchy":   {Number: 29, Edge: true, Apart: true},
+		"authoredHierarchies": {Number: 30, Edge: true, Apart: true},
+		"authoredNode":        {Number: 31, Edge: true, Apart: true},
+		"authoredNodes":       {Number: 32, Edge: true, Apart: true},
+		"catalogReleases":     {Number: 33, Edge: true, Apart: true},
+		"job":                 {Number: 34, Edge: true, Apart: true},
+		"jobs":                {Number: 35, Edge: true, Apart: true},
+		"settings":            {Number: 36, Edge: true, Apart: true},
+		"gateway":             {Number: 37, Edge: true, Apart: true},
+		"gateways":            {Number: 38, Edge: true, Apart: true},
+		"node":                {Number: 39, Edge: true, Apart: true},
+		"nodes":               {Number: 40, Edge: true, Apart: true},
 		"__type":              {Number: 41, Apart: true, Schema: true},
 		"__schema":            {Number: 42, Apart: true, Schema: true},
 	},
@@ -3198,53 +3198,7 @@ func (x *planRun) writeQuery(ctx context.Context, fields *plan.Fields) bool {
 
 func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 	switch f.Number {
-	case 1: // catalogNode
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogNode_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() (*model.CatalogNode, error) {
-			return x.resolvers.Query().CatalogNode(ctx, arguments["id"].(string))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, f, v)
-	case 2: // catalogNodes
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogNodes_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() (*model.Connection[*model.CatalogNode], error) {
-			return x.resolvers.Query().CatalogNodes(ctx, arguments["filter"].(*model.CatalogNodeFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 3: // hierarchy
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_hierarchy_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() (*model.Hierarchy, error) { return x.resolvers.Query().Hierarchy(ctx, arguments["id"].(string)) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOHierarchy2ᚖporticoᚋgraphᚋmodelᚐHierarchy(ctx, f, v)
-	case 4: // hierarchies
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_hierarchies_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() (*model.Connection[*model.Hierarchy], error) {
-			return x.resolvers.Query().Hierarchies(ctx, arguments["filter"].(*model.CatalogNodeFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 5: // product
+	case 1: // product
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_product_args)
 		if !ok {
 			return false
@@ -3256,7 +3210,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 6: // products
+	case 2: // products
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_products_args)
 		if !ok {
 			return false
@@ -3268,7 +3222,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 7: // productConfigured
+	case 3: // productConfigured
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_productConfigured_args)
 		if !ok {
 			return false
@@ -3280,6 +3234,52 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOConfiguredProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
+	case 4: // hierarchy
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_hierarchy_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.Hierarchy, error) { return x.resolvers.Query().Hierarchy(ctx, arguments["id"].(string)) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOHierarchy2ᚖporticoᚋgraphᚋmodelᚐHierarchy(ctx, f, v)
+	case 5: // hierarchies
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_hierarchies_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.Connection[*model.Hierarchy], error) {
+			return x.resolvers.Query().Hierarchies(ctx, arguments["filter"].(*model.CatalogNodeFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
+	case 6: // catalogNode
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogNode_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.CatalogNode, error) {
+			return x.resolvers.Query().CatalogNode(ctx, arguments["id"].(string))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, f, v)
+	case 7: // catalogNodes
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogNodes_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.Connection[*model.CatalogNode], error) {
+			return x.resolvers.Query().CatalogNodes(ctx, arguments["filter"].(*model.CatalogNodeFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
 	case 8: // file
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_file_args)
 		if !ok {
@@ -3320,95 +3320,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx, f, v)
-	case 12: // stock
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stock_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() (*model.Stock, error) { return x.resolvers.Query().Stock(ctx, arguments["productId"].(string)) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 13: // stocks
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocks_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() (*model.StockConnection, error) {
-			return x.resolvers.Query().Stocks(ctx, arguments["filter"].(*model.ListBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnection(ctx, f, v)
-	case 14: // stocksById
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocksById_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() ([]*model.Stock, error) {
-			return x.resolvers.Query().StocksByID(ctx, arguments["productIds"].([]string))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx, f, v)
-	case 15: // stockLocations
-		v, err := plan.Call(ctx, func() ([]*stock.StockLocation, error) { return x.resolvers.Query().StockLocations(ctx) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐStockLocationᚄ(ctx, f, v)
-	case 16: // stockTransactions
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransactions_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() (*model.Connection[*model.StockTransaction], error) {
-			return x.resolvers.Query().StockTransactions(ctx, arguments["productId"].(string), arguments["filter"].(*model.ListBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOStockTransactionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 17: // stockTransaction
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransaction_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() (*model.StockTransaction, error) {
-			return x.resolvers.Query().StockTransaction(ctx, arguments["productId"].(string), arguments["id"].(string))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOStockTransaction2ᚖporticoᚋgraphᚋmodelᚐStockTransaction(ctx, f, v)
-	case 18: // settings
-		v, err := plan.Call(ctx, func() (*store.Settings, error) { return x.resolvers.Query().Settings(ctx) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx, f, v)
-	case 19: // gateway
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_gateway_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() (*model.Gateway, error) {
-			return x.resolvers.Query().Gateway(ctx, arguments["slug"].(gateway.GatewaySlug))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, f, v)
-	case 20: // gateways
-		v, err := plan.Call(ctx, func() ([]*model.Gateway, error) { return x.resolvers.Query().Gateways(ctx) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, f, v)
-	case 21: // catalogResolution
+	case 12: // catalogResolution
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogResolution_args)
 		if !ok {
 			return false
@@ -3420,41 +3332,71 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx, f, v)
-	case 22: // catalog
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalog_args)
+	case 13: // stock
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stock_args)
 		if !ok {
 			return false
 		}
-		v, err := plan.Call(ctx, func() (*catalog.Catalog, error) { return x.resolvers.Query().Catalog(ctx, arguments["id"].(string)) })
+		v, err := plan.Call(ctx, func() (*model.Stock, error) { return x.resolvers.Query().Stock(ctx, arguments["productId"].(string)) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
-	case 23: // catalogs
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogs_args)
+		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
+	case 14: // stocks
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocks_args)
 		if !ok {
 			return false
 		}
-		v, err := plan.Call(ctx, func() (*model.Connection[*catalog.Catalog], error) {
-			return x.resolvers.Query().Catalogs(ctx, arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		v, err := plan.Call(ctx, func() (*model.StockConnection, error) {
+			return x.resolvers.Query().Stocks(ctx, arguments["filter"].(*model.ListBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 24: // catalogRule
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRule_args)
+		return x.writeOStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnection(ctx, f, v)
+	case 15: // stocksById
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocksById_args)
 		if !ok {
 			return false
 		}
-		v, err := plan.Call(ctx, func() (*catalog.CatalogRule, error) {
-			return x.resolvers.Query().CatalogRule(ctx, arguments["id"].(string))
+		v, err := plan.Call(ctx, func() ([]*model.Stock, error) {
+			return x.resolvers.Query().StocksByID(ctx, arguments["productIds"].([]string))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOCatalogRule2ᚖporticoᚋstoreᚋcatalogᚐCatalogRule(ctx, f, v)
-	case 25: // promotion
+		return x.writeOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx, f, v)
+	case 16: // stockLocations
+		v, err := plan.Call(ctx, func() ([]*stock.StockLocation, error) { return x.resolvers.Query().StockLocations(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐStockLocationᚄ(ctx, f, v)
+	case 17: // stockTransactions
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransactions_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.Connection[*model.StockTransaction], error) {
+			return x.resolvers.Query().StockTransactions(ctx, arguments["productId"].(string), arguments["filter"].(*model.ListBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOStockTransactionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
+	case 18: // stockTransaction
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransaction_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.StockTransaction, error) {
+			return x.resolvers.Query().StockTransaction(ctx, arguments["productId"].(string), arguments["id"].(string))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOStockTransaction2ᚖporticoᚋgraphᚋmodelᚐStockTransaction(ctx, f, v)
+	case 19: // promotion
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotion_args)
 		if !ok {
 			return false
@@ -3464,7 +3406,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, f, v)
-	case 26: // promotions
+	case 20: // promotions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotions_args)
 		if !ok {
 			return false
@@ -3476,7 +3418,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 27: // promotionCode
+	case 21: // promotionCode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCode_args)
 		if !ok {
 			return false
@@ -3488,7 +3430,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx, f, v)
-	case 28: // promotionCodes
+	case 22: // promotionCodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodes_args)
 		if !ok {
 			return false
@@ -3500,119 +3442,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 29: // catalogRules
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRules_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() (*model.Connection[*catalog.CatalogRule], error) {
-			return x.resolvers.Query().CatalogRules(ctx, arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 30: // authoredHierarchy
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchy_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() (*catalog.AuthoredHierarchy, error) {
-			return x.resolvers.Query().AuthoredHierarchy(ctx, arguments["id"].(string))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, f, v)
-	case 31: // authoredHierarchies
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchies_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() (*model.Connection[*catalog.AuthoredHierarchy], error) {
-			return x.resolvers.Query().AuthoredHierarchies(ctx, arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 32: // authoredNode
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNode_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() (*model.AuthoredNode, error) {
-			return x.resolvers.Query().AuthoredNode(ctx, arguments["id"].(string))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, f, v)
-	case 33: // authoredNodes
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNodes_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() (*model.Connection[*model.AuthoredNode], error) {
-			return x.resolvers.Query().AuthoredNodes(ctx, arguments["hierarchyId"].(string), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 34: // catalogReleases
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleases_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() ([]*release.Release, error) {
-			return x.resolvers.Query().CatalogReleases(ctx, arguments["catalogId"].(string))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOCatalogRelease2ᚕᚖporticoᚋstoreᚋreleaseᚐReleaseᚄ(ctx, f, v)
-	case 35: // job
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_job_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() (*model.Job, error) { return x.resolvers.Query().Job(ctx, arguments["id"].(string)) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, f, v)
-	case 36: // jobs
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_jobs_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() ([]*model.Job, error) { return x.resolvers.Query().Jobs(ctx, arguments["first"].(int)) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
-	case 37: // node
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_node_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() (model.Node, error) { return x.resolvers.Query().Node(ctx, arguments["id"].(string)) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeONode2porticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 38: // nodes
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_nodes_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() ([]model.Node, error) { return x.resolvers.Query().Nodes(ctx, arguments["ids"].([]string)) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 39: // promotionCodeCheck
+	case 23: // promotionCodeCheck
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeCheck_args)
 		if !ok {
 			return false
@@ -3624,7 +3454,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚋredeemᚐCodeCheck(ctx, f, v)
-	case 40: // promotionCodeUsages
+	case 24: // promotionCodeUsages
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeUsages_args)
 		if !ok {
 			return false
@@ -3636,6 +3466,176 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
+	case 25: // catalog
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalog_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*catalog.Catalog, error) { return x.resolvers.Query().Catalog(ctx, arguments["id"].(string)) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
+	case 26: // catalogs
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogs_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.Connection[*catalog.Catalog], error) {
+			return x.resolvers.Query().Catalogs(ctx, arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
+	case 27: // catalogRule
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRule_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*catalog.CatalogRule, error) {
+			return x.resolvers.Query().CatalogRule(ctx, arguments["id"].(string))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOCatalogRule2ᚖporticoᚋstoreᚋcatalogᚐCatalogRule(ctx, f, v)
+	case 28: // catalogRules
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRules_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.Connection[*catalog.CatalogRule], error) {
+			return x.resolvers.Query().CatalogRules(ctx, arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
+	case 29: // authoredHierarchy
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchy_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*catalog.AuthoredHierarchy, error) {
+			return x.resolvers.Query().AuthoredHierarchy(ctx, arguments["id"].(string))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, f, v)
+	case 30: // authoredHierarchies
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchies_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.Connection[*catalog.AuthoredHierarchy], error) {
+			return x.resolvers.Query().AuthoredHierarchies(ctx, arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
+	case 31: // authoredNode
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNode_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.AuthoredNode, error) {
+			return x.resolvers.Query().AuthoredNode(ctx, arguments["id"].(string))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, f, v)
+	case 32: // authoredNodes
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNodes_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.Connection[*model.AuthoredNode], error) {
+			return x.resolvers.Query().AuthoredNodes(ctx, arguments["hierarchyId"].(string), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
+	case 33: // catalogReleases
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleases_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() ([]*release.Release, error) {
+			return x.resolvers.Query().CatalogReleases(ctx, arguments["catalogId"].(string))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOCatalogRelease2ᚕᚖporticoᚋstoreᚋreleaseᚐReleaseᚄ(ctx, f, v)
+	case 34: // job
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_job_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.Job, error) { return x.resolvers.Query().Job(ctx, arguments["id"].(string)) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, f, v)
+	case 35: // jobs
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_jobs_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() ([]*model.Job, error) { return x.resolvers.Query().Jobs(ctx, arguments["first"].(int)) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
+	case 36: // settings
+		v, err := plan.Call(ctx, func() (*store.Settings, error) { return x.resolvers.Query().Settings(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx, f, v)
+	case 37: // gateway
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_gateway_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.Gateway, error) {
+			return x.resolvers.Query().Gateway(ctx, arguments["slug"].(gateway.GatewaySlug))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, f, v)
+	case 38: // gateways
+		v, err := plan.Call(ctx, func() ([]*model.Gateway, error) { return x.resolvers.Query().Gateways(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, f, v)
+	case 39: // node
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_node_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (model.Node, error) { return x.resolvers.Query().Node(ctx, arguments["id"].(string)) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeONode2porticoᚋgraphᚋmodelᚐNode(ctx, f, v)
+	case 40: // nodes
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_nodes_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() ([]model.Node, error) { return x.resolvers.Query().Nodes(ctx, arguments["ids"].([]string)) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx, f, v)
 	case 41: // __type
 		return x.Schema(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___type)
 	case 42: // __schema

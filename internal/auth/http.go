@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 	"portico/store"
 )
 
@@ -74,7 +74,7 @@ func (s *Service) Middleware(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		r, known := incoming.Begin(r)
+		r, known := reqctx.Begin(r)
 		if principal, err := s.caller(r.Context(), header); err != nil {
 			known.Caller = failure{err}
 		} else {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 	"portico/store"
 )
 
@@ -54,7 +54,7 @@ func caller(ctx context.Context) any {
 	if given := ctx.Value(callerKey{}); given != nil {
 		return given
 	}
-	if known := incoming.From(ctx); known != nil {
+	if known := reqctx.From(ctx); known != nil {
 		return known.Caller
 	}
 	return nil

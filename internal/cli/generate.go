@@ -3,7 +3,7 @@ package cli
 import (
 	"io"
 
-	"portico/internal/madeup"
+	"portico/internal/datagen"
 )
 
 // generated is a made-up shop, which is made again for each pass.
@@ -17,7 +17,7 @@ func (g *generated) open() (io.ReadCloser, error) {
 	pass := &generatedPass{PipeReader: reader, ended: make(chan struct{})}
 	go func() {
 		defer close(pass.ended)
-		writer.CloseWithError(madeup.Shop(writer, g.products, g.seed))
+		writer.CloseWithError(datagen.WriteShop(writer, g.products, g.seed))
 	}()
 	return pass, nil
 }

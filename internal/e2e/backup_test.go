@@ -62,7 +62,7 @@ func TestBackupAndRestore(t *testing.T) {
 
 func TestBackupOfPostgreSQLIsItsOwn(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name == "sqlite" {
 			return
 		}

@@ -107,7 +107,7 @@ func TestClientCommands(t *testing.T) {
 		status, _ = s.login(t, id, latest.Secret)
 		require.Equal(t, 401, status, "no new token, at once")
 		for _, ended := range []string{token, minted.Data.Token} {
-			storetest.Soon(t, true, func() bool { return s.reads(t, ended) == 401 })
+			storetest.Eventually(t, true, func() bool { return s.reads(t, ended) == 401 })
 		}
 		_, body := s.graphql(t, token, `{ stocks { totalCount } }`)
 		require.Contains(t, body, "was revoked")
@@ -163,7 +163,7 @@ func TestKeysCommands(t *testing.T) {
 	require.Regexp(t, `^made the key \S+, which signs in 5s\n$`, good(t, with("keys", "rotate")...))
 	require.Regexp(t, `(?s)^ID +STATE.*published .* signs `, good(t, with("keys", "list")...))
 	require.Regexp(t, `^made the key \S+, which signs from now on\n$`, good(t, with("keys", "rotate", "--delay", "0s")...))
-	storetest.Soon(t, true, func() bool { return len(keys()) == 3 }, "the server publishes them without a restart")
+	storetest.Eventually(t, true, func() bool { return len(keys()) == 3 }, "the server publishes them without a restart")
 	require.Equal(t, 200, s.reads(t, before), "tokens of the old key are good still")
 
 	var lines []map[string]any
@@ -176,7 +176,7 @@ func TestKeysCommands(t *testing.T) {
 	require.Equal(t, keys()[0], lines[0]["id"])
 
 	require.Contains(t, good(t, with("keys", "rotate", "--end-tokens")...), "every token issued so far has ended")
-	storetest.Soon(t, true, func() bool { return s.reads(t, before) == 401 })
+	storetest.Eventually(t, true, func() bool { return s.reads(t, before) == 401 })
 	_, after := s.login(t, id, secret)
 	require.Equal(t, 200, s.reads(t, after))
 	require.Len(t, keys(), 1)

@@ -118,7 +118,7 @@ func TestConfigShowsNoSecret(t *testing.T) {
 func TestTheBoundsAreToldAtTheStart(t *testing.T) {
 	t.Parallel()
 	s := serving(t, "--demo", "--document-depth", "9", "--log-level", "debug")
-	storetest.Soon(t, true, func() bool { return s.logs("bounds") })
+	storetest.Eventually(t, true, func() bool { return s.logs("bounds") })
 	require.Zero(t, s.stop())
 	is, _ := configOf(t, nil, "--demo", "--document-depth", "9", "--log-level", "debug")
 	told := map[string]any{}

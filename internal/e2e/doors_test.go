@@ -141,7 +141,7 @@ func TestHealthIsAnsweredWhateverIsHeld(t *testing.T) {
 	for _, conn := range held {
 		conn.Close()
 	}
-	storetest.Soon(t, true, func() bool {
+	storetest.Eventually(t, true, func() bool {
 		response, _ := s.send(t, "GET", "/v2/settings", "")
 		return response.StatusCode == http.StatusUnauthorized
 	}, "there is room again")

@@ -30,7 +30,7 @@ func TestHealthAsksTheServerOnThisMachine(t *testing.T) {
 	require.Equal(t, "ok\n", good(t, "health", "--addr", port), "as serve has it for every interface")
 
 	s.signal(syscall.SIGTERM)
-	storetest.Soon(t, 1, func() int {
+	storetest.Eventually(t, 1, func() int {
 		code, _, _ := portico(t, "health", "--ready", s.at(t))
 		return code
 	})

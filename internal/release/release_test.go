@@ -53,9 +53,9 @@ func TestChecksumsAreAsSha256sumReadsThem(t *testing.T) {
 // npm cannot bundle GraphiQL, what is built without it is compared all the same.
 func TestAReleaseIsTheSameWhereverItIsBuilt(t *testing.T) {
 	t.Parallel()
-	storetest.LongOnly(t, "it builds the program twice")
+	storetest.FullTestsOnly(t, "it builds the program twice")
 	if _, err := exec.LookPath("git"); err != nil {
-		storetest.Require(t, "git", "a release is of a commit")
+		storetest.SkipMissing(t, "git", "a release is of a commit")
 	}
 	from := t.TempDir()
 	_, err := command(t.Context(), filepath.Join("..", ".."), nil, "git", "clone", "--quiet", ".", filepath.Join(from, "elsewhere"))
@@ -97,7 +97,7 @@ func TestAReleaseIsTheSameWhereverItIsBuilt(t *testing.T) {
 	}
 	require.Equal(t, sums[0], sums[1])
 	if missing != nil {
-		storetest.Require(t, "graphiql", missing.Error())
+		storetest.SkipMissing(t, "graphiql", missing.Error())
 	}
 }
 

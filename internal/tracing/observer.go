@@ -11,7 +11,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 	"portico/store"
 )
 
@@ -50,7 +50,7 @@ func (o *observer) Begin(ctx context.Context, step string) (context.Context, fun
 	}
 	ctx, span := o.tracing.tracer.Start(ctx, step)
 	if alone {
-		ctx = incoming.WithTrace(ctx, span.SpanContext().TraceID().String())
+		ctx = reqctx.WithTraceID(ctx, span.SpanContext().TraceID().String())
 	}
 	ctx, end := o.beyond(ctx, step)
 	return ctx, func(err error) {

@@ -8,7 +8,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 )
 
 // Middleware makes a span of each request, which is part of its caller's trace
@@ -19,9 +19,9 @@ func (t *Tracing) Middleware(next http.Handler) http.Handler {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r, known := incoming.Begin(r)
+		r, known := reqctx.Begin(r)
 		ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
-		ctx, span := t.tracer.Start(ctx, r.Method, trace.WithTimestamp(known.Began), trace.WithSpanKind(trace.SpanKindServer))
+		ctx, span := t.tracer.Start(ctx, r.Method, trace.WithTimestamp(known.Start), trace.WithSpanKind(trace.SpanKindServer))
 		known.TraceID = span.SpanContext().TraceID().String()
 		if span.IsRecording() {
 			known.Observer = &observer{tracing: t, next: known.Observer, room: newRoom()}
@@ -36,16 +36,16 @@ func (t *Tracing) Middleware(next http.Handler) http.Handler {
 
 // describe says what a request was, once that is known: its route and not its
 // path, which may hold a code.
-func describe(span trace.Span, method string, known *incoming.Request) {
+func describe(span trace.Span, method string, known *reqctx.Request) {
 	method = methodOf(method)
 	name, attributes := method, []attribute.KeyValue{attribute.String("http.request.method", method), attribute.String("portico.request_id", known.ID)}
-	if route := incoming.RoutePath(known.Route); route != "" {
+	if route := reqctx.RoutePath(known.Route); route != "" {
 		name += " " + route
 		attributes = append(attributes, attribute.String("http.route", route))
 	}
-	if known.Named != "" {
-		name += " " + known.Named
-		attributes = append(attributes, attribute.String("graphql.operation.name", known.Named))
+	if known.OperationName != "" {
+		name += " " + known.OperationName
+		attributes = append(attributes, attribute.String("graphql.operation.name", known.OperationName))
 	}
 	if known.Status != 0 {
 		attributes = append(attributes, attribute.Int("http.response.status_code", known.Status))

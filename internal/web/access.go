@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 )
 
 // AccessOption adds to the access log.
@@ -39,10 +39,10 @@ func AccessLog(log *slog.Logger, options ...AccessOption) Middleware {
 	}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			r, known := incoming.Begin(r)
+			r, known := reqctx.Begin(r)
 			rec := record(w)
 			status := http.StatusInternalServerError // unless it returns: a panic passes by here, to Recover
-			defer func() { a.write(r, cmp.Or(rec.status, status), rec.bytes, time.Since(known.Began)) }()
+			defer func() { a.write(r, cmp.Or(rec.status, status), rec.bytes, time.Since(known.Start)) }()
 			next.ServeHTTP(rec, r)
 			status = http.StatusOK
 		})
@@ -59,8 +59,8 @@ func (a *access) write(r *http.Request, status int, bytes int64, took time.Durat
 	}
 	e := entry{method: bounded(r.Method, 16), path: bounded(r.URL.Path, 256), query: loggable(r.URL.RawQuery), client: a.client(ctx),
 		status: status, bytes: bytes, took: took}
-	known := incoming.From(ctx) // AccessLog began it
-	e.operation = bounded(known.Named, maxOperation)
+	known := reqctx.From(ctx) // AccessLog began it
+	e.operation = bounded(known.OperationName, maxOperation)
 	if a.lines == nil || !e.writable() {
 		e.log(ctx, a.log, level)
 		return

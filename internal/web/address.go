@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 )
 
 // forwardedHeader is where proxies note whom they forward for, each behind
@@ -23,8 +23,8 @@ const maxForwarded = 32
 func Address(trusted []netip.Prefix) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			r, known := incoming.Begin(r)
-			known.Address, known.Answer = addressOf(r, trusted), w.Header()
+			r, known := reqctx.Begin(r)
+			known.Address, known.ResponseHeader = addressOf(r, trusted), w.Header()
 			next.ServeHTTP(w, r)
 		})
 	}

@@ -5,18 +5,18 @@ import (
 	"io"
 	"net/http"
 
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 )
 
 // LimitBody has reading a body longer than limit bytes fail with an
 // *http.MaxBytesError: at once where its length was announced, else at the
-// first byte too many. 0 is incoming.BodyBytes.
+// first byte too many. 0 is reqctx.DefaultMaxBody.
 func LimitBody(limit int64) Middleware {
-	limit = cmp.Or(limit, incoming.BodyBytes)
+	limit = cmp.Or(limit, reqctx.DefaultMaxBody)
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			r, known := incoming.Begin(r)
-			known.BodyBytes = limit
+			r, known := reqctx.Begin(r)
+			known.MaxBody = limit
 			if r.Body != nil && r.Body != http.NoBody {
 				body := r.Body
 				if r.ContentLength > limit {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"portico/internal/coding"
+	"portico/internal/encoding"
 )
 
 // Compress compresses answers of more than 1 kB for those who take that: texts
@@ -16,7 +16,7 @@ import (
 func Compress(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p := packers.Get().(*packer)
-		*p = packer{ResponseWriter: w, chosen: coding.Chosen(r.Header["Accept-Encoding"]), part: r.Header["Range"] != nil, held: p.held[:0]}
+		*p = packer{ResponseWriter: w, chosen: encoding.Negotiate(r.Header["Accept-Encoding"]), part: r.Header["Range"] != nil, held: p.held[:0]}
 		next.ServeHTTP(p, r)
 		p.end() // a panic passes by here: nothing has begun then, or the connection is cut
 		p.ResponseWriter = nil
@@ -24,18 +24,18 @@ func Compress(next http.Handler) http.Handler {
 	})
 }
 
-var packers = sync.Pool{New: func() any { return &packer{held: make([]byte, 0, coding.Least)} }}
+var packers = sync.Pool{New: func() any { return &packer{held: make([]byte, 0, encoding.MinSize)} }}
 
 // packer is an answer that may be compressed. Until that is decided its status
 // and its first bytes are held.
 type packer struct {
 	http.ResponseWriter
-	chosen  *coding.Coding // nil for none
-	part    bool           // a part of a body was asked for
+	chosen  *encoding.Encoding // nil for none
+	part    bool               // a part of a body was asked for
 	status  int
 	held    []byte
 	decided bool
-	packing coding.Writer // nil for what is sent as it is
+	packing encoding.Writer // nil for what is sent as it is
 }
 
 // WriteHeader implements http.ResponseWriter.
@@ -59,7 +59,7 @@ func bodiless(status int) bool {
 // Write implements http.ResponseWriter.
 func (p *packer) Write(body []byte) (int, error) {
 	if !p.decided {
-		if length := p.length(len(body)); length < coding.Least && p.Header()["Content-Length"] == nil {
+		if length := p.length(len(body)); length < encoding.MinSize && p.Header()["Content-Length"] == nil {
 			p.held = append(p.held, body...) // there may be more
 			return len(body), nil
 		} else if err := p.decide(length); err != nil {
@@ -86,9 +86,9 @@ func (p *packer) length(more int) int {
 func (p *packer) decide(length int) error {
 	p.decided = true
 	header := p.Header()
-	if header["Content-Encoding"] == nil && (length >= coding.Least || p.status == http.StatusNotModified) && isText(header) {
+	if header["Content-Encoding"] == nil && (length >= encoding.MinSize || p.status == http.StatusNotModified) && isText(header) {
 		varyByEncoding(header)
-		if p.chosen != nil && length >= coding.Least && !p.part && p.status != http.StatusPartialContent {
+		if p.chosen != nil && length >= encoding.MinSize && !p.part && p.status != http.StatusPartialContent {
 			p.pack(header)
 		}
 	}
@@ -113,7 +113,7 @@ func (p *packer) pack(header http.Header) {
 	if tag := header["Etag"]; len(tag) == 1 && !strings.HasPrefix(tag[0], "W/") {
 		header["Etag"] = []string{"W/" + tag[0]}
 	}
-	p.packing = p.chosen.To(p.ResponseWriter)
+	p.packing = p.chosen.NewWriter(p.ResponseWriter)
 }
 
 // isText tells whether a body is a text, of those that do not stream.
@@ -163,6 +163,6 @@ func (p *packer) end() {
 	}
 	if p.packing != nil {
 		_ = p.packing.Close()
-		p.chosen.Done(p.packing)
+		p.chosen.Release(p.packing)
 	}
 }

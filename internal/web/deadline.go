@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 )
 
 // errTooLong ends the work on a request.
@@ -82,8 +82,8 @@ type timedAnswer struct {
 
 // bound has the work on a request end after a time.
 func (a *timedAnswer) bound(r *http.Request, after time.Duration) *http.Request {
-	r, known := incoming.Begin(r)
-	a.work.Context, a.work.ends = known.Context, known.Began.Add(after)
+	r, known := reqctx.Begin(r)
+	a.work.Context, a.work.ends = known.Context, known.Start.Add(after)
 	known.Context = &a.work
 	return r
 }

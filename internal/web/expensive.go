@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 )
 
 // Expensive requests have turns of their own, of which there are few: those
@@ -64,7 +64,7 @@ func (t *Turns) Expensive(ctx context.Context, running bool) (end func(), err er
 // answering is the answer of the request that a context belongs to; nil outside
 // of Middleware, and for streams.
 func answering(ctx context.Context) *timedAnswer {
-	if known := incoming.From(ctx); known != nil {
+	if known := reqctx.From(ctx); known != nil {
 		if answer, ok := known.Writer.(*timedAnswer); ok && !answer.own {
 			return answer
 		}

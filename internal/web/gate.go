@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 	"portico/store"
 )
 
@@ -161,7 +161,7 @@ func (g *gate) origin(conn net.Conn) string {
 	if within(g.trusted, at) {
 		return ""
 	}
-	return incoming.Network(at)
+	return reqctx.Network(at)
 }
 
 // forget takes a connection out of the count, once.

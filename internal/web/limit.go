@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 	"portico/store"
 )
 
@@ -51,11 +51,11 @@ func NewLimit(what string, perClient, perAddress int) *Limit {
 // that the request of ctx came from. RATE_LIMITED when either has had its
 // share; the answer then says by Retry-After when to come again.
 func (l *Limit) Use(ctx context.Context, clientID string) error {
-	from, now := cmp.Or(incoming.From(ctx), &incoming.Request{}), steady()
+	from, now := cmp.Or(reqctx.From(ctx), &reqctx.Request{}), steady()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.perFrom != nil && from.Address.IsValid() {
-		if err := l.use(l.perFrom, incoming.Network(from.Address), "this address", from, now); err != nil {
+		if err := l.use(l.perFrom, reqctx.Network(from.Address), "this address", from, now); err != nil {
 			return err
 		}
 	}
@@ -73,24 +73,24 @@ func steady() time.Time { return time.Now() }
 
 // use counts a use by a caller, and tells in the answer's header how much is
 // left: of the limit that was looked at last.
-func (l *Limit) use(callers *callers, key, who string, from *incoming.Request, now time.Time) error {
+func (l *Limit) use(callers *callers, key, who string, from *reqctx.Request, now time.Time) error {
 	bucket := callers.bucket(key, now)
 	allowed := bucket.AllowN(now, 1)
 	left := max(0, bucket.TokensAt(now))
 	after := func(tokens float64) time.Duration { // until there are so many
 		return time.Duration((tokens - left) / float64(bucket.Limit()) * float64(time.Second))
 	}
-	if from.Answer != nil {
-		from.Answer.Set(limitHeader, strconv.Itoa(callers.uses))
-		from.Answer.Set(remainingHeader, strconv.Itoa(int(left)))
-		from.Answer.Set(resetHeader, strconv.FormatInt(now.Add(after(float64(callers.uses))).Unix(), 10))
+	if from.ResponseHeader != nil {
+		from.ResponseHeader.Set(limitHeader, strconv.Itoa(callers.uses))
+		from.ResponseHeader.Set(remainingHeader, strconv.Itoa(int(left)))
+		from.ResponseHeader.Set(resetHeader, strconv.FormatInt(now.Add(after(float64(callers.uses))).Unix(), 10))
 	}
 	if allowed {
 		return nil
 	}
 	seconds := max(1, int(math.Ceil(after(1).Seconds())))
-	if from.Answer != nil {
-		from.Answer.Set(retryHeader, strconv.Itoa(seconds))
+	if from.ResponseHeader != nil {
+		from.ResponseHeader.Set(retryHeader, strconv.Itoa(seconds))
 	}
 	unit := "seconds"
 	if seconds == 1 {

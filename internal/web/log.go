@@ -4,7 +4,7 @@ import (
 	"context"
 	"log/slog"
 
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 )
 
 // Logger is a log whose every line tells the id of the request that its
@@ -20,8 +20,8 @@ func Logger(log *slog.Logger) *slog.Logger {
 type requestHandler struct{ slog.Handler }
 
 func (h requestHandler) Handle(ctx context.Context, record slog.Record) error {
-	id, trace := "", incoming.Trace(ctx)
-	if known := incoming.From(ctx); known != nil {
+	id, trace := "", reqctx.TraceID(ctx)
+	if known := reqctx.From(ctx); known != nil {
 		id = known.ID
 	}
 	if id != "" || trace != "" {

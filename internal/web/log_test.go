@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 	"portico/internal/web"
 )
 
@@ -16,7 +16,7 @@ func TestALineNamesTheTraceOfAJob(t *testing.T) {
 	t.Parallel()
 	var written bytes.Buffer
 	log := web.Logger(slog.New(slog.NewJSONHandler(&written, nil)))
-	log.WarnContext(incoming.WithTrace(context.Background(), "0af7651916cd43dd8448eb211c80319c"), "within")
+	log.WarnContext(reqctx.WithTraceID(context.Background(), "0af7651916cd43dd8448eb211c80319c"), "within")
 	require.Contains(t, written.String(), `"trace_id":"0af7651916cd43dd8448eb211c80319c"`)
 	written.Reset()
 	log.WarnContext(context.Background(), "beside")

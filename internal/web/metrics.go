@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 )
 
 // MetricsPath is where metrics are asked for.
@@ -183,7 +183,7 @@ func (m *Metrics) Document(outcome string) { m.named.WithLabelValues(outcome).In
 func (m *Metrics) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rec := record(w)
-		r, known := incoming.Begin(r)
+		r, known := reqctx.Begin(r)
 		status := http.StatusInternalServerError // unless it returns, as in AccessLog
 		defer func() {
 			known.Status = cmp.Or(rec.status, status)
@@ -198,7 +198,7 @@ func (m *Metrics) Middleware(next http.Handler) http.Handler {
 // request took. Nothing between them may replace the request.
 func Route(mux http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if known := incoming.From(r.Context()); known != nil {
+		if known := reqctx.From(r.Context()); known != nil {
 			defer func() { known.Route = r.Pattern }()
 		}
 		mux.ServeHTTP(w, r)
@@ -217,7 +217,7 @@ func surfaceOf(r *http.Request) string {
 }
 
 // routeOf is a route as a label.
-func routeOf(pattern string) string { return cmp.Or(incoming.RoutePath(pattern), unmatched) }
+func routeOf(pattern string) string { return cmp.Or(reqctx.RoutePath(pattern), unmatched) }
 
 func methodOf(r *http.Request) string {
 	if slices.Contains([]string{

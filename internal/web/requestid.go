@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 )
 
 // RequestIDHeader carries a request's id, both ways.
@@ -24,11 +24,11 @@ const maxRequestID = 64
 // new UUIDv7.
 func RequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r, known := incoming.Begin(r)
+		r, known := reqctx.Begin(r)
 		if known.ID = r.Header.Get(RequestIDHeader); !saneRequestID(known.ID) {
-			known.ID = newRequestID(known.Began)
+			known.ID = newRequestID(known.Start)
 		}
-		w.Header()[RequestIDHeader] = known.Line(known.ID)
+		w.Header()[RequestIDHeader] = known.HeaderValue(known.ID)
 		next.ServeHTTP(w, r)
 	})
 }
@@ -36,7 +36,7 @@ func RequestID(next http.Handler) http.Handler {
 // RequestIDFrom is the id of the request that a context belongs to; empty
 // when it belongs to none.
 func RequestIDFrom(ctx context.Context) string {
-	if known := incoming.From(ctx); known != nil {
+	if known := reqctx.From(ctx); known != nil {
 		return known.ID
 	}
 	return ""

@@ -8,7 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 )
 
 // taken is the way that a request took, from which its labels follow.
@@ -52,9 +52,9 @@ func (m *Metrics) of(r *http.Request, pattern string) *series {
 
 // count counts a request that was answered; of one whose answer lasted as long
 // as its client wanted, not how long it took.
-func (s *series) count(m *Metrics, known *incoming.Request, status int, client string) {
-	if !known.Lasting {
-		s.duration.Observe(time.Since(known.Began).Seconds())
+func (s *series) count(m *Metrics, known *reqctx.Request, status int, client string) {
+	if !known.Streaming {
+		s.duration.Observe(time.Since(known.Start).Seconds())
 	}
 	key := outcome{status / 100, m.who(client)}
 	s.mu.RLock()

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 )
 
 // Slow writes a line for each request that took so long or longer: its route,
@@ -21,16 +21,16 @@ func Slow(log *slog.Logger, after time.Duration, client func(context.Context) st
 		}
 		log := Logger(log)
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			r, known := incoming.Begin(r)
+			r, known := reqctx.Begin(r)
 			known.Observer = &known.Effort
 			rec := record(w)
 			defer func() {
-				if took := time.Since(known.Began); took >= after && !known.Lasting {
+				if took := time.Since(known.Start); took >= after && !known.Streaming {
 					attributes := append(make([]slog.Attr, 0, 9), slog.String("method", bounded(r.Method, 16)), slog.String("route", routeOf(known.Route)),
 						slog.Int("status", cmp.Or(rec.status, http.StatusOK)), slog.Int64("bytes", rec.bytes), slog.Float64("duration_ms", milliseconds(took)),
 						slog.Int("statements", known.Effort.Statements()), slog.Float64("database_ms", milliseconds(known.Effort.Spent())))
-					if known.Named != "" {
-						attributes = append(attributes, slog.String("operation", bounded(known.Named, maxOperation)))
+					if known.OperationName != "" {
+						attributes = append(attributes, slog.String("operation", bounded(known.OperationName, maxOperation)))
 					}
 					if who := client(r.Context()); who != "" {
 						attributes = append(attributes, slog.String("client", who))

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 	"portico/internal/web"
 	"portico/store"
 )
@@ -22,8 +22,8 @@ import (
 func working(lasting bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v2/promotions/{id}", func(w http.ResponseWriter, r *http.Request) {
-		known := incoming.From(r.Context())
-		known.Named, known.Lasting = "Checkout", lasting
+		known := reqctx.From(r.Context())
+		known.OperationName, known.Streaming = "Checkout", lasting
 		began := time.Now().Add(-time.Minute)
 		store.ObserverOf(r.Context()).Statement(r.Context(), "SELECT 1", began, 1, nil)
 		within, end := store.Begin(r.Context(), store.StepWrite)
@@ -91,7 +91,7 @@ func TestTheAccessLogNamesOperations(t *testing.T) {
 			var written bytes.Buffer
 			lines := web.NewLines(&written)
 			say := func(operation string) string {
-				handler := web.Chain(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { incoming.From(r.Context()).Named = operation }),
+				handler := web.Chain(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { reqctx.From(r.Context()).OperationName = operation }),
 					web.RequestID, web.AccessLog(slog.New(to(lines)), web.WithLines(lines)))
 				handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/graphql", nil))
 				lines.Flush()

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 	"portico/store"
 )
 
@@ -179,7 +179,7 @@ func (t *Turns) Middleware(writeError func(http.ResponseWriter, *http.Request, e
 				among = &t.writes
 			}
 			defer answer.turn.end()
-			r, known := incoming.Begin(r)
+			r, known := reqctx.Begin(r)
 			known.Writer = answer
 			known.LockWaiter = &answer.turn
 			if r.Body != nil && r.Body != http.NoBody && r.Method != http.MethodGet && r.Method != http.MethodHead {

@@ -17,7 +17,7 @@ import (
 // afterwards; no token makes it wait for what is not there.
 func TestAServerAwaitsTheWritesOfOthers(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		open := func() *db.DB {
 			d, err := db.Open(t.Context(), db.Config{URL: e.URL(t), Synchronous: "OFF"})
 			require.NoError(t, err)
@@ -36,7 +36,7 @@ func TestAServerAwaitsTheWritesOfOthers(t *testing.T) {
 			}))
 			return left
 		}
-		for n := range storetest.Pick(10, 100) {
+		for n := range storetest.QuickOrFull(10, 100) {
 			left := write(n + 1)
 			require.Len(t, left, 1)
 			ctx, counter := store.CountStatements(t.Context())

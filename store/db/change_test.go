@@ -17,8 +17,8 @@ import (
 // reads anew everything that it kept.
 func TestADatabaseThatWentBackIsTold(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		var log storetest.Log
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		var log storetest.LogBuffer
 		d, err := db.Open(t.Context(), db.Config{URL: e.URL(t), Synchronous: "OFF", Log: slog.New(slog.NewTextHandler(&log, nil))})
 		require.NoError(t, err)
 		noticed := make(chan db.Topic, 100)
@@ -39,7 +39,7 @@ func TestADatabaseThatWentBackIsTold(t *testing.T) {
 			for _, topic := range []db.Topic{db.TopicSettings, db.TopicCatalog, db.TopicKeys, db.TopicClients} { // once the database is found to be complete
 				require.Equal(t, topic, <-noticed)
 			}
-			storetest.Soon(t, n+1, func() int { return strings.Count(log.String(), "the database is complete") })
+			storetest.Eventually(t, n+1, func() int { return strings.Count(log.String(), "the database is complete") })
 			require.Equal(t, n+1, strings.Count(log.String(), "went back to an earlier state"))
 			require.NoError(t, d.Ping(t.Context()))
 		}

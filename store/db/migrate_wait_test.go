@@ -21,8 +21,8 @@ import (
 // ends when it is told to.
 func TestAWaitForAMigrationIsTold(t *testing.T) {
 	db.TellWaitsAfter(50 * time.Millisecond)
-	storetest.EachAlone(t, func(t *testing.T, e storetest.Engine) {
-		url := e.Blank(t)
+	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
+		url := e.BlankURL(t)
 		holder := "host-17-0a"
 		var release func()
 		switch e.Name {
@@ -49,8 +49,8 @@ func TestAWaitForAMigrationIsTold(t *testing.T) {
 				require.NoError(t, err)
 			}
 		}
-		open := func(ctx context.Context) (*storetest.Log, chan error) {
-			log, done := &storetest.Log{}, make(chan error, 1)
+		open := func(ctx context.Context) (*storetest.LogBuffer, chan error) {
+			log, done := &storetest.LogBuffer{}, make(chan error, 1)
 			go func() {
 				d, err := db.Open(ctx, db.Config{URL: url, Synchronous: "OFF", Log: slog.New(slog.NewTextHandler(log, nil))})
 				if err == nil {
@@ -64,7 +64,7 @@ func TestAWaitForAMigrationIsTold(t *testing.T) {
 		impatient, stop := context.WithCancel(t.Context())
 		log, done := open(t.Context())
 		_, given := open(impatient)
-		storetest.Soon(t, true, func() bool {
+		storetest.Eventually(t, true, func() bool {
 			return strings.Contains(log.String(), "waits for another process to migrate the database")
 		})
 		require.Contains(t, log.String(), holder)

@@ -22,7 +22,7 @@ import (
 // database is away.
 func TestAWriteWhoseConnectionIsLostIsMadeAgain(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name != "postgres" {
 			t.Skip("a file has no connections to lose")
 		}

@@ -16,7 +16,7 @@ import (
 func TestTheShopHasALineOfEachKind(t *testing.T) {
 	t.Parallel()
 	for _, name := range exchange.KindNames() {
-		require.True(t, slices.ContainsFunc(storetest.Shop(), func(line string) bool {
+		require.True(t, slices.ContainsFunc(storetest.ShopLines(), func(line string) bool {
 			return strings.HasPrefix(line, `{"type":"`+name+`"`)
 		}), "the shop has no %s", name)
 	}

@@ -50,7 +50,7 @@ func enqueue(t *testing.T, s *shop.Store, kind job.JobKind, input any) *job.Job 
 
 func TestJobs(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("a job is done once, with progress", jobDone(e))
 		t.Run("what waits already is not asked for twice", jobCoalesced(e))
 		t.Run("a job that fails says why, and only what is the caller's business", jobFailed(e))
@@ -66,9 +66,9 @@ func TestJobs(t *testing.T) {
 	})
 }
 
-func jobDone(e storetest.Engine) func(*testing.T) {
+func jobDone(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t, storetest.At(storetest.NewClock(noon)))
+		s := e.Open(t, storetest.WithClock(storetest.NewClock(noon)))
 		s.SetWork("count", func(_ context.Context, _ *job.Job, progress func(done, total int)) (any, error) {
 			progress(3, 7)
 			return map[string]int{"n": 7}, nil
@@ -76,7 +76,7 @@ func jobDone(e storetest.Engine) func(*testing.T) {
 		task := enqueue(t, s, "count", 1)
 		require.Equal(t, job.JobQueued, task.State)
 		require.Zero(t, task.StartedAt)
-		storetest.Work(t, s)
+		storetest.RunWorker(t, s)
 		task = reaches(t, s, task.ID, job.JobSucceeded)
 		require.Equal(t, []int{3, 7}, []int{task.Done, task.Total})
 		require.Equal(t, []time.Time{noon, noon, noon}, []time.Time{task.CreatedAt, task.StartedAt, task.FinishedAt})
@@ -91,7 +91,7 @@ func jobDone(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func jobCoalesced(e storetest.Engine) func(*testing.T) {
+func jobCoalesced(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		started, goOn := make(chan struct{}), make(chan struct{})
@@ -104,7 +104,7 @@ func jobCoalesced(e storetest.Engine) func(*testing.T) {
 		require.Equal(t, first.ID, enqueue(t, s, "slow", 1).ID)
 		other := enqueue(t, s, "slow", 2)
 		require.NotEqual(t, first.ID, other.ID)
-		storetest.Work(t, s)
+		storetest.RunWorker(t, s)
 		<-started
 		again := enqueue(t, s, "slow", 1)
 		require.NotEqual(t, first.ID, again.ID, "one that runs may have read the past")
@@ -117,7 +117,7 @@ func jobCoalesced(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func jobFailed(e storetest.Engine) func(*testing.T) {
+func jobFailed(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var log bytes.Buffer
 		s := e.Open(t, func(c *shop.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
@@ -128,7 +128,7 @@ func jobFailed(e storetest.Engine) func(*testing.T) {
 			return nil, fmt.Errorf("wrapped: %w", &store.Error{Code: store.Unprocessable, Detail: "The pattern is too small."})
 		})
 		s.SetWork("panics", func(context.Context, *job.Job, func(done, total int)) (any, error) { panic("secret state") })
-		stop := storetest.Work(t, s)
+		stop := storetest.RunWorker(t, s)
 		for kind, want := range map[job.JobKind]string{
 			"ours": "An internal error has occurred.", "panics": "An internal error has occurred.",
 			"theirs": "The pattern is too small.", "unheard of": "An internal error has occurred.",
@@ -154,7 +154,7 @@ func endless(s *shop.Store) (started chan struct{}) {
 	return started
 }
 
-func jobCanceled(e storetest.Engine) func(*testing.T) {
+func jobCanceled(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		started := endless(s)
@@ -163,7 +163,7 @@ func jobCanceled(e storetest.Engine) func(*testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, job.JobCanceled, canceled.State)
 		require.NotZero(t, canceled.FinishedAt)
-		storetest.Work(t, s)
+		storetest.RunWorker(t, s)
 		running := enqueue(t, s, "long", 2)
 		<-started // the one that was canceled is never begun
 		canceled, err = s.CancelJob(t.Context(), actor, running.ID)
@@ -178,23 +178,23 @@ func jobCanceled(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func jobHandedOn(e storetest.Engine) func(*testing.T) {
+func jobHandedOn(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		started := endless(s)
 		task := enqueue(t, s, "long", 1)
-		stop := storetest.Work(t, s)
+		stop := storetest.RunWorker(t, s)
 		<-started
 		stop()
 		reaches(t, s, task.ID, job.JobQueued)
 		s.SetWork("long", func(context.Context, *job.Job, func(done, total int)) (any, error) { return nil, nil })
-		storetest.Work(t, s)
+		storetest.RunWorker(t, s)
 		reaches(t, s, task.ID, job.JobSucceeded)
 	}
 }
 
 // jobKept has a worker end that did not hear any more that its write was made.
-func jobKept(e storetest.Engine) func(*testing.T) {
+func jobKept(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, writer := e.Open(t), e.SQL(t)
 		ctx, stop := context.WithCancel(t.Context())
@@ -216,7 +216,7 @@ func jobKept(e storetest.Engine) func(*testing.T) {
 		s.Work(ctx)
 		between := reaches(t, s, task.ID, job.JobQueued)
 		require.Equal(t, [2]any{`{"made":5}`, 5}, [2]any{string(between.Result), between.Done})
-		storetest.Work(t, s)
+		storetest.RunWorker(t, s)
 		require.Equal(t, `{"made":5} 5`, <-found)
 		reaches(t, s, task.ID, job.JobSucceeded)
 	}
@@ -225,9 +225,9 @@ func jobKept(e storetest.Engine) func(*testing.T) {
 // jobTakenOver has a worker that does not show that it lives lose its job. It
 // does not get it back: what it says of its end does not count. A clock that is
 // ahead takes nothing from anybody.
-func jobTakenOver(e storetest.Engine) func(*testing.T) {
+func jobTakenOver(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		gone := e.Open(t, storetest.At(storetest.NewClock(noon)))
+		gone := e.Open(t, storetest.WithClock(storetest.NewClock(noon)))
 		started, goOn := make(chan struct{}), make(chan struct{})
 		gone.SetWork("long", func(context.Context, *job.Job, func(done, total int)) (any, error) {
 			close(started)
@@ -235,11 +235,11 @@ func jobTakenOver(e storetest.Engine) func(*testing.T) {
 			return nil, errors.New("too late")
 		})
 		task := enqueue(t, gone, "long", 1)
-		stop := storetest.Work(t, gone)
+		stop := storetest.RunWorker(t, gone)
 		<-started
 		next := e.Open(t, func(c *shop.Config) { c.Clock = storetest.NewClock(time.Now().Add(time.Hour)).Now })
 		next.SetWork("long", func(context.Context, *job.Job, func(done, total int)) (any, error) { return nil, nil })
-		storetest.Work(t, next)
+		storetest.RunWorker(t, next)
 		other := enqueue(t, next, "long", 2)
 		reaches(t, next, other.ID, job.JobSucceeded)
 		reaches(t, next, task.ID, job.JobRunning)
@@ -256,13 +256,13 @@ func jobTakenOver(e storetest.Engine) func(*testing.T) {
 }
 
 // leave has a job's lease end, as that of a worker that stands still.
-func leave(t *testing.T, e storetest.Engine, id string) {
+func leave(t *testing.T, e storetest.Backend, id string) {
 	t.Helper()
 	_, err := e.SQL(t).ExecContext(t.Context(), `UPDATE job SET beat_at = 1 WHERE id = $1`, id)
 	require.NoError(t, err)
 }
 
-func jobsShared(e storetest.Engine) func(*testing.T) {
+func jobsShared(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var mu sync.Mutex
 		ran := map[string]int{}
@@ -278,7 +278,7 @@ func jobsShared(e storetest.Engine) func(*testing.T) {
 				ran[job.ID]++
 				return nil, nil
 			})
-			storetest.Work(t, s)
+			storetest.RunWorker(t, s)
 		}
 		for _, id := range ids {
 			reaches(t, first, id, job.JobSucceeded)
@@ -294,7 +294,7 @@ func jobsShared(e storetest.Engine) func(*testing.T) {
 
 // jobsInTurn has one worker do jobs of two clients, of which one asked for many,
 // and for one that is long.
-func jobsInTurn(e storetest.Engine) func(*testing.T) {
+func jobsInTurn(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		s.SetTurn(20 * time.Millisecond)
@@ -325,7 +325,7 @@ func jobsInTurn(e storetest.Engine) func(*testing.T) {
 			return job
 		}
 		jobs := []*job.Job{ask("a", "long", 0), ask("a", "short", 1), ask("a", "short", 2), ask("b", "short", 3)}
-		storetest.Work(t, s)
+		storetest.RunWorker(t, s)
 		for _, task := range jobs {
 			reaches(t, s, task.ID, job.JobSucceeded)
 		}
@@ -337,7 +337,7 @@ func jobsInTurn(e storetest.Engine) func(*testing.T) {
 }
 
 // jobsFair has two workers, and a client whose jobs are there first.
-func jobsFair(e storetest.Engine) func(*testing.T) {
+func jobsFair(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		started, goOn := make(chan store.Actor), make(chan struct{})
@@ -350,11 +350,11 @@ func jobsFair(e storetest.Engine) func(*testing.T) {
 			_, err := s.Enqueue(t.Context(), "many", "held", n)
 			require.NoError(t, err)
 		}
-		storetest.Work(t, s)
+		storetest.RunWorker(t, s)
 		require.EqualValues(t, "many", <-started)
 		_, err := s.Enqueue(t.Context(), "one", "held", 0)
 		require.NoError(t, err)
-		storetest.Work(t, s)
+		storetest.RunWorker(t, s)
 		require.EqualValues(t, "one", <-started, "who has none that runs comes first")
 		close(goOn)
 		for range 3 {
@@ -363,12 +363,12 @@ func jobsFair(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func jobsForgotten(e storetest.Engine) func(*testing.T) {
+func jobsForgotten(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(noon)
-		s := e.Open(t, storetest.At(clock))
+		s := e.Open(t, storetest.WithClock(clock))
 		s.SetWork("count", func(context.Context, *job.Job, func(done, total int)) (any, error) { return nil, nil })
-		stop := storetest.Work(t, s)
+		stop := storetest.RunWorker(t, s)
 		old := enqueue(t, s, "count", 1)
 		reaches(t, s, old.ID, job.JobSucceeded)
 		stop()
@@ -384,7 +384,7 @@ func jobsForgotten(e storetest.Engine) func(*testing.T) {
 
 // jobPublishes publishes after each of some writes, and tells whether that
 // made a release.
-func jobPublishes(e storetest.Engine) func(*testing.T) {
+func jobPublishes(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := e.Open(t)
 		read := func(text string) {
@@ -392,9 +392,9 @@ func jobPublishes(e storetest.Engine) func(*testing.T) {
 			_, err := s.Import(t.Context(), actor, func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }, exchange.ImportOptions{})
 			require.NoError(t, err)
 		}
-		lines := strings.Join(storetest.Shop(), "\n")
+		lines := strings.Join(storetest.ShopLines(), "\n")
 		read(lines)
-		storetest.Work(t, s)
+		storetest.RunWorker(t, s)
 		publish := func(serve bool) *release.Release {
 			t.Helper()
 			task, err := s.PublishLater(t.Context(), actor, "main", serve)

@@ -53,7 +53,7 @@ func (h *heard) step(line string) any {
 // TestWhatAJobOrASweepLogsIsPartOfIt, so that the line names its trace.
 func TestWhatAJobOrASweepLogsIsPartOfIt(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		log := &heard{Handler: slog.DiscardHandler, steps: map[string]any{}}
 		d := opened(t, e)
 		d.Log = slog.New(log)
@@ -67,8 +67,8 @@ func TestWhatAJobOrASweepLogsIsPartOfIt(t *testing.T) {
 		ctx, stop := context.WithCancel(store.WithObserver(t.Context(), named{}))
 		ended := make(chan struct{})
 		go func() { defer close(ended); s.Work(ctx) }()
-		storetest.Soon(t, any("job catalog_publish"), func() any { return log.step("a job failed") })
-		storetest.Soon(t, any("sweep it"), func() any { return log.step("could not sweep it") })
+		storetest.Eventually(t, any("job catalog_publish"), func() any { return log.step("a job failed") })
+		storetest.Eventually(t, any("sweep it"), func() any { return log.step("could not sweep it") })
 		stop()
 		<-ended
 	})

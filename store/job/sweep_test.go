@@ -19,7 +19,7 @@ import (
 // gone, and shutdown waits for no more than a batch.
 func TestSweeps(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("servers share a sweep", sweepShared(e))
 		t.Run("a sweep whose server is gone is taken over", sweepTakenOver(e))
 		t.Run("a sweep ends with its server, and the next goes on", sweepHandedOn(e))
@@ -29,7 +29,7 @@ func TestSweeps(t *testing.T) {
 }
 
 // opened is a database without a shop.
-func opened(t *testing.T, e storetest.Engine) *db.DB {
+func opened(t *testing.T, e storetest.Backend) *db.DB {
 	t.Helper()
 	d, err := db.Open(t.Context(), db.Config{URL: e.URL(t), Synchronous: "OFF"})
 	require.NoError(t, err)
@@ -49,7 +49,7 @@ func kept(t *testing.T, h *job.House) (leave func()) {
 	return leave
 }
 
-func sweepShared(e storetest.Engine) func(*testing.T) {
+func sweepShared(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var at, most, times atomic.Int64
 		sweep := db.Sweep{Name: "it", Every: time.Hour, Do: func(context.Context) error {
@@ -69,7 +69,7 @@ func sweepShared(e storetest.Engine) func(*testing.T) {
 			}
 			all.Go(func() {
 				defer cancel()
-				storetest.Soon(t, true, func() bool {
+				storetest.Eventually(t, true, func() bool {
 					gauges, err := h.Gauges(ctx)
 					return err == nil && gauges[0].Ended
 				})
@@ -81,7 +81,7 @@ func sweepShared(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func sweepTakenOver(e storetest.Engine) func(*testing.T) {
+func sweepTakenOver(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		lost := make(chan error, 1)
 		gone := job.NewHouse(opened(t, e), []db.Sweep{{Name: "it", Every: time.Hour, Do: func(ctx context.Context) error {
@@ -96,7 +96,7 @@ func sweepTakenOver(e storetest.Engine) func(*testing.T) {
 		}}})
 		kept(t, gone)
 		sql := e.SQL(t)
-		storetest.Soon(t, 1, func() (n int) {
+		storetest.Eventually(t, 1, func() (n int) {
 			require.NoError(t, sql.QueryRow(`SELECT COUNT(*) FROM sweep WHERE worker <> ''`).Scan(&n))
 			return n
 		})
@@ -114,7 +114,7 @@ func sweepTakenOver(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func sweepHandedOn(e storetest.Engine) func(*testing.T) {
+func sweepHandedOn(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		d := opened(t, e)
 		begun := make(chan struct{}, 1)
@@ -143,7 +143,7 @@ func sweepHandedOn(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func sweepSoon(e storetest.Engine) func(*testing.T) {
+func sweepSoon(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var times atomic.Int64
 		h := job.NewHouse(opened(t, e), []db.Sweep{{Name: "it", Every: time.Hour, Do: func(context.Context) error {
@@ -151,15 +151,15 @@ func sweepSoon(e storetest.Engine) func(*testing.T) {
 			return nil
 		}}})
 		kept(t, h)
-		storetest.Soon(t, 1, func() int64 { return times.Load() })
+		storetest.Eventually(t, 1, func() int64 { return times.Load() })
 		h.Soon("it")
-		storetest.Soon(t, 2, func() int64 { return times.Load() })
+		storetest.Eventually(t, 2, func() int64 { return times.Load() })
 	}
 }
 
 // sweepAside has a sweep wait for a table that somebody holds, of a server with
 // one connection to read by, and one to write.
-func sweepAside(e storetest.Engine) func(*testing.T) {
+func sweepAside(e storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		if e.Name == "sqlite" {
 			t.Skip("nobody else holds a file's tables")
@@ -192,7 +192,7 @@ func sweepAside(e storetest.Engine) func(*testing.T) {
 				ended <- err
 				return err
 			}}}))
-			storetest.Soon(t, 1, func() (waiting int) {
+			storetest.Eventually(t, 1, func() (waiting int) {
 				require.NoError(t, e.SQL(t).QueryRow(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting))
 				return waiting
 			})

@@ -29,14 +29,14 @@ const (
 
 func TestWhatReleasesAreMadeLikeHasItsFormat(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name != "sqlite" {
 			t.Skip("both engines are given the same rows")
 		}
 		clock := storetest.NewClock(time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC))
-		s := e.Open(t, storetest.At(clock))
+		s := e.Open(t, storetest.WithClock(clock))
 		_, err := s.Import(t.Context(), "test", func() (io.ReadCloser, error) {
-			return io.NopCloser(strings.NewReader(strings.Join(storetest.Shop(), "\n"))), nil
+			return io.NopCloser(strings.NewReader(strings.Join(storetest.ShopLines(), "\n"))), nil
 		}, exchange.ImportOptions{})
 		require.NoError(t, err)
 		_, err = s.Publish(t.Context(), "test", "main", nil)

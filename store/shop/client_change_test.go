@@ -31,9 +31,9 @@ func known(t *testing.T, s *shop.Store, id, secret string) bool {
 
 func TestRotateClientSecret(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		clock := storetest.NewClock(newYear)
-		s := e.Open(t, storetest.At(clock))
+		s := e.Open(t, storetest.WithClock(clock))
 		client, first, err := s.CreateClient(t.Context(), "command:test", "till", access.Scopes())
 		require.NoError(t, err)
 		require.Equal(t, store.Actor("command:test"), client.ChangedBy)
@@ -79,9 +79,9 @@ func TestRotateClientSecret(t *testing.T) {
 
 func TestRevokeClient(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		clock := storetest.NewClock(newYear)
-		at := storetest.At(clock)
+		at := storetest.WithClock(clock)
 		here, there := e.Open(t, at), e.Open(t, at)
 		client, first, err := here.CreateClient(t.Context(), "command:test", "till", access.Scopes())
 		require.NoError(t, err)
@@ -106,7 +106,7 @@ func TestRevokeClient(t *testing.T) {
 		gone, err := here.ClientRevoked(t.Context(), client.ID)
 		require.NoError(t, err)
 		require.True(t, gone, "the server that did it knows at once")
-		storetest.Soon(t, true, func() bool {
+		storetest.Eventually(t, true, func() bool {
 			gone, err := there.ClientRevoked(t.Context(), client.ID)
 			return err == nil && gone
 		}, "the others soon")
@@ -128,9 +128,9 @@ func TestRevokeClient(t *testing.T) {
 
 func TestClients(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		clock := storetest.NewClock(newYear)
-		s := e.Open(t, storetest.At(clock))
+		s := e.Open(t, storetest.WithClock(clock))
 		list, err := s.Clients(t.Context())
 		require.NoError(t, err)
 		require.Empty(t, list)
@@ -151,7 +151,7 @@ func TestClients(t *testing.T) {
 
 func TestWritesToClientsRefuse(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := e.Open(t)
 		client, secret, err := s.CreateClient(t.Context(), "command:test", "till", access.Scopes())
 		require.NoError(t, err)
@@ -173,7 +173,7 @@ func TestWritesToClientsRefuse(t *testing.T) {
 // Whoever rotates at the same time, the secret told last is good.
 func TestRotationsAtOnce(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := e.Open(t)
 		client, _, err := s.CreateClient(t.Context(), "command:test", "till", access.Scopes())
 		require.NoError(t, err)
@@ -199,7 +199,7 @@ func TestRotationsAtOnce(t *testing.T) {
 // What was revoked does not come back by way of a file.
 func TestRevokedClientsInFiles(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := e.Open(t)
 		bring := func(s *shop.Store, text string) {
 			t.Helper()

@@ -14,9 +14,9 @@ import (
 
 func TestCreateClient(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		clock := storetest.NewClock(time.Date(2026, 1, 2, 3, 4, 5, 678_900_000, time.UTC))
-		s := e.Open(t, storetest.At(clock))
+		s := e.Open(t, storetest.WithClock(clock))
 
 		client, secret, err := s.CreateClient(t.Context(), "command:test", "Storefront é", []string{"settings:read", "catalog:read", "settings:read"})
 		require.NoError(t, err)
@@ -54,7 +54,7 @@ func TestCreateClientRefuses(t *testing.T) {
 		{"two scopes in one", "c", []string{"catalog:read catalog:write"}, []string{"scopes.0"}},
 		{"several faults", "", []string{"x"}, []string{"name", "scopes.0"}},
 	}
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := e.Open(t)
 		for _, test := range tests {
 			_, _, err := s.CreateClient(t.Context(), "command:test", test.client, test.scopes)
@@ -74,7 +74,7 @@ func TestCreateClientRefuses(t *testing.T) {
 
 func TestClientNotFound(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := e.Open(t)
 		for _, id := range []string{"", "nobody", "a\x00b", "\xff", strings.Repeat("x", 65)} {
 			_, err := s.Client(t.Context(), id)
@@ -85,7 +85,7 @@ func TestClientNotFound(t *testing.T) {
 
 func TestAuthenticateClient(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := e.Open(t)
 		client, secret, err := s.CreateClient(t.Context(), "command:test", "one", access.Scopes())
 		require.NoError(t, err)

@@ -23,7 +23,7 @@ import (
 // the first, in the same run.
 func BenchmarkCodes(b *testing.B) {
 	const name = `{"type":"promotion","id":"p","name":"P","description":"","promotion_type":"fixed_discount","enabled":true,"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`
-	storetest.EachBench(b, func(b *testing.B, e storetest.Engine) {
+	storetest.EachBackendBenchmark(b, func(b *testing.B, e storetest.Backend) {
 		open := func(b *testing.B) *shop.Store {
 			s := e.Open(b, func(c *shop.Config) { c.Synchronous = "FULL" })
 			_, err := s.Import(b.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(name)), nil }, exchange.ImportOptions{})

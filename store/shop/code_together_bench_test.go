@@ -21,7 +21,7 @@ import (
 // thousand, and make five codes a request, durably. On PostgreSQL it tells how
 // many transactions that takes.
 func BenchmarkCodesTogether(b *testing.B) {
-	storetest.EachBench(b, func(b *testing.B, e storetest.Engine) {
+	storetest.EachBackendBenchmark(b, func(b *testing.B, e storetest.Backend) {
 		s := e.Open(b, func(c *shop.Config) { c.Synchronous = "FULL" })
 		lines := []string{`{"type":"promotion","id":"p","name":"P","description":"","promotion_type":"fixed_discount","enabled":true,"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`}
 		for i := range 1000 {
@@ -72,7 +72,7 @@ func BenchmarkCodesTogether(b *testing.B) {
 
 // transactions is how many were committed, by the next number of one; each that
 // writes takes one.
-func transactions(b *testing.B, e storetest.Engine) (n int64) {
+func transactions(b *testing.B, e storetest.Backend) (n int64) {
 	if e.Name == "postgres" {
 		require.NoError(b, e.SQL(b).QueryRow(`SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT)`).Scan(&n))
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/internal/madeup"
+	"portico/internal/datagen"
 	"portico/store/exchange"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -32,7 +32,7 @@ func BenchmarkImport(b *testing.B) {
 		products = n
 	}
 	var file bytes.Buffer
-	require.NoError(b, madeup.Shop(&file, products, 1))
+	require.NoError(b, datagen.WriteShop(&file, products, 1))
 	useShop(&file, products)
 	run := func(b *testing.B, s *shop.Store) (resources int) {
 		report, err := s.Import(b.Context(), "bench", func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(file.Bytes())), nil }, exchange.ImportOptions{})
@@ -46,7 +46,7 @@ func BenchmarkImport(b *testing.B) {
 		b.ReportMetric(float64(resources)/b.Elapsed().Seconds(), "resources/s")
 		b.ReportMetric(0, "ns/op")
 	}
-	storetest.EachBench(b, func(b *testing.B, e storetest.Engine) {
+	storetest.EachBackendBenchmark(b, func(b *testing.B, e storetest.Backend) {
 		b.Run("new", func(b *testing.B) {
 			resources := 0
 			for b.Loop() {

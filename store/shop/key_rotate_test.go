@@ -26,9 +26,9 @@ func kids(t *testing.T, s *shop.Store, sealer *seal.Sealer) (ids []string) {
 
 func TestRotateSigningKey(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		clock, sealer := storetest.NewClock(newYear), storetest.Sealer(t, 1)
-		s := e.Open(t, storetest.At(clock))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		clock, sealer := storetest.NewClock(newYear), storetest.NewSealer(t, 1)
+		s := e.Open(t, storetest.WithClock(clock))
 		first := kids(t, s, sealer)[0]
 		clock.Advance(time.Hour)
 		before := s.SigningKeysVersion()
@@ -76,24 +76,24 @@ func TestRotateSigningKey(t *testing.T) {
 // A worker drops what is done, without anyone's asking.
 func TestWorkersSweepSigningKeys(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		clock, sealer := storetest.NewClock(newYear), storetest.Sealer(t, 1)
-		s := e.Open(t, storetest.At(clock))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		clock, sealer := storetest.NewClock(newYear), storetest.NewSealer(t, 1)
+		s := e.Open(t, storetest.WithClock(clock))
 		kids(t, s, sealer)
 		clock.Advance(time.Second)
 		second, err := s.RotateSigningKey(t.Context(), "command:test", sealer, 0, false)
 		require.NoError(t, err)
 		clock.Advance(26 * time.Hour)
-		storetest.Work(t, s)
-		storetest.Soon(t, true, func() bool { return len(kids(t, s, sealer)) == 1 })
+		storetest.RunWorker(t, s)
+		storetest.Eventually(t, true, func() bool { return len(kids(t, s, sealer)) == 1 })
 		require.Equal(t, []string{second}, kids(t, s, sealer))
 	})
 }
 
 func TestRotateSigningKeyRefuses(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s, sealer := e.Open(t), storetest.Sealer(t, 1)
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s, sealer := e.Open(t), storetest.NewSealer(t, 1)
 		before := kids(t, s, sealer)
 		for _, test := range []struct {
 			delay     time.Duration
@@ -103,7 +103,7 @@ func TestRotateSigningKeyRefuses(t *testing.T) {
 			require.True(t, store.HasCode(err, store.Unprocessable), "%v", err)
 			require.ErrorContains(t, err, "delay must be")
 		}
-		_, err := s.RotateSigningKey(t.Context(), "command:test", storetest.Sealer(t, 2), 0, false)
+		_, err := s.RotateSigningKey(t.Context(), "command:test", storetest.NewSealer(t, 2), 0, false)
 		require.ErrorIs(t, err, seal.ErrKey, "servers could not open it")
 		require.Equal(t, before, kids(t, s, sealer))
 	})

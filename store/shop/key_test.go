@@ -16,13 +16,13 @@ import (
 
 func TestSigningKeysCreatesTheFirst(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s, sealer := e.Open(t), storetest.Sealer(t, 1)
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s, sealer := e.Open(t), storetest.NewSealer(t, 1)
 		before := s.SigningKeysVersion()
 		keys, err := s.SigningKeys(t.Context(), sealer)
 		require.NoError(t, err)
 		require.Len(t, keys, 1)
-		storetest.Soon(t, true, func() bool { return s.SigningKeysVersion() != before })
+		storetest.Eventually(t, true, func() bool { return s.SigningKeysVersion() != before })
 		require.True(t, ed25519.Verify(keys[0].Public, []byte("m"), ed25519.Sign(keys[0].Private, []byte("m"))))
 
 		again, err := s.SigningKeys(t.Context(), sealer)
@@ -37,7 +37,7 @@ func TestSigningKeysCreatesTheFirst(t *testing.T) {
 }
 
 // addKey adds a signing key as another server would.
-func addKey(t *testing.T, e storetest.Engine, sealer *seal.Sealer, id string, created time.Time) {
+func addKey(t *testing.T, e storetest.Backend, sealer *seal.Sealer, id string, created time.Time) {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
@@ -48,8 +48,8 @@ func addKey(t *testing.T, e storetest.Engine, sealer *seal.Sealer, id string, cr
 
 func TestSigningKeysNewestFirst(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s, sealer := e.Open(t), storetest.Sealer(t, 1)
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s, sealer := e.Open(t), storetest.NewSealer(t, 1)
 		day := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 		addKey(t, e, sealer, "b", day)
 		addKey(t, e, sealer, "newest", day.Add(time.Hour))
@@ -67,8 +67,8 @@ func TestSigningKeysNewestFirst(t *testing.T) {
 
 func TestSigningKeysOfServersThatStartAtOnce(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		sealer := storetest.Sealer(t, 1)
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		sealer := storetest.NewSealer(t, 1)
 		servers := []*shop.Store{e.Open(t), e.Open(t), e.Open(t)}
 		var group sync.WaitGroup
 		failures := make([]error, 4*len(servers))
@@ -100,12 +100,12 @@ func TestSigningKeysOfServersThatStartAtOnce(t *testing.T) {
 
 func TestSigningKeysRefuses(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s, sealer := e.Open(t), storetest.Sealer(t, 1)
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s, sealer := e.Open(t), storetest.NewSealer(t, 1)
 		keys, err := s.SigningKeys(t.Context(), sealer)
 		require.NoError(t, err)
 
-		_, err = s.SigningKeys(t.Context(), storetest.Sealer(t, 2))
+		_, err = s.SigningKeys(t.Context(), storetest.NewSealer(t, 2))
 		require.ErrorIs(t, err, seal.ErrKey)
 		require.ErrorContains(t, err, "signing_key/"+keys[0].ID)
 

@@ -41,7 +41,7 @@ var fill = []string{
 
 func TestNoListReadsOrSortsAWholeTable(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s, db := e.Open(t), e.SQL(t)
 		for _, statement := range fill {
 			run(t, db, statement)
@@ -73,7 +73,7 @@ func TestNoListReadsOrSortsAWholeTable(t *testing.T) {
 // pages before, makes the whole cost its square.
 func TestNoPageOfAPublicationSortsAllThePages(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name != "sqlite" {
 			t.Skip("PostgreSQL plans by how many rows there are, and has the same indexes")
 		}
@@ -82,7 +82,7 @@ func TestNoPageOfAPublicationSortsAllThePages(t *testing.T) {
 		for _, whole := range []bool{false, true, true} {
 			s := e.Open(t, func(config *shop.Config) { config.WholeReleases = whole })
 			_, err := s.Import(t.Context(), "test", func() (io.ReadCloser, error) {
-				return io.NopCloser(strings.NewReader(strings.ReplaceAll(strings.Join(storetest.Shop(), "\n"), "Anvil", "Anvil "+strconv.Itoa(counter.Count())))), nil
+				return io.NopCloser(strings.NewReader(strings.ReplaceAll(strings.Join(storetest.ShopLines(), "\n"), "Anvil", "Anvil "+strconv.Itoa(counter.Count())))), nil
 			}, exchange.ImportOptions{})
 			require.NoError(t, err)
 			_, err = s.Publish(ctx, "test", "main", nil)

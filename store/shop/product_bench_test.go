@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/internal/madeup"
+	"portico/internal/datagen"
 	"portico/store"
 	"portico/store/exchange"
 	"portico/store/index"
@@ -59,7 +59,7 @@ func importShop(b *testing.B, s *shop.Store) {
 	}
 	open := func() (io.ReadCloser, error) {
 		reader, writer := io.Pipe()
-		go func() { writer.CloseWithError(madeup.Shop(writer, products, 1)) }()
+		go func() { writer.CloseWithError(datagen.WriteShop(writer, products, 1)) }()
 		return reader, nil
 	}
 	_, err := s.Import(b.Context(), "bench", open, exchange.ImportOptions{})

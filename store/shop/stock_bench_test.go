@@ -41,9 +41,9 @@ func sell(b *testing.B, products []string, allocate func(product string) error) 
 // and of one product by plain updates, each in a transaction of its own with
 // its line in the ledger, to compare with.
 func BenchmarkSales(b *testing.B) {
-	storetest.EachBench(b, func(b *testing.B, e storetest.Engine) {
+	storetest.EachBackendBenchmark(b, func(b *testing.B, e storetest.Backend) {
 		_, ids := shelf(b, e, 1000)
-		s := e.Live().Open(b, func(config *shop.Config) { config.Synchronous = "FULL" })
+		s := e.WithStockCache().Open(b, func(config *shop.Config) { config.Synchronous = "FULL" })
 		ctx := context.Background()
 		allocate := func(product string) error {
 			_, err := s.TransactStock(ctx, "client:bench", []stock.StockChange{{ProductID: product, Action: stock.StockAllocate, Quantity: 1}})

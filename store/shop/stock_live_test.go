@@ -15,7 +15,7 @@ import (
 )
 
 // shelf is a store with n stock records in memory.
-func shelf(t testing.TB, e storetest.Engine, n int) (s *shop.Store, ids []string) {
+func shelf(t testing.TB, e storetest.Backend, n int) (s *shop.Store, ids []string) {
 	t.Helper()
 	var rows []stock.Stock
 	at := time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
@@ -24,14 +24,14 @@ func shelf(t testing.TB, e storetest.Engine, n int) (s *shop.Store, ids []string
 		rows = append(rows, stock.Stock{ProductID: ids[i], Available: 1 << 30, CreatedAt: at, UpdatedAt: at})
 	}
 	storetest.SeedStock(t, e.SQL(t), rows...)
-	return e.Live().Open(t), ids
+	return e.WithStockCache().Open(t), ids
 }
 
 func TestReadingLiveStockAllocatesForTheAnswerOnly(t *testing.T) {
-	storetest.EachAlone(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		s, ids := shelf(t, e, 200)
 		ctx, limit := context.Background(), 100
-		storetest.Soon(t, true, func() bool {
+		storetest.Eventually(t, true, func() bool {
 			column := testing.AllocsPerRun(10, func() { _, _ = s.StockColumn(ctx, ids[:100]) })
 			page := testing.AllocsPerRun(10, func() { _, _ = s.StockPage(ctx, store.ListQuery{Page: store.Page{First: &limit}}) })
 			return column <= 3 && page <= 6
@@ -40,7 +40,7 @@ func TestReadingLiveStockAllocatesForTheAnswerOnly(t *testing.T) {
 }
 
 func BenchmarkLiveStock(b *testing.B) {
-	storetest.EachBench(b, func(b *testing.B, e storetest.Engine) {
+	storetest.EachBackendBenchmark(b, func(b *testing.B, e storetest.Backend) {
 		s, ids := shelf(b, e, 10_000)
 		ctx := context.Background()
 		for _, n := range []int{25, 100} {

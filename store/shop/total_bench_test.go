@@ -17,9 +17,9 @@ import (
 // BenchmarkTotals has a first page of the codes of a promotion with its total,
 // of a hundred codes and of a million: they cost the same.
 func BenchmarkTotals(b *testing.B) {
-	storetest.EachBench(b, func(b *testing.B, e storetest.Engine) {
+	storetest.EachBackendBenchmark(b, func(b *testing.B, e storetest.Backend) {
 		for _, codes := range []int{100, 1_000_000} {
-			url := e.Another(b)
+			url := e.OtherURL(b)
 			s := e.Open(b, func(c *shop.Config) { c.URL = url })
 			_, err := s.Import(b.Context(), "test", func() (io.ReadCloser, error) {
 				return io.NopCloser(strings.NewReader(`{"type":"promotion","id":"p","name":"P","description":"","promotion_type":"fixed_discount","enabled":true,"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`)), nil

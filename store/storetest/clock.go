@@ -17,9 +17,9 @@ type Clock struct {
 // NewClock returns a clock that shows the given time.
 func NewClock(now time.Time) *Clock { return &Clock{now: now} }
 
-// At has a store go by the clock, and its database too where ages are told: the
+// WithClock has a store go by the clock, and its database too where ages are told: the
 // time of all the world passes.
-func At(clock *Clock) func(*shop.Config) {
+func WithClock(clock *Clock) func(*shop.Config) {
 	return func(config *shop.Config) { config.Clock, config.DatabaseClock = clock.Now, clock.Now }
 }
 

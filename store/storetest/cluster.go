@@ -33,7 +33,7 @@ func NewCluster(t testing.TB) *Cluster {
 	t.Helper()
 	initdb, server, err := findPostgres()
 	if err != nil {
-		Require(t, "postgres", err.Error())
+		SkipMissing(t, "postgres", err.Error())
 	}
 	server, err = filepath.EvalSymlinks(server) // to where its other programs are
 	require.NoError(t, err)
@@ -93,15 +93,15 @@ func (c *Cluster) Start(t testing.TB) {
 func (c *Cluster) Command(program string, args ...string) *exec.Cmd {
 	command := exec.Command(filepath.Join(c.Bin, program), args...)
 	command.Dir = c.dir
-	c.Own(command)
+	c.RunAsOwner(command)
 	return command
 }
 
-// Own has a command run as the server's user, who is never root.
-func (c *Cluster) Own(command *exec.Cmd) { command.SysProcAttr = processAttributes(c.owner) }
+// RunAsOwner has a command run as the server's user, who is never root.
+func (c *Cluster) RunAsOwner(command *exec.Cmd) { command.SysProcAttr = processAttributes(c.owner) }
 
-// Folder is an empty one that the server's user can read.
-func (c *Cluster) Folder(t testing.TB) string {
+// TempDir is an empty one that the server's user can read.
+func (c *Cluster) TempDir(t testing.TB) string {
 	t.Helper()
 	folder, err := os.MkdirTemp(c.dir, "test-*")
 	require.NoError(t, err)
@@ -136,15 +136,15 @@ func (c *Cluster) Promote(t testing.TB) {
 func (c *Cluster) Crash(t testing.TB) {
 	t.Helper()
 	require.NoError(t, c.process.Process.Signal(syscall.SIGQUIT))
-	deadline := time.Now().Add(patience)
-	for Listens(c.Port) {
+	deadline := time.Now().Add(waitTimeout)
+	for IsListening(c.Port) {
 		require.True(t, time.Now().Before(deadline), "it goes on")
 		time.Sleep(10 * time.Millisecond)
 	}
 }
 
-// Listens tells whether somebody listens on a port of this machine.
-func Listens(port string) bool {
+// IsListening tells whether somebody listens on a port of this machine.
+func IsListening(port string) bool {
 	connection, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", port))
 	if err != nil {
 		return false
@@ -153,8 +153,8 @@ func Listens(port string) bool {
 	return true
 }
 
-// Caught tells whether a standby has what the server has now.
-func (c *Cluster) Caught(t testing.TB, standby *Cluster) bool {
+// CaughtUp tells whether a standby has what the server has now.
+func (c *Cluster) CaughtUp(t testing.TB, standby *Cluster) bool {
 	t.Helper()
 	ask := func(of *Cluster, question string) string {
 		out, err := c.Command("psql", "--no-psqlrc", "--tuples-only", "--no-align", "--command="+question, of.URL("postgres", "postgres")).Output()

@@ -30,79 +30,79 @@ import (
 //
 //	func TestMain(m *testing.M) { storetest.Main(m) }
 func Main(m *testing.M) {
-	defer shared.stop()
-	setUp()
+	defer sharedPostgres.stop()
+	setTestFlags()
 	interrupted := make(chan os.Signal, 1)
 	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		fmt.Fprintln(os.Stderr, "storetest: given up on", <-interrupted)
-		shared.stop()
+		sharedPostgres.stop()
 		os.Exit(1)
 	}()
 	m.Run() // testing exits with its code once Main has returned
 }
 
-// SurfaceMain is Main for what stands above the store, which tells the engines
+// APIMain is Main for what stands above the store, which tells the engines
 // not apart: in the short form its tests run on SQLite alone.
-func SurfaceMain(m *testing.M) {
-	surface = true
+func APIMain(m *testing.M) {
+	sqliteOnly = true
 	Main(m)
 }
 
-var surface bool
+var sqliteOnly bool
 
-// Each runs test on every engine, side by side, as the subtests "sqlite" and
+// EachBackend runs test on every engine, side by side, as the subtests "sqlite" and
 // "postgres". The latter is skipped where PostgreSQL cannot be had (Require).
-func Each(t *testing.T, test func(t *testing.T, e Engine)) {
+func EachBackend(t *testing.T, test func(t *testing.T, e Backend)) {
 	t.Helper()
-	each(t, test, (*testing.T).Parallel)
+	eachBackend(t, test, (*testing.T).Parallel)
 }
 
-// EachAlone is Each for tests that measure the whole process: nothing else
+// EachBackendSerial is Each for tests that measure the whole process: nothing else
 // runs meanwhile, as long as the test itself is not parallel.
-func EachAlone(t *testing.T, test func(t *testing.T, e Engine)) {
+func EachBackendSerial(t *testing.T, test func(t *testing.T, e Backend)) {
 	t.Helper()
-	each(t, test, func(*testing.T) {})
+	eachBackend(t, test, func(*testing.T) {})
 }
 
-func each(t *testing.T, test func(t *testing.T, e Engine), begin func(*testing.T)) {
+func eachBackend(t *testing.T, test func(t *testing.T, e Backend), begin func(*testing.T)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
 		begin(t)
-		test(t, newEngine("sqlite", sqliteDatabase))
+		test(t, newBackend("sqlite", sqliteDatabase))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		begin(t)
-		if surface {
-			LongOnly(t, "it stands above the store, whose own tests run on both engines")
+		if sqliteOnly {
+			FullTestsOnly(t, "it stands above the store, whose own tests run on both engines")
 		}
-		err := shared.start()
+		err := sharedPostgres.start()
 		if err != nil && os.Getenv("PORTICO_TEST_POSTGRES") != "" {
 			t.Fatalf("PORTICO_TEST_POSTGRES: %v", err)
 		}
 		if err != nil {
-			Require(t, "postgres", err.Error())
+			SkipMissing(t, "postgres", err.Error())
 		}
-		test(t, newEngine("postgres", shared.database))
+		test(t, newBackend("postgres", sharedPostgres.database))
 	})
 }
 
-// EachBench is Each for benchmarks; PostgreSQL is passed over where it cannot
+// EachBackendBenchmark is Each for benchmarks; PostgreSQL is passed over where it cannot
 // be had.
-func EachBench(b *testing.B, bench func(b *testing.B, e Engine)) {
-	b.Run("sqlite", func(b *testing.B) { bench(b, newEngine("sqlite", sqliteDatabase)) })
+func EachBackendBenchmark(b *testing.B, bench func(b *testing.B, e Backend)) {
+	b.Run("sqlite", func(b *testing.B) { bench(b, newBackend("sqlite", sqliteDatabase)) })
 	b.Run("postgres", func(b *testing.B) {
-		if err := shared.start(); err != nil {
-			Require(b, "postgres", err.Error())
+		if err := sharedPostgres.start(); err != nil {
+			SkipMissing(b, "postgres", err.Error())
 		}
-		bench(b, newEngine("postgres", shared.database))
+		bench(b, newBackend("postgres", sharedPostgres.database))
 	})
 }
 
-// Require gives up a test that needs something this machine has not. It skips
+// SkipMissing gives up a test that needs something this machine has not. It skips
 // the test, or fails it when PORTICO_REQUIRE, a list with commas, holds name:
 // "postgres", "chromium", "node", "graphiql", "genqlient", "modules", "root".
-func Require(t testing.TB, name, reason string) {
+func SkipMissing(t testing.TB, name, reason string) {
 	t.Helper()
 	for required := range strings.SplitSeq(os.Getenv("PORTICO_REQUIRE"), ",") {
 		if strings.TrimSpace(required) == name {
@@ -112,25 +112,25 @@ func Require(t testing.TB, name, reason string) {
 	t.Skipf("skipped for want of %s: %s", name, reason)
 }
 
-// Engine makes databases. Each test and each subtest has one of its own, made
+// Backend makes databases. Each test and each subtest has one of its own, made
 // when it first asks and gone when it ends; asking again in the same test
 // gives the same one.
-type Engine struct {
+type Backend struct {
 	Name string // "sqlite" or "postgres"
 
-	create    func(t testing.TB, schema bool) (url string)
-	databases *sync.Map // testing.TB to URL
-	behind    *sync.Map // a test and a URL to *sql.DB
-	live      bool      // stores keep stock in memory
+	create      func(t testing.TB, schema bool) (url string)
+	databases   *sync.Map // testing.TB to URL
+	connections *sync.Map // a test and a URL to *sql.DB
+	stockCache  bool      // stores keep stock in memory
 }
 
-func newEngine(name string, create func(testing.TB, bool) string) Engine {
-	return Engine{Name: name, create: create, databases: &sync.Map{}, behind: &sync.Map{}}
+func newBackend(name string, create func(testing.TB, bool) string) Backend {
+	return Backend{Name: name, create: create, databases: &sync.Map{}, connections: &sync.Map{}}
 }
 
 // URL is the address of the test's database, which has the schema and no
 // rows. A second store can be opened on it.
-func (e Engine) URL(t testing.TB) string {
+func (e Backend) URL(t testing.TB) string {
 	t.Helper()
 	if url, ok := e.databases.Load(t); ok {
 		return url.(string)
@@ -141,20 +141,20 @@ func (e Engine) URL(t testing.TB) string {
 	return url
 }
 
-// Another is the address of one more database with the schema and no rows.
-func (e Engine) Another(t testing.TB) string {
+// OtherURL is the address of one more database with the schema and no rows.
+func (e Backend) OtherURL(t testing.TB) string {
 	t.Helper()
 	return e.create(t, true)
 }
 
-// Blank is the address of a new database without a schema.
-func (e Engine) Blank(t testing.TB) string {
+// BlankURL is the address of a new database without a schema.
+func (e Backend) BlankURL(t testing.TB) string {
 	t.Helper()
 	return e.create(t, false)
 }
 
-// Sealer seals with a key that is all of one byte.
-func Sealer(t testing.TB, fill byte) *seal.Sealer {
+// NewSealer seals with a key that is all of one byte.
+func NewSealer(t testing.TB, fill byte) *seal.Sealer {
 	t.Helper()
 	sealer, err := seal.New(bytes.Repeat([]byte{fill}, seal.KeySize))
 	require.NoError(t, err)
@@ -163,10 +163,10 @@ func Sealer(t testing.TB, fill byte) *seal.Sealer {
 
 // Open opens a store on the test's database, until the test ends. Writes do
 // not wait for the disk unless an option says so.
-func (e Engine) Open(t testing.TB, options ...func(*shop.Config)) *shop.Store {
+func (e Backend) Open(t testing.TB, options ...func(*shop.Config)) *shop.Store {
 	t.Helper()
-	config := shop.Config{URL: e.URL(t), Synchronous: "OFF", Sealer: Sealer(t, 'k'), Patience: patient}
-	if e.live {
+	config := shop.Config{URL: e.URL(t), Synchronous: "OFF", Sealer: NewSealer(t, 'k'), Patience: testPatience}
+	if e.stockCache {
 		config.StockBytes = 1 << 24
 	}
 	for _, option := range options {
@@ -174,31 +174,31 @@ func (e Engine) Open(t testing.TB, options ...func(*shop.Config)) *shop.Store {
 	}
 	s, err := shop.Open(context.Background(), config)
 	require.NoError(t, err)
-	fresh(t, s)
+	RefreshStock(t, s)
 	t.Cleanup(func() { _ = s.Close() }) // a test that cares has closed it
 	return s
 }
 
-// patient is how long a test's store waits: many tests share the machine, and
+// testPatience is how long a test's store waits: many tests share the machine, and
 // what a server does when it has waited for long has tests of its own.
-var patient = store.Patience{Connection: time.Minute, Read: time.Minute, Write: 2 * time.Minute, Lock: time.Minute, Idle: 30 * time.Second}
+var testPatience = store.Patience{Connection: time.Minute, Read: time.Minute, Write: 2 * time.Minute, Lock: time.Minute, Idle: 30 * time.Second}
 
 // SQL opens the test's database behind the store's back.
-func (e Engine) SQL(t testing.TB) *sql.DB {
+func (e Backend) SQL(t testing.TB) *sql.DB {
 	t.Helper()
 	return e.SQLAt(t, e.URL(t))
 }
 
 // SQLAt opens any database of the engine, once a test: one that asks in a loop
 // would else keep a connection of each turn, until PostgreSQL has no more.
-func (e Engine) SQLAt(t testing.TB, url string) *sql.DB {
+func (e Backend) SQLAt(t testing.TB, url string) *sql.DB {
 	t.Helper()
 	type place struct {
 		t   testing.TB
 		url string
 	}
 	key := place{t, url}
-	if db, ok := e.behind.Load(key); ok {
+	if db, ok := e.connections.Load(key); ok {
 		return db.(*sql.DB)
 	}
 	driver := "pgx"
@@ -207,8 +207,8 @@ func (e Engine) SQLAt(t testing.TB, url string) *sql.DB {
 	}
 	db, err := sql.Open(driver, url)
 	require.NoError(t, err)
-	e.behind.Store(key, db)
-	t.Cleanup(func() { e.behind.Delete(key); _ = db.Close() })
+	e.connections.Store(key, db)
+	t.Cleanup(func() { e.connections.Delete(key); _ = db.Close() })
 	return db
 }
 

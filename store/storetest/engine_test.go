@@ -7,10 +7,10 @@ import (
 )
 
 func TestATestThatAsksInALoopKeepsOneConnectionPool(t *testing.T) {
-	Each(t, func(t *testing.T, e Engine) {
+	EachBackend(t, func(t *testing.T, e Backend) {
 		db := e.SQL(t)
 		require.Same(t, db, e.SQL(t))
-		require.NotSame(t, db, e.SQLAt(t, e.Another(t)))
+		require.NotSame(t, db, e.SQLAt(t, e.OtherURL(t)))
 		t.Run("a test within", func(t *testing.T) { require.NotSame(t, db, e.SQL(t)) })
 		require.NoError(t, db.Ping(), "the one without is open still")
 	})

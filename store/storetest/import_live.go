@@ -1,38 +1,23 @@
 package storetest
 
 import (
-	"errors"
-	"fmt"
-	"io"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"portico/store/exchange"
-	"portico/store/settings"
 	"portico/store/shop"
 	"portico/store/stock"
 )
 
-// ImportLive is the promise about what the service itself writes: an import
-// creates it, and leaves it as it is from then on.
-func ImportLive(t *testing.T, e Engine) {
-	t.Run("stock that was sold of stays as it is", importLeavesStock(e))
-	t.Run("lines of the ledger are left with their balance", importLeavesLedger(e))
-	t.Run("a sale during an import stays", importBesideSales(e))
-	t.Run("an import that ended anywhere is finished by the same file", importLedgerResumed(e))
-	t.Run("settings stay as they were set", importLeavesSettings(e))
-}
-
 // again imports as the command does without flags.
-func again(t *testing.T, s *shop.Store, text string, options ...func(*exchange.ImportOptions)) *exchange.ImportReport {
+func ImportWithOptions(t *testing.T, s *shop.Store, text string, options ...func(*exchange.ImportOptions)) *exchange.ImportReport {
 	t.Helper()
 	var o exchange.ImportOptions
 	for _, option := range options {
 		option(&o)
 	}
-	report, err := s.Import(t.Context(), actor, file(text), o)
+	report, err := s.Import(t.Context(), Actor, Source(text), o)
 	require.NoError(t, err)
 	for kind, n := range report.Left {
 		if n == 0 {
@@ -42,182 +27,15 @@ func again(t *testing.T, s *shop.Store, text string, options ...func(*exchange.I
 	return report
 }
 
-func withStock(o *exchange.ImportOptions)    { o.Stock = true }
-func withSettings(o *exchange.ImportOptions) { o.Settings = true }
-
-func sell(t *testing.T, s *shop.Store, changes ...stock.StockChange) {
+func TransactStock(t *testing.T, s *shop.Store, changes ...stock.StockChange) {
 	t.Helper()
-	_, err := s.TransactStock(t.Context(), actor, changes)
+	_, err := s.TransactStock(t.Context(), Actor, changes)
 	require.NoError(t, err)
 }
 
-func unitsOf(t *testing.T, s *shop.Store, product string) []int {
+func StockUnits(t *testing.T, s *shop.Store, product string) []int {
 	t.Helper()
 	found, err := s.Stock(t.Context(), product)
 	require.NoError(t, err)
 	return []int{found.Available, found.Allocated}
-}
-
-func importLeavesStock(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		s := e.Open(t)
-		text := ndjson(`{"type":"stock","id":"sold","available":4560,"allocated":0,"total":4560}`, `{"type":"stock","id":"calm","available":3,"allocated":0,"total":3}`)
-		require.Equal(t, 2, again(t, s, text).Changed)
-		_, err := s.CreateStock(t.Context(), actor, "empty", 0)
-		require.NoError(t, err)
-		sell(t, s, stock.StockChange{ProductID: "sold", Action: stock.StockAllocate, Quantity: 2})
-		text += ndjson(`{"type":"stock","id":"empty","available":5,"allocated":0,"total":5}`, `{"type":"stock","id":"new","available":1,"allocated":0,"total":1}`)
-		before := exported(t, s)
-
-		report := again(t, s, text)
-		require.Equal(t, []any{1, map[string]int{"stock": 2}}, []any{report.Changed, report.Left})
-		require.Equal(t, []int{4558, 2}, unitsOf(t, s, "sold"))
-		require.Equal(t, []int{0, 0}, unitsOf(t, s, "empty"))
-		require.Equal(t, []int{1, 0}, unitsOf(t, s, "new"))
-		report = again(t, s, before)
-		require.Equal(t, []any{0, map[string]int{}}, []any{report.Changed, report.Left}, "its own export")
-
-		report = again(t, s, text, withStock)
-		require.Equal(t, []any{2, map[string]int{}}, []any{report.Changed, report.Left})
-		require.Equal(t, []int{4560, 0}, unitsOf(t, s, "sold"))
-		require.Equal(t, []int{5, 0}, unitsOf(t, s, "empty"))
-		requireStockKept(t, e.SQL(t))
-	}
-}
-
-func importLeavesLedger(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		s := e.Open(t)
-		for _, product := range []string{"sold", "calm"} {
-			_, err := s.CreateStock(t.Context(), actor, product, 10)
-			require.NoError(t, err)
-			sell(t, s, stock.StockChange{ProductID: product, Action: stock.StockDecrement, Quantity: 1})
-		}
-		old := exported(t, s)
-		other := elsewhere(t, e)
-		require.Empty(t, again(t, other, old).Left)
-		require.Equal(t, old, exported(t, other))
-
-		sell(t, s, stock.StockChange{ProductID: "sold", Action: stock.StockAllocate, Quantity: 4})
-		now := exported(t, s)
-		report := again(t, s, old)
-		require.Equal(t, []any{0, map[string]int{"stock": 1}}, []any{report.Changed, report.Left})
-		require.Equal(t, now, exported(t, s))
-
-		// A file whose balance somebody has changed, and one whose ledger is longer.
-		edited := strings.ReplaceAll(old, `"available":9,"allocated":0,"total":9`, `"available":90,"allocated":0,"total":90`)
-		require.NotEqual(t, old, edited)
-		longer := old + ndjson(`{"type":"stock_transaction","id":"more","product_id":"sold","action":"set","quantity":10,"created_at":"2035-01-01T00:00:00.000Z"}`)
-		require.Equal(t, map[string]int{"stock": 2}, again(t, s, edited).Left)
-		require.Equal(t, map[string]int{"stock": 1, "stock_transaction": 1}, again(t, s, longer).Left)
-		foreign := `{"type":"stock_transaction","id":"foreign","product_id":"sold","action":"decrement","quantity":8,"created_at":"2035-01-01T00:00:00.000Z"}`
-		require.Equal(t, map[string]int{"stock_transaction": 1}, again(t, s, foreign).Left, "which would not fit")
-		require.Equal(t, now, exported(t, s))
-		require.Empty(t, again(t, s, longer, withStock).Left)
-		require.Equal(t, []int{9, 0}, unitsOf(t, s, "sold"))
-		requireStockKept(t, e.SQL(t))
-	}
-}
-
-// importBesideSales sells while a pass of an import begins.
-func importBesideSales(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		seller, s := e.Open(t), e.Open(t)
-		source := elsewhere(t, e)
-		for _, product := range []string{"a", "b"} {
-			_, err := source.CreateStock(t.Context(), actor, product, 10)
-			require.NoError(t, err)
-		}
-		text := exported(t, source)
-		passes := 0
-		open := func() (io.ReadCloser, error) {
-			switch passes++; passes {
-			case 2: // checked
-				_, err := seller.CreateStock(t.Context(), actor, "b", 7)
-				require.NoError(t, err)
-			case 3: // the ledger is written, the balances are not
-				sell(t, seller, stock.StockChange{ProductID: "a", Action: stock.StockAllocate, Quantity: 4})
-			}
-			return file(text)()
-		}
-		_, err := s.Import(t.Context(), actor, open, exchange.ImportOptions{})
-		require.NoError(t, err)
-		require.Equal(t, 3, passes)
-		require.Equal(t, []int{6, 4}, unitsOf(t, seller, "a"))
-		requireStockKept(t, e.SQL(t))
-	}
-}
-
-// importLedgerResumed stops an import of a ledger after each of its writes.
-func importLedgerResumed(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		source := elsewhere(t, e)
-		for i := range 4 {
-			_, err := source.CreateStock(t.Context(), actor, fmt.Sprint("p", i), 100)
-			require.NoError(t, err)
-		}
-		for i := range 12 {
-			sell(t, source, stock.StockChange{ProductID: fmt.Sprint("p", i%4), Action: []stock.StockAction{stock.StockAllocate, stock.StockSet, stock.StockIncrement}[i%3], Quantity: 10 + i})
-		}
-		want := exported(t, source)
-		s := e.Open(t)
-		lines := strings.Count(want, "\n")
-		for stop := lines; stop < 3*lines; stop += 3 { // after the check
-			wipe(t, e.SQL(t))
-			left := stop
-			_, err := s.Import(t.Context(), actor, func() (io.ReadCloser, error) {
-				return &brokenFile{lines: strings.SplitAfter(want, "\n"), left: &left}, nil
-			}, exchange.ImportOptions{Batch: 2, Settings: true})
-			require.ErrorIs(t, err, errBroken)
-			again(t, s, want, withSettings)
-			requireSameFile(t, want, exported(t, s))
-		}
-	}
-}
-
-var errBroken = errors.New("the file cannot be read any further")
-
-// brokenFile is read a line at a time, until so many are read of all that
-// share the number.
-type brokenFile struct {
-	lines []string
-	left  *int
-}
-
-func (f *brokenFile) Read(into []byte) (int, error) {
-	switch {
-	case *f.left == 0:
-		return 0, errBroken
-	case len(f.lines) == 0:
-		return 0, io.EOF
-	}
-	n := copy(into, f.lines[0])
-	if f.lines[0] = f.lines[0][n:]; f.lines[0] == "" {
-		f.lines = f.lines[1:]
-		*f.left--
-	}
-	return n, nil
-}
-
-func (f *brokenFile) Close() error { return nil }
-
-func importLeavesSettings(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		s := e.Open(t)
-		line := `{"type":"settings","page_length":7,"currency":"EUR","locale":"fr"}`
-		report := again(t, s, line)
-		require.Equal(t, []any{1, map[string]int{}}, []any{report.Changed, report.Left}, "nobody had set them")
-		require.Equal(t, []any{0, map[string]int{}}, []any{again(t, s, line).Changed, again(t, s, line).Left})
-		_, err := s.UpdateSettings(t.Context(), actor, settings.SettingsChange{PageLength: ptr(50)})
-		require.NoError(t, err)
-		report = again(t, s, line)
-		require.Equal(t, []any{0, map[string]int{"settings": 1}}, []any{report.Changed, report.Left})
-		kept, err := s.Settings(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, 50, kept.PageLength)
-		require.Equal(t, 1, again(t, s, line, withSettings).Changed)
-		kept, err = s.Settings(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, 7, kept.PageLength)
-	}
 }

@@ -2,264 +2,35 @@ package storetest
 
 import (
 	"context"
-	"fmt"
-	"log/slog"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/exchange"
 	"portico/store/shop"
 )
 
-// Live is an engine whose stores keep all stock in memory.
-func (e Engine) Live() Engine {
-	e.live = true
+// WithStockCache is an engine whose stores keep all stock in memory.
+func (e Backend) WithStockCache() Backend {
+	e.stockCache = true
 	return e
 }
 
-// LiveStock is the promise of stock in memory: everything that holds for stock
-// in the database holds for it, it costs no statement, a server shows its own
-// writes at once, and those of others within a second.
-func LiveStock(t *testing.T, e Engine) {
-	Stocks(t, e.Live())
-	if Long() {
-		Stock(t, e.Live())
-	} else {
-		t.Run("any sequence of batches does what the model does", stockModel(e.Live()))
-	}
-	t.Run("reading it costs no statement", liveStatements(e.Live()))
-	t.Run("a server shows its own write at once", liveOwn(e.Live()))
-	t.Run("a server shows another's write soon", liveOthers(e.Live()))
-	t.Run("an import is shown soon", liveImport(e.Live()))
-	t.Run("what another wrote by a lane that is swept or restored is found again", liveGaps(e.Live()))
-	t.Run("nothing is read from a database that is being restored", liveRestored(e.Live()))
-	t.Run("more than there is room for is read from the database", liveBudget(e))
-	t.Run("stock that no longer fits is told of once, and comes back when it fits", liveRoom(e))
+// fresh has a store see what a test wrote behind its back.
+func RefreshStock(t require.TestingT, s *shop.Store) {
+	require.NoError(t, s.WarmStock(context.Background()))
 }
 
-// fresh has a store see what a test wrote behind its back.
-func fresh(t require.TestingT, s *shop.Store) { require.NoError(t, s.WarmStock(context.Background())) }
-
 // settled is what a product has when all that others wrote is known.
-func settled(t require.TestingT, s *shop.Store, product string) int {
-	fresh(t, s)
-	return available(t, s, product)
+func LatestAvailable(t require.TestingT, s *shop.Store, product string) int {
+	RefreshStock(t, s)
+	return Available(t, s, product)
 }
 
 // statements counts those of a read.
-func statements(t *testing.T, read func(context.Context) error) int {
+func CountStatements(t *testing.T, read func(context.Context) error) int {
 	t.Helper()
 	ctx, counter := store.CountStatements(t.Context())
 	require.NoError(t, read(ctx))
 	return counter.Count()
-}
-
-func liveStatements(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		s := stocked(t, e, 1, "a", "b", "c")
-		for name, read := range map[string]func(context.Context) error{
-			"one":     func(ctx context.Context) error { _, err := s.Stock(ctx, "b"); return err },
-			"several": func(ctx context.Context) error { _, err := s.StocksByID(ctx, []string{"b", "c"}); return err },
-			"a page": func(ctx context.Context) error {
-				slice, err := s.Stocks(ctx, store.ListQuery{})
-				require.NoError(t, err)
-				_, err = slice.Total(ctx)
-				return err
-			},
-			"times": func(ctx context.Context) error { _, _, err := s.StockTimes(ctx); return err },
-		} {
-			Soon(t, true, func() bool { return statements(t, read) == 0 }, name)
-		}
-	}
-}
-
-func liveOwn(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		s := stocked(t, e, 0, "a")
-		for i := range 50 {
-			require.NoError(t, increment(t.Context(), s, "a"))
-			require.Equal(t, i+1, available(t, s, "a"))
-			made, err := s.CreateStock(t.Context(), actor, fmt.Sprintf("n%d", i), i)
-			require.NoError(t, err)
-			require.Equal(t, made, read(t, s, made.ProductID))
-			slice, err := s.Stocks(t.Context(), store.ListQuery{})
-			require.NoError(t, err)
-			total, err := slice.Total(t.Context())
-			require.NoError(t, err)
-			require.Equal(t, i+2, total)
-		}
-	}
-}
-
-func liveOthers(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		s := stocked(t, e, 0, "a")
-		other := e.Open(t)
-		for i := range Pick(3, 30) {
-			require.NoError(t, increment(t.Context(), other, "a"))
-			require.NoError(t, increment(t.Context(), s, "a"))
-			want := 2 * (i + 1)
-			require.Equal(t, want, available(t, s, "a"), "who wrote last knows all before")
-			Soon(t, want, func() int { return available(t, other, "a") })
-		}
-		_, err := other.CreateStock(t.Context(), actor, "b", 7)
-		require.NoError(t, err)
-		Soon(t, 7, func() int {
-			if stock, err := s.Stock(t.Context(), "b"); err == nil {
-				return stock.Available
-			}
-			return -1
-		})
-	}
-}
-
-func liveImport(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		s := stocked(t, e, 5, "a", "b")
-		other := e.Open(t)
-		_, err := other.Import(t.Context(), actor, file(`{"type":"stock","id":"a","available":1,"allocated":2,"total":3}
-{"type":"stock","id":"c","available":9,"allocated":0,"total":9}`), exchange.ImportOptions{Stock: true})
-		require.NoError(t, err)
-		require.Equal(t, 1, available(t, other, "a"), "by the one who imported, at once")
-		Soon(t, 1, func() int { return available(t, s, "a") })
-		Soon(t, 9, func() int { return available(t, s, "c") })
-	}
-}
-
-func liveGaps(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		s, db := stocked(t, e, 0, "a"), e.SQL(t)
-		other := e.Open(t)
-		require.NoError(t, increment(t.Context(), other, "a"))
-		Soon(t, 1, func() int { return available(t, s, "a") })
-		lanes := ` WHERE topic LIKE 'stock/%'`
-		for i, happens := range [][]string{
-			{`UPDATE change SET version = version + 1` + lanes}, // its line was swept
-			{`INSERT INTO stock_change (lane, version, follows, products) SELECT topic, version + 1, version, '*' FROM change` + lanes, `UPDATE change SET version = version + 1` + lanes}, // too many to name
-			{`DELETE FROM stock_change`, `UPDATE change SET version = version - 1` + lanes},                                                                                                // a backup was restored
-			{ // the last write was lost in a failover, and another server wrote since: its line follows what was before
-				`DELETE FROM stock_change`,
-				`INSERT INTO stock_change (lane, version, follows, products) SELECT topic, version + 1000, version - 1, 'b' FROM change` + lanes,
-				`UPDATE change SET version = version + 1000, follows = version - 1` + lanes,
-			},
-			{`DELETE FROM stock_change`, `DELETE FROM change` + lanes}, // of the time before there was stock
-		} {
-			fresh(t, s)
-			inTransaction(t, db, func(run func(query string, args ...any)) {
-				run(`UPDATE stock SET available = $1`, 10+i)
-				for _, query := range happens {
-					run(query)
-				}
-			})
-			Soon(t, 10+i, func() int {
-				stock, err := s.Stock(t.Context(), "a")
-				if err != nil { // while it is not sure
-					requireFault(t, err, store.Unavailable, "", "being replaced or restored")
-					return -1
-				}
-				return stock.Available
-			})
-		}
-	}
-}
-
-func liveBudget(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		stocked(t, e, 3, "a", "b")
-		s := e.Open(t, func(config *shop.Config) { config.StockBytes = 1 })
-		fresh(t, s)
-		one := func(ctx context.Context) error { _, err := s.Stock(ctx, "b"); return err }
-		require.Equal(t, 1, statements(t, one))
-		require.NoError(t, increment(t.Context(), s, "b"))
-		require.Equal(t, 4, available(t, s, "b"))
-	}
-}
-
-// liveRoom takes the stock past its budget, and back.
-func liveRoom(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		var log Log
-		s := e.Open(t, func(config *shop.Config) {
-			config.StockBytes = 66_000 // a block of ids, and eight records
-			config.Log = slog.New(slog.NewTextHandler(&log, nil))
-		})
-		told := func(text string) int { return strings.Count(log.String(), text) }
-		for i := range 20 {
-			_, err := s.CreateStock(t.Context(), actor, fmt.Sprint("p", i), 1)
-			require.NoError(t, err)
-		}
-		Soon(t, true, func() bool { return s.LiveStockStats().Full })
-		fresh(t, s)
-		fresh(t, s)
-		require.Equal(t, 1, told("more memory than --stock-cache-bytes"), "once: %s", log.String())
-		require.Zero(t, s.LiveStockStats().Held)
-		ClearStock(t, e.SQL(t))
-		fresh(t, s)
-		require.False(t, s.LiveStockStats().Full)
-		require.Equal(t, 1, told("fits into --stock-cache-bytes again"))
-		_, err := s.CreateStock(t.Context(), actor, "q", 1)
-		require.NoError(t, err)
-		require.Equal(t, 1, s.LiveStockStats().Held, "it is held again")
-	}
-}
-
-// liveRestored empties the tables and fills them again, one after the other, as
-// a restore does.
-func liveRestored(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		s, db := stocked(t, e, 5, "a"), e.SQL(t)
-		require.NoError(t, increment(t.Context(), s, "a"))
-		run := func(query string) {
-			t.Helper()
-			_, err := db.Exec(query)
-			require.NoError(t, err)
-		}
-		watcher, err := s.WatchStock(t.Context(), []string{"a"})
-		require.NoError(t, err)
-		t.Cleanup(watcher.Close)
-		_, took := watcher.Newest()
-		took()
-		for _, query := range []string{`CREATE TABLE kept AS SELECT * FROM stock`, `CREATE TABLE kept_change AS SELECT * FROM change`,
-			`UPDATE kept SET available = 5, revision = 0`, `UPDATE kept_change SET version = 1`, `DELETE FROM change`, `DELETE FROM stock_change`, `DELETE FROM stock`} {
-			run(query)
-		}
-		in503 := func() bool {
-			_, err := s.Stock(t.Context(), "a")
-			return store.HasCode(err, store.Unavailable)
-		}
-		Soon(t, true, in503)
-		requireFault(t, s.Ping(t.Context()), store.Unavailable, "", "being replaced or restored")
-		requireFault(t, increment(t.Context(), s, "a"), store.Unavailable, "", "being replaced or restored")
-		_, err = s.Settings(t.Context())
-		requireFault(t, err, store.Unavailable, "", "being replaced or restored")
-		run(`INSERT INTO change SELECT * FROM kept_change`)
-		for range 20 { // longer than two reads are apart
-			require.True(t, in503(), "the stock is not there yet")
-			time.Sleep(100 * time.Millisecond)
-		}
-		run(`INSERT INTO stock SELECT * FROM kept`)
-		Soon(t, 5, func() int {
-			stock, err := s.Stock(t.Context(), "a")
-			if err != nil {
-				requireFault(t, err, store.Unavailable, "")
-				return -1
-			}
-			return stock.Available
-		})
-		require.NoError(t, s.Ping(t.Context()))
-		Soon(t, 5, func() int {
-			if stock, _ := watcher.Newest(); stock != nil {
-				return stock.Available
-			}
-			return -1
-		}, "who watches is told, though the revision is lower")
-		require.NoError(t, increment(t.Context(), s, "a"))
-		require.Equal(t, 6, available(t, s, "a"))
-		run(`DROP TABLE kept`)
-		run(`DROP TABLE kept_change`)
-	}
 }

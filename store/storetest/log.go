@@ -5,21 +5,21 @@ import (
 	"sync"
 )
 
-// Log is where a log goes that may be written and read at once.
-type Log struct {
+// LogBuffer is where a log goes that may be written and read at once.
+type LogBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
 // Write implements io.Writer.
-func (l *Log) Write(line []byte) (int, error) {
+func (l *LogBuffer) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.Write(line)
 }
 
 // String is all that was written.
-func (l *Log) String() string {
+func (l *LogBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.String()

@@ -12,37 +12,37 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Long tells whether tests take their long form, with more draws, requests and
+// FullTests tells whether tests take their long form, with more draws, requests and
 // kills: PORTICO_LONG is set to anything but 0. The short form holds the same
 // promises, and is what a person waits for.
-func Long() bool {
+func FullTests() bool {
 	long := os.Getenv("PORTICO_LONG")
 	return long != "" && long != "0"
 }
 
-// Pick is how many draws, requests or kills a test makes, in its short form and
+// QuickOrFull is how many draws, requests or kills a test makes, in its short form and
 // in its long one.
-func Pick(short, long int) int {
-	if Long() {
+func QuickOrFull(short, long int) int {
+	if FullTests() {
 		return long
 	}
 	return short
 }
 
-// LongOnly skips what the short form has in small elsewhere.
-func LongOnly(t testing.TB, reason string) {
+// FullTestsOnly skips what the short form has in small elsewhere.
+func FullTestsOnly(t testing.TB, reason string) {
 	t.Helper()
-	if !Long() {
+	if !FullTests() {
 		t.Skip("of the long form, PORTICO_LONG=1: " + reason)
 	}
 }
 
-// OnceIsEnough skips on any engine but SQLite what costs seconds, and would
+// FullTestsOnlyOnPostgres skips on any engine but SQLite what costs seconds, and would
 // hardly differ there, unless in the long form.
-func OnceIsEnough(t testing.TB, e Engine) {
+func FullTestsOnlyOnPostgres(t testing.TB, e Backend) {
 	t.Helper()
 	if e.Name != "sqlite" {
-		LongOnly(t, "SQLite has it in the short one")
+		FullTestsOnly(t, "SQLite has it in the short one")
 	}
 }
 
@@ -61,26 +61,26 @@ func Seed(t testing.TB, variable string) uint64 {
 }
 
 const (
-	fewChecks  = 20  // draws of a property test in the short form
-	manyChecks = 100 // and in the long one
-	atOnce     = 4   // tests side by side, at least: some wait for a clock or a process
-	garbage    = 400 // GOGC: tests make much that is soon forgotten, and a third of their time went into looking for it
+	quickChecks = 20  // draws of a property test in the short form
+	fullChecks  = 100 // and in the long one
+	minParallel = 4   // tests side by side, at least: some wait for a clock or a process
+	gcPercent   = 400 // GOGC: tests make much that is soon forgotten, and a third of their time went into looking for it
 )
 
-// setUp fits the test process to its work; flags that are given stay as they are.
-func setUp() {
+// setTestFlags fits the test process to its work; flags that are given stay as they are.
+func setTestFlags() {
 	if !flag.Parsed() {
 		flag.Parse()
 	}
-	preset("rapid.checks", Pick(fewChecks, manyChecks))
-	preset("test.parallel", max(atOnce, runtime.GOMAXPROCS(0)))
+	setFlagDefault("rapid.checks", QuickOrFull(quickChecks, fullChecks))
+	setFlagDefault("test.parallel", max(minParallel, runtime.GOMAXPROCS(0)))
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbage)
+		debug.SetGCPercent(gcPercent)
 	}
 }
 
-// preset gives a flag another default.
-func preset(name string, value int) {
+// setFlagDefault gives a flag another default.
+func setFlagDefault(name string, value int) {
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })
 	if given || flag.Lookup(name) == nil {

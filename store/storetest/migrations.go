@@ -1,126 +1,15 @@
 package storetest
 
 import (
-	"context"
 	"database/sql"
-	"strconv"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"portico/store/settings"
-	"portico/store/shop"
-	"portico/store/stock"
 )
 
-// Migrations is the promise of store.Open about the schema.
-func Migrations(t *testing.T, e Engine) {
-	t.Run("four processes open an empty database at once", migrateTogether(e))
-	t.Run("opening again changes nothing", migrateAgain(e))
-	t.Run("what releases show of products is carried over, and lists are counted", migrateRows(e))
-	t.Run("an older binary refuses, says so, and changes nothing", migrateNewer(e))
-	t.Run("an older binary opens a newer schema that still allows it", migrateAllowed(e))
-	t.Run("two versions work on the newer schema side by side", migrateExpanded(e))
-	t.Run("a schema that does not say who may use it is refused", migrateUnsaid(e))
-}
-
-func migrateTogether(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		for range 3 {
-			config := shop.Config{URL: e.Blank(t), Synchronous: "OFF"}
-			var stores [4]*shop.Store
-			var failures [4]error
-			var group sync.WaitGroup
-			for i := range stores {
-				group.Go(func() { stores[i], failures[i] = shop.Open(context.Background(), config) })
-			}
-			group.Wait()
-			for i, s := range stores {
-				require.NoError(t, failures[i])
-				t.Cleanup(func() { _ = s.Close() })
-			}
-			db := e.SQLAt(t, config.URL)
-			SeedStock(t, db, stock.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon})
-			for _, s := range stores {
-				require.NoError(t, increment(t.Context(), s, "a"))
-			}
-			require.Equal(t, 4, available(t, stores[0], "a"))
-			require.Equal(t, "1", value(t, db, `SELECT COUNT(*) FROM settings`))
-		}
-	}
-}
-
 // value is the one value of a query, as text.
-func value(t *testing.T, db *sql.DB, query string) (text string) {
+func QueryText(t *testing.T, db *sql.DB, query string) (text string) {
 	t.Helper()
 	require.NoError(t, db.QueryRow(query).Scan(&text))
 	return text
-}
-
-const (
-	minBinary = `SELECT value FROM store_meta WHERE name = 'min_binary'`
-	migrated  = `SELECT COUNT(*) FROM goose_db_version`
-)
-
-func migrateAgain(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		s, db := e.Open(t), e.SQL(t)
-		before := value(t, db, migrated)
-		_, err := s.UpdateSettings(t.Context(), actor, settings.SettingsChange{PageLength: ptr(9)})
-		require.NoError(t, err)
-		require.NoError(t, s.Close())
-		settings, err := e.Open(t).Settings(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, 9, settings.PageLength)
-		require.Equal(t, before, value(t, db, migrated))
-	}
-}
-
-func migrateNewer(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		db := e.SQL(t)
-		known := value(t, db, `SELECT MAX(version_id) FROM goose_db_version`)
-		before := value(t, db, migrated)
-		_, err := db.Exec(`UPDATE store_meta SET value = '99' WHERE name = 'min_binary'`)
-		require.NoError(t, err)
-		for range 2 {
-			_, err = shop.Open(t.Context(), shop.Config{URL: e.URL(t)})
-			require.ErrorContains(t, err, "newer portico")
-			require.ErrorContains(t, err, "version 99")
-			require.ErrorContains(t, err, "knows "+known)
-			require.NotContains(t, err.Error(), "\n", "one message, for the one who reads it at night")
-		}
-		require.Equal(t, "99", value(t, db, minBinary))
-		require.Equal(t, before, value(t, db, migrated))
-	}
-}
-
-// What is there and cannot be read is no empty database.
-func migrateUnsaid(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		db := e.SQL(t)
-		before := value(t, db, migrated)
-		_, err := db.Exec(`DELETE FROM store_meta WHERE name = 'min_binary'`)
-		require.NoError(t, err)
-		_, err = shop.Open(t.Context(), shop.Config{URL: e.URL(t)})
-		require.ErrorContains(t, err, "read the schema's version")
-		require.ErrorIs(t, err, sql.ErrNoRows)
-		require.Equal(t, before, value(t, db, migrated))
-	}
-}
-
-func migrateAllowed(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		db := e.SQL(t)
-		known, err := strconv.Atoi(value(t, db, `SELECT MAX(version_id) FROM goose_db_version`))
-		require.NoError(t, err)
-		_, err = db.Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES ($1, TRUE)`, known+1)
-		require.NoError(t, err)
-		_, err = db.Exec(`CREATE TABLE something_newer (id BIGINT PRIMARY KEY)`)
-		require.NoError(t, err)
-		_, err = e.Open(t).Settings(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, strconv.Itoa(known+1), value(t, db, `SELECT MAX(version_id) FROM goose_db_version`))
-	}
 }

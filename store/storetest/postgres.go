@@ -24,10 +24,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// shared is the PostgreSQL of this test process, started by the first test
+// sharedPostgres is the PostgreSQL of this test process, started by the first test
 // that wants it: the server that PORTICO_TEST_POSTGRES names, or else one of
 // our own from the machine's binaries.
-var shared postgres
+var sharedPostgres postgres
 
 type postgres struct {
 	once     sync.Once
@@ -35,10 +35,10 @@ type postgres struct {
 	address  *url.URL // of a database to give orders in
 	admin    *sql.DB
 	template string // a database with the schema, to be copied
-	pristine pristine
-	used     names  // databases as good as the template
-	strategy string // to copy it by file, which takes a third of the time that going through the log does
-	made     atomic.Int64
+	contents templateContents
+	reusable databasePool // databases as good as the template
+	strategy string       // to copy it by file, which takes a third of the time that going through the log does
+	created  atomic.Int64
 	shutdown func() // ends the server, when it is our own
 }
 
@@ -80,7 +80,7 @@ func (p *postgres) connect() (err error) {
 
 // makeTemplate migrates once what every test's database is a copy of.
 func (p *postgres) makeTemplate() error {
-	name := p.name()
+	name := p.newName()
 	if _, err := p.admin.Exec(`CREATE DATABASE ` + name); err != nil {
 		return err
 	}
@@ -88,12 +88,12 @@ func (p *postgres) makeTemplate() error {
 	if err := migrate(p.urlOf(name)); err != nil {
 		return err
 	}
-	return p.learn()
+	return p.recordTemplate()
 }
 
-// name is a database's name that no other test or process takes.
-func (p *postgres) name() string {
-	return fmt.Sprintf("portico_%d_%d_%d", os.Getpid(), time.Now().UnixNano(), p.made.Add(1))
+// newName is a database's name that no other test or process takes.
+func (p *postgres) newName() string {
+	return fmt.Sprintf("portico_%d_%d_%d", os.Getpid(), time.Now().UnixNano(), p.created.Add(1))
 }
 
 func (p *postgres) urlOf(database string) string {
@@ -111,23 +111,23 @@ func (p *postgres) database(t testing.TB, schema bool) string {
 		t.Cleanup(func() { p.drop(t, name) })
 		return p.urlOf(name)
 	}
-	name, ok := p.used.take()
+	name, ok := p.reusable.take()
 	if !ok {
 		name = p.create(t, p.template)
 	}
 	t.Cleanup(func() {
-		if err := p.renew(name); err != nil {
+		if err := p.reset(name); err != nil {
 			p.drop(t, name)
 			return
 		}
-		p.used.put(name)
+		p.reusable.add(name)
 	})
 	return p.urlOf(name)
 }
 
 func (p *postgres) create(t testing.TB, template string) (name string) {
 	t.Helper()
-	name = p.name()
+	name = p.newName()
 	_, err := p.admin.Exec(`CREATE DATABASE ` + name + ` TEMPLATE ` + template + p.strategy)
 	require.NoError(t, err)
 	return name
@@ -141,7 +141,7 @@ func (p *postgres) drop(t testing.TB, name string) {
 // stop leaves nothing behind. It does nothing when there is no server.
 func (p *postgres) stop() {
 	if p.template != "" && p.shutdown == nil {
-		for name, ok := p.template, true; ok; name, ok = p.used.take() {
+		for name, ok := p.template, true; ok; name, ok = p.reusable.take() {
 			_, _ = p.admin.Exec(`DROP DATABASE ` + name + ` WITH (FORCE)`)
 		}
 	}
@@ -218,7 +218,7 @@ const serverPrefix = "portico-pg-"
 // what the server does. Else it is the temporary directory, or a shorter one
 // where the path of a socket in it would be too long for the kernel.
 func serverRoot() string {
-	if roomInMemory("/dev/shm") {
+	if fitsInMemory("/dev/shm") {
 		return "/dev/shm"
 	}
 	if len(os.TempDir()) > 60 {

@@ -17,44 +17,44 @@ import (
 // second of processor time, more than most tests. Emptying one that a test has
 // used costs a tenth of that.
 
-// pristine is what a database with the schema and no rows of a test's holds.
-type pristine struct {
-	schema string            // schemaOf
+// templateContents is what a database with the schema and no rows of a test's holds.
+type templateContents struct {
+	schema string            // schemaFingerprint
 	rows   map[string]string // by table, what the migrations wrote, as a JSON array; "" for none
 }
 
-// learn reads the template.
-func (p *postgres) learn() error {
+// recordTemplate reads the template.
+func (p *postgres) recordTemplate() error {
 	db, err := sql.Open("pgx", p.urlOf(p.template))
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	if p.pristine.schema, err = schemaOf(db); err != nil {
+	if p.contents.schema, err = schemaFingerprint(db); err != nil {
 		return err
 	}
-	tables, err := texts(db, `SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename`)
+	tables, err := queryTexts(db, `SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename`)
 	if err != nil {
 		return err
 	}
-	p.pristine.rows = map[string]string{}
+	p.contents.rows = map[string]string{}
 	for _, table := range tables {
 		var rows sql.NullString
-		if err := db.QueryRow(`SELECT json_agg(t)::text FROM ` + quoted(table) + ` t`).Scan(&rows); err != nil {
+		if err := db.QueryRow(`SELECT json_agg(t)::text FROM ` + quoteTable(table) + ` t`).Scan(&rows); err != nil {
 			return err
 		}
-		p.pristine.rows[table] = rows.String
+		p.contents.rows[table] = rows.String
 	}
 	return nil
 }
 
-// errChanged refuses a database whose schema a test has changed.
-var errChanged = errors.New("the schema is another one")
+// errSchemaChanged refuses a database whose schema a test has changed.
+var errSchemaChanged = errors.New("the schema is another one")
 
-// renew makes a database that a test has used as good as the template. Whoever
+// reset makes a database that a test has used as good as the template. Whoever
 // is still connected is thrown out. An error leaves it unfit for use.
-func (p *postgres) renew(name string) error {
-	if err := p.throwOut(name); err != nil {
+func (p *postgres) reset(name string) error {
+	if err := p.endConnections(name); err != nil {
 		return err
 	}
 	db, err := sql.Open("pgx", p.urlOf(name))
@@ -63,54 +63,54 @@ func (p *postgres) renew(name string) error {
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	schema, err := schemaOf(db)
+	schema, err := schemaFingerprint(db)
 	if err != nil {
 		return err
 	}
-	if schema != p.pristine.schema {
-		return errChanged
+	if schema != p.contents.schema {
+		return errSchemaChanged
 	}
-	written, err := texts(db, haveFiles, 0)
+	written, err := queryTexts(db, tablesLargerThan, 0)
 	if err != nil {
 		return err
 	}
-	dirty, err := texts(db, p.pristine.differs(true))
+	dirty, err := queryTexts(db, p.contents.differenceQuery(true))
 	if err != nil {
 		return err
 	}
 	for _, table := range written { // whether there are rows would be dearer to ask
-		if p.pristine.rows[table] == "" {
+		if p.contents.rows[table] == "" {
 			dirty = append(dirty, table)
 		}
 	}
 	orders := []string{"SET LOCAL session_replication_role = replica"} // no foreign keys meanwhile
 	for _, table := range dirty {
 		// TRUNCATE would give each table and index a new file, which takes longer.
-		orders = append(orders, `DELETE FROM `+quoted(table))
-		if rows := p.pristine.rows[table]; rows != "" {
+		orders = append(orders, `DELETE FROM `+quoteTable(table))
+		if rows := p.contents.rows[table]; rows != "" {
 			orders = append(orders, fmt.Sprintf(`INSERT INTO %[1]s SELECT * FROM json_populate_recordset(NULL::%[1]s, '%[2]s')`,
-				quoted(table), strings.ReplaceAll(rows, "'", "''")))
+				quoteTable(table), strings.ReplaceAll(rows, "'", "''")))
 		}
 	}
 	if _, err := db.Exec(strings.Join(orders, ";\n")); err != nil { // which is one transaction
 		return err
 	}
-	grown, err := texts(db, haveFiles, manyDead)
+	grown, err := queryTexts(db, tablesLargerThan, vacuumThreshold)
 	if err != nil {
 		return err
 	}
 	orders = nil
 	for _, table := range grown {
-		orders = append(orders, `VACUUM (ANALYZE FALSE, INDEX_CLEANUP ON) `+quoted(table))
+		orders = append(orders, `VACUUM (ANALYZE FALSE, INDEX_CLEANUP ON) `+quoteTable(table))
 	}
-	return inTurn(db, orders)
+	return execAll(db, orders)
 }
 
-// throwOut ends all connections to a database, and returns when they are gone.
+// endConnections ends all connections to a database, and returns when they are gone.
 // The server's own way to wait for that looks ten times a second.
-func (p *postgres) throwOut(name string) error {
+func (p *postgres) endConnections(name string) error {
 	for range 10_000 {
-		ended, err := texts(p.admin, `SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity WHERE datname = $1`, name)
+		ended, err := queryTexts(p.admin, `SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity WHERE datname = $1`, name)
 		if err != nil || len(ended) == 0 {
 			return err
 		}
@@ -119,17 +119,17 @@ func (p *postgres) throwOut(name string) error {
 	return errors.New("connections to " + name + " do not end")
 }
 
-// haveFiles asks for the tables whose rows, living and dead, take more than
+// tablesLargerThan asks for the tables whose rows, living and dead, take more than
 // some bytes.
-const haveFiles = `
+const tablesLargerThan = `
 	SELECT relname FROM pg_class
 	WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND pg_relation_size(oid) > $1`
 
-// manyDead is the size in bytes from which on an emptied table is worth
+// vacuumThreshold is the size in bytes from which on an emptied table is worth
 // clearing of its dead rows.
-const manyDead = 256 << 10
+const vacuumThreshold = 256 << 10
 
-func inTurn(db *sql.DB, orders []string) error {
+func execAll(db *sql.DB, orders []string) error {
 	for _, order := range orders {
 		if _, err := db.Exec(order); err != nil {
 			return err
@@ -138,25 +138,25 @@ func inTurn(db *sql.DB, orders []string) error {
 	return nil
 }
 
-// differs is a statement for the names of the tables that do not hold what the
+// differenceQuery is a statement for the names of the tables that do not hold what the
 // template's do; of those only in which that one has rows, where filled is set.
-func (w pristine) differs(filled bool) string {
+func (w templateContents) differenceQuery(filled bool) string {
 	var parts []string
 	for _, table := range slices.Sorted(maps.Keys(w.rows)) {
 		name := "'" + strings.ReplaceAll(table, "'", "''") + "'"
 		if rows := w.rows[table]; rows != "" {
-			parts = append(parts, fmt.Sprintf(`SELECT %s WHERE (SELECT json_agg(t)::text FROM %s t) IS DISTINCT FROM '%s'`, name, quoted(table), strings.ReplaceAll(rows, "'", "''")))
+			parts = append(parts, fmt.Sprintf(`SELECT %s WHERE (SELECT json_agg(t)::text FROM %s t) IS DISTINCT FROM '%s'`, name, quoteTable(table), strings.ReplaceAll(rows, "'", "''")))
 		} else if !filled {
-			parts = append(parts, fmt.Sprintf(`SELECT %s WHERE EXISTS (SELECT 1 FROM %s)`, name, quoted(table)))
+			parts = append(parts, fmt.Sprintf(`SELECT %s WHERE EXISTS (SELECT 1 FROM %s)`, name, quoteTable(table)))
 		}
 	}
 	return strings.Join(parts, " UNION ALL ")
 }
 
-// schemaOf is a fingerprint of what DDL can change. A database that was copied
+// schemaFingerprint is a fingerprint of what DDL can change. A database that was copied
 // by its files has the rows of the template's catalog, with the transactions
 // that wrote them: whatever was made, changed or dropped since has others.
-func schemaOf(db *sql.DB) (fingerprint string, err error) {
+func schemaFingerprint(db *sql.DB) (fingerprint string, err error) {
 	const firstOwn = 16384 // ids below are PostgreSQL's own
 	written := `(SELECT concat(COUNT(*), '/', SUM(xmin::text::bigint)) FROM `
 	return fingerprint, db.QueryRow(`SELECT concat_ws(' ', `+
@@ -169,7 +169,7 @@ func schemaOf(db *sql.DB) (fingerprint string, err error) {
 		`(SELECT COUNT(*) FROM pg_db_role_setting WHERE setdatabase = (SELECT oid FROM pg_database WHERE datname = current_database())))`, firstOwn).Scan(&fingerprint)
 }
 
-func texts(db *sql.DB, query string, arguments ...any) (list []string, err error) {
+func queryTexts(db *sql.DB, query string, arguments ...any) (list []string, err error) {
 	rows, err := db.Query(query, arguments...)
 	if err != nil {
 		return nil, err
@@ -185,21 +185,21 @@ func texts(db *sql.DB, query string, arguments ...any) (list []string, err error
 	return list, rows.Err()
 }
 
-func quoted(table string) string { return pgx.Identifier{table}.Sanitize() }
+func quoteTable(table string) string { return pgx.Identifier{table}.Sanitize() }
 
-// names is a heap of databases that several tests put on and take from.
-type names struct {
+// databasePool is a heap of databases that several tests put on and take from.
+type databasePool struct {
 	mu   sync.Mutex
 	list []string
 }
 
-func (n *names) put(name string) {
+func (n *databasePool) add(name string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.list = append(n.list, name)
 }
 
-func (n *names) take() (name string, ok bool) {
+func (n *databasePool) take() (name string, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.list) == 0 {

@@ -1,6 +1,8 @@
 package storetest
 
-import "os/exec"
+import (
+	"os/exec"
+)
 
 // EndWithTests has a command, which is not started yet, end when this process
 // dies, where the system can do that.

@@ -18,13 +18,13 @@ func processAttributes(owner *credential) *syscall.SysProcAttr {
 	return attributes
 }
 
-// serverRoom is what a server of the tests may come to need, in bytes.
-const serverRoom = 3 << 30
+// serverBytes is what a server of the tests may come to need, in bytes.
+const serverBytes = 3 << 30
 
-// roomInMemory tells whether a directory of files in memory has room for a
+// fitsInMemory tells whether a directory of files in memory has room for a
 // server, which it takes only as it is used. What test processes left there
 // that ended without a chance to clear up is taken away.
-func roomInMemory(directory string) bool {
+func fitsInMemory(directory string) bool {
 	left, _ := filepath.Glob(filepath.Join(directory, serverPrefix+"*"))
 	for _, path := range left {
 		pid, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(path), serverPrefix), "-")
@@ -33,5 +33,5 @@ func roomInMemory(directory string) bool {
 		}
 	}
 	var room syscall.Statfs_t
-	return syscall.Statfs(directory, &room) == nil && int64(room.Bavail)*room.Bsize >= serverRoom
+	return syscall.Statfs(directory, &room) == nil && int64(room.Bavail)*room.Bsize >= serverBytes
 }

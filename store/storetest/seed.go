@@ -16,15 +16,15 @@ import (
 )
 
 // actor is who writes in these tests.
-const actor store.Actor = "client:test"
+const Actor store.Actor = "client:test"
 
 // noon is when these tests take place, unless a clock moves on.
-var noon = time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
+var Noon = time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
 
 // SeedStock writes stock records as an import does: the rows, a line in the
 // ledger for what each begins with, and the counter. db is Engine.SQL.
 func SeedStock(t require.TestingT, db *sql.DB, rows ...stock.Stock) {
-	inTransaction(t, db, func(run func(query string, args ...any)) {
+	Transact(t, db, func(run func(query string, args ...any)) {
 		for _, row := range rows {
 			run(`INSERT INTO stock (product_id, available, allocated, created_at, updated_at, lines) VALUES ($1, $2, $3, $4, $5, 1)`,
 				row.ProductID, row.Available, row.Allocated, row.CreatedAt.UnixMicro(), row.UpdatedAt.UnixMicro())
@@ -39,14 +39,14 @@ func SeedStock(t require.TestingT, db *sql.DB, rows ...stock.Stock) {
 
 // ClearStock takes every stock record away again, and the ledger.
 func ClearStock(t require.TestingT, db *sql.DB) {
-	inTransaction(t, db, func(run func(query string, args ...any)) {
+	Transact(t, db, func(run func(query string, args ...any)) {
 		run(`DELETE FROM stock`)
 		run(`DELETE FROM stock_transaction`)
 		run(`UPDATE counter SET value = 0 WHERE name = 'stock'`)
 	})
 }
 
-func inTransaction(t require.TestingT, db *sql.DB, do func(run func(query string, args ...any))) {
+func Transact(t require.TestingT, db *sql.DB, do func(run func(query string, args ...any))) {
 	ctx := context.Background()
 	transaction, err := db.BeginTx(ctx, nil)
 	require.NoError(t, err)
@@ -60,32 +60,30 @@ func inTransaction(t require.TestingT, db *sql.DB, do func(run func(query string
 
 // stocked is a store whose clock shows noon, with one record for each
 // product, every one of them with that many units available.
-func stocked(t *testing.T, e Engine, available int, products ...string) *shop.Store {
+func OpenWithStock(t *testing.T, e Backend, available int, products ...string) *shop.Store {
 	t.Helper()
 	var rows []stock.Stock
 	for _, id := range products {
-		rows = append(rows, stock.Stock{ProductID: id, Available: available, CreatedAt: noon, UpdatedAt: noon})
+		rows = append(rows, stock.Stock{ProductID: id, Available: available, CreatedAt: Noon, UpdatedAt: Noon})
 	}
 	SeedStock(t, e.SQL(t), rows...)
-	return e.Open(t, at(NewClock(noon)))
+	return e.Open(t, WithClock(NewClock(Noon)))
 }
 
-func at(clock *Clock) func(*shop.Config) { return At(clock) }
-
 // beside has a store go by a clock of its own, whatever the database's shows.
-func beside(clock *Clock) func(*shop.Config) {
+func WithStoreClock(clock *Clock) func(*shop.Config) {
 	return func(config *shop.Config) { config.Clock = clock.Now }
 }
 
 // available is what a product has; the test fails when it has no record.
-func available(t require.TestingT, s *shop.Store, product string) int {
+func Available(t require.TestingT, s *shop.Store, product string) int {
 	stock, err := s.Stock(context.Background(), product)
 	require.NoError(t, err)
 	return stock.Available
 }
 
 // requireLedger holds every balance against the sum of its ledger.
-func requireLedger(t require.TestingT, db *sql.DB) {
+func RequireLedger(t require.TestingT, db *sql.DB) {
 	rows, err := db.Query(`
 		SELECT stock.product_id, available, allocated,
 		       CAST(SUM(available_delta) AS BIGINT), CAST(SUM(allocated_delta) AS BIGINT)
@@ -107,7 +105,7 @@ func requireLedger(t require.TestingT, db *sql.DB) {
 
 // requireFault holds an error against what its caller may read: the code, the
 // member with dots, and words of the sentence.
-func requireFault(t require.TestingT, err error, code store.Code, member string, words ...string) {
+func RequireError(t require.TestingT, err error, code store.Code, member string, words ...string) {
 	require.Error(t, err)
 	first := store.AsErrors(err)[0]
 	require.Equal(t, code, first.Code, "the code of %q", err)
@@ -117,5 +115,3 @@ func requireFault(t require.TestingT, err error, code store.Code, member string,
 		require.Contains(t, first.Error(), word)
 	}
 }
-
-func ptr[T any](value T) *T { return &value }

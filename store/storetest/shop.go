@@ -8,12 +8,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/internal/madeup"
+	"portico/internal/datagen"
 	"portico/store/exchange"
 	"portico/store/shop"
 )
 
-// Shop is a small shop by hand that has at least one of everything, in the
+// ShopLines is a small shop by hand that has at least one of everything, in the
 // canonical form: Export writes these lines as they stand, in this order. The
 // ids say what a thing is there for.
 //
@@ -23,23 +23,23 @@ import (
 //
 //	workshop ─ tools ─ hand-tools      seasons ─ sale      attic ─ box
 //	         └ paints
-func Shop() []string {
+func ShopLines() []string {
 	var lines []string
-	for line := range strings.Lines(shopFile) {
+	for line := range strings.Lines(ShopFile) {
 		lines = append(lines, strings.TrimSuffix(line, "\n"))
 	}
 	return lines
 }
 
 // The drafts of the shop: nothing of them may ever be published.
-func shopDrafts() (ids, skus []string) {
+func ShopDrafts() (ids, skus []string) {
 	return []string{"drill-draft", "easel-pine-draft"}, []string{"SECRET-DRILL", "SECRET-PINE"}
 }
 
 // lamp is an id that the shop's file spells in upper case.
-const lamp = "c0ffee00-0000-4000-8000-00000000000a"
+const LampID = "c0ffee00-0000-4000-8000-00000000000a"
 
-const shopFile = `{"type":"settings","page_length":25,"currency":"USD","locale":"en"}
+const ShopFile = `{"type":"settings","page_length":25,"currency":"USD","locale":"en"}
 {"type":"file","id":"photo-1","file_name":"anvil.jpg","mime_type":"image/jpeg","public":true,"link":{"href":"https://cdn.example/anvil.jpg"},"meta":{"timestamps":{"created_at":"2023-01-01T00:00:00.000Z"},"dimensions":{"width":640,"height":480}}}
 {"type":"file","id":"photo-2","file_name":"glue <1>.pdf","mime_type":"application/pdf","public":false,"link":{"href":"https://cdn.example/glue?a=1&b=2"},"meta":{"timestamps":{"created_at":"2023-01-02T03:04:05.678Z"}}}
 {"type":"product","id":"anvil","attributes":{"name":"Anvil","sku":"ANVIL","slug":"anvil","status":"live","commodity_type":"physical","description":"Heavy & \"loud\".\nÉtats-Unis 🔨 <b>bold</b>","manufacturer_part_num":"MPN-1","upc_ean":"4006381333931","external_ref":"erp/1","tags":["heavy","iron"],"product_types":["standard"],"base_product":false,"created_at":"2023-01-05T00:00:00.000Z","updated_at":"2024-01-05T00:00:00.000Z"},"relationships":{"main_image":{"data":{"type":"main_image","id":"photo-1"}},"files":{"data":[{"type":"file","id":"photo-1","created_at":"2023-01-05T00:00:00.000Z"},{"type":"file","id":"photo-2"}]}}}
@@ -97,29 +97,29 @@ const shopFile = `{"type":"settings","page_length":25,"currency":"USD","locale":
 `
 
 // generated is a shop that is made up.
-func generated(t require.TestingT, products int, seed uint64) string {
+func GenerateShop(t require.TestingT, products int, seed uint64) string {
 	var file strings.Builder
-	require.NoError(t, madeup.Shop(&file, products, seed))
+	require.NoError(t, datagen.WriteShop(&file, products, seed))
 	return file.String()
 }
 
 // file makes an import read text.
-func file(text string) func() (io.ReadCloser, error) {
+func Source(text string) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
 }
 
 // ndjson puts lines together to a file.
-func ndjson(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
+func JoinLines(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
 
 // imported imports a file, which must be without a fault.
-func imported(t require.TestingT, s *shop.Store, text string) *exchange.ImportReport {
-	report, err := s.Import(context.Background(), actor, file(text), exchange.ImportOptions{Stock: true, Settings: true})
+func Import(t require.TestingT, s *shop.Store, text string) *exchange.ImportReport {
+	report, err := s.Import(context.Background(), Actor, Source(text), exchange.ImportOptions{Stock: true, Settings: true})
 	require.NoError(t, err)
 	return report
 }
 
 // exported is the whole store as a file.
-func exported(t require.TestingT, s *shop.Store) string {
+func Export(t require.TestingT, s *shop.Store) string {
 	var out bytes.Buffer
 	_, err := s.Export(context.Background(), &out, exchange.ExportOptions{WithClients: true})
 	require.NoError(t, err)

@@ -3,35 +3,12 @@ package storetest
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"fmt"
-	"log/slog"
-	"math/rand/v2"
-	"strings"
-	"sync"
-	"sync/atomic"
-	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/exchange"
-	"portico/store/promotion"
-	codex "portico/store/promotion/code"
-	"portico/store/promotion/redeem"
 	"portico/store/shop"
-	"portico/store/stock"
 )
-
-// Totals is the promise that a long list tells its length without counting it,
-// and that what it tells is what there is, at every commit.
-func Totals(t *testing.T, e Engine) {
-	t.Run("a total is read, whatever there is", totalsRead(e))
-	t.Run("some of a list are counted", totalsOfSome(e))
-	t.Run("totals are what is there, whoever writes at once", totalsRaced(e))
-	t.Run("a wrong total is found and mended", totalsMended(e))
-}
 
 // miscounts find what is stored and not what is there, each in one statement,
 // which sees one moment.
@@ -49,7 +26,7 @@ var miscounts = map[string]string{
 }
 
 // requireTotals holds the stored totals against the rows.
-func requireTotals(t require.TestingT, db *sql.DB) {
+func RequireTotals(t require.TestingT, db *sql.DB) {
 	for name, query := range miscounts {
 		var n int
 		require.NoError(t, db.QueryRow(query).Scan(&n))
@@ -57,15 +34,15 @@ func requireTotals(t require.TestingT, db *sql.DB) {
 	}
 }
 
-func codesTotal(t require.TestingT, ctx context.Context, s *shop.Store, id string, codes ...string) int {
-	page, err := s.PromotionCodes(ctx, id, codes, store.Sort{}, store.Page{First: ptr(1)})
+func CodesTotal(t require.TestingT, ctx context.Context, s *shop.Store, id string, codes ...string) int {
+	page, err := s.PromotionCodes(ctx, id, codes, store.Sort{}, store.Page{First: new(1)})
 	require.NoError(t, err)
 	n, err := page.Total(ctx)
 	require.NoError(t, err)
 	return n
 }
 
-func usagesTotal(t require.TestingT, ctx context.Context, s *shop.Store, id string, code *string) int {
+func UsagesTotal(t require.TestingT, ctx context.Context, s *shop.Store, id string, code *string) int {
 	page, err := s.CodeUsages(ctx, id, code, store.ListQuery{})
 	require.NoError(t, err)
 	n, err := page.Total(ctx)
@@ -73,303 +50,10 @@ func usagesTotal(t require.TestingT, ctx context.Context, s *shop.Store, id stri
 	return n
 }
 
-func ledgerTotal(t require.TestingT, ctx context.Context, s *shop.Store, product string, ranges ...store.Range) int {
+func LedgerTotal(t require.TestingT, ctx context.Context, s *shop.Store, product string, ranges ...store.Range) int {
 	page, err := s.StockTransactions(ctx, product, store.ListQuery{Ranges: ranges})
 	require.NoError(t, err)
 	n, err := page.Total(ctx)
 	require.NoError(t, err)
 	return n
-}
-
-// totalsRead looks at the statements of pages with their totals: none of them
-// counts.
-func totalsRead(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		d := newDesk(t, e)
-		made(t, d.Store, "p", noon)
-		require.NoError(t, addCodes(d.Store, "p", make([]string, 300)...))
-		ctx, counter := store.CountStatements(t.Context())
-		require.Equal(t, 300, codesTotal(t, ctx, d.Store, "p"))
-		require.Zero(t, usagesTotal(t, ctx, d.Store, "p", nil))
-		SeedStock(t, d.db, stock.Stock{ProductID: "a", Available: 7, CreatedAt: noon, UpdatedAt: noon})
-		require.Equal(t, 1, ledgerTotal(t, ctx, d.Store, "a"))
-		for _, query := range counter.Queries() {
-			require.NotContains(t, strings.ToUpper(query), "COUNT(")
-		}
-		require.NoError(t, deletePromotion(t.Context(), d, actor, "p"))
-	}
-}
-
-func totalsOfSome(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		d := newDesk(t, e)
-		made(t, d.Store, "p", noon)
-		require.NoError(t, addCodes(d.Store, "p", "A", "B", "C"))
-		require.Equal(t, 2, codesTotal(t, t.Context(), d.Store, "p", "A", "C", "X"))
-		require.Equal(t, 3, codesTotal(t, t.Context(), d.Store, "p"))
-		for _, code := range []string{"A", "A", "B"} {
-			_, err := d.RedeemCode(t.Context(), actor, redeem.CodeUse{Code: code, Units: 1, Reference: store.NewID()})
-			require.NoError(t, err)
-		}
-		require.Equal(t, 2, usagesTotal(t, t.Context(), d.Store, "p", ptr("A")))
-		require.Equal(t, 3, usagesTotal(t, t.Context(), d.Store, "p", nil))
-		SeedStock(t, d.db, stock.Stock{ProductID: "a", Available: 7, CreatedAt: noon, UpdatedAt: noon})
-		d.clock.Advance(time.Hour)
-		require.NoError(t, increment(t.Context(), d.Store, "a"))
-		require.Equal(t, 1, ledgerTotal(t, t.Context(), d.Store, "a", store.Range{Attribute: store.SortCreatedAt, Operator: "gt", Time: noon}))
-		require.Equal(t, 2, ledgerTotal(t, t.Context(), d.Store, "a"))
-		for id, units := range map[string]int{"none": 0, "one": 1, "many": 9} {
-			_, err := d.CreateStock(t.Context(), actor, id, units)
-			require.NoError(t, err)
-			require.Equal(t, min(units, 1), ledgerTotal(t, t.Context(), d.Store, id), "a line for what there is, and none for nothing")
-		}
-	}
-}
-
-// totalsRaced has writers of every kind at once, on two servers that sweep and
-// make codes besides, while somebody looks at the totals again and again.
-func totalsRaced(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		seed := Seed(t, "PORTICO_TOTALS_SEED")
-		clock := NewClock(noon)
-		var told strings.Builder
-		log := slog.New(slog.NewTextHandler(&told, nil))
-		logged := func(config *shop.Config) { config.Log = log }
-		stores := []*shop.Store{e.Open(t, at(clock), shortKept, logged), e.Open(t, at(clock), shortKept, logged)}
-		stop := []func(){Work(t, stores[0]), Work(t, stores[1])}
-		scribble := &scribble{t: t, clock: clock}
-		for _, id := range scribble.promotions() {
-			made(t, stores[0], id, noon)
-		}
-		looking, done := make(chan struct{}), make(chan struct{})
-		go func() {
-			defer close(done)
-			for open := true; open; {
-				requireTotals(&raced{t}, e.SQL(t))
-				select {
-				case <-looking:
-					open = false
-				case <-time.After(5 * time.Millisecond):
-				}
-			}
-		}()
-		var group sync.WaitGroup
-		for writer := range 6 {
-			group.Go(func() {
-				draw := rand.New(rand.NewPCG(seed, uint64(writer)))
-				for range Pick(30, 600) {
-					scribble.write(stores[writer%2], draw)
-				}
-			})
-		}
-		group.Wait()
-		requireTotals(t, e.SQL(t))
-		for _, s := range stores {
-			require.NoError(t, s.Sweep(t.Context()))
-		}
-		for _, end := range stop {
-			end()
-		}
-		close(looking)
-		<-done
-		requireTotals(t, e.SQL(t))
-		require.Greater(t, scribble.made.Load(), int64(Pick(50, 1000)), "most writes are good")
-		for _, id := range scribble.promotions() {
-			_, err := stores[0].Promotion(t.Context(), id)
-			if !store.HasCode(err, store.NotFound) {
-				require.NoError(t, err)
-				require.Equal(t, len(exportedLines(t, stores[0], id)), codesTotal(t, t.Context(), stores[0], id))
-			}
-		}
-		for _, s := range stores {
-			require.NoError(t, s.Close())
-		}
-		require.NotContains(t, told.String(), "mended", "no sweep had to")
-	}
-}
-
-// totalsMended makes every total wrong behind the store's back.
-func totalsMended(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		d := newDesk(t, e)
-		made(t, d.Store, "p", noon)
-		made(t, d.Store, "q", noon)
-		require.NoError(t, addCodes(d.Store, "p", "A", "B", "C"))
-		_, err := d.RedeemCode(t.Context(), actor, redeem.CodeUse{Code: "A", Units: 1, Reference: "order"})
-		require.NoError(t, err)
-		SeedStock(t, d.db, stock.Stock{ProductID: "a", Available: 7, CreatedAt: noon, UpdatedAt: noon}, stock.Stock{ProductID: "b", CreatedAt: noon, UpdatedAt: noon})
-		inTransaction(t, d.db, func(run func(query string, args ...any)) {
-			run(`UPDATE promotion SET codes = codes + 4`)
-			run(`DELETE FROM code_usage_total`)
-			run(`UPDATE stock SET lines = 9 WHERE product_id = 'b'`)
-		})
-		require.Equal(t, []int{7, 4, 0, 9}, []int{codesTotal(t, t.Context(), d.Store, "p"), codesTotal(t, t.Context(), d.Store, "q"),
-			usagesTotal(t, t.Context(), d.Store, "p", nil), ledgerTotal(t, t.Context(), d.Store, "b")})
-		var group sync.WaitGroup
-		for range 3 {
-			group.Go(func() {
-				if err := d.Sweep(t.Context()); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		group.Wait()
-		requireTotals(t, d.db)
-	}
-}
-
-// raced lets require be used beside the test's own goroutine.
-type raced struct{ *testing.T }
-
-func (r *raced) FailNow() { r.Fail() }
-
-func shortKept(config *shop.Config) {
-	keeping(func(r *store.Retention) { r.CodeUsages, r.StockLedger = 2*day, 2*day })(config)
-}
-
-func exportedLines(t *testing.T, s *shop.Store, id string) (codes []string) {
-	require.NoError(t, s.EachPromotionCode(t.Context(), id, func(c *codex.PromotionCode) error {
-		codes = append(codes, c.Code)
-		return nil
-	}))
-	return codes
-}
-
-// scribble is writes at random, most of which are good.
-type scribble struct {
-	t     *testing.T
-	clock *Clock
-	made  atomic.Int64
-}
-
-func (w *scribble) promotions() []string { return []string{"p", "q", "r", "s"} }
-
-// codes are some, of which others may have some.
-func (w *scribble) codes(draw *rand.Rand) (codes []string) {
-	for range 1 + draw.IntN(4) {
-		codes = append(codes, fmt.Sprint("CODE-", draw.IntN(60)))
-	}
-	return store.Unique(codes)
-}
-
-// write makes one write; that it is refused is as good as that it is made.
-func (w *scribble) write(s *shop.Store, draw *rand.Rand) {
-	ctx := context.Background()
-	id, codes := w.promotions()[draw.IntN(4)], w.codes(draw)
-	kind := draw.IntN(16)
-	if draw.IntN(4) == 0 {
-		key := fmt.Sprint("key-", draw.IntN(500))
-		ctx = store.WithIdempotencyKey(ctx, &store.IdempotencyKey{Key: key, Operation: fmt.Sprint(kind), Input: key})
-	}
-	err := w.draw(ctx, s, draw, kind, id, codes)
-	var faults *exchange.ImportFaults
-	switch {
-	case err == nil:
-		w.made.Add(1)
-	case errors.As(err, &faults):
-	case store.HasCode(err, store.NotFound), store.HasCode(err, store.Unprocessable), store.HasCode(err, store.Conflict), store.HasCode(err, store.Invalid), store.HasCode(err, store.RateLimited):
-	default:
-		w.t.Errorf("a writer is told %v", err)
-	}
-}
-
-func (w *scribble) draw(ctx context.Context, s *shop.Store, draw *rand.Rand, kind int, id string, codes []string) error {
-	now := w.clock.Now()
-	switch kind {
-	case 0, 1, 2:
-		return createCodes(ctx, s, id, codes)
-	case 3, 4:
-		return createCodes(ctx, s, id, make([]string, 1+draw.IntN(200)))
-	case 5, 6:
-		_, err := s.DeletePromotionCodes(ctx, actor, id, codes[:1])
-		return err
-	case 7:
-		task, _, err := s.GenerateCodes(ctx, actor, codex.CodeGeneration{PromotionID: id, Count: 1 + draw.IntN(500), Pattern: "J-########"})
-		if err == nil && draw.IntN(3) == 0 {
-			_, _ = s.CancelJob(ctx, actor, task.ID)
-		}
-		return err
-	case 8: // ends, and begins anew, or is automatic, or no more
-		change := promotion.PromotionChange{Start: ptr("2024-01-01"), End: ptr(now.Add(time.Duration(draw.IntN(3)-1) * day).Format(date))}
-		if draw.IntN(2) == 0 {
-			change = promotion.PromotionChange{Automatic: ptr(draw.IntN(2) == 0)}
-		}
-		_, err := s.UpdatePromotion(ctx, actor, id, change, draw.IntN(5) == 0)
-		return err
-	case 9:
-		if draw.IntN(4) == 0 {
-			return deletePromotion(ctx, s, actor, id)
-		}
-		_, err := s.CreatePromotion(ctx, actor, id, percentOff(now))
-		return err
-	case 10:
-		return w.importCodes(ctx, s, draw, id, codes)
-	case 11:
-		return w.importUsages(ctx, s, draw, id, codes)
-	case 12:
-		w.clock.Advance(6 * time.Hour)
-		return s.Sweep(ctx)
-	case 13:
-		return w.stock(ctx, s, draw)
-	default:
-		_, err := s.RedeemCode(ctx, actor, redeem.CodeUse{Code: codes[0], Units: 1, Reference: fmt.Sprint("order-", draw.IntN(1000))})
-		return err
-	}
-}
-
-// importCodes imports codes: some are there, some were another promotion's or
-// had another id, and one may be what cannot be written.
-func (w *scribble) importCodes(ctx context.Context, s *shop.Store, draw *rand.Rand, id string, codes []string) error {
-	lines := []string{promotionLine(id, "")}
-	for _, name := range codes {
-		lines = append(lines, strings.Replace(code(id, name, fmt.Sprintf(`,"used":%d`, draw.IntN(3))), `"id-`, fmt.Sprintf(`"id-%d-`, draw.IntN(2)), 1))
-	}
-	_, err := s.Import(ctx, actor, file(ndjson(lines...)), exchange.ImportOptions{})
-	return err
-}
-
-// importUsages imports uses of codes, some of which are there, perhaps as those
-// of another promotion, and some of references that are taken.
-func (w *scribble) importUsages(ctx context.Context, s *shop.Store, draw *rand.Rand, id string, codes []string) error {
-	lines := []string{promotionLine(id, "")}
-	for _, code := range codes {
-		lines = append(lines, fmt.Sprintf(`{"type":"code_usage","id":"use-%d","promotion_id":%q,"code":%q,"units":1,"reference":"order-%d","created_at":"2024-05-29T00:00:00.000Z"}`,
-			draw.IntN(40), id, code, draw.IntN(100)))
-	}
-	_, err := s.Import(ctx, actor, file(ndjson(lines...)), exchange.ImportOptions{})
-	return err
-}
-
-// stock changes stock of some products, of which there may be too little, or
-// imports lines of the ledger, or a balance.
-func (w *scribble) stock(ctx context.Context, s *shop.Store, draw *rand.Rand) error {
-	product := func() string { return fmt.Sprint("product-", draw.IntN(5)) }
-	switch draw.IntN(6) {
-	case 0:
-		_, err := s.CreateStock(ctx, actor, product(), draw.IntN(2)*draw.IntN(50))
-		return err
-	case 1:
-		line := fmt.Sprintf(`{"type":"stock","id":%q,"available":%[2]d,"allocated":0,"total":%[2]d}`, product(), draw.IntN(50))
-		_, err := s.Import(ctx, actor, file(ndjson(line)), exchange.ImportOptions{})
-		return err
-	case 2:
-		var lines []string
-		for range 3 {
-			lines = append(lines, fmt.Sprintf(`{"type":"stock_transaction","id":"line-%d","product_id":%q,"action":"increment","quantity":1,"created_at":%q}`,
-				draw.IntN(200), product(), store.FormatTime(w.clock.Now())))
-		}
-		_, err := s.Import(ctx, actor, file(ndjson(lines...)), exchange.ImportOptions{})
-		return err
-	}
-	var changes []stock.StockChange
-	for range 1 + draw.IntN(6) {
-		changes = append(changes, stock.StockChange{ProductID: product(), Action: stock.StockActions()[draw.IntN(5)], Quantity: 1 + draw.IntN(9)})
-	}
-	_, err := s.TransactStock(ctx, actor, changes)
-	return err
-}
-
-func createCodes(ctx context.Context, s *shop.Store, id string, codes []string) error {
-	_, _, err := s.CreatePromotionCodes(ctx, actor, id, newCodes(codes...), "")
-	return err
 }

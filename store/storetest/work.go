@@ -7,8 +7,8 @@ import (
 	"portico/store/shop"
 )
 
-// Work runs a store's worker until the test, or stop, ends it.
-func Work(t testing.TB, s *shop.Store) (stop func()) {
+// RunWorker runs a store's worker until the test, or stop, ends it.
+func RunWorker(t testing.TB, s *shop.Store) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); s.Work(ctx) }()

@@ -2,227 +2,31 @@ package storetest
 
 import (
 	"context"
-	"sync"
-	"testing"
-	"time"
 
-	"github.com/stretchr/testify/require"
-
-	"portico/store"
 	"portico/store/shop"
 	"portico/store/stock"
 )
 
-// Writes is the promise of every write: what cancellation and closing do to
-// it. Increments of stock stand for all.
-func Writes(t *testing.T, e Engine) {
-	t.Run("a write whose caller has gone is not made", writeGone(e))
-	t.Run("a write whose caller goes while it waits its turn is not made", writeQueued(e))
-	t.Run("a write whose caller goes at any time is made whole or not at all", writeCancelled(e))
-	t.Run("a read whose caller has gone answers UNAVAILABLE", readCancelled(e))
-	t.Run("a closed store answers UNAVAILABLE", writeClosed(e))
-	t.Run("closing leaves no write without its answer", writeClosing(e))
-	t.Run("a write that the database cannot make is made once it can", writeContended(e))
-	t.Run("a database that goes away answers UNAVAILABLE, and is found again", databaseAway(e))
-	t.Run("a database that cannot be reached answers UNAVAILABLE", databaseBarred(e))
-	t.Run("a file that is replaced is answered from no more, and nothing acknowledged is lost", fileReplaced(e))
-	t.Run("a log that grew beside a long reader is given back", logGivenBack(e))
-	t.Run("the log of a file that was replaced is left to nobody", fileReplacedAtTheEnd(e))
-}
-
-func increment(ctx context.Context, s *shop.Store, products ...string) error {
+func Increment(ctx context.Context, s *shop.Store, products ...string) error {
 	var batch []stock.StockChange
 	for _, product := range products {
 		batch = append(batch, stock.StockChange{ProductID: product, Action: stock.StockIncrement, Quantity: 1})
 	}
-	_, err := s.TransactStock(ctx, actor, batch)
+	_, err := s.TransactStock(ctx, Actor, batch)
 	return err
-}
-
-func writeGone(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		s := stocked(t, e, 0, "a")
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		err := increment(ctx, s, "a")
-		require.ErrorIs(t, err, context.Canceled)
-		requireFault(t, err, store.Unavailable, "", "given up")
-		require.Equal(t, 0, available(t, s, "a"))
-	}
-}
-
-// hold keeps a product's row, and on SQLite the database, from being written
-// until release.
-func hold(t *testing.T, e Engine, product string) (release func()) {
-	t.Helper()
-	transaction, err := e.SQL(t).Begin()
-	require.NoError(t, err)
-	_, err = transaction.Exec(`UPDATE stock SET available = available WHERE product_id = $1`, product)
-	require.NoError(t, err)
-	return func() { require.NoError(t, transaction.Rollback()) }
-}
-
-func writeQueued(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		stocked(t, e, 0, "a", "b")
-		s := e.Open(t, func(config *shop.Config) { config.Readers = 1 }) // PostgreSQL's writes wait for a connection
-		release := hold(t, e, "a")
-		first, queued := make(chan error, 1), make(chan error, 1)
-		go func() { first <- increment(context.Background(), s, "a") }()
-		if e.Name == "postgres" { // SQLite's queue is held as a whole
-			LocksAwaited(t, e, 1)
-		}
-		ctx, cancel := context.WithCancel(context.Background())
-		begun := &asked{Context: ctx, once: make(chan struct{}, 1)}
-		go func() { queued <- increment(begun, s, "b") }()
-		<-begun.once // from now on it waits, or is about to
-		cancel()
-		release()
-		require.NoError(t, <-first)
-		require.ErrorIs(t, <-queued, context.Canceled)
-		require.Equal(t, 1, available(t, s, "a"))
-		require.Equal(t, 0, available(t, s, "b"))
-	}
 }
 
 // asked is a context that tells when its state is first looked at.
-type asked struct {
+type ObservedContext struct {
 	context.Context
-	once chan struct{}
+	Checked chan struct{}
 }
 
-func (a *asked) Err() error {
+func (a *ObservedContext) Err() error {
 	err := a.Context.Err()
 	select {
-	case a.once <- struct{}{}:
+	case a.Checked <- struct{}{}:
 	default:
 	}
 	return err
-}
-
-func writeCancelled(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		s := stocked(t, e, 0, "a", "b")
-		var made int
-		for i := range 200 {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*20*time.Microsecond)
-			err := increment(ctx, s, "b", "a")
-			cancel()
-			if err == nil {
-				made++
-			} else {
-				requireFault(t, err, store.Unavailable, "")
-			}
-		}
-		require.Equal(t, made, available(t, s, "a"), "what was answered is what was written")
-		require.Equal(t, made, available(t, s, "b"))
-		requireLedger(t, e.SQL(t))
-	}
-}
-
-func readCancelled(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		s := stocked(t, e, 0, "a", "b")
-		for i := range 200 {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*5*time.Microsecond)
-			_, err := s.Stocks(ctx, store.ListQuery{})
-			cancel()
-			if err != nil {
-				requireFault(t, err, store.Unavailable, "")
-			}
-		}
-	}
-}
-
-func writeClosed(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		s := stocked(t, e, 0, "a")
-		require.NoError(t, s.Close())
-		require.NoError(t, s.Close(), "closing twice")
-		for range 20 { // a queue takes a write by chance
-			requireFault(t, answered(t, func() error { return increment(t.Context(), s, "a") }), store.Unavailable, "")
-		}
-		for name, read := range map[string]func() error{
-			"Stock":  func() error { _, err := s.Stock(t.Context(), "a"); return err },
-			"Stocks": func() error { _, err := s.Stocks(t.Context(), store.ListQuery{}); return err },
-			"Ping":   func() error { return s.Ping(t.Context()) },
-		} {
-			require.True(t, store.HasCode(read(), store.Unavailable), "%s answers %v", name, read())
-		}
-	}
-}
-
-// answered fails the test when do does not return; the minute is no
-// measurement, only shorter than the test's own deadline.
-func answered(t *testing.T, do func() error) error {
-	t.Helper()
-	done := make(chan error, 1)
-	go func() { done <- do() }()
-	select {
-	case err := <-done:
-		return err
-	case <-time.After(time.Minute):
-		require.FailNow(t, "a write has no answer")
-		return nil
-	}
-}
-
-func writeClosing(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		for i := 0; i < 10 && !t.Failed(); i++ {
-			t.Run("", func(t *testing.T) {
-				stocked(t, e, 0, "a")
-				s := e.Open(t)
-				var group sync.WaitGroup
-				var mu sync.Mutex
-				made := 0
-				for range writers {
-					group.Go(func() {
-						for {
-							err := increment(context.Background(), s, "a")
-							if err != nil {
-								if !store.HasCode(err, store.Unavailable) {
-									t.Errorf("a writer is told %v", err)
-								}
-								return
-							}
-							mu.Lock()
-							made++
-							mu.Unlock()
-						}
-					})
-					group.Go(func() {
-						for {
-							if _, err := s.Stocks(context.Background(), store.ListQuery{}); err != nil {
-								return
-							}
-						}
-					})
-				}
-				Soon(t, true, func() bool { mu.Lock(); defer mu.Unlock(); return made > writers })
-				require.NoError(t, s.Close())
-				require.NoError(t, answered(t, func() error { group.Wait(); return nil }))
-				require.Equal(t, made, available(t, e.Open(t), "a"), "what was answered is what was written")
-				requireLedger(t, e.SQL(t))
-			})
-		}
-	}
-}
-
-func writeContended(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		s := stocked(t, e, 0, "a", "b")
-		release := hold(t, e, "a")
-		done := make(chan error, 3) // fewer than the connections of any pool
-		for range cap(done) {
-			go func() { done <- increment(context.Background(), s, "b", "a") }()
-		}
-		read(t, s, "a") // readers do not wait
-		release()
-		for range cap(done) {
-			require.NoError(t, <-done)
-		}
-		require.Equal(t, cap(done), available(t, s, "a"))
-		requireLedger(t, e.SQL(t))
-	}
 }

@@ -23,9 +23,9 @@ type CodeUse struct {
 // CodeCheck is what a code would do.
 type CodeCheck struct {
 	Refusals     []code.CodeRefusal  // all of them; none when it is good
-	UnitsApplied int                  // uses it would take; 0 when refused
+	UnitsApplied int                 // uses it would take; 0 when refused
 	Code         *code.PromotionCode // nil when unknown
-	Promotion    *rule.Promotion      // nil when unknown
+	Promotion    *rule.Promotion     // nil when unknown
 }
 
 // Valid tells whether nothing stands in its way.

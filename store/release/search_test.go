@@ -1,0 +1,241 @@
+package release_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"portico/store"
+	"portico/store/index"
+	"portico/store/release"
+	"portico/store/shop"
+	"portico/store/storetest"
+)
+
+// searchShop is the shop with products whose texts are hard to find.
+func searchShop() string {
+	product := func(id, name, description, locales string) string {
+		return `{"type":"product","id":"` + id + `","attributes":{"name":"` + name + `","sku":"` + strings.ToUpper(id) + `-12/7","slug":"` + id +
+			`","status":"live","description":"` + description + `","created_at":"2024-01-01T00:00:00Z","updated_at":"2024-01-01T00:00:00Z","locales":{` + locales + `}},"relationships":{}}`
+	}
+	ids := []string{"strasse", "smorgas", "thai", "phone", "hangul", "long", "arabic"}
+	lines := []string{
+		product("strasse", "Straßenkarte", "CRÈME brûlée, naïve façade; œuvre Łódź", `"fr":{"name":"Carte routière","description":"L'été à vélo"}`),
+		product("smorgas", "Smørgås", "Rødgrød med fløde 100% C++ <b>x</b>", ""),
+		product("thai", "Chair", "Plain.", `"th":{"name":"เก้าอี้ไม้","description":"ทำจากไม้สัก"},"zh-Hant":{"name":"木製椅子","description":"堅固耐用"}`),
+		product("phone", "iPhone 手機殼", "ﬁne ①½ ＦＵＬＬ", `"ja":{"name":"コーヒーカップ","description":"ガラス"}`),
+		product("hangul", "한국어 책상", "Ελληνικός ΣΊΣΥΦΟΣ", ""),
+		product("long", "Long", strings.Repeat("x", 100)+" "+strings.Repeat("日", 40), ""),
+		product("arabic", "Arabic", "كُرْسِيّ أحمر שָׁלוֹם", ""),
+	}
+	refs := `{"type":"product","id":"` + strings.Join(ids, `"},{"type":"product","id":"`) + `"}`
+	lines = append(lines, `{"type":"node","id":"words","attributes":{"name":"Words"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"seasons"}},"products":{"data":[`+refs+`]}}}`)
+	return storetest.ShopFile + storetest.JoinLines(lines...)
+}
+
+// TestSearch is the promise of store.NewSearch and of what it finds.
+func TestSearch(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := e.Open(t)
+		storetest.Import(t, s, searchShop())
+		storetest.Publish(t, s, "main")
+		t.Run("words are found as people type them", searchFinds(s))
+		t.Run("scripts without spaces, and signs that are no letters", searchScripts(e))
+		t.Run("a text is held against its bounds", searchBounds)
+		t.Run("whatever is typed is no error but of the bounds", searchAnything(s))
+		t.Run("the better match first", searchRelevance(s))
+		t.Run("a release without an index says so", searchUnindexed(e))
+		t.Run("a release with an index of another form says so, and is published anew", searchOutdated(e))
+	})
+}
+
+func searchFinds(s *shop.Store) func(*testing.T) {
+	return func(t *testing.T) {
+		for _, c := range []struct{ typed, locale, want string }{
+			{"anvil", "", "anvil"},
+			{"ANVIL", "", "anvil"},
+			{"anv", "", "anvil"},                      // the last word begins one
+			{"nvil", "", ""},                          // but is in none
+			{"heavy anv", "", "anvil"},                // every word, of any text
+			{"heav anvil", "", ""},                    // only the last is unfinished
+			{"anvil glue", "", ""},                    // of one product
+			{"etats unis", "", "anvil"},               // without accents
+			{"e\u0301tats", "", "anvil"},              // or with others
+			{"🔨", "", "*"},                            // no letter, no condition
+			{"", "", "*"},                             //
+			{" \t\"' OR * ", "", ""},                  // a word like any other
+			{"NEAR(anvil, 5)", "", ""},                // no syntax
+			{"anvil* AND", "", ""},                    //
+			{"-anvil", "", "anvil"},                   //
+			{"anvil:*", "", "anvil"},                  //
+			{"easel", "", "easel"},                    // its draft child is in no list
+			{"secret", "", ""},                        // of a draft
+			{"sku anvil", "", ""},                     // SKU is no word of the SKU
+			{"strasse", "", "strasse"},                // of its SKU
+			{"straßenk", "", "strasse"},               //
+			{"STRASSENKARTE", "", "strasse"},          //
+			{"strasse 12 7", "", "strasse"},           // a SKU by its parts
+			{"STRASSE-12/7", "", "strasse"},           // and as it is written
+			{"creme brulee", "", "strasse"},           //
+			{"facade naive", "", "strasse"},           //
+			{"oeuvre lodz", "", "strasse"},            //
+			{"smorgas", "", "smorgas"},                //
+			{"rodgrod 100", "", "smorgas"},            //
+			{"c++", "", "chalk smorgas strasse thai"}, // a letter, as a beginning
+			{"carte", "", ""},                         // a language that the shopper does not speak
+			{"carte", "fr", "strasse"},                //
+			{"carte", "fr-CA", "strasse"},             //
+			{"ete velo", "fr", "strasse"},             //
+			{"straßenkarte velo", "fr", "strasse"},    // the base text and the language together
+			{"pinceau", "en, fr;q=0.5", ""},           // which stops at the base language
+			{"ไม้", "th", "thai"},                     // within a run
+			{"เก้าอี้", "th", "thai"},                 //
+			{"เก้าอี้", "", ""},                       //
+			{"ไม้ สัก", "th", "thai"},                 //
+			{"椅", "zh-Hant", "thai"},                  // one character
+			{"子", "zh-Hant", "thai"},                  // the last of a run
+			{"椅子", "zh-TW, zh-Hant", "thai"},          //
+			{"子椅", "zh-Hant", ""},                     //
+			{"筆刷", "zh-Hant", "brush"},                //
+			{"手機", "", "phone"},                       // beside Latin letters
+			{"iphone手機", "", "phone"},                 //
+			{"fine 1½ full", "", "phone"},             // other ways to write the same
+			{"コーヒー", "ja", "phone"},                   //
+			{"ｺｰﾋｰ", "ja", "phone"},                   // half width
+			{"カラス", "ja", ""},                         // voiced is another letter
+			{"책상", "", "hangul"},                      //
+			{"한국", "", "hangul"},                      // a beginning
+			{"국어", "", ""},                            //
+			{"ελληνικοσ σισυφος", "", "hangul"},       // any sigma, no accents
+			{strings.Repeat("x", 100), "", "long"},    // by its beginning
+			{strings.Repeat("x", 40), "", "long"},     //
+			{strings.Repeat("日", 9), "", "long"},      //
+			{"كرسي احمر", "", "arabic"},               // without vowel signs
+			{"שלום", "", "arabic"},                    //
+		} {
+			t.Run(c.typed+" in "+c.locale, func(t *testing.T) {
+				v := storetest.View(t, s, release.ShopperContext{Locale: c.locale})
+				search, err := index.NewSearch(c.typed)
+				require.NoError(t, err)
+				require.Equal(t, c.want == "*", search.Empty())
+				if search.Empty() {
+					return
+				}
+				got := storetest.ProductIDs(t, v, release.ProductQuery{Filter: release.ProductFilter{Searches: []index.Search{search}}, Sort: store.Sort{By: store.SortID}})
+				require.Equal(t, strings.Fields(c.want), got, "%s", search)
+			})
+		}
+	}
+}
+
+func searchBounds(t *testing.T) {
+	for name, c := range map[string]struct {
+		text  string
+		words []string // of the fault; nil when the text is fine
+	}{
+		"200 characters":     {strings.Repeat("é", 200), nil},
+		"201 characters":     {strings.Repeat("é", 201), []string{"201 characters", "at most 200"}},
+		"20 words":           {strings.Repeat("a ", 20), nil},
+		"21 words":           {strings.Repeat("a ", 21), []string{"21 words", "at most 20"}},
+		"one word of 200":    {strings.Repeat("木", 200), nil},
+		"NUL":                {"a\x00b", []string{"without NUL"}},
+		"a stray byte":       {"a\xff", []string{"UTF-8"}},
+		"a lone surrogate":   {"\xed\xa0\x80", []string{"UTF-8"}},
+		"nothing but spaces": {"   ", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := index.NewSearch(c.text)
+			if c.words == nil {
+				require.NoError(t, err)
+				return
+			}
+			storetest.RequireError(t, err, store.Invalid, "filter.search", c.words...)
+		})
+	}
+}
+
+func searchAnything(s *shop.Store) func(*testing.T) {
+	return func(t *testing.T) {
+		v := storetest.View(t, s, release.ShopperContext{Locale: "th, zh-Hant, fr"})
+		rapid.Check(t, func(t *rapid.T) {
+			text := rapid.OneOf(rapid.String(), rapid.StringMatching(`(["*()^:+-]|AND|OR|NOT|NEAR|anvil|é|木|ไ|'|;|--| ){0,12}`)).Draw(t, "text")
+			search, err := index.NewSearch(text)
+			if err != nil {
+				storetest.RequireError(t, err, store.Invalid, "filter.search")
+				return
+			}
+			if !search.Empty() {
+				_, err = v.Products(t.Context(), release.ProductQuery{Filter: release.ProductFilter{Searches: []index.Search{search}}})
+				require.NoError(t, err)
+			}
+		})
+	}
+}
+
+func searchRelevance(s *shop.Store) func(*testing.T) {
+	return func(t *testing.T) {
+		v := storetest.View(t, s, release.ShopperContext{Locale: "fr"})
+		for _, c := range []struct {
+			typed, node string
+			descending  bool
+			want        string
+		}{
+			{"craie", "", false, "chalk"},
+			{"p", "", false, "brush phone thai"},              // Pinceau by name; iPhone is no p, so plain and the SKU PHONE-12/7
+			{"p", "", true, "thai phone brush"},               // the reverse
+			{"c", "tools", false, "chalk"},                    // craie too, by description
+			{"", "tools", false, "chalk anvil kit brush jar"}, // no search: the list's own order
+			{"", "tools", true, "jar brush kit anvil chalk"},
+		} {
+			t.Run(c.typed+" in "+c.node, func(t *testing.T) {
+				search, err := index.NewSearch(c.typed)
+				require.NoError(t, err)
+				query := release.ProductQuery{NodeID: c.node, Sort: store.Sort{By: store.SortRelevance, Descending: c.descending}}
+				if !search.Empty() {
+					query.Filter.Searches = []index.Search{search}
+				}
+				require.Equal(t, strings.Fields(c.want), storetest.ProductIDs(t, v, query))
+			})
+		}
+	}
+}
+
+// searchUnindexed reads a release as an older binary left it.
+func searchUnindexed(e storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		s, db := storetest.OpenPublished(t, e, func(config *shop.Config) { config.NoCache = true }), e.SQL(t)
+		for _, table := range []string{"release_word", "release_facet"} {
+			_, err := db.Exec(`DELETE FROM ` + table)
+			require.NoError(t, err)
+		}
+		v := storetest.View(t, s, release.ShopperContext{})
+		_, err := v.Products(t.Context(), release.ProductQuery{Filter: searching(t, "anvil")})
+		storetest.RequireError(t, err, store.Unprocessable, "", "older version", "publish it anew")
+		_, err = v.Facet(t.Context(), release.FacetQuery{Attribute: "tags", First: 1})
+		storetest.RequireError(t, err, store.Unprocessable, "", "older version", "publish it anew")
+		require.NotEmpty(t, storetest.ProductIDs(t, v, release.ProductQuery{}))
+	}
+}
+
+// searchOutdated reads a release as a binary made it that indexed scripts
+// without spaces in another way.
+func searchOutdated(e storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		storetest.OpenPublished(t, e)
+		db := e.SQL(t)
+		_, err := db.Exec(`UPDATE release SET format = 1`)
+		require.NoError(t, err)
+		elsewhere := e.Open(t, func(config *shop.Config) { config.NoCache = true })
+		v := storetest.View(t, elsewhere, release.ShopperContext{Locale: "zh-Hant"})
+		require.Equal(t, []string{"anvil"}, storetest.ProductIDs(t, v, release.ProductQuery{Filter: searching(t, "anvil")}), "which is indexed as ever")
+		_, err = v.Products(t.Context(), release.ProductQuery{Filter: searching(t, "筆刷")})
+		storetest.RequireError(t, err, store.Unprocessable, "", "older version", "publish it anew")
+		storetest.Publish(t, elsewhere, "main") // though nothing is new
+		now := storetest.View(t, elsewhere, release.ShopperContext{Locale: "zh-Hant"})
+		require.Greater(t, now.Release.ID, v.Release.ID)
+		require.Equal(t, []string{"brush"}, storetest.ProductIDs(t, now, release.ProductQuery{Filter: searching(t, "筆刷")}))
+	}
+}

@@ -1,0 +1,161 @@
+package shop_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/settings"
+	"portico/store/shop"
+	"portico/store/storetest"
+)
+
+// TestSettings is the promise of Store.Settings and Store.UpdateSettings.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		t.Run("a new store has a page length of 25, US dollars and English", func(t *testing.T) {
+			settings, err := e.Open(t).Settings(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, &store.Settings{PageLength: 25, Currency: "USD", Locale: "en"}, settings)
+		})
+		t.Run("a change is seen by the next read, and leaves the other members", settingsReadYourWrites(e))
+		t.Run("a change keeps to the bounds", settingsBounds(e))
+		t.Run("all faults are told at once, and nothing is written", settingsFaults(e))
+		t.Run("a change is seen by another open store", settingsElsewhere(e))
+		t.Run("changes in two stores at once are all seen by both", settingsInTurns(e))
+		t.Run("the page length is that of every list", settingsPageLength(e))
+	})
+}
+
+func settingsReadYourWrites(e storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		for _, c := range []struct {
+			change settings.SettingsChange
+			want   store.Settings
+		}{
+			{settings.SettingsChange{PageLength: new(50)}, store.Settings{PageLength: 50, Currency: "USD", Locale: "en"}},
+			{settings.SettingsChange{Currency: new("EUR")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "en"}},
+			{settings.SettingsChange{Locale: new("fr-CA")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
+			{settings.SettingsChange{}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
+		} {
+			answered, err := s.UpdateSettings(t.Context(), storetest.Actor, c.change)
+			require.NoError(t, err)
+			require.Equal(t, &c.want, answered)
+			read, err := s.Settings(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, &c.want, read)
+		}
+	}
+}
+
+func settingsBounds(e storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		for _, c := range []struct {
+			name   string
+			change settings.SettingsChange
+			member string // at fault; empty when the change is fine
+			words  []string
+		}{
+			{"page length 1", settings.SettingsChange{PageLength: new(1)}, "", nil},
+			{"page length 100", settings.SettingsChange{PageLength: new(100)}, "", nil},
+			{"page length 0", settings.SettingsChange{PageLength: new(0)}, "page_length", []string{"between 1 and 100", "not 0"}},
+			{"page length 101", settings.SettingsChange{PageLength: new(101)}, "page_length", []string{"between 1 and 100", "not 101"}},
+			{"page length -1", settings.SettingsChange{PageLength: new(-1)}, "page_length", []string{"between 1 and 100", "not -1"}},
+			{"currency JPY", settings.SettingsChange{Currency: new("JPY")}, "", nil},
+			{"currency in lower case", settings.SettingsChange{Currency: new("usd")}, "currency", []string{"ISO 4217", `"usd"`}},
+			{"currency by name", settings.SettingsChange{Currency: new("EURO")}, "currency", []string{"ISO 4217", `"EURO"`}},
+			{"no currency", settings.SettingsChange{Currency: new("")}, "currency", []string{"ISO 4217"}},
+			{"currency with NUL", settings.SettingsChange{Currency: new("US\x00")}, "currency", []string{"ISO 4217"}},
+			{"locale de-CH", settings.SettingsChange{Locale: new("de-CH")}, "", nil},
+			{"no locale", settings.SettingsChange{Locale: new("")}, "locale", []string{"BCP 47"}},
+			{"locale that is a sentence", settings.SettingsChange{Locale: new("the English one")}, "locale", []string{"BCP 47", `"the English one"`}},
+			{"locale with NUL", settings.SettingsChange{Locale: new("en\x00")}, "locale", []string{"BCP 47"}},
+			{"locale that is not UTF-8", settings.SettingsChange{Locale: new("e\xff")}, "locale", []string{"BCP 47"}},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				before, err := s.Settings(t.Context())
+				require.NoError(t, err)
+				_, err = s.UpdateSettings(t.Context(), storetest.Actor, c.change)
+				if c.member == "" {
+					require.NoError(t, err)
+					return
+				}
+				storetest.RequireError(t, err, store.Unprocessable, c.member, c.words...)
+				after, err := s.Settings(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, before, after)
+			})
+		}
+	}
+}
+
+func settingsFaults(e storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		s := e.Open(t)
+		_, err := s.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(0), Currency: new("?"), Locale: new("fr")})
+		var members [][]string
+		for _, fault := range store.AsErrors(err) {
+			require.Equal(t, store.Unprocessable, fault.Code)
+			members = append(members, fault.Path)
+		}
+		require.Equal(t, [][]string{{"page_length"}, {"currency"}}, members)
+		settings, err := s.Settings(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, "en", settings.Locale)
+	}
+}
+
+func settingsElsewhere(e storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		here, there := e.Open(t), e.Open(t)
+		for _, length := range []int{3, 4, 5} {
+			_, err := there.Settings(t.Context()) // is kept from now on
+			require.NoError(t, err)
+			_, err = here.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: &length})
+			require.NoError(t, err)
+			storetest.Eventually(t, length, pageLengthOf(t, there))
+		}
+	}
+}
+
+func settingsInTurns(e storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		one, other := e.Open(t), e.Open(t)
+		for i := range 60 {
+			length := i%100 + 1
+			_, err := one.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: &length})
+			require.NoError(t, err)
+			require.Equal(t, length, pageLengthOf(t, one)(), "what was just written")
+			one, other = other, one
+		}
+		want := pageLengthOf(t, other)()
+		storetest.Eventually(t, want, pageLengthOf(t, one))
+		storetest.Eventually(t, want, pageLengthOf(t, other))
+	}
+}
+
+func settingsPageLength(e storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		s := storetest.OpenWithStock(t, e, 1, "a", "b", "c")
+		_, err := s.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(2)})
+		require.NoError(t, err)
+		for name, page := range map[string]store.Page{"no members": {}, "an offset": {Offset: new(0)}} {
+			slice, err := s.Stocks(t.Context(), store.ListQuery{Page: page})
+			require.NoError(t, err)
+			require.Len(t, slice.Items, 2, name)
+			require.Equal(t, 2, slice.Limit, name)
+		}
+	}
+}
+
+func pageLengthOf(t *testing.T, s *shop.Store) func() int {
+	return func() int {
+		settings, err := s.Settings(t.Context())
+		require.NoError(t, err)
+		return settings.PageLength
+	}
+}

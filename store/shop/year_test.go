@@ -1,0 +1,196 @@
+package shop_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/access"
+	"portico/store/job"
+	"portico/store/promotion/code"
+	"portico/store/promotion/redeem"
+	"portico/store/shop"
+	"portico/store/stock"
+	"portico/store/storetest"
+)
+
+// growing are the tables whose rows come with time, and go with it.
+var growing = []string{
+	"stock_transaction", "stock_change", "code_usage", "code_usage_total", "promotion_code", "code_claim", "promotion_purge", "promotion_archive", "idempotency_key", "job", "api_client", "authored_change",
+	"release", "release_row", "release_product", "release_chunk", "release_index", "release_list", "document", "document_hash",
+}
+
+// TestYearOfOrders is the promise that a busy shop does not grow but by what it sells: once
+// as much time has passed as what happened is kept for, each month ends with as
+// many rows as the one before.
+func TestYearOfOrders(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		y := &year{clock: storetest.NewClock(storetest.Noon), draw: rand.New(rand.NewPCG(storetest.Seed(t, "PORTICO_YEAR_SEED"), 1)),
+			products: storetest.QuickOrFull(30, 150), orders: storetest.QuickOrFull(3, 15), every: storetest.QuickOrFull(10, 3), months: storetest.QuickOrFull(4, 12)}
+		storetest.FullTestsOnlyOnPostgres(t, e)
+		if e.Name == "postgres" {
+			y.orders, y.every, y.months = 4, 6, 6
+		}
+		for knob, value := range map[string]*int{"PRODUCTS": &y.products, "ORDERS": &y.orders, "EVERY": &y.every, "MONTHS": &y.months} {
+			if text := os.Getenv("PORTICO_YEAR_" + knob); text != "" {
+				n, err := strconv.Atoi(text)
+				require.NoError(t, err)
+				*value = n
+			}
+		}
+		y.open(t, e)
+		var months []map[string]int
+		for month := range y.months {
+			y.month(t, month)
+			months = append(months, y.measure(t, e))
+			t.Logf("month %d: %v", month+1, months[month])
+		}
+		settled := months[2]
+		for _, name := range append(slices.Clone(growing), "bytes") {
+			most := settled[name]*3/2 + 50 // one month is not as the other
+			for month, rows := range months[3:] {
+				require.LessOrEqual(t, rows[name], most, "%s in month %d, against %d in month 3", name, month+4, settled[name])
+			}
+		}
+		storetest.RequireStockConsistent(t, e.SQL(t))
+		storetest.RequireNoOrphans(t, e.SQL(t))
+		require.Positive(t, settled["stock_transaction"])
+		require.Positive(t, settled["code_usage"])
+	})
+}
+
+// year is a shop and its customers.
+type year struct {
+	s     *shop.Store
+	clock *storetest.Clock
+	draw  *rand.Rand
+
+	products, orders, every, months int // orders a day, days between publications
+
+	ids, prices []string
+	catalog     string
+	sold        int
+}
+
+func (y *year) open(t *testing.T, e storetest.Backend) {
+	y.s = e.Open(t, storetest.WithClock(y.clock), keeping(func(r *store.Retention) {
+		r.StockLedger, r.CodeUsages, r.FinishedJobs, r.RevokedClients = 30*storetest.Day, 30*storetest.Day, 30*storetest.Day, 30*storetest.Day
+	}))
+	text := storetest.GenerateShop(t, y.products, 1)
+	storetest.Import(t, y.s, text)
+	y.catalog = storetest.CatalogID(t, text)
+	for line := range strings.Lines(text) {
+		switch storetest.LineType(line) {
+		case "stock":
+			y.ids = append(y.ids, idOf(line))
+		case "product-price":
+			y.prices = append(y.prices, line)
+		}
+	}
+	require.NotEmpty(t, y.ids)
+	require.NotEmpty(t, y.prices)
+}
+
+var (
+	anAmount = regexp.MustCompile(`"amount":\d+`)
+	anID     = regexp.MustCompile(`"id":"([^"]+)"`)
+)
+
+func idOf(line string) string { return anID.FindStringSubmatch(line)[1] }
+
+// month has a promotion of its own; the one of two months ago is deleted.
+func (y *year) month(t *testing.T, month int) {
+	ctx, now := t.Context(), y.clock.Now()
+	name := fmt.Sprint("month-", month)
+	change := storetest.TenPercentOff(now)
+	change.End = new(now.Add(60 * storetest.Day).Format(storetest.TimeFormat))
+	_, err := y.s.CreatePromotion(ctx, storetest.Actor, name, change)
+	require.NoError(t, err)
+	require.NoError(t, storetest.AddCodes(y.s, name, "SALE-"+strconv.Itoa(month)))
+	task := storetest.GenerateCodes(t, y.s, code.CodeGeneration{PromotionID: name, Count: 20 * y.orders})
+	stop := storetest.RunWorker(t, y.s)
+	require.Equal(t, job.JobSucceeded, storetest.WaitForJob(t, y.s, task.ID).State)
+	stop()
+	if month >= 2 {
+		require.NoError(t, storetest.DeletePromotion(ctx, y.s, storetest.Actor, fmt.Sprint("month-", month-2)))
+	}
+	client, _, err := y.s.CreateClient(ctx, storetest.Actor, name, access.Scopes())
+	require.NoError(t, err)
+	for day := range 30 {
+		for range y.orders {
+			y.order(t, fmt.Sprint("SALE-", month))
+			y.clock.Advance(24 * time.Hour / time.Duration(y.orders))
+		}
+		if day%y.every == 0 {
+			y.publish(t)
+		}
+		if day%7 == 0 {
+			require.NoError(t, y.s.Sweep(ctx))
+		}
+	}
+	_, err = y.s.RevokeClient(ctx, storetest.Actor, client.ID)
+	require.NoError(t, err)
+	require.NoError(t, y.s.Sweep(ctx))
+}
+
+// order reserves, redeems, and sells, or gives all back.
+func (y *year) order(t *testing.T, code string) {
+	y.sold++
+	order := fmt.Sprint("order-", y.sold)
+	ctx := store.WithIdempotencyKey(t.Context(), &store.IdempotencyKey{Key: order, Operation: "order", Input: order})
+	product := y.ids[y.draw.IntN(len(y.ids))]
+	transact := func(ctx context.Context, action stock.StockAction, quantity int) {
+		_, err := y.s.TransactStock(ctx, storetest.Actor, []stock.StockChange{{ProductID: product, Action: action, Quantity: quantity, Reference: order}})
+		require.NoError(t, err)
+	}
+	transact(t.Context(), stock.StockIncrement, 2)
+	transact(ctx, stock.StockAllocate, 2)
+	_, err := y.s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: code, Reference: order, Units: 1})
+	require.NoError(t, err)
+	if y.draw.IntN(10) == 0 {
+		_, err := y.s.ReleaseCode(t.Context(), storetest.Actor, order, nil)
+		require.NoError(t, err)
+		transact(t.Context(), stock.StockDeallocate, 2)
+		transact(t.Context(), stock.StockDecrement, 2)
+		return
+	}
+	transact(t.Context(), stock.StockDeallocate, 2)
+	transact(t.Context(), stock.StockDecrement, 2)
+}
+
+// publish imports prices that changed, and publishes, by a job.
+func (y *year) publish(t *testing.T) {
+	var lines strings.Builder
+	for range 5 {
+		lines.WriteString(anAmount.ReplaceAllString(y.prices[y.draw.IntN(len(y.prices))], fmt.Sprintf(`"amount":%d`, 100+y.draw.IntN(10000))))
+	}
+	storetest.Import(t, y.s, lines.String())
+	storetest.Publish(t, y.s, y.catalog)
+}
+
+// measure is how many rows the tables have, and how many bytes the file.
+func (y *year) measure(t *testing.T, e storetest.Backend) map[string]int {
+	sql, rows := e.SQL(t), map[string]int{}
+	for _, table := range growing {
+		rows[table] = storetest.CountRows(t, sql, table)
+	}
+	size := `SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()`
+	if e.Name == "postgres" {
+		return rows // what it gives back, and when, is vacuum's affair
+	}
+	var err error
+	rows["bytes"], err = strconv.Atoi(storetest.QueryText(t, sql, size))
+	require.NoError(t, err)
+	return rows
+}
