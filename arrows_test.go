@@ -15,7 +15,8 @@ import (
 // module that its production code may import.
 const arrows = `
 portico: graph graph/playground internal/auth internal/cli internal/demo internal/responsecache internal/tracing
-	internal/web rest store store/seal store/shop
+	internal/web internal/web/accesslog internal/web/metrics internal/web/middleware internal/web/server rest store
+	store/seal store/shop
 graph/generated: graph/model graph/plan store store/catalog store/gateway store/job store/promotion/code
 	store/promotion/redeem store/promotion/rule store/release store/stock
 graph/graphiql:
@@ -24,12 +25,13 @@ graph/model: graph/plan store store/access store/catalog store/gateway store/job
 graph/plan: internal/heapsize
 graph/playground: graph/graphiql internal/auth store
 graph: graph/generated graph/model graph/plan internal/auth internal/heapsize internal/reqctx internal/responsecache
-	store store/access store/catalog store/gateway store/job store/promotion store/promotion/code store/promotion/redeem
-	store/promotion/rule store/release store/settings store/shop store/stock
+	store store/catalog store/gateway store/job store/promotion store/promotion/code store/promotion/redeem
+	store/promotion/rule store/release store/shop store/stock
 internal/auth: internal/reqctx store store/access store/seal store/shop
 internal/bench:
-internal/cli: internal/auth internal/datagen internal/web store store/access store/exchange store/job
-	store/promotion/code store/release store/seal store/shop
+internal/cli: internal/auth internal/datagen internal/web internal/web/accesslog internal/web/middleware
+	internal/web/server store store/access store/exchange store/job store/promotion/code store/release store/seal
+	store/shop
 internal/datagen:
 internal/demo: internal/auth store store/access store/exchange store/release store/shop
 internal/e2e:
@@ -40,8 +42,13 @@ internal/reqctx: store
 internal/responsecache: internal/encoding
 internal/schemadiff:
 internal/tracing: internal/reqctx store
-internal/web: internal/auth internal/encoding internal/reqctx store store/shop
-rest/resttest: internal/web rest store/storetest
+internal/web/accesslog: internal/reqctx internal/web
+internal/web/metrics: internal/reqctx internal/web internal/web/server store store/shop
+internal/web/middleware: internal/auth internal/encoding internal/reqctx internal/web internal/web/accesslog
+	internal/web/server store
+internal/web/server: internal/reqctx internal/web internal/web/accesslog store
+internal/web: internal/reqctx
+rest/resttest: internal/web internal/web/middleware rest store/storetest
 rest: graph graph/generated graph/model graph/playground internal/auth internal/reqctx internal/responsecache
 	internal/web store store/access store/catalog store/gateway store/promotion store/promotion/code store/promotion/rule
 	store/release store/settings store/stock

@@ -45,7 +45,7 @@ func serveFlags(t *testing.T) (defaults map[string]string, limits, all []string)
 					continue
 				}
 				defaults[flag.Name] = strings.TrimSuffix(flag.Default, "m0s")
-				if flag.Group != nil && flag.Group.Key == cli.BoundsGroup {
+				if flag.Group != nil && cli.IsLimit(flag.Group.Key) {
 					limits = append(limits, flag.Name)
 				}
 			}
@@ -136,9 +136,48 @@ func TestDocumentationNamesFlags(t *testing.T) {
 	}
 }
 
+// TestDocumentationQuotesMessages requires that the log messages and errors that
+// pages for operators quote are in the program.
+func TestDocumentationQuotesMessages(t *testing.T) {
+	t.Parallel()
+	var program strings.Builder
+	eachGoFile(t, func(path, text string) {
+		if !strings.HasSuffix(path, "_test.go") {
+			program.WriteString(text)
+		}
+	})
+	source, pages := program.String(), documentation(t)
+	for _, file := range []string{"docs/runbook.md", "docs/postgresql.md", "docs/operations.md"} {
+		for _, match := range quotedMessage.FindAllStringSubmatch(pages[file], -1) {
+			if !toolCommand.MatchString(match[1]) {
+				require.Contains(t, source, match[1], "%s quotes a message", file)
+			}
+		}
+	}
+}
+
+// eachGoFile calls see with each Go file of the repository.
+func eachGoFile(t *testing.T, see func(path, text string)) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && (entry.Name() == "node_modules" || strings.HasPrefix(entry.Name(), ".") && path != ".") {
+			return fs.SkipDir
+		}
+		if err != nil || filepath.Ext(path) != ".go" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		see(path, string(text))
+		return err
+	}))
+}
+
 var (
+	quotedMessage = regexp.MustCompile("`([a-z']+ [a-z' ]+ [a-z' ]+)`")
+	toolCommand   = regexp.MustCompile("^(portico|docker|systemctl|go|npm|curl) ")
+
 	testRun   = regexp.MustCompile(`go test .*?-run '?([^' ` + "`" + `]+)'?`)
-	npmPrefix = regexp.MustCompile(`npm .*?--prefix ([\w/-]+)`)
+	npmPrefix = regexp.MustCompile(`npm .*?--prefix ([a-z][\w/-]+)`)
 	goRun     = regexp.MustCompile(`go run \./([\w/-]+)`)
 	decision  = regexp.MustCompile(`docs/architecture\.md, decision (\d+)`)
 	testName  = regexp.MustCompile(`\bTest[A-Z]\w+`)
@@ -151,22 +190,14 @@ var (
 func TestDocumentationCommandsExist(t *testing.T) {
 	t.Parallel()
 	var tests, cited []string
-	require.NoError(t, filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.IsDir() && (entry.Name() == "node_modules" || strings.HasPrefix(entry.Name(), ".") && path != ".") {
-			return fs.SkipDir
+	eachGoFile(t, func(_, text string) {
+		for _, match := range testFunc.FindAllStringSubmatch(text, -1) {
+			tests = append(tests, match[1])
 		}
-		if err != nil || filepath.Ext(path) != ".go" {
-			return err
+		for _, match := range decision.FindAllStringSubmatch(text, -1) {
+			cited = append(cited, match[1])
 		}
-		text, err := os.ReadFile(path)
-		for _, match := range testFunc.FindAllSubmatch(text, -1) {
-			tests = append(tests, string(match[1]))
-		}
-		for _, match := range decision.FindAllSubmatch(text, -1) {
-			cited = append(cited, string(match[1]))
-		}
-		return err
-	}))
+	})
 	pages := documentation(t)
 	for _, number := range cited {
 		require.Contains(t, pages["docs/architecture.md"], "\n### "+number+". ", "a comment cites decision %s", number)

@@ -11,6 +11,7 @@ import (
 
 	"portico/graph/playground"
 	"portico/internal/web"
+	"portico/internal/web/metrics"
 	"portico/rest"
 )
 
@@ -47,7 +48,7 @@ func TestEveryResponseForbidsSniffing(t *testing.T) {
 		}
 	}
 	admin := h.adminHandler()
-	for _, path := range []string{web.MetricsPath, web.HealthPath, web.ReadyPath, "/debug/pprof/", "/debug/pprof/cmdline", "/none", "//"} {
+	for _, path := range []string{metrics.Path, web.HealthPath, web.ReadyPath, "/debug/pprof/", "/debug/pprof/cmdline", "/none", "//"} {
 		check(admin, http.MethodGet, path, "")
 		check(admin, http.MethodDelete, path, "")
 	}

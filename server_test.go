@@ -20,7 +20,7 @@ import (
 	"portico/internal/auth"
 	"portico/internal/cli"
 	"portico/internal/demo"
-	"portico/internal/web"
+	"portico/internal/web/accesslog"
 	"portico/store"
 	"portico/store/access"
 	"portico/store/exchange"
@@ -73,8 +73,8 @@ func cool(t testing.TB, flags ...string) *hot {
 	require.NoError(t, err)
 	_, err = parser.Parse(append([]string{"serve", "--synchronous", "OFF", "--database-url", url, "--seal-key", strings.Repeat("QUFB", 10) + "QUE="}, flags...))
 	require.NoError(t, err)
-	lines := web.NewLines(io.Discard)
-	a, err := c.Serve.open(t.Context(), web.Logger(slog.New(slog.NewJSONHandler(lines, nil))))
+	lines := accesslog.NewLineWriter(io.Discard)
+	a, err := c.Serve.open(t.Context(), accesslog.NewLogger(slog.New(slog.NewJSONHandler(lines, nil))))
 	require.NoError(t, err)
 	t.Cleanup(func() { a.store.Close() })
 	a.lines = lines
@@ -222,30 +222,6 @@ func TestBoundsOfDocumentsByDefault(t *testing.T) {
 	bounds := graph.Bounds{Tokens: 1, Depth: 2, Cost: 3}.OrDefaults()
 	require.Equal(t, []int{1, 2, 3}, []int{bounds.Tokens, bounds.Depth, bounds.Cost})
 	require.ErrorContains(t, (&serve{Documents: graph.Bounds{Depth: -1}}).Validate(), "--document-depth")
-}
-
-func TestHelpNamesEveryFlagsDefaultAndTwin(t *testing.T) {
-	t.Parallel()
-	parser, err := cli.Parser(&commands{}, cli.Streams{Out: io.Discard, Err: io.Discard})
-	require.NoError(t, err)
-	for _, command := range parser.Model.Leaves(false) {
-		var out bytes.Buffer
-		require.Zero(t, run(t.Context(), append(strings.Fields(command.Path()), "--help"), cli.Streams{Out: &out, Err: io.Discard}))
-		help := strings.Join(strings.Fields(out.String()), " ")
-		for _, flags := range command.AllFlags(false) {
-			for _, flag := range flags {
-				if flag.Name == "help" {
-					continue
-				}
-				twin := "PORTICO_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
-				require.Equal(t, []string{twin}, flag.Envs, "%s --%s", command.Path(), flag.Name)
-				require.Contains(t, help, "$"+twin, "%s --%s", command.Path(), flag.Name)
-				if !flag.Required {
-					require.Contains(t, flag.Help, "Default: ", "%s --%s", command.Path(), flag.Name)
-				}
-			}
-		}
-	}
 }
 
 func TestExportThatFailsLeavesTheOldFile(t *testing.T) {

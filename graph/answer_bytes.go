@@ -48,7 +48,7 @@ func (h *handling) expensiveTurn(ctx context.Context, running bool) error {
 	if !ok || h.turns == nil || op.expensive != nil {
 		return nil
 	}
-	end, err := h.turns.Expensive(ctx, running)
+	end, err := h.turns.AcquireExpensive(ctx, running)
 	if err == nil {
 		op.expensive = end
 	}

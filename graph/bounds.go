@@ -14,23 +14,23 @@ import (
 // documents hold; Cost before anything runs; Values and Nesting before
 // anything is decoded. Each is a flag; 0 is its default.
 type Bounds struct {
-	Bytes       int `name:"document-bytes" placeholder:"BYTES" default:"262144" help:"How many bytes of text a GraphQL document may have. Default: ${default}."`
-	Tokens      int `name:"document-tokens" placeholder:"N" default:"15000" help:"How many tokens a GraphQL document may have. Default: ${default}."`
-	Depth       int `name:"document-depth" placeholder:"N" default:"20" help:"How deep a GraphQL document may nest fields. Default: ${default}."`
-	Name        int `name:"document-name" placeholder:"BYTES" default:"96" help:"How many bytes a name or an alias in a GraphQL document may have: answers and errors repeat them. Default: ${default}."`
-	Fields      int `name:"document-fields" placeholder:"N" default:"5000" help:"How many fields a GraphQL document may select, those of a fragment wherever it is spread. Default: ${default}."`
-	RootFields  int `name:"document-root-fields" placeholder:"N" default:"500" help:"How many fields the root of a GraphQL operation may have. Default: ${default}."`
-	Aliases     int `name:"document-aliases" placeholder:"N" default:"500" help:"How many fields and aliases one object of a GraphQL answer may have. Default: ${default}."`
-	Repeats     int `name:"document-repeats" placeholder:"N" default:"100000" help:"How often a GraphQL document may select the same fields of its answer: the sum of the squares. Default: ${default}."`
-	Operations  int `name:"document-operations" placeholder:"N" default:"100" help:"How many operations a GraphQL document may define. Default: ${default}."`
-	Fragments   int `name:"document-fragments" placeholder:"N" default:"500" help:"How many fragments a GraphQL document may define. Default: ${default}."`
-	Variables   int `name:"document-variables" placeholder:"N" default:"250" help:"How many variables a GraphQL document may define. Default: ${default}."`
-	Directives  int `name:"document-directives" placeholder:"N" default:"500" help:"How many directives a GraphQL document may hold. Default: ${default}."`
-	Steps       int `name:"document-steps" placeholder:"N" default:"50000" help:"How many selections and values validation may read of a GraphQL document, a fragment again for whatever reaches it. Default: ${default}."`
-	Cost        int `name:"document-cost" placeholder:"N" default:"60000" help:"What a GraphQL operation may cost: 1 for a plain field of a row, more for what it makes the server read. Each takes at most a kilobyte while it runs. Default: ${default}."`
-	AnswerBytes int `name:"document-answer-bytes" placeholder:"BYTES" default:"8388608" help:"How many bytes a response may have, over GraphQL and REST; the request fails as soon as its response is larger. Default: ${default}, which is 8 MiB."`
-	Values      int `name:"request-values" placeholder:"N" default:"200000" help:"How many values the JSON of a GraphQL request may hold, at all depths. Default: ${default}."`
-	Nesting     int `name:"request-nesting" placeholder:"N" default:"500" help:"How deep lists and objects may nest in the JSON of a GraphQL request. Default: ${default}."`
+	Bytes       int `name:"document-bytes" placeholder:"BYTES" default:"262144" help:"Maximum size of a GraphQL document."`
+	Tokens      int `name:"document-tokens" placeholder:"N" default:"15000" help:"Maximum number of tokens in a GraphQL document."`
+	Depth       int `name:"document-depth" placeholder:"N" default:"20" help:"Maximum depth of nested fields in a GraphQL document."`
+	Name        int `name:"document-name" placeholder:"BYTES" default:"96" help:"Maximum length of a name or an alias in a GraphQL document. Responses and errors repeat them."`
+	Fields      int `name:"document-fields" placeholder:"N" default:"5000" help:"Maximum number of fields in a GraphQL document, with those of a fragment for every spread."`
+	RootFields  int `name:"document-root-fields" placeholder:"N" default:"500" help:"Maximum number of fields at the root of a GraphQL operation."`
+	Aliases     int `name:"document-aliases" placeholder:"N" default:"500" help:"Maximum number of fields and aliases in one object of a GraphQL response."`
+	Repeats     int `name:"document-repeats" placeholder:"N" default:"100000" help:"Limit for repeated selections of the same field of a GraphQL response: the sum of the squares of how often each is selected."`
+	Operations  int `name:"document-operations" placeholder:"N" default:"100" help:"Maximum number of operations in a GraphQL document."`
+	Fragments   int `name:"document-fragments" placeholder:"N" default:"500" help:"Maximum number of fragments in a GraphQL document."`
+	Variables   int `name:"document-variables" placeholder:"N" default:"250" help:"Maximum number of variables in a GraphQL document."`
+	Directives  int `name:"document-directives" placeholder:"N" default:"500" help:"Maximum number of directives in a GraphQL document."`
+	Steps       int `name:"document-steps" placeholder:"N" default:"50000" help:"Maximum number of selections and values that validation reads in a GraphQL document, with those of a fragment each time it is reached."`
+	Cost        int `name:"document-cost" placeholder:"N" default:"60000" help:"Maximum estimated cost of a GraphQL operation: 1 for a plain field of a row, more for fields that read from the database. Each unit takes at most 1 KB of memory."`
+	AnswerBytes int `name:"document-answer-bytes" placeholder:"BYTES" default:"8388608" help:"Maximum size of a response, over GraphQL and REST. The request fails as soon as its response is larger."`
+	Values      int `name:"request-values" placeholder:"N" default:"200000" help:"Maximum number of values in the JSON of a GraphQL request, at all depths."`
+	Nesting     int `name:"request-nesting" placeholder:"N" default:"500" help:"Maximum depth of lists and objects in the JSON of a GraphQL request."`
 }
 
 // DefaultBounds let pass what a shop front, a generator of types or an

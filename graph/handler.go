@@ -37,7 +37,7 @@ type handling struct {
 	live     Live
 	ran      func(ctx context.Context, ran Ran)
 	began    func(ctx context.Context, of Ran)
-	turns    Turns // nil for none
+	turns    ConcurrencyLimiter // nil for none
 	cache    *documentCache
 }
 
@@ -79,23 +79,23 @@ func CountDocuments(named func(outcome string)) HandlerOption {
 	return func(h *handling) { h.named = named }
 }
 
-// Turns bound how much is worked on at once. Each refuses what would have to
+// ConcurrencyLimiter bound how much is worked on at once. Each refuses what would have to
 // wait for too long; end gives a turn back.
-type Turns interface {
-	// ToWrite has a request, which has a turn to read, wait for one to write.
-	ToWrite(w http.ResponseWriter, r *http.Request) error
+type ConcurrencyLimiter interface {
+	// SwitchToWrite has a request, which has a turn to read, wait for one to write.
+	SwitchToWrite(w http.ResponseWriter, r *http.Request) error
 
-	Reading(ctx context.Context) (end func(), err error)
-	Writing(ctx context.Context) (end func(), err error)
+	AcquireRead(ctx context.Context) (end func(), err error)
+	AcquireWrite(ctx context.Context) (end func(), err error)
 
-	// Expensive takes a turn among the few for operations that cost much or have a
+	// AcquireExpensive takes a turn among the few for operations that cost much or have a
 	// large answer; running says that part of the answer is in memory already. A
 	// request's ends with it, so that end does nothing.
-	Expensive(ctx context.Context, running bool) (end func(), err error)
+	AcquireExpensive(ctx context.Context, running bool) (end func(), err error)
 }
 
 // InTurn has mutations, and what comes over streams, wait their turn.
-func InTurn(turns Turns) HandlerOption { return func(h *handling) { h.turns = turns } }
+func InTurn(turns ConcurrencyLimiter) HandlerOption { return func(h *handling) { h.turns = turns } }
 
 // WithoutPlans has gqlgen's executor run everything.
 func WithoutPlans() HandlerOption { return func(h *handling) { h.unplan = true } }

@@ -399,9 +399,9 @@ func (l *live) turn(ctx context.Context, kind ast.Operation) (end func(), err er
 	case l.turns == nil || kind == ast.Subscription:
 		return func() {}, nil
 	case kind == ast.Mutation:
-		return l.turns.Writing(ctx)
+		return l.turns.AcquireWrite(ctx)
 	}
-	return l.turns.Reading(ctx)
+	return l.turns.AcquireRead(ctx)
 }
 
 // shown is a response with no more errors than are told, and nothing in them

@@ -206,7 +206,7 @@ type desk struct {
 	exec      *executor.Executor // gqlgen's
 	planned   *planned           // nil where gqlgen's executor is to run everything
 	live      *live              // what lasts
-	turns     Turns              // nil where nobody waits
+	turns     ConcurrencyLimiter // nil where nobody waits
 }
 
 // head writes what is told of every answer before it.
@@ -296,7 +296,7 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 		return
 	}
 	if d.turns != nil && operation.Operation.Operation == ast.Mutation {
-		if err := d.turns.ToWrite(w, r); err != nil {
+		if err := d.turns.SwitchToWrite(w, r); err != nil {
 			ran(err)
 			d.refuse(w, r, asked, params, store.AsErrors(err)[0])
 			return

@@ -40,7 +40,7 @@ const catalogTitle = "There was a problem processing your request."
 
 // inCatalog tells the family of a path: under /catalog a status is a string
 // and times have no zone, elsewhere a status is a number.
-func inCatalog(r *http.Request) bool { return web.Family(r.URL) == "catalog" }
+func inCatalog(r *http.Request) bool { return web.FirstSegment(r.URL) == "catalog" }
 
 // errorBody is the contract's ErrorBody. Detail is always there, because
 // storefronts print it.
@@ -71,7 +71,7 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 			w.Header().Set("Retry-After", "1")
 		}
 	}
-	if web.Family(r.URL) == "graphql" {
+	if web.FirstSegment(r.URL) == "graphql" {
 		graph.WriteFault(w, status, list)
 		return
 	}

@@ -15,6 +15,7 @@ import (
 	"portico/internal/auth"
 	"portico/internal/responsecache"
 	"portico/internal/web"
+	"portico/internal/web/middleware"
 	"portico/rest"
 	"portico/rest/resttest"
 	"portico/store/access"
@@ -60,9 +61,9 @@ func over(t testing.TB, s *shop.Store) *surface {
 	mux.Handle("/", api.Handler())
 	mux.Handle("/oauth/access_token", tokens.TokenHandler(api.WriteError))
 	mux.Handle("/.well-known/jwks.json", tokens.JWKSHandler(api.WriteError))
-	mux.Handle(web.HealthPath, web.Health())
-	mux.Handle(web.ReadyPath, web.Ready(s.Ping, s.ReadOnly))
-	return &surface{s, resttest.Held(t, web.Entrance(api.WriteError, graph.SentHeaders()...)(mux))}
+	mux.Handle(web.HealthPath, middleware.Health())
+	mux.Handle(web.ReadyPath, middleware.Ready(s.Ping, s.ReadOnly))
+	return &surface{s, resttest.Held(t, middleware.NormalizePath(api.WriteError, graph.SentHeaders()...)(mux))}
 }
 
 // keptBytes is how many bytes of answers are kept, so that every test of this

@@ -13,7 +13,7 @@ import (
 
 	"portico/graph"
 	"portico/internal/auth"
-	"portico/internal/web"
+	"portico/internal/web/middleware"
 	"portico/rest"
 	"portico/store/exchange"
 	"portico/store/storetest"
@@ -36,7 +36,7 @@ func TestHostileSegmentsNameNoOtherRoute(t *testing.T) {
 		mux := api.Handler()
 		var pattern string
 		var values func(string) string
-		handler := web.Entrance(api.WriteError, graph.SentHeaders()...)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler := middleware.NormalizePath(api.WriteError, graph.SentHeaders()...)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			mux.ServeHTTP(w, r)
 			pattern, values = r.Pattern, r.PathValue
 		}))

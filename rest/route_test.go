@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
-	"portico/internal/web"
+	"portico/internal/web/middleware"
 	"portico/rest"
 	"portico/rest/resttest"
 	"portico/store/storetest"
@@ -55,7 +55,7 @@ func allow() map[string]string {
 // alone is REST without GraphQL beside it, and so without another's mux.
 func alone(t testing.TB, s *surface) *surface {
 	api := rest.New(graph.NewResolver(s.store), slog.New(slog.DiscardHandler))
-	return &surface{s.store, resttest.Held(t, web.Entrance(api.WriteError, graph.SentHeaders()...)(api.Handler()))}
+	return &surface{s.store, resttest.Held(t, middleware.NormalizePath(api.WriteError, graph.SentHeaders()...)(api.Handler()))}
 }
 
 // No answer is a redirect: clients would have to follow it, and it is no JSON.

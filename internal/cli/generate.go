@@ -6,34 +6,34 @@ import (
 	"portico/internal/datagen"
 )
 
-// generated is a made-up shop, which is made again for each pass.
-type generated struct {
+// generatedInput is a generated shop. Each pass generates it again.
+type generatedInput struct {
 	products int
 	seed     uint64
 }
 
-func (g *generated) open() (io.ReadCloser, error) {
+func (g *generatedInput) open() (io.ReadCloser, error) {
 	reader, writer := io.Pipe()
-	pass := &generatedPass{PipeReader: reader, ended: make(chan struct{})}
+	pass := &generatedPass{PipeReader: reader, done: make(chan struct{})}
 	go func() {
-		defer close(pass.ended)
+		defer close(pass.done)
 		writer.CloseWithError(datagen.WriteShop(writer, g.products, g.seed))
 	}()
 	return pass, nil
 }
 
-func (g *generated) size() int64                  { return -1 }
-func (g *generated) place(line int) (string, int) { return "--generate", line }
-func (g *generated) close()                       {}
+func (g *generatedInput) size() int64                     { return -1 }
+func (g *generatedInput) position(line int) (string, int) { return "--generate", line }
+func (g *generatedInput) close()                          {}
 
 type generatedPass struct {
 	*io.PipeReader
-	ended chan struct{}
+	done chan struct{}
 }
 
-// Close stops the generator, and waits for its end.
+// Close stops the generator and waits until it has ended.
 func (p *generatedPass) Close() error {
 	err := p.PipeReader.Close()
-	<-p.ended
+	<-p.done
 	return err
 }

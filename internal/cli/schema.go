@@ -2,13 +2,13 @@ package cli
 
 import "io"
 
-// SDL is the GraphQL schema, as text.
+// SDL is the text of the GraphQL schema.
 type SDL string
 
 // Schema prints the GraphQL schema.
 type Schema struct{}
 
-// Run prints the schema, which the binary carries.
+// Run prints the schema.
 func (Schema) Run(streams Streams, sdl SDL) error {
 	_, err := io.WriteString(streams.Out, string(sdl))
 	return err

@@ -35,7 +35,7 @@ func TestBackupAndRestore(t *testing.T) {
 
 	code, _, stderr := portico(t, append([]string{"restore", file}, flags...)...)
 	require.Equal(t, 2, code)
-	require.Contains(t, stderr, "portico.db is there; move it away first")
+	require.Contains(t, stderr, "portico.db already exists. Move it away first")
 	require.Zero(t, s.stop())
 
 	place := filepath.Join(t.TempDir(), "new.db")

@@ -88,7 +88,7 @@ func TestALineOfAnImportIsBoundedByAFlag(t *testing.T) {
 			require.Contains(t, stderr, second+fmt.Sprintf(tooLong, at, bound))
 		}
 		require.Contains(t, stderr, second+":3: comet: type must be one of")
-		require.Contains(t, stderr, "4 faults, and nothing was imported")
+		require.Contains(t, stderr, "4 errors. Nothing was imported")
 	}
 }
 

@@ -84,7 +84,7 @@ func TestClientCommands(t *testing.T) {
 	}(), "a shopper mints nothing")
 
 	rotated := good(t, with("client", "rotate", id)...)
-	require.Regexp(t, `The old secret is good until \S+Z\.`, rotated)
+	require.Regexp(t, `The old secret is valid until \S+Z\.`, rotated)
 	fresh := regexp.MustCompile(`client_secret +(\S+)`).FindStringSubmatch(rotated)[1]
 	for _, known := range []string{secret, fresh} {
 		status, _ = second.login(t, id, known)
@@ -102,7 +102,7 @@ func TestClientCommands(t *testing.T) {
 	status, _ = second.login(t, id, latest.Secret)
 	require.Equal(t, 200, status)
 
-	require.Regexp(t, `^revoked `+id+` \(till\) at \S+Z; servers refuse its tokens within a second\n$`, good(t, with("client", "revoke", id)...))
+	require.Regexp(t, `^revoked `+id+` \(till\) at \S+Z; servers reject its tokens within a second\n$`, good(t, with("client", "revoke", id)...))
 	for _, s := range []*served{first, second} {
 		status, _ = s.login(t, id, latest.Secret)
 		require.Equal(t, 401, status, "no new token, at once")
@@ -160,9 +160,9 @@ func TestKeysCommands(t *testing.T) {
 		return list
 	}
 	require.Len(t, keys(), 1)
-	require.Regexp(t, `^made the key \S+, which signs in 5s\n$`, good(t, with("keys", "rotate")...))
+	require.Regexp(t, `^created key \S+, which signs in 5s\n$`, good(t, with("keys", "rotate")...))
 	require.Regexp(t, `(?s)^ID +STATE.*published .* signs `, good(t, with("keys", "list")...))
-	require.Regexp(t, `^made the key \S+, which signs from now on\n$`, good(t, with("keys", "rotate", "--delay", "0s")...))
+	require.Regexp(t, `^created key \S+, which signs now\n$`, good(t, with("keys", "rotate", "--delay", "0s")...))
 	storetest.Eventually(t, true, func() bool { return len(keys()) == 3 }, "the server publishes them without a restart")
 	require.Equal(t, 200, s.reads(t, before), "tokens of the old key are good still")
 
@@ -175,7 +175,7 @@ func TestKeysCommands(t *testing.T) {
 	require.NotNil(t, lines[2]["kept_until"])
 	require.Equal(t, keys()[0], lines[0]["id"])
 
-	require.Contains(t, good(t, with("keys", "rotate", "--end-tokens")...), "every token issued so far has ended")
+	require.Contains(t, good(t, with("keys", "rotate", "--end-tokens")...), "tokens issued so far are no longer valid")
 	storetest.Eventually(t, true, func() bool { return s.reads(t, before) == 401 })
 	_, after := s.login(t, id, secret)
 	require.Equal(t, 200, s.reads(t, after))
@@ -184,7 +184,7 @@ func TestKeysCommands(t *testing.T) {
 	// Another sealing key would lock the servers out.
 	code, _, stderr := portico(t, with("keys", "rotate", "--key-file", filepath.Join(filepath.Dir(path), "other.key"))...)
 	require.Equal(t, 1, code)
-	require.Contains(t, stderr, "or give the key by PORTICO_SEAL_KEY or --key-file")
+	require.Contains(t, stderr, "or set PORTICO_SEAL_KEY or --key-file")
 	require.Len(t, keys(), 1)
 }
 

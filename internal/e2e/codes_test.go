@@ -35,7 +35,7 @@ func TestCodesAreGeneratedAndExportedByCommand(t *testing.T) {
 		withSpring(t, e)
 		database := []string{"--promotion", "spring", "--database-url", e.URL(t)}
 		out := good(t, append([]string{"codes", "generate", "--count", "2500", "--pattern", "SUMMER-####-####", "--uses", "2"}, database...)...)
-		require.Contains(t, out, "generated 2500 codes; finding one of them takes 4.4e+08 guesses")
+		require.Contains(t, out, "generated 2500 codes; guessing one takes 4.4e+08 attempts")
 		rows, err := csv.NewReader(strings.NewReader(good(t, append([]string{"codes", "export", "-"}, database...)...))).ReadAll()
 		require.NoError(t, err)
 		require.Len(t, rows, 2501)

@@ -22,6 +22,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 
 	"portico/internal/web"
+	"portico/internal/web/middleware"
 	"portico/rest"
 	"portico/store/storetest"
 )
@@ -74,7 +75,7 @@ func (c *Contract) route(r *http.Request) (*routers.Route, map[string]string) {
 	found, parameters := &routers.Route{Spec: c.Document, Method: r.Method}, map[string]string{}
 	ctx := context.WithValue(context.WithValue(r.Context(), routeKey{}, found), pathKey{}, parameters)
 	asked := r.Clone(ctx)
-	if at, ok := web.Canonical(asked.URL); ok {
+	if at, ok := middleware.CanonicalURL(asked.URL); ok {
 		asked.URL = at
 		c.paths.ServeHTTP(httptest.NewRecorder(), asked)
 	}
@@ -149,7 +150,7 @@ func (c *Contract) checkUnknown(route *routers.Route, r *http.Request, status in
 	if status == http.StatusNoContent {
 		return nil
 	}
-	if web.Family(r.URL) == "catalog" {
+	if web.FirstSegment(r.URL) == "catalog" {
 		envelope = "CatalogErrors"
 	}
 	var value any

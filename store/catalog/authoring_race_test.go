@@ -25,11 +25,11 @@ func told(t *testing.T, err error, codes ...store.Code) {
 	}
 }
 
-func authorRaceOfRules(e storetest.Backend) func(*testing.T) {
+func authorRaceOfRules(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
-		storetest.RunWriters(t, e, func(s *shop.Store, writer int) {
+		storetest.RunWriters(t, backend, func(s *shop.Store, writer int) {
 			for i := range 4 {
 				id := fmt.Sprintf("c%d", i)
 				switch writer % 3 {
@@ -44,20 +44,20 @@ func authorRaceOfRules(e storetest.Backend) func(*testing.T) {
 				}
 			}
 		})
-		require.Equal(t, 0, storetest.CountRows(t, e.SQL(t), `catalog_rule WHERE catalog_id NOT IN (SELECT id FROM catalog)`))
+		require.Equal(t, 0, storetest.CountRows(t, backend.SQL(t), `catalog_rule WHERE catalog_id NOT IN (SELECT id FROM catalog)`))
 	}
 }
 
-func authorRaceOfMoves(e storetest.Backend) func(*testing.T) {
+func authorRaceOfMoves(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
 		const nodes = 6
 		for i := range nodes {
 			_, err := s.CreateNode(t.Context(), storetest.Actor, fmt.Sprintf("n%d", i), "attic", catalog.NodeChange{Name: new("N")})
 			require.NoError(t, err)
 		}
-		storetest.RunWriters(t, e, func(s *shop.Store, writer int) {
+		storetest.RunWriters(t, backend, func(s *shop.Store, writer int) {
 			for i := range 5 { // round in a circle, each from another place
 				_, err := s.MoveNode(t.Context(), storetest.Actor, fmt.Sprintf("n%d", (writer+i)%nodes), fmt.Sprintf("n%d", (writer+i+1)%nodes))
 				told(t, err, store.Unprocessable)
@@ -86,11 +86,11 @@ func requireTree(t require.TestingT, s *shop.Store, hierarchy string) {
 	}
 }
 
-func authorRaceOfAttachments(e storetest.Backend) func(*testing.T) {
+func authorRaceOfAttachments(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
-		storetest.RunWriters(t, e, func(s *shop.Store, writer int) {
+		storetest.RunWriters(t, backend, func(s *shop.Store, writer int) {
 			ids := []string{"anvil", "brush", "chalk", "glue"}
 			if writer%2 == 0 {
 				slices.Reverse(ids)
@@ -102,13 +102,13 @@ func authorRaceOfAttachments(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func authorRaceOfCuration(e storetest.Backend) func(*testing.T) {
+func authorRaceOfCuration(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
 		_, err := s.AttachProducts(t.Context(), storetest.Actor, "empty", []string{"anvil", "brush", "chalk"})
 		require.NoError(t, err)
-		storetest.RunWriters(t, e, func(s *shop.Store, writer int) {
+		storetest.RunWriters(t, backend, func(s *shop.Store, writer int) {
 			for range 3 {
 				if writer%2 == 0 {
 					_, err := s.CurateProducts(t.Context(), storetest.Actor, "empty", []string{"chalk", "anvil"})
@@ -127,11 +127,11 @@ func authorRaceOfCuration(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func authorRaceOfHierarchies(e storetest.Backend) func(*testing.T) {
+func authorRaceOfHierarchies(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
-		storetest.RunWriters(t, e, func(s *shop.Store, writer int) {
+		storetest.RunWriters(t, backend, func(s *shop.Store, writer int) {
 			for i := range 3 {
 				id := fmt.Sprintf("h%d", i)
 				switch writer % 4 {
@@ -149,7 +149,7 @@ func authorRaceOfHierarchies(e storetest.Backend) func(*testing.T) {
 				}
 			}
 		})
-		require.Equal(t, 0, storetest.CountRows(t, e.SQL(t), `node WHERE hierarchy_id NOT IN (SELECT id FROM hierarchy)`))
+		require.Equal(t, 0, storetest.CountRows(t, backend.SQL(t), `node WHERE hierarchy_id NOT IN (SELECT id FROM hierarchy)`))
 		outlet, err := s.Catalog(t.Context(), "outlet")
 		require.NoError(t, err)
 		for _, id := range outlet.HierarchyIDs {

@@ -22,28 +22,28 @@ import (
 // nodes: what is refused and why, and what holds however many write at once.
 func TestAuthoring(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		t.Run("a catalog is made, changed and removed", authorCatalog(e))
-		t.Run("a rule is made, changed and removed", authorRule(e))
-		t.Run("hierarchies and nodes are made, changed, moved and removed", authorTree(e))
-		t.Run("products are attached, newest last, curated and detached", authorProducts(e))
-		t.Run("each fault names its member, and nothing is written", authorFaults(e))
-		t.Run("what is authored is exported, and shown once it is published", authorShown(e))
-		t.Run("a removed catalog's releases are swept", authorSwept(e))
-		t.Run("lists go on page by page", authorLists(e))
-		t.Run("a rule never outlives its catalog, whoever writes at once", authorRaceOfRules(e))
-		t.Run("a tree never gets a cycle, whoever moves at once", authorRaceOfMoves(e))
-		t.Run("attaching the same products at once attaches each once", authorRaceOfAttachments(e))
-		t.Run("curated products stay attached, whoever detaches at once", authorRaceOfCuration(e))
-		t.Run("a hierarchy never leaves a catalog or a node behind", authorRaceOfHierarchies(e))
-		t.Run("moves in any order keep the tree a tree", authorMoves(e))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("a catalog is made, changed and removed", authorCatalog(backend))
+		t.Run("a rule is made, changed and removed", authorRule(backend))
+		t.Run("hierarchies and nodes are made, changed, moved and removed", authorTree(backend))
+		t.Run("products are attached, newest last, curated and detached", authorProducts(backend))
+		t.Run("each fault names its member, and nothing is written", authorFaults(backend))
+		t.Run("what is authored is exported, and shown once it is published", authorShown(backend))
+		t.Run("a removed catalog's releases are swept", authorSwept(backend))
+		t.Run("lists go on page by page", authorLists(backend))
+		t.Run("a rule never outlives its catalog, whoever writes at once", authorRaceOfRules(backend))
+		t.Run("a tree never gets a cycle, whoever moves at once", authorRaceOfMoves(backend))
+		t.Run("attaching the same products at once attaches each once", authorRaceOfAttachments(backend))
+		t.Run("curated products stay attached, whoever detaches at once", authorRaceOfCuration(backend))
+		t.Run("a hierarchy never leaves a catalog or a node behind", authorRaceOfHierarchies(backend))
+		t.Run("moves in any order keep the tree a tree", authorMoves(backend))
 	})
 }
 
-func authorCatalog(e storetest.Backend) func(*testing.T) {
+func authorCatalog(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := e.Open(t, storetest.WithClock(clock))
+		s := backend.Open(t, storetest.WithClock(clock))
 		storetest.Import(t, s, storetest.ShopFile)
 		made, err := s.CreateCatalog(t.Context(), storetest.Actor, "", catalog.CatalogChange{Name: new("New"), HierarchyIDs: []string{"attic", "seasons"},
 			Pricebooks: []catalog.PricebookRank{{ID: "vip", Priority: 3}}, Locale: new("de"), Currency: new("CHF")})
@@ -69,10 +69,10 @@ func authorCatalog(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func authorRule(e storetest.Backend) func(*testing.T) {
+func authorRule(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := e.Open(t, storetest.WithClock(clock))
+		s := backend.Open(t, storetest.WithClock(clock))
 		storetest.Import(t, s, storetest.ShopFile)
 		hour := catalog.Schedule{From: storetest.Noon, To: storetest.Noon.Add(time.Hour)}
 		made, err := s.CreateCatalogRule(t.Context(), storetest.Actor, "C0FFEE00-0000-4000-8000-000000000001", catalog.RuleChange{Name: new("New"), CatalogID: new("outlet"),
@@ -94,10 +94,10 @@ func authorRule(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func authorTree(e storetest.Backend) func(*testing.T) {
+func authorTree(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := e.Open(t, storetest.WithClock(clock))
+		s := backend.Open(t, storetest.WithClock(clock))
 		storetest.Import(t, s, storetest.ShopFile)
 		h, err := s.CreateHierarchy(t.Context(), storetest.Actor, "garden", catalog.NodeChange{Name: new("Garden"), Slug: new("garden")})
 		require.NoError(t, err)
@@ -151,9 +151,9 @@ func attachedTo(t require.TestingT, s *shop.Store, node string) []string {
 	return byNode[node]
 }
 
-func authorProducts(e storetest.Backend) func(*testing.T) {
+func authorProducts(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
 		node, err := s.CreateNode(t.Context(), storetest.Actor, "shelf", "attic", catalog.NodeChange{Name: new("Shelf")})
 		require.NoError(t, err)
@@ -197,13 +197,13 @@ func authorProducts(e storetest.Backend) func(*testing.T) {
 		_, err = s.AttachProducts(t.Context(), storetest.Actor, "nowhere", []string{"anvil"})
 		storetest.RequireError(t, err, store.NotFound, "id", "no node")
 		require.NoError(t, s.DeleteNode(t.Context(), storetest.Actor, "shelf"))
-		require.Equal(t, 0, storetest.CountRows(t, e.SQL(t), `node_product WHERE node_id = 'shelf'`))
+		require.Equal(t, 0, storetest.CountRows(t, backend.SQL(t), `node_product WHERE node_id = 'shelf'`))
 	}
 }
 
-func authorFaults(e storetest.Backend) func(*testing.T) {
+func authorFaults(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
 		before := storetest.Export(t, s)
 		long, ctx := strings.Repeat("x", 1025), t.Context()
@@ -268,9 +268,9 @@ func authorFaults(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func authorShown(e storetest.Backend) func(*testing.T) {
+func authorShown(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenPublished(t, e)
+		s := storetest.OpenPublished(t, backend)
 		ctx := t.Context()
 		must := func(err error) { require.NoError(t, err) }
 		_, err := s.CreateNode(ctx, storetest.Actor, "corner", "paints", catalog.NodeChange{Name: new("Corner")})
@@ -291,17 +291,17 @@ func authorShown(e storetest.Backend) func(*testing.T) {
 		require.Equal(t, []string{"workshop", "paints", "tools"}, hand.Ancestors)
 		require.Contains(t, storetest.ProductIDs(t, v, release.ProductQuery{NodeID: "workshop"}), "glue", "a hierarchy lists the products of all its nodes")
 
-		other := e.Open(t)
+		other := backend.Open(t)
 		text := storetest.Export(t, s)
-		storetest.DeleteAllRows(t, e.SQL(t))
+		storetest.DeleteAllRows(t, backend.SQL(t))
 		storetest.Import(t, other, text)
 		require.Equal(t, text, storetest.Export(t, other), "what is authored is exported, and imports as the same")
 	}
 }
 
-func authorSwept(e storetest.Backend) func(*testing.T) {
+func authorSwept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, db := storetest.OpenPublished(t, e), e.SQL(t)
+		s, db := storetest.OpenPublished(t, backend), backend.SQL(t)
 		outlet := storetest.OutletView(t, s, release.ShopperContext{})
 		storetest.RequireError(t, s.DeleteCatalog(t.Context(), storetest.Actor, "outlet"), store.Unprocessable, "id", "the rules everyone, club lead to")
 		for _, id := range []string{"everyone", "club"} {
@@ -325,9 +325,9 @@ func authorSwept(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func authorLists(e storetest.Backend) func(*testing.T) {
+func authorLists(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
 		var want []string
 		for i := range 30 {
@@ -365,9 +365,9 @@ func authorLists(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func authorMoves(e storetest.Backend) func(*testing.T) {
+func authorMoves(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
 		ids := []string{"attic", "box"}
 		for i := range 5 {

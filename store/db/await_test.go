@@ -17,9 +17,9 @@ import (
 // afterwards; no token makes it wait for what is not there.
 func TestAServerAwaitsTheWritesOfOthers(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		open := func() *db.DB {
-			d, err := db.Open(t.Context(), db.Config{URL: e.URL(t), Synchronous: "OFF"})
+			d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF"})
 			require.NoError(t, err)
 			require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
 			t.Cleanup(func() { _ = d.Close() })

@@ -11,10 +11,10 @@ import (
 
 // databaseAway ends every session of the database while it is read and
 // written. Only PostgreSQL has any.
-func databaseAway(e storetest.Backend) func(*testing.T) {
+func databaseAway(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.PostgresOnly(t, e)
-		s, name := storetest.OpenWithStock(t, e, 0, "a"), storetest.DatabaseName(t, e)
+		storetest.PostgresOnly(t, backend)
+		s, name := storetest.OpenWithStock(t, backend, 0, "a"), storetest.DatabaseName(t, backend)
 		made, tried := 0, 0
 		for range 20 {
 			storetest.EndSessions(t, name)
@@ -32,15 +32,15 @@ func databaseAway(e storetest.Backend) func(*testing.T) {
 		}
 		require.GreaterOrEqual(t, storetest.Available(t, s, "a"), made, "what was answered is written")
 		require.LessOrEqual(t, storetest.Available(t, s, "a"), tried, "and nothing twice")
-		storetest.RequireLedger(t, e.SQL(t))
+		storetest.RequireLedger(t, backend.SQL(t))
 	}
 }
 
 // databaseBarred lets nobody in for a while.
-func databaseBarred(e storetest.Backend) func(*testing.T) {
+func databaseBarred(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.PostgresOnly(t, e)
-		s, name := storetest.OpenWithStock(t, e, 0, "a"), storetest.DatabaseName(t, e)
+		storetest.PostgresOnly(t, backend)
+		s, name := storetest.OpenWithStock(t, backend, 0, "a"), storetest.DatabaseName(t, backend)
 		storetest.AllowConnections(t, name, "FALSE")
 		storetest.EndSessions(t, name)
 		for range 10 {

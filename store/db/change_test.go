@@ -17,14 +17,14 @@ import (
 // reads anew everything that it kept.
 func TestADatabaseThatWentBackIsTold(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		var log storetest.LogBuffer
-		d, err := db.Open(t.Context(), db.Config{URL: e.URL(t), Synchronous: "OFF", Log: slog.New(slog.NewTextHandler(&log, nil))})
+		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF", Log: slog.New(slog.NewTextHandler(&log, nil))})
 		require.NoError(t, err)
 		noticed := make(chan db.Topic, 100)
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{Changed: func(name db.Topic) { noticed <- name }}))
 		t.Cleanup(func() { _ = d.Close() })
-		other := e.SQL(t)
+		other := backend.SQL(t)
 		for range 2 {
 			require.NoError(t, d.Update(t.Context(), "", func(ctx context.Context, t *db.Tx) error { return d.Changed(ctx, t, db.TopicSettings) }))
 		}

@@ -17,15 +17,15 @@ import (
 
 // fileReplaced has a store write while its file gives way to another: nothing
 // that was acknowledged is lost, and nothing is answered from then on.
-func fileReplaced(e storetest.Backend) func(*testing.T) {
+func fileReplaced(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		if e.Name != "sqlite" {
+		if backend.Name != "sqlite" {
 			t.Skip("there is no file")
 		}
-		s := storetest.OpenWithStock(t, e, 0, "a")
-		path, _ := shop.SQLiteFile(e.URL(t))
-		other, _ := shop.SQLiteFile(e.OtherURL(t))
-		require.NoError(t, e.SQL(t).Close()) // which knows nothing of all this
+		s := storetest.OpenWithStock(t, backend, 0, "a")
+		path, _ := shop.SQLiteFile(backend.URL(t))
+		other, _ := shop.SQLiteFile(backend.OtherURL(t))
+		require.NoError(t, backend.SQL(t).Close()) // which knows nothing of all this
 		former := filepath.Join(t.TempDir(), "former.db")
 		made := 0
 		for ; made < 5; made++ {
@@ -44,7 +44,7 @@ func fileReplaced(e storetest.Backend) func(*testing.T) {
 		storetest.Eventually(t, 0, func() int64 { return sizeOf(t, path+"-wal") }, "the log is of the former file")
 		require.NoError(t, s.Close())
 
-		again, err := shop.Open(t.Context(), shop.Config{URL: e.URL(t)})
+		again, err := shop.Open(t.Context(), shop.Config{URL: backend.URL(t)})
 		require.NoError(t, err)
 		stocks, err := again.Stocks(t.Context(), store.ListQuery{})
 		require.NoError(t, err)
@@ -58,19 +58,19 @@ func fileReplaced(e storetest.Backend) func(*testing.T) {
 }
 
 // fileReplacedAtTheEnd has a store closed before it could notice.
-func fileReplacedAtTheEnd(e storetest.Backend) func(*testing.T) {
+func fileReplacedAtTheEnd(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		if e.Name != "sqlite" {
+		if backend.Name != "sqlite" {
 			t.Skip("there is no file")
 		}
-		s := storetest.OpenWithStock(t, e, 0, "a")
+		s := storetest.OpenWithStock(t, backend, 0, "a")
 		require.NoError(t, storetest.Increment(t.Context(), s, "a"))
-		path, _ := shop.SQLiteFile(e.URL(t))
-		other, _ := shop.SQLiteFile(e.OtherURL(t))
-		require.NoError(t, e.SQL(t).Close()) // which knows nothing of all this
+		path, _ := shop.SQLiteFile(backend.URL(t))
+		other, _ := shop.SQLiteFile(backend.OtherURL(t))
+		require.NoError(t, backend.SQL(t).Close()) // which knows nothing of all this
 		require.NoError(t, os.Rename(other, path))
 		require.NoError(t, s.Close())
-		db, err := sql.Open("sqlite", e.URL(t))
+		db, err := sql.Open("sqlite", backend.URL(t))
 		require.NoError(t, err)
 		t.Cleanup(func() { db.Close() })
 		var records int
@@ -88,14 +88,14 @@ func sizeOf(t *testing.T, path string) int64 {
 
 // logGivenBack has somebody read one state while more is written than a log is
 // to keep.
-func logGivenBack(e storetest.Backend) func(*testing.T) {
+func logGivenBack(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		if e.Name != "sqlite" {
+		if backend.Name != "sqlite" {
 			t.Skip("there is no file")
 		}
-		s := storetest.OpenWithStock(t, e, 0, "a")
-		path, _ := shop.SQLiteFile(e.URL(t))
-		reader, err := e.SQL(t).Begin()
+		s := storetest.OpenWithStock(t, backend, 0, "a")
+		path, _ := shop.SQLiteFile(backend.URL(t))
+		reader, err := backend.SQL(t).Begin()
 		require.NoError(t, err)
 		var n int
 		require.NoError(t, reader.QueryRow(`SELECT COUNT(*) FROM stock`).Scan(&n))

@@ -24,28 +24,28 @@ import (
 // stand for all writes.
 func TestIdempotencyKeys(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		t.Run("a write under a key is made once, and answered as the first time", keyReplays(e))
-		t.Run("what is kept is a list of what a write came to, as other versions have it", keyKeeps(e))
-		t.Run("a key used with another input is refused", keyReused(e))
-		t.Run("each client has its own keys for each operation", keyScoped(e))
-		t.Run("a write that fails keeps no key", keyOfFailure(e))
-		t.Run("a key is 1 to 255 visible ASCII characters", keyForms(e))
-		t.Run("of equal writes at once one is made", keyRaced(e))
-		t.Run("of different writes at once under one key one is made", keyDisputed(e))
-		t.Run("a key stands for 24 hours", keyOutdated(e))
-		t.Run("outdated keys are swept", keysSwept(e))
-		t.Run("a client's oldest keys make room for new ones", keysMakeRoom(e))
-		t.Run("no key is dropped within the hour", keysSafe(e))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("a write under a key is made once, and answered as the first time", keyReplays(backend))
+		t.Run("what is kept is a list of what a write came to, as other versions have it", keyKeeps(backend))
+		t.Run("a key used with another input is refused", keyReused(backend))
+		t.Run("each client has its own keys for each operation", keyScoped(backend))
+		t.Run("a write that fails keeps no key", keyOfFailure(backend))
+		t.Run("a key is 1 to 255 visible ASCII characters", keyForms(backend))
+		t.Run("of equal writes at once one is made", keyRaced(backend))
+		t.Run("of different writes at once under one key one is made", keyDisputed(backend))
+		t.Run("a key stands for 24 hours", keyOutdated(backend))
+		t.Run("outdated keys are swept", keysSwept(backend))
+		t.Run("a client's oldest keys make room for new ones", keysMakeRoom(backend))
+		t.Run("no key is dropped within the hour", keysSafe(backend))
 	})
 }
 
-func keysMakeRoom(e storetest.Backend) func(*testing.T) {
+func keysMakeRoom(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		storetest.SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
 		for name, bound := range map[string]func(*shop.Config){"n": storetest.WithKeyQuota(10, 0), "b": storetest.WithKeyQuota(0, 10*300)} { // an answer is some 200 to 300 bytes
-			s := e.Open(t, storetest.WithClock(clock), bound)
+			s := backend.Open(t, storetest.WithClock(clock), bound)
 			for i := range 40 {
 				_, err := storetest.IncrementWithKey(t, s, "client:a", name+fmt.Sprint(i))
 				require.NoError(t, err)
@@ -54,7 +54,7 @@ func keysMakeRoom(e storetest.Backend) func(*testing.T) {
 				clock.Advance(20 * time.Minute)
 			}
 			var kept int
-			require.NoError(t, e.SQL(t).QueryRowContext(t.Context(), `SELECT COUNT(*) FROM idempotency_key WHERE client = 'client:a'`).Scan(&kept))
+			require.NoError(t, backend.SQL(t).QueryRowContext(t.Context(), `SELECT COUNT(*) FROM idempotency_key WHERE client = 'client:a'`).Scan(&kept))
 			require.Greater(t, kept, 5)
 			require.Less(t, kept, 20)
 			replayed, err := storetest.IncrementWithKey(t, s, "client:a", name+"39")
@@ -65,11 +65,11 @@ func keysMakeRoom(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func keysSafe(e storetest.Backend) func(*testing.T) {
+func keysSafe(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := e.Open(t, storetest.WithClock(clock), storetest.WithKeyQuota(10, 0))
-		storetest.SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+		s := backend.Open(t, storetest.WithClock(clock), storetest.WithKeyQuota(10, 0))
+		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
 		made := 0
 		var refusal error
 		for i := 0; refusal == nil && i < 100; i++ {
@@ -97,11 +97,11 @@ func keysSafe(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func keyReplays(e storetest.Backend) func(*testing.T) {
+func keyReplays(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := storetest.OpenWithStock(t, e, 10, "a", "b")
-		late := e.Open(t, storetest.WithClock(clock))
+		s := storetest.OpenWithStock(t, backend, 10, "a", "b")
+		late := backend.Open(t, storetest.WithClock(clock))
 		var replayed atomic.Int64
 		change := []stock.StockChange{{ProductID: "b", Action: stock.StockSet, Quantity: 3, Reason: `a "quoted" é reason`}, {ProductID: "a", Action: stock.StockDecrement, Quantity: 10}}
 		first, err := s.TransactStock(storetest.WithIdempotencyKey(t.Context(), "k", "o", change, &replayed), storetest.Actor, change)
@@ -115,16 +115,16 @@ func keyReplays(e storetest.Backend) func(*testing.T) {
 		}
 		require.EqualValues(t, 3, replayed.Load())
 		require.Equal(t, []int{0, 3}, []int{storetest.Available(t, s, "a"), storetest.Available(t, s, "b")})
-		storetest.RequireLedger(t, e.SQL(t))
+		storetest.RequireLedger(t, backend.SQL(t))
 	}
 }
 
 // keyKeeps holds the form of rows that live a day, while servers of several
 // versions come and go.
-func keyKeeps(e storetest.Backend) func(*testing.T) {
+func keyKeeps(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := e.Open(t, storetest.WithClock(clock))
+		s := backend.Open(t, storetest.WithClock(clock))
 		var replayed atomic.Int64
 		under := func(key string) context.Context {
 			return storetest.WithIdempotencyKey(t.Context(), key, "o", nil, &replayed)
@@ -147,7 +147,7 @@ func keyKeeps(e storetest.Backend) func(*testing.T) {
 		require.EqualValues(t, 3, replayed.Load())
 		for key, want := range map[string][]string{"one": {`"ID":"` + p.ID}, "two": {`"ID":"` + p.ID, `"Code":"a"`}, "none": {`"CodesDeleted":1`}} {
 			var text string
-			require.NoError(t, e.SQL(t).QueryRowContext(t.Context(), `SELECT outcome FROM idempotency_key WHERE key = $1`, key).Scan(&text))
+			require.NoError(t, backend.SQL(t).QueryRowContext(t.Context(), `SELECT outcome FROM idempotency_key WHERE key = $1`, key).Scan(&text))
 			var kept []json.RawMessage
 			require.NoError(t, json.Unmarshal([]byte(text), &kept))
 			require.Len(t, kept, len(want), text)
@@ -158,9 +158,9 @@ func keyKeeps(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func keyReused(e storetest.Backend) func(*testing.T) {
+func keyReused(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 0, "a")
+		s := storetest.OpenWithStock(t, backend, 0, "a")
 		var replayed atomic.Int64
 		use := func(input any) error {
 			return storetest.Increment(storetest.WithIdempotencyKey(t.Context(), "k-1", "o", input, &replayed), s, "a")
@@ -177,9 +177,9 @@ func keyReused(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func keyScoped(e storetest.Backend) func(*testing.T) {
+func keyScoped(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 0, "a")
+		s := storetest.OpenWithStock(t, backend, 0, "a")
 		var replayed atomic.Int64
 		for _, use := range []struct {
 			actor     store.Actor
@@ -193,9 +193,9 @@ func keyScoped(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func keyOfFailure(e storetest.Backend) func(*testing.T) {
+func keyOfFailure(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 0, "a")
+		s := storetest.OpenWithStock(t, backend, 0, "a")
 		var replayed atomic.Int64
 		decrement := []stock.StockChange{{ProductID: "a", Action: stock.StockDecrement, Quantity: 1}}
 		for range 2 {
@@ -209,9 +209,9 @@ func keyOfFailure(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func keyForms(e storetest.Backend) func(*testing.T) {
+func keyForms(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 0, "a")
+		s := storetest.OpenWithStock(t, backend, 0, "a")
 		var replayed atomic.Int64
 		for _, good := range []string{"k", "~!\"'\\%", strings.Repeat("k", 255)} {
 			require.NoError(t, storetest.Increment(storetest.WithIdempotencyKey(t.Context(), good, "o", 1, &replayed), s, "a"), good)
@@ -223,14 +223,14 @@ func keyForms(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func keyRaced(e storetest.Backend) func(*testing.T) {
+func keyRaced(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 1, "a") // enough for one
+		s := storetest.OpenWithStock(t, backend, 1, "a") // enough for one
 		for round := range 5 {
 			var replayed atomic.Int64
 			var mu sync.Mutex
 			answers := map[string]int{}
-			storetest.RunWriters(t, e, func(s *shop.Store, _ int) {
+			storetest.RunWriters(t, backend, func(s *shop.Store, _ int) {
 				made, err := s.TransactStock(storetest.WithIdempotencyKey(t.Context(), fmt.Sprint("k", round), "o", 1, &replayed), storetest.Actor,
 					[]stock.StockChange{{ProductID: "a", Action: stock.StockDecrement, Quantity: 1}})
 				if err != nil {
@@ -246,15 +246,15 @@ func keyRaced(e storetest.Backend) func(*testing.T) {
 			require.Equal(t, 0, storetest.Available(t, s, "a"))
 			require.NoError(t, storetest.Increment(t.Context(), s, "a"))
 		}
-		storetest.RequireLedger(t, e.SQL(t))
+		storetest.RequireLedger(t, backend.SQL(t))
 	}
 }
 
-func keyDisputed(e storetest.Backend) func(*testing.T) {
+func keyDisputed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 0, "a")
+		s := storetest.OpenWithStock(t, backend, 0, "a")
 		var replayed, made atomic.Int64
-		storetest.RunWriters(t, e, func(s *shop.Store, writer int) {
+		storetest.RunWriters(t, backend, func(s *shop.Store, writer int) {
 			err := storetest.Increment(storetest.WithIdempotencyKey(t.Context(), "k", "o", writer, &replayed), s, "a")
 			switch {
 			case err == nil:
@@ -268,11 +268,11 @@ func keyDisputed(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func keyOutdated(e storetest.Backend) func(*testing.T) {
+func keyOutdated(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		storetest.OpenWithStock(t, e, 0, "a")
-		s := e.Open(t, storetest.WithClock(clock))
+		storetest.OpenWithStock(t, backend, 0, "a")
+		s := backend.Open(t, storetest.WithClock(clock))
 		var replayed atomic.Int64
 		use := func(input any) error {
 			return storetest.Increment(storetest.WithIdempotencyKey(t.Context(), "k", "o", input, &replayed), s, "a")
@@ -291,11 +291,11 @@ func keyOutdated(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func keysSwept(e storetest.Backend) func(*testing.T) {
+func keysSwept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		storetest.OpenWithStock(t, e, 0, "a")
-		s, db := e.Open(t, storetest.WithClock(clock)), e.SQL(t)
+		storetest.OpenWithStock(t, backend, 0, "a")
+		s, db := backend.Open(t, storetest.WithClock(clock)), backend.SQL(t)
 		old := storetest.QuickOrFull(3_000, 12_000) // several transactions
 		_, err := db.Exec(fmt.Sprintf(`
 			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)

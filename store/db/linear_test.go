@@ -28,9 +28,9 @@ import (
 // nobody knows which.
 func TestWritesAreLinearizable(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		t.Run("stock", stockLinearizable(e))
-		t.Run("redeemed codes", codesLinearizable(e))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("stock", stockLinearizable(backend))
+		t.Run("redeemed codes", codesLinearizable(backend))
 	})
 }
 
@@ -43,16 +43,16 @@ const (
 // history has clients of two servers ask by turns, and keeps when each asked
 // and was answered. A request whose outcome is unknown may be made any time
 // later.
-func history(t *testing.T, e storetest.Backend, ask func(s *shop.Store, client, turn int) (input, output any)) []porcupine.Operation {
+func history(t *testing.T, backend storetest.Backend, ask func(s *shop.Store, client, turn int) (input, output any)) []porcupine.Operation {
 	t.Helper()
-	address := e.URL(t)
+	address := backend.URL(t)
 	var network *storetest.Proxy
-	if e.Name == "postgres" {
-		network, address = storetest.NewProxy(t, e)
+	if backend.Name == "postgres" {
+		network, address = storetest.NewProxy(t, backend)
 	}
 	var stores []*shop.Store
 	for range 2 {
-		stores = append(stores, e.Open(t, hasty(nil), func(config *shop.Config) { config.URL = address }))
+		stores = append(stores, backend.Open(t, hasty(nil), func(config *shop.Config) { config.URL = address }))
 	}
 	var asking sync.WaitGroup
 	begun := time.Now()
@@ -140,10 +140,10 @@ type stockOperation struct {
 	quantity int
 }
 
-func stockLinearizable(e storetest.Backend) func(*testing.T) {
+func stockLinearizable(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", Available: 10, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
-		operations := history(t, e, func(s *shop.Store, _, _ int) (input, output any) {
+		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", Available: 10, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+		operations := history(t, backend, func(s *shop.Store, _, _ int) (input, output any) {
 			o := stockOperation{[]stock.StockAction{"", stock.StockIncrement, stock.StockDecrement, stock.StockDecrement, stock.StockSet}[rand.IntN(5)], 1 + rand.IntN(4)}
 			if o.action == "" {
 				stock, err := s.Stock(t.Context(), "a")
@@ -173,7 +173,7 @@ func stockLinearizable(e storetest.Backend) func(*testing.T) {
 			}
 			return next, next
 		})
-		storetest.RequireLedger(t, e.SQL(t))
+		storetest.RequireLedger(t, backend.SQL(t))
 	}
 }
 
@@ -188,15 +188,15 @@ func outcome(t *testing.T, err error) any {
 	return refused
 }
 
-func codesLinearizable(e storetest.Backend) func(*testing.T) {
+func codesLinearizable(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		const uses = 3
-		storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "C", fmt.Sprintf(`,"max_uses":%d`, uses)))
+		storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "C", fmt.Sprintf(`,"max_uses":%d`, uses)))
 		type operation struct {
 			release   bool
 			reference string
 		}
-		operations := history(t, e, func(s *shop.Store, client, turn int) (input, output any) {
+		operations := history(t, backend, func(s *shop.Store, client, turn int) (input, output any) {
 			o := operation{turn%2 == 1, fmt.Sprint(client, "-", turn/2)} // what it redeemed it gives back
 			var err error
 			if o.release {

@@ -21,11 +21,11 @@ import (
 // ends when it is told to.
 func TestAWaitForAMigrationIsTold(t *testing.T) {
 	db.TellWaitsAfter(50 * time.Millisecond)
-	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
-		url := e.BlankURL(t)
+	storetest.EachBackendSerial(t, func(t *testing.T, backend storetest.Backend) {
+		url := backend.BlankURL(t)
 		holder := "host-17-0a"
 		var release func()
-		switch e.Name {
+		switch backend.Name {
 		case "sqlite":
 			path, _ := db.SQLiteFile(url)
 			file, err := os.Create(path + ".lock")
@@ -36,7 +36,7 @@ func TestAWaitForAMigrationIsTold(t *testing.T) {
 			require.NoError(t, syscall.Flock(int(file.Fd()), syscall.LOCK_EX))
 			holder, release = "process 17", func() { file.Close() }
 		default:
-			sql := e.SQLAt(t, url)
+			sql := backend.SQLAt(t, url)
 			for _, statement := range []string{
 				`CREATE TABLE goose_lock (lock_id bigint PRIMARY KEY, locked boolean NOT NULL, locked_at timestamptz, locked_by text, lease_expires_at timestamptz, updated_at timestamptz)`,
 				`INSERT INTO goose_lock VALUES (4097083626, true, now(), 'host-17-0a', now() + interval '1 hour', now())`,

@@ -22,10 +22,10 @@ import (
 // migrateExpanded has this binary work on the schema of the next version, which
 // has a table more, and a column more in every table, as a migration that
 // expands may add them: servers of both versions go on side by side.
-func migrateExpanded(e storetest.Backend) func(*testing.T) {
+func migrateExpanded(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		db, clock := e.SQL(t), storetest.NewClock(storetest.Noon)
-		beside := e.Open(t, storetest.WithClock(clock)) // since before
+		db, clock := backend.SQL(t), storetest.NewClock(storetest.Noon)
+		beside := backend.Open(t, storetest.WithClock(clock)) // since before
 		known, err := strconv.Atoi(storetest.QueryText(t, db, `SELECT MAX(version_id) FROM goose_db_version`))
 		require.NoError(t, err)
 		run := func(query string, args ...any) {
@@ -34,13 +34,13 @@ func migrateExpanded(e storetest.Backend) func(*testing.T) {
 		}
 		run(`INSERT INTO goose_db_version (version_id, is_applied) VALUES ($1, TRUE)`, known+1)
 		run(`CREATE TABLE newer_table (id BIGINT PRIMARY KEY)`)
-		tables := tablesOf(t, e, db)
+		tables := tablesOf(t, backend, db)
 		require.Greater(t, len(tables), 30)
 		for _, table := range tables {
 			run(`ALTER TABLE ` + table + ` ADD COLUMN newer BIGINT NOT NULL DEFAULT 7`)
 		}
 		var replayed atomic.Int64
-		next := e.Open(t, storetest.WithClock(clock))
+		next := backend.Open(t, storetest.WithClock(clock))
 		storetest.Import(t, next, storetest.ShopFile+storetest.PromotionLine("p", "")+"\n"+storetest.CodeLine("p", "MANY", `,"max_uses":100,"uses":100`)+"\n")
 		for i, s := range []*shop.Store{beside, next} {
 			storetest.RenameProducts(t, s, fmt.Sprint("Version ", i))
@@ -66,15 +66,15 @@ func migrateExpanded(e storetest.Backend) func(*testing.T) {
 		require.Equal(t, job.JobSucceeded, storetest.WaitForJob(t, next, task.ID).State)
 		storetest.RequireStockConsistent(t, db)
 		storetest.RequireNoOrphans(t, db)
-		storetest.RequireSameAfterImport(t, e, next)
+		storetest.RequireSameAfterImport(t, backend, next)
 		require.Equal(t, strconv.Itoa(known+1), storetest.QueryText(t, db, `SELECT MAX(version_id) FROM goose_db_version`))
 	}
 }
 
 // tablesOf are those of the schema, but for the migrator's own.
-func tablesOf(t *testing.T, e storetest.Backend, db *sql.DB) (names []string) {
+func tablesOf(t *testing.T, backend storetest.Backend, db *sql.DB) (names []string) {
 	query := `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*'`
-	if e.Name == "postgres" {
+	if backend.Name == "postgres" {
 		query = `SELECT tablename FROM pg_tables WHERE schemaname = 'public'`
 	}
 	rows, err := db.Query(query)

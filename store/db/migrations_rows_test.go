@@ -18,9 +18,9 @@ var addedSinceRows = []string{`TABLE sweep`, `promotion.codes`, `stock.lines`, `
 
 // migrateRows has a release as it was kept when a base price was a row of its
 // own, and lists whose lengths were not stored, and opens it.
-func migrateRows(e storetest.Backend) func(*testing.T) {
+func migrateRows(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, db := e.Open(t), e.SQL(t)
+		s, db := backend.Open(t), backend.SQL(t)
 		storetest.Import(t, s, storetest.SalesShop())
 		storetest.Import(t, s, storetest.JoinLines(storetest.PromotionLine("p", ``), storetest.PromotionLine("auto", `,"automatic":true`), storetest.CodeLine("p", "A", ``), storetest.CodeLine("p", "B", ``), storetest.CodeLine("p", "GONE", ``)))
 		_, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "A", Reference: "order", Units: 1})
@@ -60,7 +60,7 @@ func migrateRows(e storetest.Backend) func(*testing.T) {
 			}
 		}
 		run(`DELETE FROM goose_db_version WHERE version_id >= 13`)
-		s = e.Open(t)
+		s = backend.Open(t)
 		require.Equal(t, want, productRows(t, db))
 		storetest.RequireTotals(t, db)
 		require.Equal(t, []int{2, 1}, []int{storetest.CodesTotal(t, t.Context(), s, "p"), storetest.CodesTotal(t, t.Context(), s, "auto")})

@@ -18,21 +18,21 @@ import (
 // TestMigrations is the promise of store.Open about the schema.
 func TestMigrations(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		t.Run("four processes open an empty database at once", migrateTogether(e))
-		t.Run("opening again changes nothing", migrateAgain(e))
-		t.Run("what releases show of products is carried over, and lists are counted", migrateRows(e))
-		t.Run("an older binary refuses, says so, and changes nothing", migrateNewer(e))
-		t.Run("an older binary opens a newer schema that still allows it", migrateAllowed(e))
-		t.Run("two versions work on the newer schema side by side", migrateExpanded(e))
-		t.Run("a schema that does not say who may use it is refused", migrateUnsaid(e))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("four processes open an empty database at once", migrateTogether(backend))
+		t.Run("opening again changes nothing", migrateAgain(backend))
+		t.Run("what releases show of products is carried over, and lists are counted", migrateRows(backend))
+		t.Run("an older binary refuses, says so, and changes nothing", migrateNewer(backend))
+		t.Run("an older binary opens a newer schema that still allows it", migrateAllowed(backend))
+		t.Run("two versions work on the newer schema side by side", migrateExpanded(backend))
+		t.Run("a schema that does not say who may use it is refused", migrateUnsaid(backend))
 	})
 }
 
-func migrateTogether(e storetest.Backend) func(*testing.T) {
+func migrateTogether(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		for range 3 {
-			config := shop.Config{URL: e.BlankURL(t), Synchronous: "OFF"}
+			config := shop.Config{URL: backend.BlankURL(t), Synchronous: "OFF"}
 			var stores [4]*shop.Store
 			var failures [4]error
 			var group sync.WaitGroup
@@ -44,7 +44,7 @@ func migrateTogether(e storetest.Backend) func(*testing.T) {
 				require.NoError(t, failures[i])
 				t.Cleanup(func() { _ = s.Close() })
 			}
-			db := e.SQLAt(t, config.URL)
+			db := backend.SQLAt(t, config.URL)
 			storetest.SeedStock(t, db, stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
 			for _, s := range stores {
 				require.NoError(t, storetest.Increment(t.Context(), s, "a"))
@@ -60,29 +60,29 @@ const (
 	migrated         = `SELECT COUNT(*) FROM goose_db_version`
 )
 
-func migrateAgain(e storetest.Backend) func(*testing.T) {
+func migrateAgain(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, db := e.Open(t), e.SQL(t)
+		s, db := backend.Open(t), backend.SQL(t)
 		before := storetest.QueryText(t, db, migrated)
 		_, err := s.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(9)})
 		require.NoError(t, err)
 		require.NoError(t, s.Close())
-		settings, err := e.Open(t).Settings(t.Context())
+		settings, err := backend.Open(t).Settings(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 9, settings.PageLength)
 		require.Equal(t, before, storetest.QueryText(t, db, migrated))
 	}
 }
 
-func migrateNewer(e storetest.Backend) func(*testing.T) {
+func migrateNewer(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		db := e.SQL(t)
+		db := backend.SQL(t)
 		known := storetest.QueryText(t, db, `SELECT MAX(version_id) FROM goose_db_version`)
 		before := storetest.QueryText(t, db, migrated)
 		_, err := db.Exec(`UPDATE store_meta SET value = '99' WHERE name = 'min_binary'`)
 		require.NoError(t, err)
 		for range 2 {
-			_, err = shop.Open(t.Context(), shop.Config{URL: e.URL(t)})
+			_, err = shop.Open(t.Context(), shop.Config{URL: backend.URL(t)})
 			require.ErrorContains(t, err, "newer portico")
 			require.ErrorContains(t, err, "version 99")
 			require.ErrorContains(t, err, "knows "+known)
@@ -94,29 +94,29 @@ func migrateNewer(e storetest.Backend) func(*testing.T) {
 }
 
 // What is there and cannot be read is no empty database.
-func migrateUnsaid(e storetest.Backend) func(*testing.T) {
+func migrateUnsaid(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		db := e.SQL(t)
+		db := backend.SQL(t)
 		before := storetest.QueryText(t, db, migrated)
 		_, err := db.Exec(`DELETE FROM store_meta WHERE name = 'min_binary'`)
 		require.NoError(t, err)
-		_, err = shop.Open(t.Context(), shop.Config{URL: e.URL(t)})
+		_, err = shop.Open(t.Context(), shop.Config{URL: backend.URL(t)})
 		require.ErrorContains(t, err, "read the schema's version")
 		require.ErrorIs(t, err, sql.ErrNoRows)
 		require.Equal(t, before, storetest.QueryText(t, db, migrated))
 	}
 }
 
-func migrateAllowed(e storetest.Backend) func(*testing.T) {
+func migrateAllowed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		db := e.SQL(t)
+		db := backend.SQL(t)
 		known, err := strconv.Atoi(storetest.QueryText(t, db, `SELECT MAX(version_id) FROM goose_db_version`))
 		require.NoError(t, err)
 		_, err = db.Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES ($1, TRUE)`, known+1)
 		require.NoError(t, err)
 		_, err = db.Exec(`CREATE TABLE something_newer (id BIGINT PRIMARY KEY)`)
 		require.NoError(t, err)
-		_, err = e.Open(t).Settings(t.Context())
+		_, err = backend.Open(t).Settings(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, strconv.Itoa(known+1), storetest.QueryText(t, db, `SELECT MAX(version_id) FROM goose_db_version`))
 	}

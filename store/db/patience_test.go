@@ -26,16 +26,16 @@ import (
 // not need it goes on.
 func TestTimeouts(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		t.Run("rows that somebody holds keep no reader, and a writer for its time", rowsHeld(e))
-		t.Run("a write that stands still loses its rows to those who wait, and is made once it goes on", writeStandsStill(e))
-		t.Run("a server that stands still in a write delays no write of other products", stoodStill(e))
-		t.Run("one connection is enough for everything", oneConnection(e))
-		t.Run("a query that takes too long is given up", querySlow(e))
-		t.Run("a network that swallows everything is given up, and found again", networkSwallows(e))
-		t.Run("a network that is slow is waited for, up to a time", networkSlow(e))
-		t.Run("a database that takes no writes is read", databaseReadOnly(e))
-		t.Run("a trouble is logged once, however many meet it", troubleLogged(e))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("rows that somebody holds keep no reader, and a writer for its time", rowsHeld(backend))
+		t.Run("a write that stands still loses its rows to those who wait, and is made once it goes on", writeStandsStill(backend))
+		t.Run("a server that stands still in a write delays no write of other products", stoodStill(backend))
+		t.Run("one connection is enough for everything", oneConnection(backend))
+		t.Run("a query that takes too long is given up", querySlow(backend))
+		t.Run("a network that swallows everything is given up, and found again", networkSwallows(backend))
+		t.Run("a network that is slow is waited for, up to a time", networkSlow(backend))
+		t.Run("a database that takes no writes is read", databaseReadOnly(backend))
+		t.Run("a trouble is logged once, however many meet it", troubleLogged(backend))
 	})
 }
 
@@ -49,12 +49,12 @@ func hasty(change func(*store.Patience)) func(*shop.Config) {
 	}
 }
 
-func rowsHeld(e storetest.Backend) func(*testing.T) {
+func rowsHeld(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.PostgresOnly(t, e)
-		storetest.SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon}, stock.Stock{ProductID: "b", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
-		s := e.Open(t, hasty(nil))
-		release := hold(t, e, "a")
+		storetest.PostgresOnly(t, backend)
+		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon}, stock.Stock{ProductID: "b", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+		s := backend.Open(t, hasty(nil))
+		release := hold(t, backend, "a")
 		var writers sync.WaitGroup
 		for range 20 { // more than there are connections
 			writers.Go(func() {
@@ -79,13 +79,13 @@ func rowsHeld(e storetest.Backend) func(*testing.T) {
 
 // writeStandsStill has one server stop in the middle of a write, as one that
 // is stopped, or whose machine is moved.
-func writeStandsStill(e storetest.Backend) func(*testing.T) {
+func writeStandsStill(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.PostgresOnly(t, e)
-		storetest.SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
-		network, address := storetest.NewProxy(t, e)
-		still := e.Open(t, hasty(func(p *store.Patience) { p.Idle = 100 * time.Millisecond }), func(config *shop.Config) { config.URL = address })
-		other := e.Open(t, hasty(func(p *store.Patience) { p.Lock = time.Minute }))
+		storetest.PostgresOnly(t, backend)
+		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+		network, address := storetest.NewProxy(t, backend)
+		still := backend.Open(t, hasty(func(p *store.Patience) { p.Idle = 100 * time.Millisecond }), func(config *shop.Config) { config.URL = address })
+		other := backend.Open(t, hasty(func(p *store.Patience) { p.Lock = time.Minute }))
 		reached, goOn := network.PauseAt("commit")
 		done := make(chan error)
 		go func() { done <- storetest.Increment(t.Context(), still, "a") }()
@@ -99,30 +99,30 @@ func writeStandsStill(e storetest.Backend) func(*testing.T) {
 			storetest.RequireError(t, err, store.Unavailable, "")
 			require.Equal(t, 1, made, "what was ended is not written")
 		}
-		storetest.RequireLedger(t, e.SQL(t))
+		storetest.RequireLedger(t, backend.SQL(t))
 	}
 }
 
 // stoodStill has a transaction hold a product, and every lane there is, for the
 // whole test. Writers of that product wait, more than there are connections and
 // longer than a write waits for a connection. Nobody else is refused.
-func stoodStill(e storetest.Backend) func(*testing.T) {
+func stoodStill(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.PostgresOnly(t, e)
+		storetest.PostgresOnly(t, backend)
 		free := []string{"b", "c", "d", "e", "f", "g", "h", "i"}
-		s := storetest.OpenWithStock(t, e, 0, append(free, "a")...)
+		s := storetest.OpenWithStock(t, backend, 0, append(free, "a")...)
 		var log storetest.LogBuffer
 		hurried := func(config *shop.Config) {
 			config.Patience = store.Patience{Connection: 2 * time.Second, Read: time.Minute, Write: time.Hour, Lock: time.Hour, Idle: time.Hour}
 			config.Log = slog.New(slog.NewTextHandler(&log, nil))
 		}
-		servers := []*shop.Store{e.Open(t, hurried), e.Open(t, hurried)}
+		servers := []*shop.Store{backend.Open(t, hurried), backend.Open(t, hurried)}
 		for _, server := range servers {
 			require.NoError(t, storetest.Increment(t.Context(), server, "b"))
 		}
 		sell := func(ctx context.Context) error { return storetest.Increment(ctx, servers[0], "b") }
 		usual := storetest.CountStatements(t, sell)
-		still, err := e.SQL(t).Begin()
+		still, err := backend.SQL(t).Begin()
 		require.NoError(t, err)
 		for _, statement := range []string{`UPDATE stock SET available = available WHERE product_id = 'a'`, `UPDATE change SET version = version WHERE topic LIKE 'stock/%'`} {
 			result, err := still.Exec(statement)
@@ -187,15 +187,15 @@ func stoodStill(e storetest.Backend) func(*testing.T) {
 				storetest.Eventually(t, want, func() int { return storetest.Available(t, server, product) })
 			}
 		}
-		storetest.RequireLedger(t, e.SQL(t))
-		require.LessOrEqual(t, storetest.CountRows(t, e.SQL(t), `change WHERE topic LIKE 'stock/%'`), 3*4+2, "no more lanes than connections that write")
+		storetest.RequireLedger(t, backend.SQL(t))
+		require.LessOrEqual(t, storetest.CountRows(t, backend.SQL(t), `change WHERE topic LIKE 'stock/%'`), 3*4+2, "no more lanes than connections that write")
 		require.NotContains(t, log.String(), "level=ERROR")
 	}
 }
 
-func oneConnection(e storetest.Backend) func(*testing.T) {
+func oneConnection(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t, func(config *shop.Config) { config.Readers = 1 })
+		s := backend.Open(t, func(config *shop.Config) { config.Readers = 1 })
 		storetest.Import(t, s, strings.Join(storetest.ShopLines(), "\n"))
 		storetest.RunWorker(t, s)
 		task, err := s.PublishLater(t.Context(), storetest.Actor, "main", true)
@@ -221,11 +221,11 @@ func oneConnection(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func querySlow(e storetest.Backend) func(*testing.T) {
+func querySlow(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.PostgresOnly(t, e)
-		s := e.Open(t, hasty(func(p *store.Patience) { p.Read = 100 * time.Millisecond }))
-		lock, err := e.SQL(t).Begin()
+		storetest.PostgresOnly(t, backend)
+		s := backend.Open(t, hasty(func(p *store.Patience) { p.Read = 100 * time.Millisecond }))
+		lock, err := backend.SQL(t).Begin()
 		require.NoError(t, err)
 		_, err = lock.Exec(`LOCK TABLE promotion`)
 		require.NoError(t, err)
@@ -237,12 +237,12 @@ func querySlow(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func networkSwallows(e storetest.Backend) func(*testing.T) {
+func networkSwallows(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.PostgresOnly(t, e)
-		storetest.SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
-		network, address := storetest.NewProxy(t, e)
-		s := e.Open(t, hasty(func(p *store.Patience) {
+		storetest.PostgresOnly(t, backend)
+		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+		network, address := storetest.NewProxy(t, backend)
+		s := backend.Open(t, hasty(func(p *store.Patience) {
 			p.Connection, p.Read, p.Write = time.Second, 200*time.Millisecond, 400*time.Millisecond
 		}), func(config *shop.Config) { config.URL = address })
 		require.NoError(t, storetest.Increment(t.Context(), s, "a"))
@@ -267,17 +267,17 @@ func networkSwallows(e storetest.Backend) func(*testing.T) {
 			network.CloseConnections()
 			storetest.Eventually(t, true, func() bool { return storetest.Increment(t.Context(), s, "a") == nil })
 		}
-		storetest.RequireLedger(t, e.SQL(t))
+		storetest.RequireLedger(t, backend.SQL(t))
 	}
 }
 
-func networkSlow(e storetest.Backend) func(*testing.T) {
+func networkSlow(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.PostgresOnly(t, e)
-		storetest.SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
-		network, address := storetest.NewProxy(t, e)
+		storetest.PostgresOnly(t, backend)
+		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+		network, address := storetest.NewProxy(t, backend)
 		within := func(d time.Duration) map[string]func() error {
-			s := e.Open(t, func(config *shop.Config) { config.URL, config.Patience.Read, config.Patience.Write = address, d, d })
+			s := backend.Open(t, func(config *shop.Config) { config.URL, config.Patience.Read, config.Patience.Write = address, d, d })
 			return map[string]func() error{
 				"a read":  func() error { _, err := s.Stocks(t.Context(), store.ListQuery{}); return err },
 				"a write": func() error { return storetest.Increment(t.Context(), s, "a") },
@@ -295,15 +295,15 @@ func networkSlow(e storetest.Backend) func(*testing.T) {
 			storetest.Eventually(t, true, func() bool { return ask() == nil }, name)
 		}
 		askAll(t, patient, well)
-		storetest.RequireLedger(t, e.SQL(t))
+		storetest.RequireLedger(t, backend.SQL(t))
 	}
 }
 
 // databaseReadOnly has the database refuse writes, as a standby does.
-func databaseReadOnly(e storetest.Backend) func(*testing.T) {
+func databaseReadOnly(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.PostgresOnly(t, e)
-		s, name := storetest.OpenWithStock(t, e, 3, "a"), storetest.DatabaseName(t, e)
+		storetest.PostgresOnly(t, backend)
+		s, name := storetest.OpenWithStock(t, backend, 3, "a"), storetest.DatabaseName(t, backend)
 		t.Cleanup(func() { storetest.SetReadOnly(t, name, "off") })
 		require.False(t, s.ReadOnly())
 		storetest.SetReadOnly(t, name, "on")
@@ -311,7 +311,7 @@ func databaseReadOnly(e storetest.Backend) func(*testing.T) {
 		storetest.Eventually(t, true, func() bool { _ = storetest.Increment(t.Context(), s, "a"); return s.ReadOnly() })
 		storetest.RequireError(t, storetest.Increment(t.Context(), s, "a"), store.Unavailable, "", "takes no writes at present", "can be read")
 		require.Equal(t, 3, storetest.Available(t, s, "a"))
-		next := e.Open(t, func(config *shop.Config) { config.Patience.Connection = time.Second })
+		next := backend.Open(t, func(config *shop.Config) { config.Patience.Connection = time.Second })
 		require.True(t, next.ReadOnly(), "one that starts then knows it")
 		require.Equal(t, 3, storetest.Available(t, next, "a"))
 		require.NoError(t, next.Ping(t.Context()))
@@ -325,13 +325,13 @@ func databaseReadOnly(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func troubleLogged(e storetest.Backend) func(*testing.T) {
+func troubleLogged(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.PostgresOnly(t, e)
-		storetest.SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+		storetest.PostgresOnly(t, backend)
+		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
 		var log storetest.LogBuffer
-		s := e.Open(t, hasty(func(p *store.Patience) { p.Lock = 5 * time.Millisecond }), func(config *shop.Config) { config.Log = slog.New(slog.NewTextHandler(&log, nil)) })
-		release := hold(t, e, "a")
+		s := backend.Open(t, hasty(func(p *store.Patience) { p.Lock = 5 * time.Millisecond }), func(config *shop.Config) { config.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		release := hold(t, backend, "a")
 		for range 5 {
 			require.Error(t, storetest.Increment(t.Context(), s, "a"))
 		}

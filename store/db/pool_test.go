@@ -24,12 +24,12 @@ import (
 // once they can be had. Only PostgreSQL has pools.
 func TestConnectionPools(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		for _, size := range []int{1, 2} {
-			t.Run(fmt.Sprintf("a pool of %d that others hold", size), poolHeld(e, size))
+			t.Run(fmt.Sprintf("a pool of %d that others hold", size), poolHeld(backend, size))
 		}
-		t.Run("a database with no connection left", poolRefused(e))
-		t.Run("connections that were lost", poolLost(e))
+		t.Run("a database with no connection left", poolRefused(backend))
+		t.Run("connections that were lost", poolLost(backend))
 	})
 }
 
@@ -68,11 +68,11 @@ func writes(t *testing.T, s *shop.Store) map[string]func() error {
 }
 
 // pooled is a shop with all that is read and written, and the store of it.
-func pooled(t *testing.T, e storetest.Backend, options ...func(*shop.Config)) *shop.Store {
+func pooled(t *testing.T, backend storetest.Backend, options ...func(*shop.Config)) *shop.Store {
 	t.Helper()
-	storetest.PostgresOnly(t, e)
-	storetest.SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
-	s := e.Open(t, append([]func(*shop.Config){storetest.WithClock(storetest.NewClock(storetest.Noon)), func(config *shop.Config) { config.NoCache = true }}, options...)...)
+	storetest.PostgresOnly(t, backend)
+	storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+	s := backend.Open(t, append([]func(*shop.Config){storetest.WithClock(storetest.NewClock(storetest.Noon)), func(config *shop.Config) { config.NoCache = true }}, options...)...)
 	storetest.Import(t, s, storetest.ShopFile+storetest.PromotionLine("p", ``)+"\n"+storetest.CodeLine("p", "HOLDS", ``))
 	return s
 }
@@ -96,15 +96,15 @@ func well(err error) bool { return err == nil }
 // unconnected is the answer to whoever got no connection.
 func unconnected(err error) bool { return store.HasCode(err, store.Unavailable) }
 
-func poolHeld(e storetest.Backend, size int) func(*testing.T) {
+func poolHeld(backend storetest.Backend, size int) func(*testing.T) {
 	return func(t *testing.T) {
-		s := pooled(t, e, func(config *shop.Config) {
+		s := pooled(t, backend, func(config *shop.Config) {
 			config.Readers = size
 			config.URL = withParameter(t, config.URL, "lock_timeout", "0") // so who waits for a lock keeps the connection
 			config.Patience = store.Patience{Connection: time.Second, Read: time.Hour, Write: time.Hour, Lock: time.Hour, Idle: time.Minute}
 		})
 		for range 2 { // and again, once they were given back
-			lock, err := e.SQL(t).Begin()
+			lock, err := backend.SQL(t).Begin()
 			require.NoError(t, err)
 			defer lock.Rollback()
 			_, err = lock.Exec(`LOCK TABLE stock IN ACCESS EXCLUSIVE MODE`)
@@ -124,7 +124,7 @@ func poolHeld(e storetest.Backend, size int) func(*testing.T) {
 					}
 				})
 			}
-			storetest.WaitForLockWaiters(t, e, 2*size, "they wait for the tables, and nobody else has a connection for a moment")
+			storetest.WaitForLockWaiters(t, backend, 2*size, "they wait for the tables, and nobody else has a connection for a moment")
 			askAll(t, reads(t, s), unconnected)
 			askAll(t, writes(t, s), unconnected)
 			require.NoError(t, lock.Rollback())
@@ -132,7 +132,7 @@ func poolHeld(e storetest.Backend, size int) func(*testing.T) {
 			askAll(t, reads(t, s), well)
 			askAll(t, writes(t, s), well)
 		}
-		require.Equal(t, 2*size, storetest.CountRows(t, e.SQL(t), `api_client WHERE name = 'held'`))
+		require.Equal(t, 2*size, storetest.CountRows(t, backend.SQL(t), `api_client WHERE name = 'held'`))
 	}
 }
 
@@ -147,10 +147,10 @@ func withParameter(t *testing.T, address, name, value string) string {
 	return at.String()
 }
 
-func poolRefused(e storetest.Backend) func(*testing.T) {
+func poolRefused(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		network, address := storetest.NewProxy(t, e)
-		s := pooled(t, e, func(config *shop.Config) { config.URL, config.Readers = address, 2 })
+		network, address := storetest.NewProxy(t, backend)
+		s := pooled(t, backend, func(config *shop.Config) { config.URL, config.Readers = address, 2 })
 		network.RefuseConnections(true)
 		network.CloseConnections()
 		for range 2 {
@@ -165,10 +165,10 @@ func poolRefused(e storetest.Backend) func(*testing.T) {
 
 // poolLost has the connections of a pool be lost while nobody uses them: each
 // read that comes then is answered by another one.
-func poolLost(e storetest.Backend) func(*testing.T) {
+func poolLost(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		network, address := storetest.NewProxy(t, e)
-		s := pooled(t, e, func(config *shop.Config) { config.URL, config.Readers = address, 4 })
+		network, address := storetest.NewProxy(t, backend)
+		s := pooled(t, backend, func(config *shop.Config) { config.URL, config.Readers = address, 4 })
 		for range storetest.QuickOrFull(5, 30) {
 			var users sync.WaitGroup // of all connections
 			for range 8 {

@@ -22,11 +22,11 @@ import (
 // database is away.
 func TestAWriteWhoseConnectionIsLostIsMadeAgain(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		if e.Name != "postgres" {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		if backend.Name != "postgres" {
 			t.Skip("a file has no connections to lose")
 		}
-		d, err := db.Open(t.Context(), db.Config{URL: e.URL(t), Log: slog.New(slog.DiscardHandler), Patience: store.Patience{Connection: time.Minute}})
+		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Log: slog.New(slog.DiscardHandler), Patience: store.Patience{Connection: time.Minute}})
 		require.NoError(t, err)
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{Changed: func(db.Topic) {}}))
 		t.Cleanup(func() { _ = d.Close() })

@@ -17,25 +17,25 @@ import (
 // it. Increments of stock stand for all.
 func TestWriteOutcomes(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		t.Run("a write whose caller has gone is not made", writeGone(e))
-		t.Run("a write whose caller goes while it waits its turn is not made", writeQueued(e))
-		t.Run("a write whose caller goes at any time is made whole or not at all", writeCancelled(e))
-		t.Run("a read whose caller has gone answers UNAVAILABLE", readCancelled(e))
-		t.Run("a closed store answers UNAVAILABLE", writeClosed(e))
-		t.Run("closing leaves no write without its answer", writeClosing(e))
-		t.Run("a write that the database cannot make is made once it can", writeContended(e))
-		t.Run("a database that goes away answers UNAVAILABLE, and is found again", databaseAway(e))
-		t.Run("a database that cannot be reached answers UNAVAILABLE", databaseBarred(e))
-		t.Run("a file that is replaced is answered from no more, and nothing acknowledged is lost", fileReplaced(e))
-		t.Run("a log that grew beside a long reader is given back", logGivenBack(e))
-		t.Run("the log of a file that was replaced is left to nobody", fileReplacedAtTheEnd(e))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("a write whose caller has gone is not made", writeGone(backend))
+		t.Run("a write whose caller goes while it waits its turn is not made", writeQueued(backend))
+		t.Run("a write whose caller goes at any time is made whole or not at all", writeCancelled(backend))
+		t.Run("a read whose caller has gone answers UNAVAILABLE", readCancelled(backend))
+		t.Run("a closed store answers UNAVAILABLE", writeClosed(backend))
+		t.Run("closing leaves no write without its answer", writeClosing(backend))
+		t.Run("a write that the database cannot make is made once it can", writeContended(backend))
+		t.Run("a database that goes away answers UNAVAILABLE, and is found again", databaseAway(backend))
+		t.Run("a database that cannot be reached answers UNAVAILABLE", databaseBarred(backend))
+		t.Run("a file that is replaced is answered from no more, and nothing acknowledged is lost", fileReplaced(backend))
+		t.Run("a log that grew beside a long reader is given back", logGivenBack(backend))
+		t.Run("the log of a file that was replaced is left to nobody", fileReplacedAtTheEnd(backend))
 	})
 }
 
-func writeGone(e storetest.Backend) func(*testing.T) {
+func writeGone(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 0, "a")
+		s := storetest.OpenWithStock(t, backend, 0, "a")
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		err := storetest.Increment(ctx, s, "a")
@@ -47,24 +47,24 @@ func writeGone(e storetest.Backend) func(*testing.T) {
 
 // hold keeps a product's row, and on SQLite the database, from being written
 // until release.
-func hold(t *testing.T, e storetest.Backend, product string) (release func()) {
+func hold(t *testing.T, backend storetest.Backend, product string) (release func()) {
 	t.Helper()
-	transaction, err := e.SQL(t).Begin()
+	transaction, err := backend.SQL(t).Begin()
 	require.NoError(t, err)
 	_, err = transaction.Exec(`UPDATE stock SET available = available WHERE product_id = $1`, product)
 	require.NoError(t, err)
 	return func() { require.NoError(t, transaction.Rollback()) }
 }
 
-func writeQueued(e storetest.Backend) func(*testing.T) {
+func writeQueued(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.OpenWithStock(t, e, 0, "a", "b")
-		s := e.Open(t, func(config *shop.Config) { config.Readers = 1 }) // PostgreSQL's writes wait for a connection
-		release := hold(t, e, "a")
+		storetest.OpenWithStock(t, backend, 0, "a", "b")
+		s := backend.Open(t, func(config *shop.Config) { config.Readers = 1 }) // PostgreSQL's writes wait for a connection
+		release := hold(t, backend, "a")
 		first, queued := make(chan error, 1), make(chan error, 1)
 		go func() { first <- storetest.Increment(context.Background(), s, "a") }()
-		if e.Name == "postgres" { // SQLite's queue is held as a whole
-			storetest.WaitForLockWaiters(t, e, 1)
+		if backend.Name == "postgres" { // SQLite's queue is held as a whole
+			storetest.WaitForLockWaiters(t, backend, 1)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		begun := &storetest.ObservedContext{Context: ctx, Checked: make(chan struct{}, 1)}
@@ -79,9 +79,9 @@ func writeQueued(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func writeCancelled(e storetest.Backend) func(*testing.T) {
+func writeCancelled(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 0, "a", "b")
+		s := storetest.OpenWithStock(t, backend, 0, "a", "b")
 		var made int
 		for i := range 200 {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*20*time.Microsecond)
@@ -95,13 +95,13 @@ func writeCancelled(e storetest.Backend) func(*testing.T) {
 		}
 		require.Equal(t, made, storetest.Available(t, s, "a"), "what was answered is what was written")
 		require.Equal(t, made, storetest.Available(t, s, "b"))
-		storetest.RequireLedger(t, e.SQL(t))
+		storetest.RequireLedger(t, backend.SQL(t))
 	}
 }
 
-func readCancelled(e storetest.Backend) func(*testing.T) {
+func readCancelled(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 0, "a", "b")
+		s := storetest.OpenWithStock(t, backend, 0, "a", "b")
 		for i := range 200 {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*5*time.Microsecond)
 			_, err := s.Stocks(ctx, store.ListQuery{})
@@ -113,9 +113,9 @@ func readCancelled(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func writeClosed(e storetest.Backend) func(*testing.T) {
+func writeClosed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 0, "a")
+		s := storetest.OpenWithStock(t, backend, 0, "a")
 		require.NoError(t, s.Close())
 		require.NoError(t, s.Close(), "closing twice")
 		for range 20 { // a queue takes a write by chance
@@ -146,12 +146,12 @@ func answered(t *testing.T, do func() error) error {
 	}
 }
 
-func writeClosing(e storetest.Backend) func(*testing.T) {
+func writeClosing(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		for i := 0; i < 10 && !t.Failed(); i++ {
 			t.Run("", func(t *testing.T) {
-				storetest.OpenWithStock(t, e, 0, "a")
-				s := e.Open(t)
+				storetest.OpenWithStock(t, backend, 0, "a")
+				s := backend.Open(t)
 				var group sync.WaitGroup
 				var mu sync.Mutex
 				made := 0
@@ -181,17 +181,17 @@ func writeClosing(e storetest.Backend) func(*testing.T) {
 				storetest.Eventually(t, true, func() bool { mu.Lock(); defer mu.Unlock(); return made > storetest.WriterCount })
 				require.NoError(t, s.Close())
 				require.NoError(t, answered(t, func() error { group.Wait(); return nil }))
-				require.Equal(t, made, storetest.Available(t, e.Open(t), "a"), "what was answered is what was written")
-				storetest.RequireLedger(t, e.SQL(t))
+				require.Equal(t, made, storetest.Available(t, backend.Open(t), "a"), "what was answered is what was written")
+				storetest.RequireLedger(t, backend.SQL(t))
 			})
 		}
 	}
 }
 
-func writeContended(e storetest.Backend) func(*testing.T) {
+func writeContended(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 0, "a", "b")
-		release := hold(t, e, "a")
+		s := storetest.OpenWithStock(t, backend, 0, "a", "b")
+		release := hold(t, backend, "a")
 		done := make(chan error, 3) // fewer than the connections of any pool
 		for range cap(done) {
 			go func() { done <- storetest.Increment(context.Background(), s, "b", "a") }()
@@ -202,6 +202,6 @@ func writeContended(e storetest.Backend) func(*testing.T) {
 			require.NoError(t, <-done)
 		}
 		require.Equal(t, cap(done), storetest.Available(t, s, "a"))
-		storetest.RequireLedger(t, e.SQL(t))
+		storetest.RequireLedger(t, backend.SQL(t))
 	}
 }

@@ -24,13 +24,13 @@ import (
 // makes the same store again.
 func TestExport(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		d := storetest.NewSharedStore(t, e)
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		d := storetest.NewSharedStore(t, backend)
 		d.Run(t, "an empty store exports its settings", exportEmpty)
 		d.Run(t, "clients go along only when asked for", exportClients)
-		t.Run("an export makes the same store again", exportRoundTrip(e))
+		t.Run("an export makes the same store again", exportRoundTrip(backend))
 		d.Run(t, "a ledger makes the same balances again", exportLedger)
-		t.Run("a ledger written by many at once makes the same balances again", exportLedgerRaced(e))
+		t.Run("a ledger written by many at once makes the same balances again", exportLedgerRaced(backend))
 		d.Run(t, "attachments keep their order", exportAttachments)
 		d.Run(t, "a writer that fails is told", exportUnwritable)
 	})
@@ -56,9 +56,9 @@ func exportClients(d *storetest.SharedStore) func(*testing.T) {
 	}
 }
 
-func exportRoundTrip(e storetest.Backend) func(*testing.T) {
+func exportRoundTrip(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		storetest.Import(t, s, storetest.ShopFile+storetest.GenerateShop(t, 1100, 2)) // more than a page of most things
 		_, _, err := s.CreateClient(t.Context(), storetest.Actor, "A till", access.Scopes())
 		require.NoError(t, err)
@@ -66,7 +66,7 @@ func exportRoundTrip(e storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		_, err = s.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "anvil", Action: stock.StockAllocate, Quantity: 3, Reason: "<order> & \"co\""}})
 		require.NoError(t, err)
-		storetest.RequireSameAfterImport(t, e, s)
+		storetest.RequireSameAfterImport(t, backend, s)
 	}
 }
 
@@ -97,9 +97,9 @@ func drawShopChange(t *rapid.T) stock.StockChange {
 	}
 }
 
-func exportLedgerRaced(e storetest.Backend) func(*testing.T) {
+func exportLedgerRaced(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		stores := []*shop.Store{e.Open(t), e.Open(t)}
+		stores := []*shop.Store{backend.Open(t), backend.Open(t)}
 		storetest.Import(t, stores[0], storetest.ShopFile)
 		var group sync.WaitGroup
 		for n := range 16 {
@@ -111,7 +111,7 @@ func exportLedgerRaced(e storetest.Backend) func(*testing.T) {
 			})
 		}
 		group.Wait()
-		storetest.RequireSameAfterImport(t, e, stores[0])
+		storetest.RequireSameAfterImport(t, backend, stores[0])
 	}
 }
 

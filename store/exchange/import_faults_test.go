@@ -19,8 +19,8 @@ import (
 // faults are told, with line and member, and nothing is written.
 func TestImportErrors(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		d := storetest.NewSharedStore(t, e)
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		d := storetest.NewSharedStore(t, backend)
 		d.Run(t, "a fault names line, type and member", importFaultsNamed)
 		d.Run(t, "all faults of a line are told", importFaultsOfLine)
 		d.Run(t, "what a resource refers to is in the file or in the store", importReferences)

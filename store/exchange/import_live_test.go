@@ -19,21 +19,21 @@ import (
 // creates it, and leaves it as it is from then on.
 func TestImportIntoRunningShop(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		t.Run("stock that was sold of stays as it is", importLeavesStock(e))
-		t.Run("lines of the ledger are left with their balance", importLeavesLedger(e))
-		t.Run("a sale during an import stays", importBesideSales(e))
-		t.Run("an import that ended anywhere is finished by the same file", importLedgerResumed(e))
-		t.Run("settings stay as they were set", importLeavesSettings(e))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("stock that was sold of stays as it is", importLeavesStock(backend))
+		t.Run("lines of the ledger are left with their balance", importLeavesLedger(backend))
+		t.Run("a sale during an import stays", importBesideSales(backend))
+		t.Run("an import that ended anywhere is finished by the same file", importLedgerResumed(backend))
+		t.Run("settings stay as they were set", importLeavesSettings(backend))
 	})
 }
 
 func withStock(o *exchange.ImportOptions)    { o.Stock = true }
 func withSettings(o *exchange.ImportOptions) { o.Settings = true }
 
-func importLeavesStock(e storetest.Backend) func(*testing.T) {
+func importLeavesStock(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		text := storetest.JoinLines(`{"type":"stock","id":"sold","available":4560,"allocated":0,"total":4560}`, `{"type":"stock","id":"calm","available":3,"allocated":0,"total":3}`)
 		require.Equal(t, 2, storetest.ImportWithOptions(t, s, text).Changed)
 		_, err := s.CreateStock(t.Context(), storetest.Actor, "empty", 0)
@@ -54,20 +54,20 @@ func importLeavesStock(e storetest.Backend) func(*testing.T) {
 		require.Equal(t, []any{2, map[string]int{}}, []any{report.Changed, report.Left})
 		require.Equal(t, []int{4560, 0}, storetest.StockUnits(t, s, "sold"))
 		require.Equal(t, []int{5, 0}, storetest.StockUnits(t, s, "empty"))
-		storetest.RequireStockConsistent(t, e.SQL(t))
+		storetest.RequireStockConsistent(t, backend.SQL(t))
 	}
 }
 
-func importLeavesLedger(e storetest.Backend) func(*testing.T) {
+func importLeavesLedger(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		for _, product := range []string{"sold", "calm"} {
 			_, err := s.CreateStock(t.Context(), storetest.Actor, product, 10)
 			require.NoError(t, err)
 			storetest.TransactStock(t, s, stock.StockChange{ProductID: product, Action: stock.StockDecrement, Quantity: 1})
 		}
 		old := storetest.Export(t, s)
-		other := storetest.OpenEmpty(t, e)
+		other := storetest.OpenEmpty(t, backend)
 		require.Empty(t, storetest.ImportWithOptions(t, other, old).Left)
 		require.Equal(t, old, storetest.Export(t, other))
 
@@ -88,15 +88,15 @@ func importLeavesLedger(e storetest.Backend) func(*testing.T) {
 		require.Equal(t, now, storetest.Export(t, s))
 		require.Empty(t, storetest.ImportWithOptions(t, s, longer, withStock).Left)
 		require.Equal(t, []int{9, 0}, storetest.StockUnits(t, s, "sold"))
-		storetest.RequireStockConsistent(t, e.SQL(t))
+		storetest.RequireStockConsistent(t, backend.SQL(t))
 	}
 }
 
 // importBesideSales sells while a pass of an import begins.
-func importBesideSales(e storetest.Backend) func(*testing.T) {
+func importBesideSales(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		seller, s := e.Open(t), e.Open(t)
-		source := storetest.OpenEmpty(t, e)
+		seller, s := backend.Open(t), backend.Open(t)
+		source := storetest.OpenEmpty(t, backend)
 		for _, product := range []string{"a", "b"} {
 			_, err := source.CreateStock(t.Context(), storetest.Actor, product, 10)
 			require.NoError(t, err)
@@ -117,14 +117,14 @@ func importBesideSales(e storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 3, passes)
 		require.Equal(t, []int{6, 4}, storetest.StockUnits(t, seller, "a"))
-		storetest.RequireStockConsistent(t, e.SQL(t))
+		storetest.RequireStockConsistent(t, backend.SQL(t))
 	}
 }
 
 // importLedgerResumed stops an import of a ledger after each of its writes.
-func importLedgerResumed(e storetest.Backend) func(*testing.T) {
+func importLedgerResumed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		source := storetest.OpenEmpty(t, e)
+		source := storetest.OpenEmpty(t, backend)
 		for i := range 4 {
 			_, err := source.CreateStock(t.Context(), storetest.Actor, fmt.Sprint("p", i), 100)
 			require.NoError(t, err)
@@ -133,10 +133,10 @@ func importLedgerResumed(e storetest.Backend) func(*testing.T) {
 			storetest.TransactStock(t, source, stock.StockChange{ProductID: fmt.Sprint("p", i%4), Action: []stock.StockAction{stock.StockAllocate, stock.StockSet, stock.StockIncrement}[i%3], Quantity: 10 + i})
 		}
 		want := storetest.Export(t, source)
-		s := e.Open(t)
+		s := backend.Open(t)
 		lines := strings.Count(want, "\n")
 		for stop := lines; stop < 3*lines; stop += 3 { // after the check
-			storetest.DeleteAllRows(t, e.SQL(t))
+			storetest.DeleteAllRows(t, backend.SQL(t))
 			left := stop
 			_, err := s.Import(t.Context(), storetest.Actor, func() (io.ReadCloser, error) {
 				return &brokenFile{lines: strings.SplitAfter(want, "\n"), left: &left}, nil
@@ -174,9 +174,9 @@ func (f *brokenFile) Read(into []byte) (int, error) {
 
 func (f *brokenFile) Close() error { return nil }
 
-func importLeavesSettings(e storetest.Backend) func(*testing.T) {
+func importLeavesSettings(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		line := `{"type":"settings","page_length":7,"currency":"EUR","locale":"fr"}`
 		report := storetest.ImportWithOptions(t, s, line)
 		require.Equal(t, []any{1, map[string]int{}}, []any{report.Changed, report.Left}, "nobody had set them")

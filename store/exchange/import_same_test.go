@@ -18,21 +18,21 @@ import (
 // already: it costs no write, and nothing else is taken for it.
 func TestRepeatedImport(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		t.Run("what is the same is not written, however much there is", importUnwritten(e))
-		t.Run("of two lines with one id the later counts, whichever was there", importLater(e))
-		t.Run("a balance that is there is set again after new lines of the ledger", importBalanceAgain(e))
-		t.Run("of many uses with one reference the line is named", importUseTwice(e))
-		t.Run("which bundles speak of a product is known of what was there before", importComponents(e))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("what is the same is not written, however much there is", importUnwritten(backend))
+		t.Run("of two lines with one id the later counts, whichever was there", importLater(backend))
+		t.Run("a balance that is there is set again after new lines of the ledger", importBalanceAgain(backend))
+		t.Run("of many uses with one reference the line is named", importUseTwice(backend))
+		t.Run("which bundles speak of a product is known of what was there before", importComponents(backend))
 	})
 }
 
 // importUnwritten counts the statements of an import that changes nothing.
-func importUnwritten(e storetest.Backend) func(*testing.T) {
+func importUnwritten(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		wrote := map[int]int{}
 		for _, products := range []int{30, 300} {
-			s := e.Open(t, func(config *shop.Config) { config.URL = e.OtherURL(t) })
+			s := backend.Open(t, func(config *shop.Config) { config.URL = backend.OtherURL(t) })
 			var lines []string
 			for line := range strings.Lines(storetest.GenerateShop(t, products, 3)) {
 				switch storetest.LineType(line) {
@@ -64,9 +64,9 @@ func importUnwritten(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func importLater(e storetest.Backend) func(*testing.T) {
+func importLater(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		there := storetest.ShopLine("product", "anvil") + "\n"
 		other := strings.Replace(there, `"name":"`, `"name":"Other `, 1)
 		third := strings.Replace(there, `"name":"`, `"name":"Third `, 1)
@@ -81,9 +81,9 @@ func importLater(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func importBalanceAgain(e storetest.Backend) func(*testing.T) {
+func importBalanceAgain(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		balance := `{"type":"stock","id":"anvil","available":7,"allocated":0,"total":7}` + "\n"
 		storetest.Import(t, s, balance)
 		ledger := `{"type":"stock_transaction","id":"more","product_id":"anvil","action":"increment","quantity":5,"created_at":"2025-01-01T00:00:00.000Z"}` + "\n"
@@ -97,9 +97,9 @@ func importBalanceAgain(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func importUseTwice(e storetest.Backend) func(*testing.T) {
+func importUseTwice(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		lines := []string{`{"type":"promotion","id":"p","name":"P","description":"","promotion_type":"fixed_discount","enabled":true,"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`,
 			`{"type":"promotion_code","id":"c","promotion_id":"p","code":"CODE"}`}
 		for i := range 150 {
@@ -114,12 +114,12 @@ func importUseTwice(e storetest.Backend) func(*testing.T) {
 }
 
 // importComponents runs the statement of the migration that fills the table.
-func importComponents(e storetest.Backend) func(*testing.T) {
+func importComponents(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		url := e.OtherURL(t)
-		s := e.Open(t, func(config *shop.Config) { config.URL = url })
+		url := backend.OtherURL(t)
+		s := backend.Open(t, func(config *shop.Config) { config.URL = url })
 		storetest.Import(t, s, storetest.GenerateShop(t, 300, 3))
-		db := e.SQLAt(t, url)
+		db := backend.SQLAt(t, url)
 		all := func() (list []string) {
 			rows, err := db.Query(`SELECT product_id, component_id FROM product_component ORDER BY product_id, component_id`)
 			require.NoError(t, err)
@@ -140,7 +140,7 @@ func importComponents(e storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		for statement := range strings.SplitSeq(string(text), ";\n") {
 			if strings.HasPrefix(strings.TrimSpace(statement), "INSERT") {
-				if e.Name == "sqlite" {
+				if backend.Name == "sqlite" {
 					statement = strings.ReplaceAll(statement, "strpos(", "instr(")
 				}
 				_, err := db.Exec(statement)

@@ -21,8 +21,8 @@ import (
 // TestImport is the promise of Store.Import, but for its faults (ImportFaults).
 func TestImport(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		d := storetest.NewSharedStore(t, e)
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		d := storetest.NewSharedStore(t, backend)
 		d.Run(t, "a canonical file is kept as it stands", importKept)
 		d.Run(t, "a second import changes nothing", importAgain)
 		d.Run(t, "what was new or different is counted, each resource once", importCounted)
@@ -37,7 +37,7 @@ func TestImport(t *testing.T) {
 		d.Run(t, "an unknown type or member is passed over when that was asked for", importLenient)
 		d.Run(t, "a catalog keeps the time of its creation when it is changed", importKeepsCreation)
 		d.Run(t, "an import that was cancelled is finished by the next", importResumed)
-		t.Run("the same file imported twice at once is the same store", importTogether(e))
+		t.Run("the same file imported twice at once is the same store", importTogether(backend))
 		d.Run(t, "progress is told, pass by pass", importProgress)
 	})
 }
@@ -321,9 +321,9 @@ func importResumed(d *storetest.SharedStore) func(*testing.T) {
 	}
 }
 
-func importTogether(e storetest.Backend) func(*testing.T) {
+func importTogether(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		stores := []*shop.Store{e.Open(t), e.Open(t), e.Open(t)}
+		stores := []*shop.Store{backend.Open(t), backend.Open(t), backend.Open(t)}
 		failures := make([]error, len(stores))
 		var group sync.WaitGroup
 		for i, s := range stores {
@@ -336,7 +336,7 @@ func importTogether(e storetest.Backend) func(*testing.T) {
 			require.NoError(t, failure)
 		}
 		require.Equal(t, storetest.ShopFile, storetest.Export(t, stores[0]))
-		storetest.RequireStockConsistent(t, e.SQL(t))
+		storetest.RequireStockConsistent(t, backend.SQL(t))
 	}
 }
 

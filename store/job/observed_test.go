@@ -53,9 +53,9 @@ func (h *heard) step(line string) any {
 // TestWhatAJobOrASweepLogsIsPartOfIt, so that the line names its trace.
 func TestWhatAJobOrASweepLogsIsPartOfIt(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		log := &heard{Handler: slog.DiscardHandler, steps: map[string]any{}}
-		d := opened(t, e)
+		d := opened(t, backend)
 		d.Log = slog.New(log)
 		fails := func(context.Context) error { return errors.New("it fails") }
 		h := job.NewHouse(d, []db.Sweep{{Name: "it", Every: time.Hour, Do: fails}})

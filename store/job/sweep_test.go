@@ -19,19 +19,19 @@ import (
 // gone, and shutdown waits for no more than a batch.
 func TestSweeps(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		t.Run("servers share a sweep", sweepShared(e))
-		t.Run("a sweep whose server is gone is taken over", sweepTakenOver(e))
-		t.Run("a sweep ends with its server, and the next goes on", sweepHandedOn(e))
-		t.Run("a sweep that was asked for comes before its time", sweepSoon(e))
-		t.Run("a sweep that waits takes no connection from those who ask", sweepAside(e))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("servers share a sweep", sweepShared(backend))
+		t.Run("a sweep whose server is gone is taken over", sweepTakenOver(backend))
+		t.Run("a sweep ends with its server, and the next goes on", sweepHandedOn(backend))
+		t.Run("a sweep that was asked for comes before its time", sweepSoon(backend))
+		t.Run("a sweep that waits takes no connection from those who ask", sweepAside(backend))
 	})
 }
 
 // opened is a database without a shop.
-func opened(t *testing.T, e storetest.Backend) *db.DB {
+func opened(t *testing.T, backend storetest.Backend) *db.DB {
 	t.Helper()
-	d, err := db.Open(t.Context(), db.Config{URL: e.URL(t), Synchronous: "OFF"})
+	d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF"})
 	require.NoError(t, err)
 	require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
 	t.Cleanup(func() { _ = d.Close() })
@@ -49,7 +49,7 @@ func kept(t *testing.T, h *job.House) (leave func()) {
 	return leave
 }
 
-func sweepShared(e storetest.Backend) func(*testing.T) {
+func sweepShared(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var at, most, times atomic.Int64
 		sweep := db.Sweep{Name: "it", Every: time.Hour, Do: func(context.Context) error {
@@ -61,7 +61,7 @@ func sweepShared(e storetest.Backend) func(*testing.T) {
 		}}
 		var all sync.WaitGroup
 		for range 4 {
-			h := job.NewHouse(opened(t, e), []db.Sweep{sweep})
+			h := job.NewHouse(opened(t, backend), []db.Sweep{sweep})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			for range 2 { // workers of one server
@@ -81,21 +81,21 @@ func sweepShared(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func sweepTakenOver(e storetest.Backend) func(*testing.T) {
+func sweepTakenOver(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		lost := make(chan error, 1)
-		gone := job.NewHouse(opened(t, e), []db.Sweep{{Name: "it", Every: time.Hour, Do: func(ctx context.Context) error {
+		gone := job.NewHouse(opened(t, backend), []db.Sweep{{Name: "it", Every: time.Hour, Do: func(ctx context.Context) error {
 			<-ctx.Done()
 			lost <- ctx.Err()
 			return ctx.Err()
 		}}})
 		swept := make(chan struct{}, 1)
-		next := job.NewHouse(opened(t, e), []db.Sweep{{Name: "it", Every: time.Hour, Do: func(context.Context) error {
+		next := job.NewHouse(opened(t, backend), []db.Sweep{{Name: "it", Every: time.Hour, Do: func(context.Context) error {
 			swept <- struct{}{}
 			return nil
 		}}})
 		kept(t, gone)
-		sql := e.SQL(t)
+		sql := backend.SQL(t)
 		storetest.Eventually(t, 1, func() (n int) {
 			require.NoError(t, sql.QueryRow(`SELECT COUNT(*) FROM sweep WHERE worker <> ''`).Scan(&n))
 			return n
@@ -114,9 +114,9 @@ func sweepTakenOver(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func sweepHandedOn(e storetest.Backend) func(*testing.T) {
+func sweepHandedOn(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		d := opened(t, e)
+		d := opened(t, backend)
 		begun := make(chan struct{}, 1)
 		h := job.NewHouse(d, []db.Sweep{{Name: "it", Every: time.Hour, Do: func(ctx context.Context) error {
 			return d.InBatches(ctx, "", func(_ context.Context, _ *db.Tx, rows int) (int64, error) { // without an end
@@ -135,7 +135,7 @@ func sweepHandedOn(e storetest.Backend) func(*testing.T) {
 		require.False(t, gauges[0].Ended)
 		require.Positive(t, gauges[0].Swept)
 		swept := make(chan struct{}, 1)
-		kept(t, job.NewHouse(opened(t, e), []db.Sweep{{Name: "it", Every: time.Hour, Do: func(context.Context) error {
+		kept(t, job.NewHouse(opened(t, backend), []db.Sweep{{Name: "it", Every: time.Hour, Do: func(context.Context) error {
 			swept <- struct{}{}
 			return nil
 		}}}))
@@ -143,10 +143,10 @@ func sweepHandedOn(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func sweepSoon(e storetest.Backend) func(*testing.T) {
+func sweepSoon(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var times atomic.Int64
-		h := job.NewHouse(opened(t, e), []db.Sweep{{Name: "it", Every: time.Hour, Do: func(context.Context) error {
+		h := job.NewHouse(opened(t, backend), []db.Sweep{{Name: "it", Every: time.Hour, Do: func(context.Context) error {
 			times.Add(1)
 			return nil
 		}}})
@@ -159,9 +159,9 @@ func sweepSoon(e storetest.Backend) func(*testing.T) {
 
 // sweepAside has a sweep wait for a table that somebody holds, of a server with
 // one connection to read by, and one to write.
-func sweepAside(e storetest.Backend) func(*testing.T) {
+func sweepAside(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		if e.Name == "sqlite" {
+		if backend.Name == "sqlite" {
 			t.Skip("nobody else holds a file's tables")
 		}
 		touch := func(table string) func(context.Context, *db.Tx) error {
@@ -170,7 +170,7 @@ func sweepAside(e storetest.Backend) func(*testing.T) {
 				return err
 			}
 		}
-		d, err := db.Open(t.Context(), db.Config{URL: e.URL(t), Readers: 1, Patience: store.Patience{Connection: time.Second, Read: time.Minute, Lock: 20 * time.Second}})
+		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Readers: 1, Patience: store.Patience{Connection: time.Second, Read: time.Minute, Lock: 20 * time.Second}})
 		require.NoError(t, err)
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
 		t.Cleanup(func() { _ = d.Close() })
@@ -181,7 +181,7 @@ func sweepAside(e storetest.Backend) func(*testing.T) {
 			},
 			"writes": func(ctx context.Context) error { return d.Update(ctx, "", touch("gateway")) },
 		} {
-			holder, err := e.SQL(t).Begin()
+			holder, err := backend.SQL(t).Begin()
 			require.NoError(t, err)
 			defer func() { _ = holder.Rollback() }()
 			_, err = holder.Exec(`LOCK TABLE gateway IN ACCESS EXCLUSIVE MODE`)
@@ -193,7 +193,7 @@ func sweepAside(e storetest.Backend) func(*testing.T) {
 				return err
 			}}}))
 			storetest.Eventually(t, 1, func() (waiting int) {
-				require.NoError(t, e.SQL(t).QueryRow(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting))
+				require.NoError(t, backend.SQL(t).QueryRow(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting))
 				return waiting
 			})
 			_, _, err = db.One(t.Context(), d.Reader, db.Scalar[int], `SELECT COUNT(*) FROM settings`)

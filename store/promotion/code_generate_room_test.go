@@ -17,9 +17,9 @@ import (
 	"portico/store/storetest"
 )
 
-func generateBounded(e storetest.Backend) func(*testing.T) {
+func generateBounded(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``))
+		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
 		ask := func(by store.Actor, count int) (*job.Job, error) {
 			job, _, err := s.GenerateCodes(t.Context(), by, codex.CodeGeneration{PromotionID: "p", Count: count, Pattern: "################"})
 			return job, err
@@ -70,7 +70,7 @@ func generateBounded(e storetest.Backend) func(*testing.T) {
 
 // generateBoundedByChoice has each bound hold at what was chosen for it, and
 // what could never be done told as that.
-func generateBoundedByChoice(e storetest.Backend) func(*testing.T) {
+func generateBoundedByChoice(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		for name, c := range map[string]struct {
 			room job.Room
@@ -84,7 +84,7 @@ func generateBoundedByChoice(e storetest.Backend) func(*testing.T) {
 			"codes of all":      {job.Room{Codes: 10}, []int{4, 6}, true, 1, "count is 1, which is too many: 10 codes are asked for that are not made yet, of at most 10 by all clients; "},
 		} {
 			t.Run(name, func(t *testing.T) {
-				s := e.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon)), func(config *shop.Config) { config.JobRoom = c.room })
+				s := backend.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon)), func(config *shop.Config) { config.JobRoom = c.room })
 				storetest.Import(t, s, storetest.PromotionLine("p", ``))
 				asked, by := []*job.Job{}, store.Actor("client:a")
 				ask := func(count int) error {

@@ -20,25 +20,25 @@ import (
 // as were asked for, each once, whatever ends a worker.
 func TestGenerateCodes(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		t.Run("codes are made by the pattern", generateByPattern(e))
-		t.Run("a database that is slow to answer is asked for large batches", generateSlowly(e))
-		t.Run("a pattern that is too small is refused, with the odds", generateRefusals(e))
-		t.Run("two requests are two jobs", generateTwice(e))
-		t.Run("what waits is bounded, for a client and for all", generateBounded(e))
-		t.Run("what may wait is chosen", generateBoundedByChoice(e))
-		t.Run("codes of others are passed over", generateAround(e))
-		t.Run("a job goes on where the last worker was", generateResumed(e))
-		t.Run("workers who take a job from each other make it once, and nobody cancels it", generateContended(e))
-		t.Run("the codes of a job that is canceled stay", generateCanceled(e))
-		t.Run("a job ends with its promotion", generateEnded(e))
-		t.Run("codes are exported in order", codesExported(e))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("codes are made by the pattern", generateByPattern(backend))
+		t.Run("a database that is slow to answer is asked for large batches", generateSlowly(backend))
+		t.Run("a pattern that is too small is refused, with the odds", generateRefusals(backend))
+		t.Run("two requests are two jobs", generateTwice(backend))
+		t.Run("what waits is bounded, for a client and for all", generateBounded(backend))
+		t.Run("what may wait is chosen", generateBoundedByChoice(backend))
+		t.Run("codes of others are passed over", generateAround(backend))
+		t.Run("a job goes on where the last worker was", generateResumed(backend))
+		t.Run("workers who take a job from each other make it once, and nobody cancels it", generateContended(backend))
+		t.Run("the codes of a job that is canceled stay", generateCanceled(backend))
+		t.Run("a job ends with its promotion", generateEnded(backend))
+		t.Run("codes are exported in order", codesExported(backend))
 	})
 }
 
-func generateByPattern(e storetest.Backend) func(*testing.T) {
+func generateByPattern(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``))
+		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``))
 		storetest.RunWorker(t, s)
 		task := storetest.WaitForJob(t, s, storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: 5001, Pattern: "SUMMER-#####-###", Alphabet: "abcdefghij", Uses: new(3), ConsumeUnit: code.PerItem}).ID)
 		require.Equal(t, job.JobSucceeded, task.State, task.Error)
@@ -57,12 +57,12 @@ func generateByPattern(e storetest.Backend) func(*testing.T) {
 
 // generateSlowly has each message to and from the database take its time, as on a
 // server that is asked for much. The work is then done in few transactions.
-func generateSlowly(e storetest.Backend) func(*testing.T) {
+func generateSlowly(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.PostgresOnly(t, e)
-		storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``))
-		network, address := storetest.NewProxy(t, e)
-		s := e.Open(t, func(config *shop.Config) { config.URL = address })
+		storetest.PostgresOnly(t, backend)
+		storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
+		network, address := storetest.NewProxy(t, backend)
+		s := backend.Open(t, func(config *shop.Config) { config.URL = address })
 		task := storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: 6000})
 		network.SetDelay(3 * time.Millisecond)
 		ctx, counter := store.CountStatements(t.Context())
@@ -80,9 +80,9 @@ func generateSlowly(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func generateRefusals(e storetest.Backend) func(*testing.T) {
+func generateRefusals(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``), storetest.PromotionLine("auto", `,"automatic":true`), storetest.PromotionLine("over", `,"end":"2024-02-01"`))
+		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("auto", `,"automatic":true`), storetest.PromotionLine("over", `,"end":"2024-02-01"`))
 		for _, c := range []struct {
 			g      code.CodeGeneration
 			code   store.Code
@@ -112,9 +112,9 @@ func generateRefusals(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func generateTwice(e storetest.Backend) func(*testing.T) {
+func generateTwice(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``))
+		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
 		g := code.CodeGeneration{PromotionID: "p", Count: 10}
 		first, second := storetest.GenerateCodes(t, s, g), storetest.GenerateCodes(t, s, g)
 		require.NotEqual(t, first.ID, second.ID)
@@ -126,14 +126,14 @@ func generateTwice(e storetest.Backend) func(*testing.T) {
 }
 
 // generateAround makes codes until there are hardly any left.
-func generateAround(e storetest.Backend) func(*testing.T) {
+func generateAround(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		left := storetest.QuickOrFull(10, 98)
 		lines := []string{storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``)}
 		for held := range 100 - left {
 			lines = append(lines, storetest.CodeLine("q", fmt.Sprintf("%02d", held), ``))
 		}
-		s, _ := storetest.OpenWithLines(t, e, lines...)
+		s, _ := storetest.OpenWithLines(t, backend, lines...)
 		storetest.RunWorker(t, s)
 		g := code.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "##", Alphabet: "0123456789"}
 		for made := range left {
@@ -148,13 +148,13 @@ func generateAround(e storetest.Backend) func(*testing.T) {
 }
 
 // generateResumed stops workers in the middle, again and again.
-func generateResumed(e storetest.Backend) func(*testing.T) {
+func generateResumed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		count := storetest.QuickOrFull(6_000, 30_000)
-		s, _ := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``))
+		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
 		task := storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: count})
 		made := func() (n int) {
-			require.NoError(t, e.SQL(t).QueryRow(`SELECT COUNT(*) FROM promotion_code`).Scan(&n))
+			require.NoError(t, backend.SQL(t).QueryRow(`SELECT COUNT(*) FROM promotion_code`).Scan(&n))
 			return n
 		}
 		for _, enough := range []int{1, count / 3, count / 2} {
@@ -178,16 +178,16 @@ func generateResumed(e storetest.Backend) func(*testing.T) {
 
 // generateContended ends the lease of a job again and again while three workers
 // are at it, as where servers stand still for some time.
-func generateContended(e storetest.Backend) func(*testing.T) {
+func generateContended(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		count := storetest.QuickOrFull(6_000, 60_000)
-		s, _ := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``))
+		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
 		task := storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: count})
-		for _, s := range []*shop.Store{s, e.Open(t), e.Open(t)} {
+		for _, s := range []*shop.Store{s, backend.Open(t), backend.Open(t)} {
 			storetest.RunWorker(t, s)
 		}
 		storetest.Eventually(t, true, func() bool {
-			_, err := e.SQL(t).ExecContext(t.Context(), `UPDATE job SET beat_at = 1 WHERE finished_at = 0`)
+			_, err := backend.SQL(t).ExecContext(t.Context(), `UPDATE job SET beat_at = 1 WHERE finished_at = 0`)
 			require.NoError(t, err)
 			task, err = s.Job(t.Context(), task.ID)
 			require.NoError(t, err)
@@ -198,9 +198,9 @@ func generateContended(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func generateCanceled(e storetest.Backend) func(*testing.T) {
+func generateCanceled(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``))
+		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
 		task := storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: 1_000_000})
 		storetest.RunWorker(t, s)
 		storetest.Eventually(t, true, func() bool { return len(storetest.ExportedCodes(t, s, "p")) > 0 })
@@ -213,9 +213,9 @@ func generateCanceled(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func generateEnded(e storetest.Backend) func(*testing.T) {
+func generateEnded(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, clock := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``))
+		s, clock := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``))
 		expired := storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: 10})
 		deleted := storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "q", Count: 10})
 		require.NoError(t, storetest.DeletePromotion(t.Context(), s, storetest.Actor, "q"))
@@ -229,7 +229,7 @@ func generateEnded(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func codesExported(e storetest.Backend) func(*testing.T) {
+func codesExported(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		lines := []string{storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``), storetest.CodeLine("q", "OTHER", ``)}
 		var want []string
@@ -237,7 +237,7 @@ func codesExported(e storetest.Backend) func(*testing.T) {
 			want = append(want, fmt.Sprintf("C%05d", i))
 			lines = append(lines, storetest.CodeLine("p", want[i], `,"max_uses":3`))
 		}
-		s, _ := storetest.OpenWithLines(t, e, lines...)
+		s, _ := storetest.OpenWithLines(t, backend, lines...)
 		require.Equal(t, want, storetest.ExportedCodes(t, s, "p"))
 		err := s.EachPromotionCode(t.Context(), "none", nil)
 		storetest.RequireError(t, err, store.NotFound, "")

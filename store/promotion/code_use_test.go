@@ -23,18 +23,18 @@ import (
 // is used of it.
 func TestRedeemCode(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		t.Run("a check tells all that is wrong", codeChecked(e))
-		t.Run("a use that makes no sense is refused", codeUseForms(e))
-		t.Run("a code of a cart takes one use, one of items as many as are left", codeUnits(e))
-		t.Run("a reference redeems once", codeReference(e))
-		t.Run("a release gives back once", codeReleased(e))
-		t.Run("usages are listed in the order of use", codeUsages(e))
-		t.Run("a code is valid where it is read if a check says so", codeValid(e))
-		t.Run("any sequence of uses does what the model does", codeModel(e))
-		t.Run("concurrent redeemers never exceed the uses", codeRace(e))
-		t.Run("equal redemptions at once are one", codeSameReference(e))
-		t.Run("redeemers and releasers at once leave usages that add up", codeChurn(e))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("a check tells all that is wrong", codeChecked(backend))
+		t.Run("a use that makes no sense is refused", codeUseForms(backend))
+		t.Run("a code of a cart takes one use, one of items as many as are left", codeUnits(backend))
+		t.Run("a reference redeems once", codeReference(backend))
+		t.Run("a release gives back once", codeReleased(backend))
+		t.Run("usages are listed in the order of use", codeUsages(backend))
+		t.Run("a code is valid where it is read if a check says so", codeValid(backend))
+		t.Run("any sequence of uses does what the model does", codeModel(backend))
+		t.Run("concurrent redeemers never exceed the uses", codeRace(backend))
+		t.Run("equal redemptions at once are one", codeSameReference(backend))
+		t.Run("redeemers and releasers at once leave usages that add up", codeChurn(backend))
 	})
 }
 
@@ -45,9 +45,9 @@ func reasons(check *redeem.CodeCheck) (list []code.CodeReason) {
 	return list
 }
 
-func codeChecked(e storetest.Backend) func(*testing.T) {
+func codeChecked(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, clock := storetest.OpenWithLines(t, e,
+		s, clock := storetest.OpenWithLines(t, backend,
 			storetest.PromotionLine("p", `,"min_cart_value":[{"currency":"USD","amount":1000}]`), storetest.PromotionLine("off", `,"enabled":false`),
 			storetest.PromotionLine("soon", `,"start":"2024-06-01"`), storetest.PromotionLine("over", `,"end":"2024-02-01"`),
 			storetest.PromotionLine("percent", `,"promotion_type":"percent_discount","schema":{"percent":10,"currencies":[]}`),
@@ -95,7 +95,7 @@ func codeChecked(e storetest.Backend) func(*testing.T) {
 				require.NoError(t, err, c.name)
 				_, err = s.ReleaseCode(t.Context(), storetest.Actor, "order", nil)
 				require.NoError(t, err)
-				_, err = e.SQL(t).Exec(`DELETE FROM code_usage`)
+				_, err = backend.SQL(t).Exec(`DELETE FROM code_usage`)
 				require.NoError(t, err)
 			} else {
 				require.Len(t, store.AsErrors(err), len(c.reasons), "%s: redeeming says the same", c.name)
@@ -113,9 +113,9 @@ func codeChecked(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func codeUseForms(e storetest.Backend) func(*testing.T) {
+func codeUseForms(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", ``))
+		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", ``))
 		for _, c := range []struct {
 			use    redeem.CodeUse
 			code   store.Code
@@ -138,13 +138,13 @@ func codeUseForms(e storetest.Backend) func(*testing.T) {
 		}
 		_, err := s.ReleaseCode(t.Context(), storetest.Actor, "r", nil)
 		storetest.RequireError(t, err, store.NotFound, "reference", `"r"`)
-		requireUsages(t, e)
+		requireUsages(t, backend)
 	}
 }
 
-func codeUnits(e storetest.Backend) func(*testing.T) {
+func codeUnits(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "CART", `,"max_uses":2`), storetest.CodeLine("p", "ITEM", `,"max_uses":7,"consume_unit":"per_item"`), storetest.CodeLine("p", "ANY", `,"consume_unit":"per_item"`))
+		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "CART", `,"max_uses":2`), storetest.CodeLine("p", "ITEM", `,"max_uses":7,"consume_unit":"per_item"`), storetest.CodeLine("p", "ANY", `,"consume_unit":"per_item"`))
 		for i, c := range []struct {
 			code         string
 			asked, units int
@@ -158,13 +158,13 @@ func codeUnits(e storetest.Backend) func(*testing.T) {
 			require.Equal(t, &redeem.CodeUsage{ID: usage.ID, PromotionID: "p", Code: c.code, User: "u", Reference: fmt.Sprint("order-", i),
 				UnitsAsked: c.asked, Units: c.units, Actor: storetest.Actor, CreatedAt: storetest.Noon}, usage)
 		}
-		requireUsages(t, e)
+		requireUsages(t, backend)
 	}
 }
 
-func codeReference(e storetest.Backend) func(*testing.T) {
+func codeReference(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, clock := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", `,"max_uses":1`), storetest.CodeLine("p", "B", `,"max_uses":1`))
+		s, clock := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", `,"max_uses":1`), storetest.CodeLine("p", "B", `,"max_uses":1`))
 		use := redeem.CodeUse{Code: "A", Units: 2, Reference: "order", User: "u"}
 		first, err := s.RedeemCode(t.Context(), storetest.Actor, use)
 		require.NoError(t, err)
@@ -182,13 +182,13 @@ func codeReference(e storetest.Backend) func(*testing.T) {
 		clock.Set(storetest.Noon)
 		_, err = s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "B", Units: 2, Reference: "order", User: "u"})
 		require.NoError(t, err, "an order may have several codes")
-		requireUsages(t, e)
+		requireUsages(t, backend)
 	}
 }
 
-func codeReleased(e storetest.Backend) func(*testing.T) {
+func codeReleased(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, clock := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", `,"max_uses":1`), storetest.CodeLine("p", "B", `,"max_uses":9,"consume_unit":"per_item"`), storetest.CodeLine("p", "C", `,"max_uses":1`))
+		s, clock := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", `,"max_uses":1`), storetest.CodeLine("p", "B", `,"max_uses":9,"consume_unit":"per_item"`), storetest.CodeLine("p", "C", `,"max_uses":1`))
 		for _, c := range []string{"A", "B"} {
 			_, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: c, Units: 4, Reference: "order"})
 			require.NoError(t, err)
@@ -218,13 +218,13 @@ func codeReleased(e storetest.Backend) func(*testing.T) {
 		storetest.RequireError(t, err, store.Unprocessable, "reference", "released", "another reference")
 		_, err = s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "A", Units: 4, Reference: "order-2"})
 		require.NoError(t, err)
-		requireUsages(t, e)
+		requireUsages(t, backend)
 	}
 }
 
-func codeUsages(e storetest.Backend) func(*testing.T) {
+func codeUsages(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, clock := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``), storetest.CodeLine("p", "A", ``), storetest.CodeLine("p", "B", ``), storetest.CodeLine("q", "C", ``))
+		s, clock := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``), storetest.CodeLine("p", "A", ``), storetest.CodeLine("p", "B", ``), storetest.CodeLine("q", "C", ``))
 		var want []*redeem.CodeUsage
 		for i, c := range []string{"A", "B", "A", "C", "A"} {
 			clock.Advance(time.Second)
@@ -266,9 +266,9 @@ func codeUsages(e storetest.Backend) func(*testing.T) {
 
 // requireUsages holds what is used of every code against its usages and its
 // bound.
-func requireUsages(t *testing.T, e storetest.Backend) {
+func requireUsages(t *testing.T, backend storetest.Backend) {
 	t.Helper()
-	rows, err := e.SQL(t).Query(`
+	rows, err := backend.SQL(t).Query(`
 		SELECT code, used, COALESCE(max_uses, used), (
 		    SELECT CAST(COALESCE(SUM(units), 0) AS BIGINT) FROM code_usage
 		    WHERE code_usage.promotion_number = promotion_code.promotion_number AND code_usage.epoch = promotion_code.epoch
@@ -284,14 +284,14 @@ func requireUsages(t *testing.T, e storetest.Backend) {
 		require.LessOrEqual(t, used, most, "the uses of %s", code)
 	}
 	require.NoError(t, rows.Err())
-	storetest.RequireTotals(t, e.SQL(t))
+	storetest.RequireTotals(t, backend.SQL(t))
 }
 
 // codeModel redeems and releases at random, beside a model of two lines: what
 // is left, and what each reference took.
-func codeModel(e storetest.Backend) func(*testing.T) {
+func codeModel(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``))
+		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
 		round := 0
 		rapid.Check(t, func(r *rapid.T) {
 			round++
@@ -342,17 +342,17 @@ func codeModel(e storetest.Backend) func(*testing.T) {
 				require.Equal(r, most-left, c.Used)
 			}
 		})
-		requireUsages(t, e)
+		requireUsages(t, backend)
 	}
 }
 
-func codeRace(e storetest.Backend) func(*testing.T) {
+func codeRace(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		const uses = 50
-		storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "CART", fmt.Sprintf(`,"max_uses":%d`, uses)), storetest.CodeLine("p", "ITEM", fmt.Sprintf(`,"max_uses":%d,"consume_unit":"per_item"`, uses)))
+		storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "CART", fmt.Sprintf(`,"max_uses":%d`, uses)), storetest.CodeLine("p", "ITEM", fmt.Sprintf(`,"max_uses":%d,"consume_unit":"per_item"`, uses)))
 		for name, units := range map[string]int{"CART": 1, "ITEM": 3} {
 			var took atomic.Int64
-			redeemers(t, e, func(s *shop.Store, redeemer int) {
+			redeemers(t, backend, func(s *shop.Store, redeemer int) {
 				for n := 0; ; n++ {
 					usage, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: name, Units: units, Reference: fmt.Sprintf("%s-%d-%d", name, redeemer, n)})
 					if err != nil {
@@ -366,13 +366,13 @@ func codeRace(e storetest.Backend) func(*testing.T) {
 			})
 			require.EqualValues(t, uses, took.Load(), "every use is taken, and none twice")
 		}
-		requireUsages(t, e)
+		requireUsages(t, backend)
 	}
 }
 
 // redeemers has 64 redeem at once, in two processes.
-func redeemers(t *testing.T, e storetest.Backend, do func(s *shop.Store, redeemer int)) {
-	storetest.RunWriters(t, e, func(s *shop.Store, writer int) {
+func redeemers(t *testing.T, backend storetest.Backend, do func(s *shop.Store, redeemer int)) {
+	storetest.RunWriters(t, backend, func(s *shop.Store, writer int) {
 		both := make(chan struct{})
 		go func() { defer close(both); do(s, writer+storetest.WriterCount) }()
 		do(s, writer)
@@ -380,11 +380,11 @@ func redeemers(t *testing.T, e storetest.Backend, do func(s *shop.Store, redeeme
 	})
 }
 
-func codeSameReference(e storetest.Backend) func(*testing.T) {
+func codeSameReference(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", `,"max_uses":1`), storetest.CodeLine("p", "B", `,"max_uses":7,"consume_unit":"per_item"`))
+		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", `,"max_uses":1`), storetest.CodeLine("p", "B", `,"max_uses":7,"consume_unit":"per_item"`))
 		for name, units := range map[string]int{"A": 1, "B": 4} {
-			redeemers(t, e, func(s *shop.Store, _ int) {
+			redeemers(t, backend, func(s *shop.Store, _ int) {
 				usage, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: name, Units: 4, Reference: "order"})
 				if err != nil || usage.Units != units {
 					t.Errorf("a redeemer is told %v, %v", usage, err)
@@ -394,14 +394,14 @@ func codeSameReference(e storetest.Backend) func(*testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, units, c.Used)
 		}
-		requireUsages(t, e)
+		requireUsages(t, backend)
 	}
 }
 
-func codeChurn(e storetest.Backend) func(*testing.T) {
+func codeChurn(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", `,"max_uses":5`), storetest.CodeLine("p", "B", `,"max_uses":9,"consume_unit":"per_item"`))
-		redeemers(t, e, func(s *shop.Store, redeemer int) {
+		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", `,"max_uses":5`), storetest.CodeLine("p", "B", `,"max_uses":9,"consume_unit":"per_item"`))
+		redeemers(t, backend, func(s *shop.Store, redeemer int) {
 			for n := range 5 {
 				reference := fmt.Sprintf("%d-%d", redeemer, n)
 				for _, name := range []string{"A", "B"} {
@@ -417,7 +417,7 @@ func codeChurn(e storetest.Backend) func(*testing.T) {
 				}
 			}
 		})
-		requireUsages(t, e)
+		requireUsages(t, backend)
 		for _, name := range []string{"A", "B"} {
 			c, err := s.PromotionCode(t.Context(), name)
 			require.NoError(t, err)

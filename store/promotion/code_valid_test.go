@@ -20,10 +20,10 @@ import (
 // codeValid holds what every way to read a code says of it against what a
 // check says, with nothing of a cart in its way, and against redeeming it,
 // through whatever becomes of two promotions that have the same code.
-func codeValid(e storetest.Backend) func(*testing.T) {
+func codeValid(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := e.Open(t, storetest.WithClock(clock))
+		s := backend.Open(t, storetest.WithClock(clock))
 		round, looks := 0, 0
 		rapid.Check(t, func(r *rapid.T) {
 			round++

@@ -44,9 +44,9 @@ func requireCodesHeld(t require.TestingT, db *sql.DB, now time.Time) {
 
 // codesModel draws writes of promotions and codes, and holds them against a
 // model: which codes each promotion has, and who may have which.
-func codesModel(e storetest.Backend) func(*testing.T) {
+func codesModel(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		d := storetest.NewSharedStore(t, e)
+		d := storetest.NewSharedStore(t, backend)
 		rapid.Check(t, func(r *rapid.T) {
 			storetest.DeleteAllRows(r, d.DB)
 			ends, codes := map[string]time.Time{}, map[string]map[string]bool{}
@@ -105,10 +105,10 @@ func codesModel(e storetest.Backend) func(*testing.T) {
 
 // codesRaced has many promotions want the same codes at once, in opposite
 // orders, from two servers.
-func codesRaced(e storetest.Backend) func(*testing.T) {
+func codesRaced(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		stores := []*shop.Store{e.Open(t, storetest.WithClock(clock)), e.Open(t, storetest.WithClock(clock))}
+		stores := []*shop.Store{backend.Open(t, storetest.WithClock(clock)), backend.Open(t, storetest.WithClock(clock))}
 		const writers = 12
 		for n := range writers {
 			storetest.CreatePromotion(t, stores[0], fmt.Sprint("p", n), storetest.Noon)
@@ -142,16 +142,16 @@ func codesRaced(e storetest.Backend) func(*testing.T) {
 		}
 		group.Wait()
 		require.Len(t, taken, 36, "somebody got each")
-		requireCodesHeld(t, e.SQL(t), storetest.Noon)
+		requireCodesHeld(t, backend.SQL(t), storetest.Noon)
 	}
 }
 
 // reenabledRaced enables promotions again and again while codes are added to
 // them and taken over by another.
-func reenabledRaced(e storetest.Backend) func(*testing.T) {
+func reenabledRaced(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := e.Open(t, storetest.WithClock(clock))
+		s := backend.Open(t, storetest.WithClock(clock))
 		storetest.CreatePromotion(t, s, "p", storetest.Noon)
 		storetest.CreatePromotion(t, s, "q", storetest.Noon)
 		var group sync.WaitGroup
@@ -176,13 +176,13 @@ func reenabledRaced(e storetest.Backend) func(*testing.T) {
 		}
 		group.Wait()
 		var shared int
-		require.NoError(t, e.SQL(t).QueryRow(`
+		require.NoError(t, backend.SQL(t).QueryRow(`
 			SELECT COUNT(*) FROM (
 			    SELECT code_claim.code FROM code_claim
 			    JOIN promotion ON promotion.number = code_claim.promotion_number AND promotion.epoch = code_claim.epoch
 			    JOIN promotion_code ON promotion_code.promotion_number = promotion.number AND promotion_code.epoch = promotion.epoch AND promotion_code.code = code_claim.code
 			    GROUP BY code_claim.code HAVING COUNT(*) > 1) AS shared`).Scan(&shared))
 		require.Zero(t, shared)
-		requireCodesHeld(t, e.SQL(t), storetest.Noon)
+		requireCodesHeld(t, backend.SQL(t), storetest.Noon)
 	}
 }

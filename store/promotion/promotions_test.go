@@ -18,8 +18,8 @@ import (
 // TestPromotions is the promise of the store's promotions and their codes.
 func TestPromotions(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		d := storetest.NewSharedStore(t, e)
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		d := storetest.NewSharedStore(t, backend)
 		d.Run(t, "a promotion is made, changed and removed", promotionKept)
 		d.Run(t, "what each type needs is asked for", promotionNeeds)
 		d.Run(t, "members beside the schema are part of it", promotionBeside)
@@ -47,9 +47,9 @@ func TestPromotions(t *testing.T) {
 		d.Run(t, "old rows of codes and users are read", codeUserRows)
 		d.Run(t, "a code is text that a path can name", codeTexts)
 		d.Run(t, "no cell of an export is a formula", codeCells)
-		t.Run("two promotions never share a code that counts", codesModel(e))
-		t.Run("racing promotions never share a code", codesRaced(e))
-		t.Run("a promotion enabled again races with its codes", reenabledRaced(e))
+		t.Run("two promotions never share a code that counts", codesModel(backend))
+		t.Run("racing promotions never share a code", codesRaced(backend))
+		t.Run("a promotion enabled again races with its codes", reenabledRaced(backend))
 	})
 }
 

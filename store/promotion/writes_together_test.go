@@ -21,18 +21,18 @@ import (
 // made or fails as if it were alone.
 func TestGroupedWrites(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		t.Run("those who redeem share statements, and what is wrong with one is its own", redeemedTogether(e))
-		t.Run("those who make codes share statements, and what is wrong with one is its own", createdTogether(e))
-		t.Run("opposite orders do not deadlock", oppositeTogether(e))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("those who redeem share statements, and what is wrong with one is its own", redeemedTogether(backend))
+		t.Run("those who make codes share statements, and what is wrong with one is its own", createdTogether(backend))
+		t.Run("opposite orders do not deadlock", oppositeTogether(backend))
 	})
 }
 
 // heldUp has writes wait, all at once, until the rows of a table are free
 // again, and tells the statements that they took together.
-func heldUp(t *testing.T, e storetest.Backend, table string, writes []func(context.Context) error) (errs []error, statements []string) {
+func heldUp(t *testing.T, backend storetest.Backend, table string, writes []func(context.Context) error) (errs []error, statements []string) {
 	t.Helper()
-	transaction, err := e.SQL(t).Begin()
+	transaction, err := backend.SQL(t).Begin()
 	require.NoError(t, err)
 	_, err = transaction.Exec(`UPDATE ` + table + ` SET epoch = epoch`)
 	require.NoError(t, err)
@@ -58,9 +58,9 @@ func times(statements []string, part string) (n int) {
 	return n
 }
 
-func redeemedTogether(e storetest.Backend) func(*testing.T) {
+func redeemedTogether(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``), storetest.PromotionLine("off", `,"enabled":false`), storetest.CodeLine("p", "MANY", ``), storetest.CodeLine("p", "FEW", `,"max_uses":3`), storetest.CodeLine("off", "OFF", ``))
+		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("off", `,"enabled":false`), storetest.CodeLine("p", "MANY", ``), storetest.CodeLine("p", "FEW", `,"max_uses":3`), storetest.CodeLine("off", "OFF", ``))
 		var writes []func(context.Context) error
 		add := func(use redeem.CodeUse) {
 			writes = append(writes, func(ctx context.Context) error {
@@ -80,7 +80,7 @@ func redeemedTogether(e storetest.Backend) func(*testing.T) {
 			_, err := s.RedeemCode(gone, storetest.Actor, redeem.CodeUse{Code: "MANY", Units: 1, Reference: "gone"})
 			return err
 		})
-		errs, statements := heldUp(t, e, "promotion_code", writes)
+		errs, statements := heldUp(t, backend, "promotion_code", writes)
 		var few int
 		for i, err := range errs[:40] {
 			switch i % 4 {
@@ -106,13 +106,13 @@ func redeemedTogether(e storetest.Backend) func(*testing.T) {
 		c, err := s.PromotionCode(t.Context(), "MANY")
 		require.NoError(t, err)
 		require.Equal(t, 10, c.Used)
-		requireUsages(t, e)
+		requireUsages(t, backend)
 	}
 }
 
-func createdTogether(e storetest.Backend) func(*testing.T) {
+func createdTogether(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, clock := storetest.OpenWithLines(t, e, storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``), storetest.PromotionLine("auto", `,"automatic":true`), storetest.CodeLine("p", "HAD", ``))
+		s, clock := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``), storetest.PromotionLine("auto", `,"automatic":true`), storetest.CodeLine("p", "HAD", ``))
 		var writes []func(context.Context) error
 		create := func(id string, codes ...string) {
 			writes = append(writes, func(ctx context.Context) error {
@@ -135,7 +135,7 @@ func createdTogether(e storetest.Backend) func(*testing.T) {
 		create("p", "GOOD", "bad/code", "HAD")
 		create("auto", "GOOD-1")
 		create("none", "GOOD-2")
-		errs, statements := heldUp(t, e, "promotion", writes)
+		errs, statements := heldUp(t, backend, "promotion", writes)
 		for _, err := range errs[:40] {
 			require.NoError(t, err)
 		}
@@ -151,7 +151,7 @@ func createdTogether(e storetest.Backend) func(*testing.T) {
 		for i := range 12 {
 			create([]string{"p", "q"}[i%2], "SAME", fmt.Sprint("OTHER-", i))
 		}
-		errs, _ = heldUp(t, e, "promotion", writes)
+		errs, _ = heldUp(t, backend, "promotion", writes)
 		made := slices.IndexFunc(errs, func(err error) bool { return err == nil })
 		require.GreaterOrEqual(t, made, 0, "one of them has it")
 		for i, err := range errs {
@@ -160,13 +160,13 @@ func createdTogether(e storetest.Backend) func(*testing.T) {
 			}
 		}
 		require.Equal(t, 123, len(codesOf(t, s, "p"))+len(codesOf(t, s, "q")), "all or none of each")
-		requireCodesHeld(t, e.SQL(t), storetest.Noon)
+		requireCodesHeld(t, backend.SQL(t), storetest.Noon)
 	}
 }
 
 // oppositeTogether has groups of two servers use, give back and delete the
 // same codes of several promotions in opposite orders.
-func oppositeTogether(e storetest.Backend) func(*testing.T) {
+func oppositeTogether(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var lines []string
 		for p := range 3 {
@@ -175,8 +175,8 @@ func oppositeTogether(e storetest.Backend) func(*testing.T) {
 				lines = append(lines, storetest.CodeLine(fmt.Sprint("p", p), fmt.Sprintf("C%d-%d", 7-c, p), `,"max_uses":40`))
 			}
 		}
-		storetest.OpenWithLines(t, e, lines...)
-		redeemers(t, e, func(s *shop.Store, n int) {
+		storetest.OpenWithLines(t, backend, lines...)
+		redeemers(t, backend, func(s *shop.Store, n int) {
 			for c := range 8 {
 				if n%2 == 0 {
 					c = 7 - c
@@ -194,6 +194,6 @@ func oppositeTogether(e storetest.Backend) func(*testing.T) {
 				}
 			}
 		})
-		requireUsages(t, e)
+		requireUsages(t, backend)
 	}
 }

@@ -14,12 +14,12 @@ import (
 )
 
 // deltaOfLongLists changes products of lists that are kept in several parts.
-func deltaOfLongLists(e storetest.Backend) func(*testing.T) {
+func deltaOfLongLists(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.FullTestsOnly(t, "lists of several parts are thousands of products")
-		url := e.OtherURL(t)
+		url := backend.OtherURL(t)
 		open := func(config *shop.Config) { config.URL = url }
-		s, plain := e.Open(t, open), e.Open(t, open, storetest.WithoutDeltas)
+		s, plain := backend.Open(t, open), backend.Open(t, open, storetest.WithoutDeltas)
 		text := storetest.WithoutStock(storetest.GenerateShop(t, 4600, 2))
 		catalog := storetest.CatalogID(t, text)
 		storetest.Import(t, s, text)
@@ -58,7 +58,7 @@ func deltaOfLongLists(e storetest.Backend) func(*testing.T) {
 			require.Equal(t, storetest.ProductIDs(t, want, query), storetest.ProductIDs(t, is, query), fmt.Sprint("by ", by))
 		}
 		var kept, parts int
-		db := e.SQLAt(t, url)
+		db := backend.SQLAt(t, url)
 		require.NoError(t, db.QueryRow(fmt.Sprintf(`SELECT COUNT(*) FROM release_chunk WHERE release_id = %d AND list = 'every' AND sort = 'id'`, newest.ID)).Scan(&kept))
 		require.NoError(t, db.QueryRow(fmt.Sprintf(`SELECT COUNT(*) FROM release_chunk WHERE release_id = %d AND list = 'every' AND sort = 'id'`, whole.ID)).Scan(&parts))
 		require.Equal(t, []int{2, 2}, []int{kept, parts})

@@ -24,13 +24,13 @@ import (
 // nobody can tell them from whole ones.
 func TestDeltas(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		t.Run("a delta shows what a whole release would", deltaAsWhole(e))
-		t.Run("a delta writes what changed, and little else", deltaSmall(e))
-		t.Run("a delta of long lists shows what a whole release would", deltaOfLongLists(e))
-		t.Run("a delta reads what changed, whatever the shop", deltaReads(e))
-		t.Run("much that changed is published whole", deltaTooLarge(e))
-		t.Run("deltas are swept, and their base with the last of them", deltaSwept(e))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("a delta shows what a whole release would", deltaAsWhole(backend))
+		t.Run("a delta writes what changed, and little else", deltaSmall(backend))
+		t.Run("a delta of long lists shows what a whole release would", deltaOfLongLists(backend))
+		t.Run("a delta reads what changed, whatever the shop", deltaReads(backend))
+		t.Run("much that changed is published whole", deltaTooLarge(backend))
+		t.Run("deltas are swept, and their base with the last of them", deltaSwept(backend))
 	})
 }
 
@@ -193,15 +193,15 @@ func (c *changing) step(t require.TestingT) {
 	}
 }
 
-func deltaAsWhole(e storetest.Backend) func(*testing.T) {
+func deltaAsWhole(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		for seed := range uint64(storetest.QuickOrFull(1, 4)) {
 			t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-				url := e.OtherURL(t)
+				url := backend.OtherURL(t)
 				open := func(config *shop.Config) { config.URL, config.Clock = url, storetest.NewClock(storetest.Noon).Now }
-				s := e.Open(t, open)
-				plain := e.Open(t, open, storetest.WithoutDeltas)
-				bare := e.Open(t, open, func(config *shop.Config) { config.NoCache = true })
+				s := backend.Open(t, open)
+				plain := backend.Open(t, open, storetest.WithoutDeltas)
+				bare := backend.Open(t, open, func(config *shop.Config) { config.NoCache = true })
 				storetest.Import(t, s, storetest.ShopFile)
 				c := newChanging(t, s, seed)
 				c.write(t, "product", "brush", func(_, r map[string]any) { // a file that is not there yet
@@ -209,7 +209,7 @@ func deltaAsWhole(e storetest.Backend) func(*testing.T) {
 				})
 				storetest.Publish(t, s, "main")
 				deltas, rounds := 0, 9
-				if e.Name == "postgres" { // the rules are the same on both
+				if backend.Name == "postgres" { // the rules are the same on both
 					rounds = storetest.QuickOrFull(4, 9)
 				}
 				for round := range rounds {
@@ -236,7 +236,7 @@ func deltaAsWhole(e storetest.Backend) func(*testing.T) {
 					}
 				}
 				require.NotZero(t, deltas)
-				storetest.RequireNoOrphans(t, e.SQLAt(t, url))
+				storetest.RequireNoOrphans(t, backend.SQLAt(t, url))
 			})
 		}
 	}
@@ -324,17 +324,17 @@ func shown(t require.TestingT, v *release.View, c *changing) string {
 }
 
 // deltaSmall counts what a publication of one change writes.
-func deltaSmall(e storetest.Backend) func(*testing.T) {
+func deltaSmall(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var first int
 		for _, products := range []int{300, storetest.QuickOrFull(1000, 3000)} {
-			url := e.OtherURL(t)
-			s := e.Open(t, func(config *shop.Config) { config.URL = url })
+			url := backend.OtherURL(t)
+			s := backend.Open(t, func(config *shop.Config) { config.URL = url })
 			text := storetest.GenerateShop(t, products, 5)
 			storetest.Import(t, s, text)
 			catalog := storetest.CatalogID(t, text)
 			storetest.Publish(t, s, catalog)
-			db := e.SQLAt(t, url)
+			db := backend.SQLAt(t, url)
 			for line := range strings.Lines(text) {
 				if storetest.LineType(line) == "product" && strings.Contains(line, `"status":"live"`) {
 					storetest.Import(t, s, strings.Replace(line, `"name":"`, `"name":"New `, 1))
@@ -353,18 +353,18 @@ func deltaSmall(e storetest.Backend) func(*testing.T) {
 				first = written
 			}
 			require.Equal(t, first, written, "rows that a delta of one product writes, of %d", products)
-			requireFewStatements(t, e.Open(t, func(config *shop.Config) { config.URL, config.NoCache = url, true }))
+			requireFewStatements(t, backend.Open(t, func(config *shop.Config) { config.URL, config.NoCache = url, true }))
 		}
 	}
 }
 
 // deltaReads counts the statements that read, of a publication of one change.
-func deltaReads(e storetest.Backend) func(*testing.T) {
+func deltaReads(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		cost := map[int]int{}
 		few, many := 100, storetest.QuickOrFull(600, 3000)
 		for _, products := range []int{few, many} {
-			s := e.Open(t, func(config *shop.Config) { config.URL = e.OtherURL(t) })
+			s := backend.Open(t, func(config *shop.Config) { config.URL = backend.OtherURL(t) })
 			text := storetest.GenerateShop(t, products, 5)
 			storetest.Import(t, s, text)
 			catalog := storetest.CatalogID(t, text)
@@ -418,9 +418,9 @@ func requireFewStatements(t *testing.T, s *shop.Store) {
 	}
 }
 
-func deltaTooLarge(e storetest.Backend) func(*testing.T) {
+func deltaTooLarge(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		text := storetest.GenerateShop(t, 1200, 6)
 		storetest.Import(t, s, text)
 		catalog := storetest.CatalogID(t, text)
@@ -449,10 +449,10 @@ func deltaTooLarge(e storetest.Backend) func(*testing.T) {
 }
 
 // deltaSwept publishes so often that only the last ones are kept.
-func deltaSwept(e storetest.Backend) func(*testing.T) {
+func deltaSwept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s, db := e.Open(t, storetest.WithClock(clock)), e.SQL(t)
+		s, db := backend.Open(t, storetest.WithClock(clock)), backend.SQL(t)
 		storetest.Import(t, s, storetest.ShopFile)
 		storetest.Publish(t, s, "main")
 		first := storetest.View(t, s, release.ShopperContext{}).Release
@@ -486,7 +486,7 @@ func deltaSwept(e storetest.Backend) func(*testing.T) {
 		require.Equal(t, "Anvil", storetest.FindProduct(t, storetest.View(t, s, release.ShopperContext{}), "anvil").Name())
 		require.Len(t, kept(), 4)
 
-		plain := e.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas)
+		plain := backend.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas)
 		for i := range 4 {
 			clock.Advance(2 * time.Hour)
 			storetest.RenameProducts(t, plain, fmt.Sprint("plain ", i))

@@ -18,11 +18,11 @@ import (
 // products, in which lists and order, and how they are related.
 func TestPublish(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		t.Run("an unknown catalog is NOT_FOUND", publishUnknown(e))
-		t.Run("without a published catalog there is no view", publishNothing(e))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("an unknown catalog is NOT_FOUND", publishUnknown(backend))
+		t.Run("without a published catalog there is no view", publishNothing(backend))
 
-		s := storetest.OpenPublished(t, e)
+		s := storetest.OpenPublished(t, backend)
 		v := storetest.View(t, s, release.ShopperContext{})
 		t.Run("lists hold live products: curated first, then last updated first, then by id", publishLists(v))
 		t.Run("only curated products say that they are", publishCurated(v))
@@ -33,7 +33,7 @@ func TestPublish(t *testing.T) {
 		t.Run("nodes are those of the catalog, by name", publishNodes(v))
 		t.Run("typed members say what the JSON says", publishTyped(v))
 
-		d := &storetest.SharedStore{Store: s, Engine: e, DB: e.SQL(t)}
+		d := &storetest.SharedStore{Store: s, Engine: backend, DB: backend.SQL(t)}
 		d.Run(t, "files come along, and those that are missing do not", publishFiles)
 		d.Run(t, "components that are live are kept, whatever the relationship lists", publishComponents)
 		d.Run(t, "an attachment that stays keeps its place in time", publishAttachments)
@@ -41,17 +41,17 @@ func TestPublish(t *testing.T) {
 	})
 }
 
-func publishUnknown(e storetest.Backend) func(*testing.T) {
+func publishUnknown(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		_, err := e.Open(t).Publish(t.Context(), storetest.Actor, "nowhere", nil)
+		_, err := backend.Open(t).Publish(t.Context(), storetest.Actor, "nowhere", nil)
 		storetest.RequireError(t, err, store.NotFound, "", `"nowhere"`)
-		require.Equal(t, "0", storetest.QueryText(t, e.SQL(t), `SELECT COUNT(*) FROM release`))
+		require.Equal(t, "0", storetest.QueryText(t, backend.SQL(t), `SELECT COUNT(*) FROM release`))
 	}
 }
 
-func publishNothing(e storetest.Backend) func(*testing.T) {
+func publishNothing(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		_, err := s.View(t.Context(), release.ShopperContext{})
 		storetest.RequireError(t, err, store.NotFound, "", "published")
 		storetest.Import(t, s, storetest.ShopFile)

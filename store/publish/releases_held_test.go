@@ -62,7 +62,7 @@ func heldAt(t *testing.T, s *shop.Store) int64 {
 
 // A roll-back holds until somebody publishes on purpose, whatever else makes
 // releases meanwhile.
-func releaseHeld(e storetest.Backend) func(*testing.T) {
+func releaseHeld(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		unlessHeld := func(t *testing.T, s *shop.Store) {
 			t.Helper()
@@ -98,7 +98,7 @@ func releaseHeld(e storetest.Backend) func(*testing.T) {
 			},
 		} {
 			t.Run(name+" ends it", func(t *testing.T) {
-				s := e.Open(t)
+				s := backend.Open(t)
 				ids := rolledBack(t, s)
 				require.Equal(t, ids[2], fmt.Sprint(heldAt(t, s)))
 				unlessHeld(t, s)
@@ -122,9 +122,9 @@ func releaseHeld(e storetest.Backend) func(*testing.T) {
 
 // Where shoppers see what is authored, publishing on purpose makes no release,
 // and ends the hold all the same.
-func releaseHeldTheSame(e storetest.Backend) func(*testing.T) {
+func releaseHeldTheSame(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		ids := rolledBack(t, s)
 		storetest.RenameProducts(t, s, "One")
 		storetest.Publish(t, s, "main")
@@ -141,9 +141,9 @@ func releaseHeldTheSame(e storetest.Backend) func(*testing.T) {
 
 // What was begun before a roll-back does not undo it: a publication, or a job
 // that waited.
-func releaseHeldMeanwhile(e storetest.Backend) func(*testing.T) {
+func releaseHeldMeanwhile(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		ids := rolledBack(t, s)
 		storetest.Publish(t, s, "main")
 		for name, begun := range map[string]func(rollBack func()) error{

@@ -14,11 +14,11 @@ import (
 	"portico/store/storetest"
 )
 
-func releaseRemembered(e storetest.Backend) func(*testing.T) {
+func releaseRemembered(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.FullTestsOnlyOnPostgres(t, e)
+		storetest.FullTestsOnlyOnPostgres(t, backend)
 		clock := storetest.NewClock(storetest.Noon)
-		s, db := e.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas), e.SQL(t)
+		s, db := backend.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas), backend.SQL(t)
 		storetest.Import(t, s, storetest.ShopFile)
 		for i := range 25 {
 			storetest.Import(t, s, storetest.JoinLines(storetest.ChangedShopLine("product", "brush", `"For paint."`, `"For paint `+strconv.Itoa(i)+`."`)))
@@ -43,11 +43,11 @@ func releaseRemembered(e storetest.Backend) func(*testing.T) {
 
 // Each page of a walk is read after two more publications, in a view of its
 // own, and by a store that keeps nothing in memory.
-func releaseWalked(e storetest.Backend) func(*testing.T) {
+func releaseWalked(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.FullTestsOnlyOnPostgres(t, e)
+		storetest.FullTestsOnlyOnPostgres(t, backend)
 		clock := storetest.NewClock(storetest.Noon)
-		s := storetest.OpenPublished(t, e, storetest.WithClock(clock), func(config *shop.Config) { config.NoCache = true })
+		s := storetest.OpenPublished(t, backend, storetest.WithClock(clock), func(config *shop.Config) { config.NoCache = true })
 		want := storetest.ProductIDs(t, storetest.View(t, s, release.ShopperContext{}), release.ProductQuery{})
 		require.Greater(t, len(want), 5)
 		for _, sort := range []store.Sort{{}, {By: store.SortID}, {By: store.SortName, Descending: true}} {
@@ -109,15 +109,15 @@ func retitled(t require.TestingT, s *shop.Store, version string) {
 
 // releaseSame holds for deltas and whole releases, and for both after the
 // other.
-func releaseSame(e storetest.Backend) func(*testing.T) {
+func releaseSame(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.FullTestsOnlyOnPostgres(t, e)
+		storetest.FullTestsOnlyOnPostgres(t, backend)
 		clock := storetest.NewClock(storetest.Noon)
-		stores := map[string]*shop.Store{"whole": e.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas), "delta": e.Open(t, storetest.WithClock(clock))}
+		stores := map[string]*shop.Store{"whole": backend.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas), "delta": backend.Open(t, storetest.WithClock(clock))}
 		storetest.Import(t, stores["delta"], storetest.ShopFile)
 		storetest.Publish(t, stores["delta"], "main", "outlet")
 		served := func() string {
-			routing := storetest.View(t, e.Open(t, storetest.WithClock(clock)), release.ShopperContext{})
+			routing := storetest.View(t, backend.Open(t, storetest.WithClock(clock)), release.ShopperContext{})
 			return routing.Release.UUID()
 		}
 		brush := func(text string) string {
@@ -149,17 +149,17 @@ func releaseSame(e storetest.Backend) func(*testing.T) {
 					for _, line := range c.lines {
 						storetest.Import(t, s, line+"\n")
 					}
-					rows = storetest.CountRows(t, e.SQL(t), "release")
+					rows = storetest.CountRows(t, backend.SQL(t), "release")
 					release, err := s.Publish(t.Context(), storetest.Actor, "main", nil)
 					require.NoError(t, err)
 					require.Equal(t, served(), release.UUID())
 					require.Equal(t, c.same, before == release.UUID())
 					if c.same {
-						require.Equal(t, rows, storetest.CountRows(t, e.SQL(t), "release"), "nothing is left of it")
+						require.Equal(t, rows, storetest.CountRows(t, backend.SQL(t), "release"), "nothing is left of it")
 						again, err := s.Publish(t.Context(), storetest.Actor, "main", nil)
 						require.NoError(t, err)
 						require.Equal(t, release, again, "it is up to date")
-						storetest.RequireNoOrphans(t, e.SQL(t))
+						storetest.RequireNoOrphans(t, backend.SQL(t))
 					}
 				})
 			}

@@ -33,9 +33,9 @@ func releasesOf(t *testing.T, s *shop.Store, catalog string) (ids []string, text
 	return ids, text
 }
 
-func releasesListed(e storetest.Backend) func(*testing.T) {
+func releasesListed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon)))
+		s := backend.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon)))
 		storetest.Import(t, s, storetest.ShopFile)
 		_, text := releasesOf(t, s, "main")
 		require.Empty(t, text)
@@ -58,10 +58,10 @@ func releasesListed(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func releaseRolledBack(e storetest.Backend) func(*testing.T) {
+func releaseRolledBack(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		here, there := e.Open(t, storetest.WithClock(clock)), e.Open(t, storetest.WithClock(clock))
+		here, there := backend.Open(t, storetest.WithClock(clock)), backend.Open(t, storetest.WithClock(clock))
 		storetest.Import(t, here, storetest.ShopFile)
 		for _, version := range []string{"One", "Two", "Three"} {
 			storetest.RenameProducts(t, here, version)
@@ -99,9 +99,9 @@ func releaseRolledBack(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func releasePreviewed(e storetest.Backend) func(*testing.T) {
+func releasePreviewed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
 		newest, err := s.Preview(t.Context(), storetest.Actor, "main", nil)
 		require.NoError(t, err)
@@ -134,10 +134,10 @@ func releasePreviewed(e storetest.Backend) func(*testing.T) {
 
 // A release that is served again is not taken away by a sweep that found it
 // superseded, whichever comes first.
-func releaseSweptAndServed(e storetest.Backend) func(*testing.T) {
+func releaseSweptAndServed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s, other := e.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas), e.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas)
+		s, other := backend.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas), backend.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas)
 		storetest.Import(t, s, storetest.ShopFile)
 		for round := range 4 {
 			for i := range 4 {
@@ -157,7 +157,7 @@ func releaseSweptAndServed(e storetest.Backend) func(*testing.T) {
 				storetest.RequireError(t, served, store.NotFound, "release_id")
 			}
 			require.NotEmpty(t, storetest.ProductIDs(t, storetest.View(t, s, release.ShopperContext{}), release.ProductQuery{}))
-			storetest.RequireNoOrphans(t, e.SQL(t))
+			storetest.RequireNoOrphans(t, backend.SQL(t))
 		}
 	}
 }

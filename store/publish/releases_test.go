@@ -21,34 +21,34 @@ import (
 // is, old ones are kept for a while, and nothing is left behind.
 func TestReleases(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		t.Run("a cursor is read on in its own release", releaseFollowed(e))
-		t.Run("a cursor into a release that was swept is CURSOR_EXPIRED", releaseExpired(e))
-		t.Run("a cursor of a catalog that is not this shopper's is CURSOR_EXPIRED", releaseOfAnother(e))
-		t.Run("the newest three releases are kept", releaseKept(e))
-		t.Run("what was served within the hour is kept, twenty at most", releaseRemembered(e))
-		t.Run("a list is read to its end while its catalog is published", releaseWalked(e))
-		t.Run("what would show the same is not published", releaseSame(e))
-		t.Run("releases are listed, with what differs", releasesListed(e))
-		t.Run("an earlier release is served again", releaseRolledBack(e))
-		t.Run("a roll-back holds until somebody publishes", releaseHeld(e))
-		t.Run("a roll-back to what is authored ends with the publication", releaseHeldTheSame(e))
-		t.Run("what was begun before a roll-back does not undo it", releaseHeldMeanwhile(e))
-		t.Run("a preview is seen by those who ask for it", releasePreviewed(e))
-		t.Run("a release is served again while it is swept", releaseSweptAndServed(e))
-		t.Run("a view made before publishing goes on", releaseViewed(e))
-		t.Run("another open store serves the new release soon", releaseElsewhere(e))
-		t.Run("releases share the documents that did not change", releaseShared(e))
-		t.Run("an interrupted publication is not seen, and is swept", releaseInterrupted(e))
-		t.Run("two catalogs are published at once", releaseTogether(e))
-		t.Run("one catalog is published twice at once", releaseRaced(e))
-		t.Run("a reader who pages through sees one release whole", releaseWhole(e))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("a cursor is read on in its own release", releaseFollowed(backend))
+		t.Run("a cursor into a release that was swept is CURSOR_EXPIRED", releaseExpired(backend))
+		t.Run("a cursor of a catalog that is not this shopper's is CURSOR_EXPIRED", releaseOfAnother(backend))
+		t.Run("the newest three releases are kept", releaseKept(backend))
+		t.Run("what was served within the hour is kept, twenty at most", releaseRemembered(backend))
+		t.Run("a list is read to its end while its catalog is published", releaseWalked(backend))
+		t.Run("what would show the same is not published", releaseSame(backend))
+		t.Run("releases are listed, with what differs", releasesListed(backend))
+		t.Run("an earlier release is served again", releaseRolledBack(backend))
+		t.Run("a roll-back holds until somebody publishes", releaseHeld(backend))
+		t.Run("a roll-back to what is authored ends with the publication", releaseHeldTheSame(backend))
+		t.Run("what was begun before a roll-back does not undo it", releaseHeldMeanwhile(backend))
+		t.Run("a preview is seen by those who ask for it", releasePreviewed(backend))
+		t.Run("a release is served again while it is swept", releaseSweptAndServed(backend))
+		t.Run("a view made before publishing goes on", releaseViewed(backend))
+		t.Run("another open store serves the new release soon", releaseElsewhere(backend))
+		t.Run("releases share the documents that did not change", releaseShared(backend))
+		t.Run("an interrupted publication is not seen, and is swept", releaseInterrupted(backend))
+		t.Run("two catalogs are published at once", releaseTogether(backend))
+		t.Run("one catalog is published twice at once", releaseRaced(backend))
+		t.Run("a reader who pages through sees one release whole", releaseWhole(backend))
 	})
 }
 
-func releaseFollowed(e storetest.Backend) func(*testing.T) {
+func releaseFollowed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenPublished(t, e)
+		s := storetest.OpenPublished(t, backend)
 		name, cursor := storetest.FirstPage(t, storetest.View(t, s, release.ShopperContext{}))
 		require.Equal(t, "Glue", name)
 		storetest.RenameProducts(t, s, "New")
@@ -72,11 +72,11 @@ func releaseFollowed(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func releaseExpired(e storetest.Backend) func(*testing.T) {
+func releaseExpired(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := storetest.OpenPublished(t, e, storetest.WithClock(clock), storetest.WithoutDeltas)
-		bare := e.Open(t, storetest.WithClock(clock), func(config *shop.Config) { config.NoCache = true })
+		s := storetest.OpenPublished(t, backend, storetest.WithClock(clock), storetest.WithoutDeltas)
+		bare := backend.Open(t, storetest.WithClock(clock), func(config *shop.Config) { config.NoCache = true })
 		before := storetest.View(t, s, release.ShopperContext{})
 		_, cursor := storetest.FirstPage(t, before)
 		tools, err := before.Products(t.Context(), release.ProductQuery{NodeID: "tools", Page: store.Page{First: new(1)}})
@@ -96,8 +96,8 @@ func releaseExpired(e storetest.Backend) func(*testing.T) {
 		storetest.RenameProducts(t, s, "Fourth")
 		storetest.Publish(t, s, "main")
 		require.NoError(t, s.Sweep(t.Context()))
-		require.Equal(t, "0", storetest.QueryText(t, e.SQL(t), `SELECT COUNT(*) FROM release WHERE id = `+strconv.FormatInt(before.Release.ID, 10)))
-		storetest.RequireNoOrphans(t, e.SQL(t))
+		require.Equal(t, "0", storetest.QueryText(t, backend.SQL(t), `SELECT COUNT(*) FROM release WHERE id = `+strconv.FormatInt(before.Release.ID, 10)))
+		storetest.RequireNoOrphans(t, backend.SQL(t))
 		for name, s := range map[string]*shop.Store{"cached": s, "not cached": bare} {
 			t.Run(name, func(t *testing.T) {
 				v := storetest.View(t, s, release.ShopperContext{})
@@ -112,19 +112,19 @@ func releaseExpired(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func releaseOfAnother(e storetest.Backend) func(*testing.T) {
+func releaseOfAnother(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenPublished(t, e)
+		s := storetest.OpenPublished(t, backend)
 		_, cursor := storetest.FirstPage(t, storetest.View(t, s, release.ShopperContext{}))
 		_, err := storetest.NextPage(storetest.OutletView(t, s, release.ShopperContext{}), cursor)
 		storetest.RequireError(t, err, store.CursorExpired, "after")
 	}
 }
 
-func releaseKept(e storetest.Backend) func(*testing.T) {
+func releaseKept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := e.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas)
+		s := backend.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas)
 		storetest.Import(t, s, storetest.ShopFile)
 		var cursors []string
 		for i := range 5 {
@@ -135,8 +135,8 @@ func releaseKept(e storetest.Backend) func(*testing.T) {
 			cursors = append(cursors, cursor)
 		}
 		require.NoError(t, s.Sweep(t.Context()))
-		require.Equal(t, "3", storetest.QueryText(t, e.SQL(t), `SELECT COUNT(*) FROM release`))
-		storetest.RequireNoOrphans(t, e.SQL(t))
+		require.Equal(t, "3", storetest.QueryText(t, backend.SQL(t), `SELECT COUNT(*) FROM release`))
+		storetest.RequireNoOrphans(t, backend.SQL(t))
 		v := storetest.View(t, s, release.ShopperContext{})
 		for i, cursor := range cursors {
 			_, err := storetest.NextPage(v, cursor)
@@ -149,9 +149,9 @@ func releaseKept(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func releaseViewed(e storetest.Backend) func(*testing.T) {
+func releaseViewed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenPublished(t, e, func(config *shop.Config) { config.NoCache = true })
+		s := storetest.OpenPublished(t, backend, func(config *shop.Config) { config.NoCache = true })
 		v := storetest.View(t, s, release.ShopperContext{})
 		want := storetest.ProductIDs(t, v, release.ProductQuery{})
 		storetest.RenameProducts(t, s, "New")
@@ -164,9 +164,9 @@ func releaseViewed(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func releaseElsewhere(e storetest.Backend) func(*testing.T) {
+func releaseElsewhere(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		here, there := storetest.OpenPublished(t, e), e.Open(t)
+		here, there := storetest.OpenPublished(t, backend), backend.Open(t)
 		for _, version := range []string{"First", "Second"} {
 			storetest.RenameProducts(t, here, version)
 			storetest.Publish(t, here, "main")
@@ -177,10 +177,10 @@ func releaseElsewhere(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func releaseShared(e storetest.Backend) func(*testing.T) {
+func releaseShared(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s, db := storetest.OpenPublished(t, e, storetest.WithClock(clock)), e.SQL(t)
+		s, db := storetest.OpenPublished(t, backend, storetest.WithClock(clock)), backend.SQL(t)
 		before := storetest.CountRows(t, db, "document")
 		storetest.Publish(t, s, "main", "outlet", "main")
 		require.Equal(t, before, storetest.CountRows(t, db, "document"), "nothing changed")
@@ -195,11 +195,11 @@ func releaseShared(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func releaseInterrupted(e storetest.Backend) func(*testing.T) {
+func releaseInterrupted(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.FullTestsOnlyOnPostgres(t, e)
+		storetest.FullTestsOnlyOnPostgres(t, backend)
 		clock := storetest.NewClock(storetest.Noon)
-		s, db := e.Open(t, storetest.WithClock(clock)), e.SQL(t)
+		s, db := backend.Open(t, storetest.WithClock(clock)), backend.SQL(t)
 		storetest.Import(t, s, storetest.ShopFile+storetest.GenerateShop(t, 1300, 6))
 		catalogs, err := s.CatalogIDs(t.Context())
 		require.NoError(t, err)
@@ -221,7 +221,7 @@ func releaseInterrupted(e storetest.Backend) func(*testing.T) {
 		interrupt()
 		require.Equal(t, 2, storetest.CountRows(t, db, "release"))
 		require.Greater(t, storetest.CountRows(t, db, `release_product WHERE release_id <> `+strconv.FormatInt(newest.ID, 10)), 0)
-		again := storetest.View(t, e.Open(t, storetest.WithClock(clock)), release.ShopperContext{})
+		again := storetest.View(t, backend.Open(t, storetest.WithClock(clock)), release.ShopperContext{})
 		require.Equal(t, newest.ID, again.Release.ID)
 		require.Equal(t, want, storetest.ProductIDs(t, again, release.ProductQuery{}))
 
@@ -256,9 +256,9 @@ func publishAll(t *testing.T, stores []*shop.Store, catalogs []string) {
 	}
 }
 
-func releaseTogether(e storetest.Backend) func(*testing.T) {
+func releaseTogether(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		stores, db := []*shop.Store{e.Open(t, storetest.WithoutDeltas), e.Open(t, storetest.WithoutDeltas)}, e.SQL(t)
+		stores, db := []*shop.Store{backend.Open(t, storetest.WithoutDeltas), backend.Open(t, storetest.WithoutDeltas)}, backend.SQL(t)
 		s := stores[0]
 		// Two catalogs of the same products.
 		text := storetest.GenerateShop(t, storetest.QuickOrFull(300, 1100), 8)
@@ -287,10 +287,10 @@ func releaseTogether(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func releaseRaced(e storetest.Backend) func(*testing.T) {
+func releaseRaced(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		stores, db := []*shop.Store{e.Open(t, storetest.WithClock(clock)), e.Open(t, storetest.WithClock(clock))}, e.SQL(t)
+		stores, db := []*shop.Store{backend.Open(t, storetest.WithClock(clock)), backend.Open(t, storetest.WithClock(clock))}, backend.SQL(t)
 		storetest.Import(t, stores[0], storetest.ShopFile)
 		for i := range 4 {
 			clock.Advance(2 * time.Hour)
@@ -306,14 +306,14 @@ func releaseRaced(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func releaseWhole(e storetest.Backend) func(*testing.T) {
+func releaseWhole(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenPublished(t, e)
+		s := storetest.OpenPublished(t, backend)
 		storetest.RenameProducts(t, s, "v0")
 		storetest.Publish(t, s, "main")
 		ctx, stop := context.WithCancel(t.Context())
 		var group sync.WaitGroup
-		for _, reader := range []*shop.Store{s, e.Open(t, func(config *shop.Config) { config.NoCache = true })} {
+		for _, reader := range []*shop.Store{s, backend.Open(t, func(config *shop.Config) { config.NoCache = true })} {
 			group.Go(func() {
 				defer func() {
 					if p := recover(); p != nil {

@@ -20,8 +20,8 @@ import (
 // what encoding/json reads in it.
 func TestBodiesAreReadAsTheyWereWritten(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		if e.Name != "sqlite" {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		if backend.Name != "sqlite" {
 			t.Skip("no engine has a part in it")
 		}
 		for name, lines := range map[string]func(io.Writer) error{
@@ -30,7 +30,7 @@ func TestBodiesAreReadAsTheyWereWritten(t *testing.T) {
 			"odd":       func(w io.Writer) error { _, err := io.WriteString(w, oddShop); return err },
 		} {
 			t.Run(name, func(t *testing.T) {
-				s := e.Open(t)
+				s := backend.Open(t)
 				file, err := os.CreateTemp(t.TempDir(), "")
 				require.NoError(t, err)
 				require.NoError(t, lines(file))

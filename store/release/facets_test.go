@@ -15,8 +15,8 @@ import (
 // TestFacets is the promise of View.Facet.
 func TestFacets(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		v := storetest.View(t, storetest.OpenPublished(t, e), release.ShopperContext{})
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		v := storetest.View(t, storetest.OpenPublished(t, backend), release.ShopperContext{})
 		for _, c := range []struct {
 			attribute, node string
 			filter          string // a term as filterCompares writes it

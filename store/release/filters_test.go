@@ -15,9 +15,9 @@ import (
 // TestFilters is the promise of store.NewTerm and of the filters of products.
 func TestFilters(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		t.Run("a term is checked", filterTerms)
-		s := storetest.OpenPublished(t, e)
+		s := storetest.OpenPublished(t, backend)
 		v := storetest.View(t, s, release.ShopperContext{})
 		t.Run("a term compares as the contract says", filterCompares(v))
 		t.Run("at most ten conditions are joined", filterLimit(v))

@@ -14,15 +14,15 @@ import (
 // TestGeneratedShops is the promise of datagen.Shop: a shop that imports without a fault.
 func TestGeneratedShops(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		t.Run("a shop of any size is imported and published", madeUpOfAnySize(e))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("a shop of any size is imported and published", madeUpOfAnySize(backend))
 		t.Run("a shop has some of everything", madeUpMix)
 	})
 }
 
-func madeUpOfAnySize(e storetest.Backend) func(*testing.T) {
+func madeUpOfAnySize(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, db := e.Open(t), e.SQL(t)
+		s, db := backend.Open(t), backend.SQL(t)
 		for _, products := range []int{1, 2, 9, 14, 20, 63, storetest.QuickOrFull(120, 520)} {
 			storetest.DeleteAllRows(t, db)
 			text := storetest.GenerateShop(t, products, uint64(products))

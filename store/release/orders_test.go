@@ -14,16 +14,16 @@ import (
 // TestSortOrders is the promise about lists of products by name and by price.
 func TestSortOrders(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		t.Run("prices change the order by the clock", ordersByClock(e))
-		t.Run("a reader who pages keeps their order", ordersPaged(e))
-		t.Run("names are in the order of the base language", ordersByName(e))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("prices change the order by the clock", ordersByClock(backend))
+		t.Run("a reader who pages keeps their order", ordersPaged(backend))
+		t.Run("names are in the order of the base language", ordersByName(backend))
 	})
 }
 
-func ordersByClock(e storetest.Backend) func(*testing.T) {
+func ordersByClock(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, clock := salesAt(t, e, storetest.Noon)
+		s, clock := salesAt(t, backend, storetest.Noon)
 		cheapest, dearest := store.Sort{By: store.SortPrice}, store.Sort{By: store.SortPrice, Descending: true}
 		for _, c := range []struct {
 			name, at, currency string
@@ -54,9 +54,9 @@ func ordersByClock(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func ordersPaged(e storetest.Backend) func(*testing.T) {
+func ordersPaged(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, clock := salesAt(t, e, storetest.Noon)
+		s, clock := salesAt(t, backend, storetest.Noon)
 		page := func(currency string, p store.Page) (*store.Slice[*release.Product], error) {
 			return storetest.View(t, s, release.ShopperContext{Currency: currency}).Products(t.Context(), release.ProductQuery{Sort: store.Sort{By: store.SortPrice}, Page: p})
 		}
@@ -89,7 +89,7 @@ func ordersPaged(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func ordersByName(e storetest.Backend) func(*testing.T) {
+func ordersByName(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		lines := []string{`{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`}
 		var refs []string
@@ -103,7 +103,7 @@ func ordersByName(e storetest.Backend) func(*testing.T) {
 			"sv": "j k c d i g f a h b e", // and letters of their own after z
 		} {
 			t.Run(locale, func(t *testing.T) {
-				s := e.Open(t)
+				s := backend.Open(t)
 				storetest.Import(t, s, storetest.JoinLines(append(lines, `{"type":"catalog","id":"main","attributes":{"name":"M","hierarchies":["h"],"locale":"`+locale+`","created_at":"2024-01-01T00:00:00Z"}}`)...))
 				storetest.Publish(t, s, "main")
 				v := storetest.View(t, s, release.ShopperContext{Locale: "en"})

@@ -18,7 +18,7 @@ import (
 // names, a line each.
 func TestProductMembers(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		text, err := os.ReadFile("testdata/product_members.golden")
 		require.NoError(t, err)
 		want := strings.Fields(string(text))
@@ -28,7 +28,7 @@ func TestProductMembers(t *testing.T) {
 				always = append(always, name)
 			}
 		}
-		s := storetest.OpenPublished(t, e)
+		s := storetest.OpenPublished(t, backend)
 		all := map[string]bool{}
 		for _, currency := range []string{"USD", "EUR", "JPY"} {
 			v := storetest.View(t, s, release.ShopperContext{Currency: currency})

@@ -212,7 +212,7 @@ func (h *shelves) largest() string {
 	return slices.MaxFunc(h.nodes[1:], func(a, b string) int { return len(h.attached[a]) - len(h.attached[b]) })
 }
 
-func productStatements(e storetest.Backend, h *shelves) func(*testing.T) {
+func productStatements(backend storetest.Backend, h *shelves) func(*testing.T) {
 	return func(t *testing.T) {
 		s, err := shop.Open(context.Background(), shop.Config{URL: h.url, NoCache: true, Synchronous: "OFF"})
 		require.NoError(t, err)
@@ -283,13 +283,13 @@ func productsWarm(h *shelves) func(*testing.T) {
 // readPlans asks the engine what it means to do for each statement that
 // reads send, with the statistics there are right after publishing, and with
 // full ones.
-func readPlans(e storetest.Backend, h *shelves) func(*testing.T) {
+func readPlans(backend storetest.Backend, h *shelves) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.FullTestsOnly(t, "a small table is cheap to go through, and is gone through")
 		s, err := shop.Open(context.Background(), shop.Config{URL: h.url, NoCache: true, Synchronous: "OFF"})
 		require.NoError(t, err)
 		defer s.Close()
-		db := e.SQLAt(t, h.url)
+		db := backend.SQLAt(t, h.url)
 		for _, state := range []string{"right after publishing", "later"} {
 			for _, read := range h.reads(t) {
 				t.Run(state+", "+read.name, func(t *testing.T) {
@@ -299,7 +299,7 @@ func readPlans(e storetest.Backend, h *shelves) func(*testing.T) {
 					queries := slices.Compact(slices.Sorted(slices.Values(counter.Queries())))
 					require.NotEmpty(t, queries)
 					for _, query := range queries {
-						plan := planOf(t, e, db, query)
+						plan := planOf(t, backend, db, query)
 						require.NotEmpty(t, plan)
 						require.Empty(t, wasteful(plan), "%s\n%s", query, strings.Join(plan, "\n"))
 					}
@@ -349,7 +349,7 @@ var placeholders = regexp.MustCompile(`\$(\d+)`)
 // planOf is the plan of a query whatever its values. On PostgreSQL an index
 // is used wherever one serves: the tables of a test are small enough to be
 // read whole.
-func planOf(t *testing.T, e storetest.Backend, db *sql.DB, query string) (plan []string) {
+func planOf(t *testing.T, backend storetest.Backend, db *sql.DB, query string) (plan []string) {
 	t.Helper()
 	ctx := context.Background()
 	conn, err := db.Conn(ctx)
@@ -363,7 +363,7 @@ func planOf(t *testing.T, e storetest.Backend, db *sql.DB, query string) (plan [
 		require.NoError(t, err)
 		most = max(most, n)
 	}
-	if e.Name == "postgres" {
+	if backend.Name == "postgres" {
 		for _, order := range []string{`SET enable_seqscan = off`, `SET plan_cache_mode = force_generic_plan`, `PREPARE examined AS ` + query} {
 			_, err := conn.ExecContext(ctx, order)
 			require.NoError(t, err, order)

@@ -25,13 +25,13 @@ type shelves struct {
 	ids   []string // of live products, listed or not
 }
 
-func shelve(t *testing.T, e storetest.Backend, text, catalog string, options ...func(*shop.Config)) *shelves {
+func shelve(t *testing.T, backend storetest.Backend, text, catalog string, options ...func(*shop.Config)) *shelves {
 	t.Helper()
-	s := e.Open(t, options...)
+	s := backend.Open(t, options...)
 	storetest.Import(t, s, text)
 	storetest.Publish(t, s, catalog)
 	m := newModel(t, text, catalog)
-	h := &shelves{Store: s, model: m, url: e.URL(t)}
+	h := &shelves{Store: s, model: m, url: backend.URL(t)}
 	for list := range m.attached {
 		h.nodes = append(h.nodes, list)
 	}
@@ -55,9 +55,9 @@ func shelve(t *testing.T, e storetest.Backend, text, catalog string, options ...
 // than 1,000 products, in the long form 10,000; and what reading them costs.
 func TestProductLists(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		t.Run("of a small shop", func(t *testing.T) {
-			h := shelve(t, e, storetest.ShopFile, "main", func(config *shop.Config) { config.NoCache = true })
+			h := shelve(t, backend, storetest.ShopFile, "main", func(config *shop.Config) { config.NoCache = true })
 			t.Run("every query answers as the model does", productsAsModel(h))
 			t.Run("in several languages", func(t *testing.T) {
 				h := *h
@@ -73,17 +73,17 @@ func TestProductLists(t *testing.T) {
 		})
 		t.Run("of a large shop", func(t *testing.T) {
 			text := storetest.WithoutStock(storetest.GenerateShop(t, storetest.QuickOrFull(1_300, 11_500), 1))
-			h := shelve(t, e, text, storetest.CatalogID(t, text), func(config *shop.Config) { config.WordBytes = storetest.QuickOrFull(1<<16, 1<<19) }) // several segments
+			h := shelve(t, backend, text, storetest.CatalogID(t, text), func(config *shop.Config) { config.WordBytes = storetest.QuickOrFull(1<<16, 1<<19) }) // several segments
 			require.Greater(t, len(h.attached[""]), storetest.QuickOrFull(1_100, 10_100))
-			if e.Name == "sqlite" || storetest.FullTests() { // beyond a chunk it is arithmetic, the same on both
+			if backend.Name == "sqlite" || storetest.FullTests() { // beyond a chunk it is arithmetic, the same on both
 				t.Run("every query answers as the model does", productsAsModel(h))
 				t.Run("every value is counted as the model does", facetsAsModel(h))
 				t.Run("every walk sees each product once", productsWalked(h))
 			}
-			t.Run("a read costs as many statements for one product as for a hundred", productStatements(e, h))
+			t.Run("a read costs as many statements for one product as for a hundred", productStatements(backend, h))
 			t.Run("many nodes cost as many statements as two", nodeStatements(h))
 			t.Run("what was read once costs none", productsWarm(h))
-			t.Run("no read goes through a whole table", readPlans(e, h))
+			t.Run("no read goes through a whole table", readPlans(backend, h))
 		})
 	})
 }

@@ -14,8 +14,8 @@ import (
 // look-up of what the shopper asked for, then the base text.
 func TestLocales(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := storetest.OpenPublished(t, e)
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := storetest.OpenPublished(t, backend)
 		const (
 			lookup = "DESIGN 8, RFC 4647 look-up over the product's locales"
 			likely = "DESIGN 8, a region's script and its language's other regions, by CLDR"

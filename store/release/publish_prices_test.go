@@ -14,8 +14,8 @@ import (
 // TestPrices is the promise about what a product costs in a view.
 func TestPrices(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := storetest.OpenPublished(t, e)
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := storetest.OpenPublished(t, backend)
 		const us, apart = "$", "\u00a0" // a space that does not break
 		const (
 			books     = "DESIGN 8, price books by priority, the highest with a price in that currency"

@@ -20,20 +20,20 @@ import (
 // and timed by a real store.
 func TestCatalogRules(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		t.Run("imported rules lead shoppers to their catalogs", rulesImported(e))
-		t.Run("of two rules as good and as old the one imported first wins", rulesInOrder(e))
-		t.Run("a schedule begins and ends at its instants, by the clock", rulesByTheClock(e))
-		t.Run("a view goes on with the catalog it was made with, and explains that one", rulesOnce(e))
-		t.Run("a rule counts at once, here and in another open store", rulesAtOnce(e))
-		t.Run("choosing costs no statement once the rules are known", rulesKept(e))
-		t.Run("an explanation says what is chosen", rulesExplained(e))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("imported rules lead shoppers to their catalogs", rulesImported(backend))
+		t.Run("of two rules as good and as old the one imported first wins", rulesInOrder(backend))
+		t.Run("a schedule begins and ends at its instants, by the clock", rulesByTheClock(backend))
+		t.Run("a view goes on with the catalog it was made with, and explains that one", rulesOnce(backend))
+		t.Run("a rule counts at once, here and in another open store", rulesAtOnce(backend))
+		t.Run("choosing costs no statement once the rules are known", rulesKept(backend))
+		t.Run("an explanation says what is chosen", rulesExplained(backend))
 	})
 }
 
-func rulesImported(e storetest.Backend) func(*testing.T) {
+func rulesImported(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenPublished(t, e, storetest.WithClock(storetest.NewClock(storetest.Noon)))
+		s := storetest.OpenPublished(t, backend, storetest.WithClock(storetest.NewClock(storetest.Noon)))
 		member := release.ShopperContext{AccountID: "acme", AccountTags: []string{"silver", "gold"}, CustomerID: "bob"}
 		for _, c := range []struct {
 			name    string
@@ -53,9 +53,9 @@ func rulesImported(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func rulesInOrder(e storetest.Backend) func(*testing.T) {
+func rulesInOrder(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenPublished(t, e)
+		s := storetest.OpenPublished(t, backend)
 		toMain := func(id string) string {
 			return strings.ReplaceAll(storetest.OutletRuleLine(id, `"channels":["kiosk"],`), "outlet", "main")
 		}
@@ -66,10 +66,10 @@ func rulesInOrder(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func rulesByTheClock(e storetest.Backend) func(*testing.T) {
+func rulesByTheClock(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := storetest.OpenPublished(t, e, storetest.WithClock(clock))
+		s := storetest.OpenPublished(t, backend, storetest.WithClock(clock))
 		storetest.Import(t, s, storetest.JoinLines(storetest.OutletRuleLine("hour", `"channels":["web"],"schedules":[{"valid_from":"2024-05-30T13:00:00.000Z","valid_to":"2024-05-30T14:00:00.000Z"}],`)))
 		for _, c := range []struct{ at, want, until string }{
 			{"12:00:00.000", "main", "13:00:00"},
@@ -92,9 +92,9 @@ func rulesByTheClock(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func rulesOnce(e storetest.Backend) func(*testing.T) {
+func rulesOnce(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenPublished(t, e)
+		s := storetest.OpenPublished(t, backend)
 		v := storetest.View(t, s, release.ShopperContext{Channel: "web"})
 		storetest.Import(t, s, storetest.JoinLines(storetest.OutletRuleLine("web", `"channels":["web"],`)))
 		require.Equal(t, "outlet", storetest.ShopperCatalog(t, s, release.ShopperContext{Channel: "web"}))
@@ -105,9 +105,9 @@ func rulesOnce(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func rulesAtOnce(e storetest.Backend) func(*testing.T) {
+func rulesAtOnce(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		here, there := storetest.OpenPublished(t, e), e.Open(t)
+		here, there := storetest.OpenPublished(t, backend), backend.Open(t)
 		kiosk := release.ShopperContext{Channel: "kiosk"}
 		require.Equal(t, "main", storetest.ShopperCatalog(t, there, kiosk))
 		outlet, name := "outlet", "kiosk"
@@ -124,9 +124,9 @@ func rulesAtOnce(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func rulesKept(e storetest.Backend) func(*testing.T) {
+func rulesKept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenPublished(t, e)
+		s := storetest.OpenPublished(t, backend)
 		// What was just published is noticed once more, as another process's.
 		storetest.Eventually(t, "[]", func() string {
 			ctx, counter := store.CountStatements(t.Context())
@@ -142,9 +142,9 @@ func rulesKept(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func rulesExplained(e storetest.Backend) func(*testing.T) {
+func rulesExplained(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon)))
+		s := backend.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon)))
 		explain := func(shopper release.ShopperContext) *release.CatalogResolution {
 			x, err := s.CatalogResolution(context.Background(), shopper, nil)
 			require.NoError(t, err)

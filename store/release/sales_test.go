@@ -17,10 +17,10 @@ import (
 	"portico/store/storetest"
 )
 
-func salesAt(t *testing.T, e storetest.Backend, at time.Time) (*shop.Store, *storetest.Clock) {
+func salesAt(t *testing.T, backend storetest.Backend, at time.Time) (*shop.Store, *storetest.Clock) {
 	t.Helper()
 	clock := storetest.NewClock(at)
-	s := e.Open(t, storetest.WithClock(clock))
+	s := backend.Open(t, storetest.WithClock(clock))
 	storetest.Import(t, s, storetest.SalesShop())
 	_, err := s.Publish(t.Context(), storetest.Actor, "main", nil)
 	require.NoError(t, err)
@@ -32,8 +32,8 @@ func salesAt(t *testing.T, e storetest.Backend, at time.Time) (*shop.Store, *sto
 // what", Prices).
 func TestSalePrices(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s, clock := salesAt(t, e, storetest.Noon.Add(-24*time.Hour))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s, clock := salesAt(t, backend, storetest.Noon.Add(-24*time.Hour))
 		const (
 			sales    = "DESIGN 8, of overlapping sales the shortest wins"
 			books    = "DESIGN 8, the highest price book with a price in that currency"
@@ -99,8 +99,8 @@ func TestSalePrices(t *testing.T) {
 			_, err := s.Export(t.Context(), &file, exchange.ExportOptions{})
 			require.NoError(t, err)
 			require.Contains(t, file.String(), `"tiers":{"six":{"minimum_quantity":6,"amount":8800}}`)
-			url := e.BlankURL(t)
-			other := e.Open(t, func(config *shop.Config) { config.URL = url })
+			url := backend.BlankURL(t)
+			other := backend.Open(t, func(config *shop.Config) { config.URL = url })
 			storetest.Import(t, other, file.String())
 			_, err = other.Export(t.Context(), &again, exchange.ExportOptions{})
 			require.NoError(t, err)
@@ -198,8 +198,8 @@ func cmpOr[T any](a, b *T) *T {
 // other (spec: Catalog product, meta).
 func TestVariantPrices(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s, _ := salesAt(t, e, storetest.Noon)
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s, _ := salesAt(t, backend, storetest.Noon)
 		v := storetest.View(t, s, release.ShopperContext{})
 		parent := storetest.FindProduct(t, v, "dress")
 		t.Run("a parent's variations and options by sort order", func(t *testing.T) {

@@ -42,9 +42,9 @@ func scriptShop() string {
 		`{"type":"node","id":"all","attributes":{"name":"All"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}},"products":{"data":[`+strings.Join(refs, ",")+`]}}}`)...)
 }
 
-func searchScripts(e storetest.Backend) func(*testing.T) {
+func searchScripts(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		storetest.Import(t, s, scriptShop())
 		storetest.Publish(t, s, "main")
 		v := storetest.View(t, s, release.ShopperContext{})

@@ -38,17 +38,17 @@ func searchShop() string {
 // TestSearch is the promise of store.NewSearch and of what it finds.
 func TestSearch(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := e.Open(t)
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
 		storetest.Import(t, s, searchShop())
 		storetest.Publish(t, s, "main")
 		t.Run("words are found as people type them", searchFinds(s))
-		t.Run("scripts without spaces, and signs that are no letters", searchScripts(e))
+		t.Run("scripts without spaces, and signs that are no letters", searchScripts(backend))
 		t.Run("a text is held against its bounds", searchBounds)
 		t.Run("whatever is typed is no error but of the bounds", searchAnything(s))
 		t.Run("the better match first", searchRelevance(s))
-		t.Run("a release without an index says so", searchUnindexed(e))
-		t.Run("a release with an index of another form says so, and is published anew", searchOutdated(e))
+		t.Run("a release without an index says so", searchUnindexed(backend))
+		t.Run("a release with an index of another form says so, and is published anew", searchOutdated(backend))
 	})
 }
 
@@ -204,9 +204,9 @@ func searchRelevance(s *shop.Store) func(*testing.T) {
 }
 
 // searchUnindexed reads a release as an older binary left it.
-func searchUnindexed(e storetest.Backend) func(*testing.T) {
+func searchUnindexed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, db := storetest.OpenPublished(t, e, func(config *shop.Config) { config.NoCache = true }), e.SQL(t)
+		s, db := storetest.OpenPublished(t, backend, func(config *shop.Config) { config.NoCache = true }), backend.SQL(t)
 		for _, table := range []string{"release_word", "release_facet"} {
 			_, err := db.Exec(`DELETE FROM ` + table)
 			require.NoError(t, err)
@@ -222,13 +222,13 @@ func searchUnindexed(e storetest.Backend) func(*testing.T) {
 
 // searchOutdated reads a release as a binary made it that indexed scripts
 // without spaces in another way.
-func searchOutdated(e storetest.Backend) func(*testing.T) {
+func searchOutdated(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.OpenPublished(t, e)
-		db := e.SQL(t)
+		storetest.OpenPublished(t, backend)
+		db := backend.SQL(t)
 		_, err := db.Exec(`UPDATE release SET format = 1`)
 		require.NoError(t, err)
-		elsewhere := e.Open(t, func(config *shop.Config) { config.NoCache = true })
+		elsewhere := backend.Open(t, func(config *shop.Config) { config.NoCache = true })
 		v := storetest.View(t, elsewhere, release.ShopperContext{Locale: "zh-Hant"})
 		require.Equal(t, []string{"anvil"}, storetest.ProductIDs(t, v, release.ProductQuery{Filter: searching(t, "anvil")}), "which is indexed as ever")
 		_, err = v.Products(t.Context(), release.ProductQuery{Filter: searching(t, "筆刷")})

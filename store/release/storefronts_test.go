@@ -37,8 +37,8 @@ const storefront = `{"type":"file","id":"front","file_name":"front.jpg","link":{
 // bundles as they are chosen, files, currencies.
 func TestStorefronts(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := e.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon)))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon)))
 		storetest.Import(t, s, storefront)
 		storetest.Publish(t, s, "main")
 		t.Run("a bundle as it is chosen", bundleChosen(s))

@@ -18,8 +18,8 @@ import (
 // something else.
 func TestValidity(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s, clock := salesAt(t, e, storetest.Noon.Add(-24*time.Hour))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s, clock := salesAt(t, backend, storetest.Noon.Add(-24*time.Hour))
 		at := func(clockTime string) time.Time { return moment(t, clockTime) }
 		read := func(t *testing.T, read func(*release.View)) (from, until time.Time) {
 			v := storetest.View(t, s, release.ShopperContext{})

@@ -31,9 +31,9 @@ func known(t *testing.T, s *shop.Store, id, secret string) bool {
 
 func TestRotateClientSecret(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		clock := storetest.NewClock(newYear)
-		s := e.Open(t, storetest.WithClock(clock))
+		s := backend.Open(t, storetest.WithClock(clock))
 		client, first, err := s.CreateClient(t.Context(), "command:test", "till", access.Scopes())
 		require.NoError(t, err)
 		require.Equal(t, store.Actor("command:test"), client.ChangedBy)
@@ -72,17 +72,17 @@ func TestRotateClientSecret(t *testing.T) {
 		require.True(t, known(t, s, client.ID, fifth))
 
 		var text string
-		require.NoError(t, e.SQL(t).QueryRow(`SELECT secret_hash || old_secret_hash FROM api_client`).Scan(&text))
+		require.NoError(t, backend.SQL(t).QueryRow(`SELECT secret_hash || old_secret_hash FROM api_client`).Scan(&text))
 		require.Regexp(t, `^[0-9a-f]{64}$`, text, "hashes only, and no longer the old one")
 	})
 }
 
 func TestRevokeClient(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		clock := storetest.NewClock(newYear)
 		at := storetest.WithClock(clock)
-		here, there := e.Open(t, at), e.Open(t, at)
+		here, there := backend.Open(t, at), backend.Open(t, at)
 		client, first, err := here.CreateClient(t.Context(), "command:test", "till", access.Scopes())
 		require.NoError(t, err)
 		other, otherSecret, err := here.CreateClient(t.Context(), "command:test", "other", access.Scopes())
@@ -128,9 +128,9 @@ func TestRevokeClient(t *testing.T) {
 
 func TestClients(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		clock := storetest.NewClock(newYear)
-		s := e.Open(t, storetest.WithClock(clock))
+		s := backend.Open(t, storetest.WithClock(clock))
 		list, err := s.Clients(t.Context())
 		require.NoError(t, err)
 		require.Empty(t, list)
@@ -151,8 +151,8 @@ func TestClients(t *testing.T) {
 
 func TestWritesToClientsRefuse(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := e.Open(t)
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
 		client, secret, err := s.CreateClient(t.Context(), "command:test", "till", access.Scopes())
 		require.NoError(t, err)
 		for _, id := range []string{"", "nobody", "a\x00b"} {
@@ -173,8 +173,8 @@ func TestWritesToClientsRefuse(t *testing.T) {
 // Whoever rotates at the same time, the secret told last is good.
 func TestRotationsAtOnce(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := e.Open(t)
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
 		client, _, err := s.CreateClient(t.Context(), "command:test", "till", access.Scopes())
 		require.NoError(t, err)
 		secrets, failures := make([]string, 8), make([]error, 8)
@@ -199,8 +199,8 @@ func TestRotationsAtOnce(t *testing.T) {
 // What was revoked does not come back by way of a file.
 func TestRevokedClientsInFiles(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := e.Open(t)
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
 		bring := func(s *shop.Store, text string) {
 			t.Helper()
 			open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }

@@ -23,9 +23,9 @@ import (
 // the first, in the same run.
 func BenchmarkCodes(b *testing.B) {
 	const name = `{"type":"promotion","id":"p","name":"P","description":"","promotion_type":"fixed_discount","enabled":true,"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`
-	storetest.EachBackendBenchmark(b, func(b *testing.B, e storetest.Backend) {
+	storetest.EachBackendBenchmark(b, func(b *testing.B, backend storetest.Backend) {
 		open := func(b *testing.B) *shop.Store {
-			s := e.Open(b, func(c *shop.Config) { c.Synchronous = "FULL" })
+			s := backend.Open(b, func(c *shop.Config) { c.Synchronous = "FULL" })
 			_, err := s.Import(b.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(name)), nil }, exchange.ImportOptions{})
 			require.NoError(b, err)
 			return s
@@ -36,7 +36,7 @@ func BenchmarkCodes(b *testing.B) {
 		}
 		b.Run("engine", func(b *testing.B) {
 			open(b)
-			db, n := e.SQL(b), 0
+			db, n := backend.SQL(b), 0
 			for b.Loop() {
 				insertBare(b, db, n, 10_000)
 				n += 10_000

@@ -21,8 +21,8 @@ import (
 // thousand, and make five codes a request, durably. On PostgreSQL it tells how
 // many transactions that takes.
 func BenchmarkCodesTogether(b *testing.B) {
-	storetest.EachBackendBenchmark(b, func(b *testing.B, e storetest.Backend) {
-		s := e.Open(b, func(c *shop.Config) { c.Synchronous = "FULL" })
+	storetest.EachBackendBenchmark(b, func(b *testing.B, backend storetest.Backend) {
+		s := backend.Open(b, func(c *shop.Config) { c.Synchronous = "FULL" })
 		lines := []string{`{"type":"promotion","id":"p","name":"P","description":"","promotion_type":"fixed_discount","enabled":true,"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`}
 		for i := range 1000 {
 			lines = append(lines, fmt.Sprintf(`{"type":"promotion_code","id":"id-%d","promotion_id":"p","code":"CODE-%d"}`, i, i))
@@ -46,7 +46,7 @@ func BenchmarkCodesTogether(b *testing.B) {
 			do   func() error
 		}{{"redeem one", redeem(1)}, {"redeem a thousand", redeem(1000)}, {"create five", create}} {
 			b.Run(c.name, func(b *testing.B) {
-				began := transactions(b, e)
+				began := transactions(b, backend)
 				var done atomic.Int64
 				var group sync.WaitGroup
 				b.ResetTimer()
@@ -62,8 +62,8 @@ func BenchmarkCodesTogether(b *testing.B) {
 				}
 				group.Wait()
 				b.StopTimer()
-				if e.Name == "postgres" {
-					b.ReportMetric(float64(transactions(b, e)-began)/float64(b.N), "transactions/op")
+				if backend.Name == "postgres" {
+					b.ReportMetric(float64(transactions(b, backend)-began)/float64(b.N), "transactions/op")
 				}
 			})
 		}
@@ -72,9 +72,9 @@ func BenchmarkCodesTogether(b *testing.B) {
 
 // transactions is how many were committed, by the next number of one; each that
 // writes takes one.
-func transactions(b *testing.B, e storetest.Backend) (n int64) {
-	if e.Name == "postgres" {
-		require.NoError(b, e.SQL(b).QueryRow(`SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT)`).Scan(&n))
+func transactions(b *testing.B, backend storetest.Backend) (n int64) {
+	if backend.Name == "postgres" {
+		require.NoError(b, backend.SQL(b).QueryRow(`SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT)`).Scan(&n))
 	}
 	return n
 }

@@ -32,19 +32,19 @@ func whole() gateway.GatewayChange {
 // TestGateways is the promise about the gateways' configuration (DESIGN 7).
 func TestGateways(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		t.Run("each is listed, disabled until it is configured", gatewaysListed(e))
-		t.Run("a change merges", gatewayMerged(e))
-		t.Run("a change that is wrong changes nothing", gatewayRefused(e))
-		t.Run("the password is sealed, and nowhere else", gatewaySealed(e))
-		t.Run("changes made at once all count", gatewayRaced(e))
-		t.Run("an import leaves the password", gatewayImported(e))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("each is listed, disabled until it is configured", gatewaysListed(backend))
+		t.Run("a change merges", gatewayMerged(backend))
+		t.Run("a change that is wrong changes nothing", gatewayRefused(backend))
+		t.Run("the password is sealed, and nowhere else", gatewaySealed(backend))
+		t.Run("changes made at once all count", gatewayRaced(backend))
+		t.Run("an import leaves the password", gatewayImported(backend))
 	})
 }
 
-func gatewaysListed(e storetest.Backend) func(*testing.T) {
+func gatewaysListed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		list, err := s.Gateways(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, []*gateway.Gateway{
@@ -60,10 +60,10 @@ func gatewaysListed(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func gatewayMerged(e storetest.Backend) func(*testing.T) {
+func gatewayMerged(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := e.Open(t, storetest.WithClock(clock))
+		s := backend.Open(t, storetest.WithClock(clock))
 		g, err := s.UpdateGateway(t.Context(), storetest.Actor, "card_processor", whole())
 		require.NoError(t, err)
 		require.Equal(t, &gateway.Gateway{Slug: gateway.GatewayCardProcessor, Name: "Card Processor", Enabled: true, MerchantID: "m-1", Login: "shop",
@@ -111,9 +111,9 @@ func gatewayMerged(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func gatewayRefused(e storetest.Backend) func(*testing.T) {
+func gatewayRefused(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		change := func(with func(*gateway.GatewayChange)) gateway.GatewayChange {
 			c := whole()
 			with(&c)
@@ -146,16 +146,16 @@ func gatewayRefused(e storetest.Backend) func(*testing.T) {
 			}
 			require.Equal(t, c.members, members, c.name)
 			require.NotContains(t, fmt.Sprintf("%v %+v", err, err), password, c.name)
-			require.Equal(t, 0, storetest.CountRows(t, e.SQL(t), "gateway"), c.name)
+			require.Equal(t, 0, storetest.CountRows(t, backend.SQL(t), "gateway"), c.name)
 		}
-		_, err := e.Open(t, func(c *shop.Config) { c.Sealer = nil }).UpdateGateway(t.Context(), storetest.Actor, "card_processor", whole())
+		_, err := backend.Open(t, func(c *shop.Config) { c.Sealer = nil }).UpdateGateway(t.Context(), storetest.Actor, "card_processor", whole())
 		require.ErrorContains(t, err, "key that seals secrets")
 	}
 }
 
-func gatewaySealed(e storetest.Backend) func(*testing.T) {
+func gatewaySealed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		g, err := s.UpdateGateway(t.Context(), storetest.Actor, "card_processor", whole())
 		require.NoError(t, err)
 		require.NotContains(t, fmt.Sprintf("%+v %#v", g, *g), password)
@@ -163,27 +163,27 @@ func gatewaySealed(e storetest.Backend) func(*testing.T) {
 		require.NotContains(t, storetest.Export(t, s), g.Fingerprint)
 		var body string
 		var sealed []byte
-		require.NoError(t, e.SQL(t).QueryRow(`SELECT body, sealed FROM gateway WHERE slug = 'card_processor'`).Scan(&body, &sealed))
+		require.NoError(t, backend.SQL(t).QueryRow(`SELECT body, sealed FROM gateway WHERE slug = 'card_processor'`).Scan(&body, &sealed))
 		require.NotContains(t, body, password)
 		require.NotContains(t, string(sealed), password)
 		require.Greater(t, len(sealed), len(password))
 
 		// Another key opens nothing, and changes nothing.
-		_, err = e.Open(t, func(c *shop.Config) { c.Sealer = storetest.NewSealer(t, 'o') }).UpdateGateway(t.Context(), storetest.Actor, "card_processor", gateway.GatewayChange{Enabled: new(false)})
+		_, err = backend.Open(t, func(c *shop.Config) { c.Sealer = storetest.NewSealer(t, 'o') }).UpdateGateway(t.Context(), storetest.Actor, "card_processor", gateway.GatewayChange{Enabled: new(false)})
 		require.ErrorIs(t, err, seal.ErrKey)
 		read, err := s.Gateway(t.Context(), "card_processor")
 		require.NoError(t, err)
 		require.Equal(t, g, read)
-		bare, err := e.Open(t, func(c *shop.Config) { c.Sealer = nil }).Gateway(t.Context(), "card_processor")
+		bare, err := backend.Open(t, func(c *shop.Config) { c.Sealer = nil }).Gateway(t.Context(), "card_processor")
 		require.NoError(t, err, "who has no key sees that there is a password")
 		require.True(t, bare.PasswordSet)
 		require.Empty(t, bare.Fingerprint)
 	}
 }
 
-func gatewayRaced(e storetest.Backend) func(*testing.T) {
+func gatewayRaced(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, other := e.Open(t), e.Open(t)
+		s, other := backend.Open(t), backend.Open(t)
 		failures := make([]error, 20)
 		var group sync.WaitGroup
 		for i := range failures {
@@ -207,9 +207,9 @@ func gatewayRaced(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func gatewayImported(e storetest.Backend) func(*testing.T) {
+func gatewayImported(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		g, err := s.UpdateGateway(t.Context(), storetest.Actor, "card_processor", whole())
 		require.NoError(t, err)
 		storetest.Import(t, s, storetest.ShopFile)

@@ -23,16 +23,16 @@ import (
 // nothing else, and what is left means the same.
 func TestHousekeeping(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		t.Run("the ledger is carried over, and adds up to the balances", ledgerCarried(e))
-		t.Run("a ledger that was carried over is exported, imported, and not imported twice", ledgerCarriedElsewhere(e))
-		t.Run("uses of codes are forgotten, how often stays", usagesForgotten(e))
-		t.Run("revoked clients are forgotten", clientsForgotten(e))
-		t.Run("what is kept for ever is kept", keptForEver(e))
-		t.Run("as many releases are kept as one asks for", releasesKept(e))
-		t.Run("a publication sweeps nothing", publicationsSweepNothing(e))
-		t.Run("what was changed is forgotten when every release has it", authoredForgotten(e))
-		t.Run("words left for other processes go when all have read them", changesForgotten(e))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("the ledger is carried over, and adds up to the balances", ledgerCarried(backend))
+		t.Run("a ledger that was carried over is exported, imported, and not imported twice", ledgerCarriedElsewhere(backend))
+		t.Run("uses of codes are forgotten, how often stays", usagesForgotten(backend))
+		t.Run("revoked clients are forgotten", clientsForgotten(backend))
+		t.Run("what is kept for ever is kept", keptForEver(backend))
+		t.Run("as many releases are kept as one asks for", releasesKept(backend))
+		t.Run("a publication sweeps nothing", publicationsSweepNothing(backend))
+		t.Run("what was changed is forgotten when every release has it", authoredForgotten(backend))
+		t.Run("words left for other processes go when all have read them", changesForgotten(backend))
 	})
 }
 
@@ -45,14 +45,14 @@ func keeping(change func(*store.Retention)) func(*shop.Config) {
 	}
 }
 
-func ledgerCarried(e storetest.Backend) func(*testing.T) {
+func ledgerCarried(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		seed := storetest.Seed(t, "PORTICO_LEDGER_SEED")
 		draw := rand.New(rand.NewPCG(seed, 1))
 		products := []string{"a", "b", "c", "d", "e"}
 		clock := storetest.NewClock(storetest.Noon)
-		storetest.OpenWithStock(t, e, 50, products...)
-		s, db := e.Open(t, storetest.WithClock(clock), keeping(func(r *store.Retention) { r.StockLedger = 10 * storetest.Day })), e.SQL(t)
+		storetest.OpenWithStock(t, backend, 50, products...)
+		s, db := backend.Open(t, storetest.WithClock(clock), keeping(func(r *store.Retention) { r.StockLedger = 10 * storetest.Day })), backend.SQL(t)
 		for range storetest.QuickOrFull(6, 20) {
 			for range 60 {
 				clock.Advance(time.Duration(draw.IntN(120)) * time.Minute)
@@ -88,11 +88,11 @@ func ledgerCarried(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func ledgerCarriedElsewhere(e storetest.Backend) func(*testing.T) {
+func ledgerCarriedElsewhere(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		storetest.OpenWithStock(t, e, 50, "a", "b")
-		s, db := e.Open(t, storetest.WithClock(clock), keeping(func(r *store.Retention) { r.StockLedger = 10 * storetest.Day })), e.SQL(t)
+		storetest.OpenWithStock(t, backend, 50, "a", "b")
+		s, db := backend.Open(t, storetest.WithClock(clock), keeping(func(r *store.Retention) { r.StockLedger = 10 * storetest.Day })), backend.SQL(t)
 		for range 30 {
 			clock.Advance(12 * time.Hour)
 			_, err := s.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{
@@ -103,17 +103,17 @@ func ledgerCarriedElsewhere(e storetest.Backend) func(*testing.T) {
 		require.NoError(t, s.Sweep(t.Context()))
 		after := storetest.Export(t, s)
 		require.Less(t, strings.Count(after, "\n"), strings.Count(before, "\n"))
-		storetest.RequireSameAfterImport(t, e, s)
+		storetest.RequireSameAfterImport(t, backend, s)
 		require.Zero(t, storetest.Import(t, s, before).Changed, "each line is there already, or was carried over")
 		storetest.RequireSameLines(t, after, storetest.Export(t, s))
 		storetest.RequireStockConsistent(t, db)
 	}
 }
 
-func usagesForgotten(e storetest.Backend) func(*testing.T) {
+func usagesForgotten(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := e.Open(t, storetest.WithClock(clock), keeping(func(r *store.Retention) { r.CodeUsages = 10 * storetest.Day }))
+		s := backend.Open(t, storetest.WithClock(clock), keeping(func(r *store.Retention) { r.CodeUsages = 10 * storetest.Day }))
 		storetest.Import(t, s, strings.Join([]string{storetest.PromotionLine("p", ""), storetest.PromotionLine("q", ""), storetest.CodeLine("p", "MANY", `,"max_uses":100,"uses":100`), storetest.CodeLine("q", "OTHER", "")}, "\n"))
 		redeem := func(code, reference string) {
 			_, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: code, Reference: reference, Units: 1})
@@ -129,17 +129,17 @@ func usagesForgotten(e storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		require.Len(t, usages.Items, 10)
 		require.Equal(t, "order-10", usages.Items[0].Reference)
-		require.Equal(t, "20", storetest.QueryText(t, e.SQL(t), `SELECT used FROM promotion_code WHERE code = 'MANY'`))
+		require.Equal(t, "20", storetest.QueryText(t, backend.SQL(t), `SELECT used FROM promotion_code WHERE code = 'MANY'`))
 		usages, err = s.CodeUsages(t.Context(), "q", nil, store.ListQuery{})
 		require.NoError(t, err)
 		require.Len(t, usages.Items, 1)
 	}
 }
 
-func clientsForgotten(e storetest.Backend) func(*testing.T) {
+func clientsForgotten(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := e.Open(t, storetest.WithClock(clock))
+		s := backend.Open(t, storetest.WithClock(clock))
 		kept, _, err := s.CreateClient(t.Context(), storetest.Actor, "kept", access.Scopes())
 		require.NoError(t, err)
 		gone, secret, err := s.CreateClient(t.Context(), storetest.Actor, "gone", access.Scopes())
@@ -162,11 +162,11 @@ func clientsForgotten(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func keptForEver(e storetest.Backend) func(*testing.T) {
+func keptForEver(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		storetest.OpenWithStock(t, e, 5, "a")
-		s, db := e.Open(t, storetest.WithClock(clock), keeping(func(r *store.Retention) { *r = store.Retention{} })), e.SQL(t)
+		storetest.OpenWithStock(t, backend, 5, "a")
+		s, db := backend.Open(t, storetest.WithClock(clock), keeping(func(r *store.Retention) { *r = store.Retention{} })), backend.SQL(t)
 		storetest.Import(t, s, strings.Join([]string{storetest.PromotionLine("p", ""), storetest.CodeLine("p", "MANY", "")}, "\n"))
 		_, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "MANY", Reference: "order", Units: 1})
 		require.NoError(t, err)
@@ -186,10 +186,10 @@ func keptForEver(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func releasesKept(e storetest.Backend) func(*testing.T) {
+func releasesKept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := e.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas, keeping(func(r *store.Retention) { r.Releases = 5 }))
+		s := backend.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas, keeping(func(r *store.Retention) { r.Releases = 5 }))
 		storetest.Import(t, s, storetest.ShopFile)
 		for i := range 8 {
 			storetest.RenameProducts(t, s, fmt.Sprint(i))
@@ -197,16 +197,16 @@ func releasesKept(e storetest.Backend) func(*testing.T) {
 			clock.Advance(2 * time.Hour)
 		}
 		require.NoError(t, s.Sweep(t.Context()))
-		require.Equal(t, "5", storetest.QueryText(t, e.SQL(t), `SELECT COUNT(*) FROM release`))
-		storetest.RequireNoOrphans(t, e.SQL(t))
+		require.Equal(t, "5", storetest.QueryText(t, backend.SQL(t), `SELECT COUNT(*) FROM release`))
+		storetest.RequireNoOrphans(t, backend.SQL(t))
 	}
 }
 
 // A publication does not wait for what those before it have left.
-func publicationsSweepNothing(e storetest.Backend) func(*testing.T) {
+func publicationsSweepNothing(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s, db := e.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas), e.SQL(t)
+		s, db := backend.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas), backend.SQL(t)
 		storetest.Import(t, s, storetest.ShopFile)
 		for i := range 5 {
 			storetest.RenameProducts(t, s, fmt.Sprint(i))
@@ -233,11 +233,11 @@ func publicationsSweepNothing(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func changesForgotten(e storetest.Backend) func(*testing.T) {
+func changesForgotten(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		storetest.OpenWithStock(t, e, 5, "a")
-		s, db := e.Open(t, storetest.WithClock(clock)), e.SQL(t)
+		storetest.OpenWithStock(t, backend, 5, "a")
+		s, db := backend.Open(t, storetest.WithClock(clock)), backend.SQL(t)
 		for range 3 {
 			require.NoError(t, storetest.Increment(t.Context(), s, "a"))
 		}
@@ -256,10 +256,10 @@ func changesForgotten(e storetest.Backend) func(*testing.T) {
 
 // What is forgotten is not missed: a delta after it shows what a whole release
 // does.
-func authoredForgotten(e storetest.Backend) func(*testing.T) {
+func authoredForgotten(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s, db := storetest.OpenPublished(t, e, storetest.WithClock(clock)), e.SQL(t)
+		s, db := storetest.OpenPublished(t, backend, storetest.WithClock(clock)), backend.SQL(t)
 		require.NoError(t, s.Sweep(t.Context()))
 		require.Zero(t, storetest.CountRows(t, db, "authored_change"), "all of it is published")
 		for i := range 5 {

@@ -46,19 +46,19 @@ func BenchmarkImport(b *testing.B) {
 		b.ReportMetric(float64(resources)/b.Elapsed().Seconds(), "resources/s")
 		b.ReportMetric(0, "ns/op")
 	}
-	storetest.EachBackendBenchmark(b, func(b *testing.B, e storetest.Backend) {
+	storetest.EachBackendBenchmark(b, func(b *testing.B, backend storetest.Backend) {
 		b.Run("new", func(b *testing.B) {
 			resources := 0
 			for b.Loop() {
 				b.StopTimer()
-				s := e.Open(b, func(c *shop.Config) { c.Synchronous = "FULL" })
+				s := backend.Open(b, func(c *shop.Config) { c.Synchronous = "FULL" })
 				b.StartTimer()
 				resources += run(b, s)
 			}
 			rate(b, resources)
 		})
 		b.Run("unchanged", func(b *testing.B) {
-			s := e.Open(b, func(c *shop.Config) { c.Synchronous = "FULL" })
+			s := backend.Open(b, func(c *shop.Config) { c.Synchronous = "FULL" })
 			run(b, s)
 			resources := 0
 			for b.Loop() {

@@ -26,9 +26,9 @@ func kids(t *testing.T, s *shop.Store, sealer *seal.Sealer) (ids []string) {
 
 func TestRotateSigningKey(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		clock, sealer := storetest.NewClock(newYear), storetest.NewSealer(t, 1)
-		s := e.Open(t, storetest.WithClock(clock))
+		s := backend.Open(t, storetest.WithClock(clock))
 		first := kids(t, s, sealer)[0]
 		clock.Advance(time.Hour)
 		before := s.SigningKeysVersion()
@@ -76,9 +76,9 @@ func TestRotateSigningKey(t *testing.T) {
 // A worker drops what is done, without anyone's asking.
 func TestWorkersSweepSigningKeys(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		clock, sealer := storetest.NewClock(newYear), storetest.NewSealer(t, 1)
-		s := e.Open(t, storetest.WithClock(clock))
+		s := backend.Open(t, storetest.WithClock(clock))
 		kids(t, s, sealer)
 		clock.Advance(time.Second)
 		second, err := s.RotateSigningKey(t.Context(), "command:test", sealer, 0, false)
@@ -92,8 +92,8 @@ func TestWorkersSweepSigningKeys(t *testing.T) {
 
 func TestRotateSigningKeyRefuses(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s, sealer := e.Open(t), storetest.NewSealer(t, 1)
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s, sealer := backend.Open(t), storetest.NewSealer(t, 1)
 		before := kids(t, s, sealer)
 		for _, test := range []struct {
 			delay     time.Duration

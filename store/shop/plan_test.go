@@ -41,12 +41,12 @@ var fill = []string{
 
 func TestNoListReadsOrSortsAWholeTable(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s, db := e.Open(t), e.SQL(t)
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s, db := backend.Open(t), backend.SQL(t)
 		for _, statement := range fill {
 			run(t, db, statement)
 		}
-		if e.Name == "postgres" { // which does so by itself; SQLite is left without statistics
+		if backend.Name == "postgres" { // which does so by itself; SQLite is left without statistics
 			run(t, db, `ANALYZE`)
 		}
 		for _, queries := range [][]shop.Query{
@@ -73,14 +73,14 @@ func TestNoListReadsOrSortsAWholeTable(t *testing.T) {
 // pages before, makes the whole cost its square.
 func TestNoPageOfAPublicationSortsAllThePages(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		if e.Name != "sqlite" {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		if backend.Name != "sqlite" {
 			t.Skip("PostgreSQL plans by how many rows there are, and has the same indexes")
 		}
-		db := e.SQL(t)
+		db := backend.SQL(t)
 		ctx, counter := store.CountStatements(t.Context())
 		for _, whole := range []bool{false, true, true} {
-			s := e.Open(t, func(config *shop.Config) { config.WholeReleases = whole })
+			s := backend.Open(t, func(config *shop.Config) { config.WholeReleases = whole })
 			_, err := s.Import(t.Context(), "test", func() (io.ReadCloser, error) {
 				return io.NopCloser(strings.NewReader(strings.ReplaceAll(strings.Join(storetest.ShopLines(), "\n"), "Anvil", "Anvil "+strconv.Itoa(counter.Count())))), nil
 			}, exchange.ImportOptions{})

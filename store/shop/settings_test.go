@@ -14,24 +14,24 @@ import (
 // TestSettings is the promise of Store.Settings and Store.UpdateSettings.
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		t.Run("a new store has a page length of 25, US dollars and English", func(t *testing.T) {
-			settings, err := e.Open(t).Settings(t.Context())
+			settings, err := backend.Open(t).Settings(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, &store.Settings{PageLength: 25, Currency: "USD", Locale: "en"}, settings)
 		})
-		t.Run("a change is seen by the next read, and leaves the other members", settingsReadYourWrites(e))
-		t.Run("a change keeps to the bounds", settingsBounds(e))
-		t.Run("all faults are told at once, and nothing is written", settingsFaults(e))
-		t.Run("a change is seen by another open store", settingsElsewhere(e))
-		t.Run("changes in two stores at once are all seen by both", settingsInTurns(e))
-		t.Run("the page length is that of every list", settingsPageLength(e))
+		t.Run("a change is seen by the next read, and leaves the other members", settingsReadYourWrites(backend))
+		t.Run("a change keeps to the bounds", settingsBounds(backend))
+		t.Run("all faults are told at once, and nothing is written", settingsFaults(backend))
+		t.Run("a change is seen by another open store", settingsElsewhere(backend))
+		t.Run("changes in two stores at once are all seen by both", settingsInTurns(backend))
+		t.Run("the page length is that of every list", settingsPageLength(backend))
 	})
 }
 
-func settingsReadYourWrites(e storetest.Backend) func(*testing.T) {
+func settingsReadYourWrites(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		for _, c := range []struct {
 			change settings.SettingsChange
 			want   store.Settings
@@ -51,9 +51,9 @@ func settingsReadYourWrites(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func settingsBounds(e storetest.Backend) func(*testing.T) {
+func settingsBounds(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		for _, c := range []struct {
 			name   string
 			change settings.SettingsChange
@@ -93,9 +93,9 @@ func settingsBounds(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func settingsFaults(e storetest.Backend) func(*testing.T) {
+func settingsFaults(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		_, err := s.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(0), Currency: new("?"), Locale: new("fr")})
 		var members [][]string
 		for _, fault := range store.AsErrors(err) {
@@ -109,9 +109,9 @@ func settingsFaults(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func settingsElsewhere(e storetest.Backend) func(*testing.T) {
+func settingsElsewhere(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		here, there := e.Open(t), e.Open(t)
+		here, there := backend.Open(t), backend.Open(t)
 		for _, length := range []int{3, 4, 5} {
 			_, err := there.Settings(t.Context()) // is kept from now on
 			require.NoError(t, err)
@@ -122,9 +122,9 @@ func settingsElsewhere(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func settingsInTurns(e storetest.Backend) func(*testing.T) {
+func settingsInTurns(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		one, other := e.Open(t), e.Open(t)
+		one, other := backend.Open(t), backend.Open(t)
 		for i := range 60 {
 			length := i%100 + 1
 			_, err := one.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: &length})
@@ -138,9 +138,9 @@ func settingsInTurns(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func settingsPageLength(e storetest.Backend) func(*testing.T) {
+func settingsPageLength(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 1, "a", "b", "c")
+		s := storetest.OpenWithStock(t, backend, 1, "a", "b", "c")
 		_, err := s.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(2)})
 		require.NoError(t, err)
 		for name, page := range map[string]store.Page{"no members": {}, "an offset": {Offset: new(0)}} {

@@ -14,9 +14,9 @@ import (
 
 func TestGrantShopperToken(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		clock := storetest.NewClock(newYear.Add(999 * time.Millisecond))
-		s := e.Open(t, storetest.WithClock(clock))
+		s := backend.Open(t, storetest.WithClock(clock))
 		seconds := 86_400
 		grant, err := s.GrantShopperToken(t.Context(), "client:a", access.NewShopperToken{AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob", ExpiresIn: &seconds})
 		require.NoError(t, err)
@@ -47,8 +47,8 @@ func TestGrantShopperTokenRefuses(t *testing.T) {
 	for range 50 {
 		tags = append(tags, long[:100])
 	}
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := e.Open(t)
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
 		for _, test := range []struct {
 			name   string
 			wanted access.NewShopperToken

@@ -86,24 +86,24 @@ func ageing(t *testing.T, s *shop.Store, name string) {
 }
 
 // ofAYear opens a store whose clock is off, on a shop to write to.
-func ofAYear(t *testing.T, e storetest.Backend, by time.Duration) (right, wrong *shop.Store) {
+func ofAYear(t *testing.T, backend storetest.Backend, by time.Duration) (right, wrong *shop.Store) {
 	t.Helper()
 	now := time.Now()
-	storetest.SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: now, UpdatedAt: now})
-	right = e.Open(t, brief, storetest.WithoutDeltas)
+	storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: now, UpdatedAt: now})
+	right = backend.Open(t, brief, storetest.WithoutDeltas)
 	storetest.Import(t, right, storetest.ShopFile+storetest.PromotionLine("p", "")+"\n"+storetest.CodeLine("p", "MANY", ""))
 	require.NoError(t, right.Sweep(t.Context())) // what is old in the file
-	return right, e.Open(t, storetest.WithStoreClock(off(by)), brief, storetest.WithoutDeltas)
+	return right, backend.Open(t, storetest.WithStoreClock(off(by)), brief, storetest.WithoutDeltas)
 }
 
 // stepsOfSecrets has servers replace secrets, and ask for those before, whose
 // clocks are a year ahead, right, and a year behind.
-func stepsOfSecrets(e storetest.Backend) func(*testing.T) {
+func stepsOfSecrets(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		world := storetest.NewClock(time.Now())
 		var servers []*shop.Store
 		for _, by := range []time.Duration{aYear, 0, -aYear} {
-			servers = append(servers, e.Open(t, storetest.WithClock(world), storetest.WithStoreClock(off(by))))
+			servers = append(servers, backend.Open(t, storetest.WithClock(world), storetest.WithStoreClock(off(by))))
 		}
 		for _, rotating := range servers {
 			client, first, err := rotating.CreateClient(t.Context(), storetest.Actor, "till", access.Scopes())
@@ -131,10 +131,10 @@ func stepsOfSecrets(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stepsOfAYearAhead(e storetest.Backend) func(*testing.T) {
+func stepsOfAYearAhead(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		right, ahead := ofAYear(t, e, aYear)
-		db := e.SQL(t)
+		right, ahead := ofAYear(t, backend, aYear)
+		db := backend.SQL(t)
 		ageing(t, right, "one")
 		had := agedRows(t, db)
 		gauges, err := ahead.Gauges(t.Context())
@@ -164,10 +164,10 @@ func stepsOfAYearAhead(e storetest.Backend) func(*testing.T) {
 
 // A year behind, the ledger and the uses of codes say of themselves that they
 // are old, as they do when they are imported.
-func stepsOfAYearBehind(e storetest.Backend) func(*testing.T) {
+func stepsOfAYearBehind(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		right, behind := ofAYear(t, e, -aYear)
-		db := e.SQL(t)
+		right, behind := ofAYear(t, backend, -aYear)
+		db := backend.SQL(t)
 		ageing(t, behind, "one")
 		task := storetest.GenerateCodes(t, behind, code.CodeGeneration{PromotionID: "p", Count: 1})
 		stop := storetest.RunWorker(t, behind)
@@ -192,12 +192,12 @@ func stepsOfAYearBehind(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stepsOfRetries(e storetest.Backend) func(*testing.T) {
+func stepsOfRetries(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.OpenWithStock(t, e, 0, "a")
-		right, made := e.Open(t), 0
+		storetest.OpenWithStock(t, backend, 0, "a")
+		right, made := backend.Open(t), 0
 		for _, by := range []time.Duration{25 * time.Hour, -25 * time.Hour, aYear, -aYear} {
-			wrong := e.Open(t, storetest.WithStoreClock(off(by)))
+			wrong := backend.Open(t, storetest.WithStoreClock(off(by)))
 			for i, servers := range [][2]*shop.Store{{right, wrong}, {wrong, right}, {wrong, wrong}} {
 				key := fmt.Sprintf("%d-%d", by, i)
 				for n, s := range servers {
@@ -214,10 +214,10 @@ func stepsOfRetries(e storetest.Backend) func(*testing.T) {
 }
 
 // The keys of a server that is ahead make room as those of others do.
-func stepsOfKeyRoom(e storetest.Backend) func(*testing.T) {
+func stepsOfKeyRoom(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.OpenWithStock(t, e, 0, "a")
-		ahead, db := e.Open(t, storetest.WithStoreClock(off(aYear)), storetest.WithKeyQuota(5, 0)), e.SQL(t)
+		storetest.OpenWithStock(t, backend, 0, "a")
+		ahead, db := backend.Open(t, storetest.WithStoreClock(off(aYear)), storetest.WithKeyQuota(5, 0)), backend.SQL(t)
 		made := 0
 		for ; made < 10; made++ {
 			if _, err := storetest.IncrementWithKey(t, ahead, "client:a", fmt.Sprint(made)); err != nil {
@@ -232,7 +232,7 @@ func stepsOfKeyRoom(e storetest.Backend) func(*testing.T) {
 			require.True(t, replayed, "none is dropped within the hour")
 		}
 		older(t, db, 2*time.Hour)
-		right := e.Open(t, storetest.WithKeyQuota(5, 0))
+		right := backend.Open(t, storetest.WithKeyQuota(5, 0))
 		for i := range 5 {
 			_, err := storetest.IncrementWithKey(t, right, "client:a", fmt.Sprint("right", i))
 			require.NoError(t, err)
@@ -240,9 +240,9 @@ func stepsOfKeyRoom(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stepsOfPromotions(e storetest.Backend) func(*testing.T) {
+func stepsOfPromotions(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		right, ahead := e.Open(t), e.Open(t, storetest.WithStoreClock(off(aYear)))
+		right, ahead := backend.Open(t), backend.Open(t, storetest.WithStoreClock(off(aYear)))
 		storetest.CreatePromotion(t, right, "p", time.Now())
 		require.NoError(t, storetest.AddCodes(right, "p", "HELD", "TOO"))
 		storetest.CreatePromotion(t, ahead, "other", time.Now().Add(aYear))
@@ -267,9 +267,9 @@ func stepsOfPromotions(e storetest.Backend) func(*testing.T) {
 
 		// A file that is brought back on it holds its codes.
 		text := storetest.Export(t, right)
-		there := e.OtherURL(t)
-		storetest.Import(t, e.Open(t, func(c *shop.Config) { c.URL = there }, storetest.WithStoreClock(off(3*aYear))), text)
-		c, err := e.Open(t, func(c *shop.Config) { c.URL = there }).PromotionCode(t.Context(), "HELD")
+		there := backend.OtherURL(t)
+		storetest.Import(t, backend.Open(t, func(c *shop.Config) { c.URL = there }, storetest.WithStoreClock(off(3*aYear))), text)
+		c, err := backend.Open(t, func(c *shop.Config) { c.URL = there }).PromotionCode(t.Context(), "HELD")
 		require.NoError(t, err)
 		require.True(t, c.Held)
 	}

@@ -28,22 +28,22 @@ import (
 // what goes by its age is old by both.
 func TestClockSkew(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		t.Run("a job is done once, by the one who holds it", stepsOfJobs(e))
-		t.Run("no sweep takes a build that lives for dead", stepsOfBuilds(e))
-		t.Run("a build that was swept begins again", stepsSwept(e))
-		t.Run("the last publication is served, and lists are read on", stepsOfReleases(e))
-		t.Run("schedules are as before once the clock is", stepsOfSchedules(e))
-		t.Run("what was done under a key stays done", stepsOfKeys(e))
-		t.Run("keys are refused for no longer than they would be", stepsOfRefusals(e))
-		t.Run("a ledger keeps its order", stepsOfLedgers(e))
-		t.Run("a signing key that is made signs", stepsOfSigningKeys(e))
-		t.Run("a secret that was replaced is good for its grace, whoever's clock is off", stepsOfSecrets(e))
-		t.Run("who is a year ahead does away with nothing early", stepsOfAYearAhead(e))
-		t.Run("what ends on one that is a year behind is not old at once", stepsOfAYearBehind(e))
-		t.Run("a retry on one that is a day or a year off is not made again", stepsOfRetries(e))
-		t.Run("keys of one that is ahead make room", stepsOfKeyRoom(e))
-		t.Run("a promotion keeps its codes until it has ended", stepsOfPromotions(e))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("a job is done once, by the one who holds it", stepsOfJobs(backend))
+		t.Run("no sweep takes a build that lives for dead", stepsOfBuilds(backend))
+		t.Run("a build that was swept begins again", stepsSwept(backend))
+		t.Run("the last publication is served, and lists are read on", stepsOfReleases(backend))
+		t.Run("schedules are as before once the clock is", stepsOfSchedules(backend))
+		t.Run("what was done under a key stays done", stepsOfKeys(backend))
+		t.Run("keys are refused for no longer than they would be", stepsOfRefusals(backend))
+		t.Run("a ledger keeps its order", stepsOfLedgers(backend))
+		t.Run("a signing key that is made signs", stepsOfSigningKeys(backend))
+		t.Run("a secret that was replaced is good for its grace, whoever's clock is off", stepsOfSecrets(backend))
+		t.Run("who is a year ahead does away with nothing early", stepsOfAYearAhead(backend))
+		t.Run("what ends on one that is a year behind is not old at once", stepsOfAYearBehind(backend))
+		t.Run("a retry on one that is a day or a year off is not made again", stepsOfRetries(backend))
+		t.Run("keys of one that is ahead make room", stepsOfKeyRoom(backend))
+		t.Run("a promotion keeps its codes until it has ended", stepsOfPromotions(backend))
 	})
 }
 
@@ -87,14 +87,14 @@ func (w warnings) Handle(_ context.Context, r slog.Record) error {
 func (w warnings) WithAttrs([]slog.Attr) slog.Handler { return w }
 func (w warnings) WithGroup(string) slog.Handler      { return w }
 
-func stepsOfJobs(e storetest.Backend) func(*testing.T) {
+func stepsOfJobs(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var warned atomic.Int64
 		count := storetest.QuickOrFull(6_000, 60_000)
 		clocks := []*storetest.Clock{storetest.NewClock(storetest.Noon), storetest.NewClock(storetest.Noon)}
 		var stores []*shop.Store
 		for _, clock := range clocks {
-			stores = append(stores, e.Open(t, storetest.WithClock(clock), func(c *shop.Config) { c.Log = slog.New(warnings{slog.DiscardHandler, &warned}) }))
+			stores = append(stores, backend.Open(t, storetest.WithClock(clock), func(c *shop.Config) { c.Log = slog.New(warnings{slog.DiscardHandler, &warned}) }))
 		}
 		storetest.Import(t, stores[0], storetest.PromotionLine("p", ``))
 		stop := stepping(t, clocks...)
@@ -127,10 +127,10 @@ func stepsOfJobs(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stepsOfBuilds(e storetest.Backend) func(*testing.T) {
+func stepsOfBuilds(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		builders, sweepers := storetest.NewClock(storetest.Noon), storetest.NewClock(storetest.Noon)
-		s, sweeper, db := e.Open(t, storetest.WithClock(builders), storetest.WithoutDeltas), e.Open(t, storetest.WithClock(sweepers)), e.SQL(t)
+		s, sweeper, db := backend.Open(t, storetest.WithClock(builders), storetest.WithoutDeltas), backend.Open(t, storetest.WithClock(sweepers)), backend.SQL(t)
 		storetest.Import(t, s, storetest.ShopFile)
 		number := func() string { return storetest.QueryText(t, db, `SELECT value FROM counter WHERE name = 'release'`) }
 		for i, step := range steps {
@@ -149,9 +149,9 @@ func stepsOfBuilds(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stepsSwept(e storetest.Backend) func(*testing.T) {
+func stepsSwept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, db := e.Open(t, storetest.WithoutDeltas), e.SQL(t)
+		s, db := backend.Open(t, storetest.WithoutDeltas), backend.SQL(t)
 		storetest.Import(t, s, storetest.ShopFile)
 		swept := false
 		made, err := s.Publish(t.Context(), storetest.Actor, "main", func(int, int) {
@@ -177,10 +177,10 @@ func stepsSwept(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stepsOfReleases(e storetest.Backend) func(*testing.T) {
+func stepsOfReleases(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := storetest.OpenPublished(t, e, storetest.WithClock(clock))
+		s := storetest.OpenPublished(t, backend, storetest.WithClock(clock))
 		for i, step := range steps {
 			_, cursor := storetest.FirstPage(t, storetest.View(t, s, release.ShopperContext{}))
 			clock.Set(storetest.Noon.Add(step))
@@ -196,10 +196,10 @@ func stepsOfReleases(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stepsOfSchedules(e storetest.Backend) func(*testing.T) {
+func stepsOfSchedules(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := storetest.OpenPublished(t, e, storetest.WithClock(clock))
+		s := storetest.OpenPublished(t, backend, storetest.WithClock(clock))
 		storetest.Import(t, s, storetest.JoinLines(storetest.OutletRuleLine("hour", `"channels":["web"],"schedules":[{"valid_from":"2024-05-30T13:00:00.000Z","valid_to":"2024-05-30T15:00:00.000Z"}],`))+
 			storetest.PromotionLine("p", `,"start":"2024-05-30T10:00:00","end":"2024-05-30T15:00:00"`)+"\n"+storetest.CodeLine("p", "HOLDS", ``)+"\n"+storetest.CodeLine("p", "USED", `,"uses":2`))
 		_, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "USED", Units: 1, Reference: "order"})
@@ -224,11 +224,11 @@ func stepsOfSchedules(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stepsOfKeys(e storetest.Backend) func(*testing.T) {
+func stepsOfKeys(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clocks := []*storetest.Clock{storetest.NewClock(storetest.Noon), storetest.NewClock(storetest.Noon)}
-		first := storetest.OpenWithStock(t, e, 0, "a")
-		stores := []*shop.Store{e.Open(t, storetest.WithClock(clocks[0])), e.Open(t, storetest.WithClock(clocks[1]))}
+		first := storetest.OpenWithStock(t, backend, 0, "a")
+		stores := []*shop.Store{backend.Open(t, storetest.WithClock(clocks[0])), backend.Open(t, storetest.WithClock(clocks[1]))}
 		for i := range steps {
 			key := fmt.Sprint("k", i)
 			replayed, err := storetest.IncrementWithKey(t, stores[0], "client:a", key)
@@ -249,11 +249,11 @@ func stepsOfKeys(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stepsOfRefusals(e storetest.Backend) func(*testing.T) {
+func stepsOfRefusals(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		storetest.OpenWithStock(t, e, 0, "a")
-		s, db := e.Open(t, storetest.WithClock(clock), storetest.WithKeyQuota(5, 0)), e.SQL(t)
+		storetest.OpenWithStock(t, backend, 0, "a")
+		s, db := backend.Open(t, storetest.WithClock(clock), storetest.WithKeyQuota(5, 0)), backend.SQL(t)
 		var err error
 		for i := 0; err == nil && i < 10; i++ {
 			_, err = storetest.IncrementWithKey(t, s, "client:a", fmt.Sprint("k", i))
@@ -269,11 +269,11 @@ func stepsOfRefusals(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stepsOfLedgers(e storetest.Backend) func(*testing.T) {
+func stepsOfLedgers(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clocks := []*storetest.Clock{storetest.NewClock(storetest.Noon), storetest.NewClock(storetest.Noon)}
-		storetest.OpenWithStock(t, e, 0, "a")
-		stores := []*shop.Store{e.Open(t, storetest.WithClock(clocks[0])), e.Open(t, storetest.WithClock(clocks[1]))}
+		storetest.OpenWithStock(t, backend, 0, "a")
+		stores := []*shop.Store{backend.Open(t, storetest.WithClock(clocks[0])), backend.Open(t, storetest.WithClock(clocks[1]))}
 		stop := stepping(t, clocks...)
 		var writers sync.WaitGroup
 		var failed atomic.Pointer[error]
@@ -297,14 +297,14 @@ func stepsOfLedgers(e storetest.Backend) func(*testing.T) {
 		}
 		require.Equal(t, len(stores)*each, storetest.Available(t, stores[0], "a"))
 		storetest.Eventually(t, len(stores)*each, func() int { return storetest.Available(t, stores[1], "a") })
-		storetest.RequireLedger(t, e.SQL(t))
+		storetest.RequireLedger(t, backend.SQL(t))
 	}
 }
 
-func stepsOfSigningKeys(e storetest.Backend) func(*testing.T) {
+func stepsOfSigningKeys(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock, sealer := storetest.NewClock(storetest.Noon), storetest.NewSealer(t, 1)
-		s := e.Open(t, storetest.WithClock(clock))
+		s := backend.Open(t, storetest.WithClock(clock))
 		_, err := s.SigningKeys(t.Context(), sealer)
 		require.NoError(t, err)
 		for _, step := range steps {

@@ -41,9 +41,9 @@ func sell(b *testing.B, products []string, allocate func(product string) error) 
 // and of one product by plain updates, each in a transaction of its own with
 // its line in the ledger, to compare with.
 func BenchmarkSales(b *testing.B) {
-	storetest.EachBackendBenchmark(b, func(b *testing.B, e storetest.Backend) {
-		_, ids := shelf(b, e, 1000)
-		s := e.WithStockCache().Open(b, func(config *shop.Config) { config.Synchronous = "FULL" })
+	storetest.EachBackendBenchmark(b, func(b *testing.B, backend storetest.Backend) {
+		_, ids := shelf(b, backend, 1000)
+		s := backend.WithStockCache().Open(b, func(config *shop.Config) { config.Synchronous = "FULL" })
 		ctx := context.Background()
 		allocate := func(product string) error {
 			_, err := s.TransactStock(ctx, "client:bench", []stock.StockChange{{ProductID: product, Action: stock.StockAllocate, Quantity: 1}})
@@ -51,10 +51,10 @@ func BenchmarkSales(b *testing.B) {
 		}
 		b.Run("one product", func(b *testing.B) { sell(b, ids[:1], allocate) })
 		b.Run("1000 products", func(b *testing.B) { sell(b, ids, allocate) })
-		if e.Name == "sqlite" {
+		if backend.Name == "sqlite" {
 			return // which has one writer: all others would wait for it
 		}
-		db := e.SQL(b)
+		db := backend.SQL(b)
 		b.Run("one product by plain updates", func(b *testing.B) {
 			var line atomic.Int64
 			sell(b, ids[:1], func(product string) error {

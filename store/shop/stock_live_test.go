@@ -15,7 +15,7 @@ import (
 )
 
 // shelf is a store with n stock records in memory.
-func shelf(t testing.TB, e storetest.Backend, n int) (s *shop.Store, ids []string) {
+func shelf(t testing.TB, backend storetest.Backend, n int) (s *shop.Store, ids []string) {
 	t.Helper()
 	var rows []stock.Stock
 	at := time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
@@ -23,13 +23,13 @@ func shelf(t testing.TB, e storetest.Backend, n int) (s *shop.Store, ids []strin
 		ids = append(ids, fmt.Sprintf("0190a0b0-1111-7222-8333-%012d", i))
 		rows = append(rows, stock.Stock{ProductID: ids[i], Available: 1 << 30, CreatedAt: at, UpdatedAt: at})
 	}
-	storetest.SeedStock(t, e.SQL(t), rows...)
-	return e.WithStockCache().Open(t), ids
+	storetest.SeedStock(t, backend.SQL(t), rows...)
+	return backend.WithStockCache().Open(t), ids
 }
 
 func TestReadingLiveStockAllocatesForTheAnswerOnly(t *testing.T) {
-	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
-		s, ids := shelf(t, e, 200)
+	storetest.EachBackendSerial(t, func(t *testing.T, backend storetest.Backend) {
+		s, ids := shelf(t, backend, 200)
 		ctx, limit := context.Background(), 100
 		storetest.Eventually(t, true, func() bool {
 			column := testing.AllocsPerRun(10, func() { _, _ = s.StockColumn(ctx, ids[:100]) })
@@ -40,8 +40,8 @@ func TestReadingLiveStockAllocatesForTheAnswerOnly(t *testing.T) {
 }
 
 func BenchmarkLiveStock(b *testing.B) {
-	storetest.EachBackendBenchmark(b, func(b *testing.B, e storetest.Backend) {
-		s, ids := shelf(b, e, 10_000)
+	storetest.EachBackendBenchmark(b, func(b *testing.B, backend storetest.Backend) {
+		s, ids := shelf(b, backend, 10_000)
 		ctx := context.Background()
 		for _, n := range []int{25, 100} {
 			b.Run(fmt.Sprintf("column of %d", n), func(b *testing.B) {

@@ -17,16 +17,16 @@ import (
 // BenchmarkTotals has a first page of the codes of a promotion with its total,
 // of a hundred codes and of a million: they cost the same.
 func BenchmarkTotals(b *testing.B) {
-	storetest.EachBackendBenchmark(b, func(b *testing.B, e storetest.Backend) {
+	storetest.EachBackendBenchmark(b, func(b *testing.B, backend storetest.Backend) {
 		for _, codes := range []int{100, 1_000_000} {
-			url := e.OtherURL(b)
-			s := e.Open(b, func(c *shop.Config) { c.URL = url })
+			url := backend.OtherURL(b)
+			s := backend.Open(b, func(c *shop.Config) { c.URL = url })
 			_, err := s.Import(b.Context(), "test", func() (io.ReadCloser, error) {
 				return io.NopCloser(strings.NewReader(`{"type":"promotion","id":"p","name":"P","description":"","promotion_type":"fixed_discount","enabled":true,"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`)), nil
 			}, exchange.ImportOptions{})
 			require.NoError(b, err)
 			for _, statement := range manyCodes(codes) {
-				_, err := e.SQLAt(b, url).Exec(statement)
+				_, err := backend.SQLAt(b, url).Exec(statement)
 				require.NoError(b, err)
 			}
 			b.Run(fmt.Sprint(codes, " codes"), func(b *testing.B) {

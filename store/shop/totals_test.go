@@ -28,19 +28,19 @@ import (
 // and that what it tells is what there is, at every commit.
 func TestListTotals(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		t.Run("a total is read, whatever there is", totalsRead(e))
-		t.Run("some of a list are counted", totalsOfSome(e))
-		t.Run("totals are what is there, whoever writes at once", totalsRaced(e))
-		t.Run("a wrong total is found and mended", totalsMended(e))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("a total is read, whatever there is", totalsRead(backend))
+		t.Run("some of a list are counted", totalsOfSome(backend))
+		t.Run("totals are what is there, whoever writes at once", totalsRaced(backend))
+		t.Run("a wrong total is found and mended", totalsMended(backend))
 	})
 }
 
 // totalsRead looks at the statements of pages with their totals: none of them
 // counts.
-func totalsRead(e storetest.Backend) func(*testing.T) {
+func totalsRead(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		d := storetest.NewSharedStore(t, e)
+		d := storetest.NewSharedStore(t, backend)
 		storetest.CreatePromotion(t, d.Store, "p", storetest.Noon)
 		require.NoError(t, storetest.AddCodes(d.Store, "p", make([]string, 300)...))
 		ctx, counter := store.CountStatements(t.Context())
@@ -55,9 +55,9 @@ func totalsRead(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func totalsOfSome(e storetest.Backend) func(*testing.T) {
+func totalsOfSome(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		d := storetest.NewSharedStore(t, e)
+		d := storetest.NewSharedStore(t, backend)
 		storetest.CreatePromotion(t, d.Store, "p", storetest.Noon)
 		require.NoError(t, storetest.AddCodes(d.Store, "p", "A", "B", "C"))
 		require.Equal(t, 2, storetest.CodesTotal(t, t.Context(), d.Store, "p", "A", "C", "X"))
@@ -83,14 +83,14 @@ func totalsOfSome(e storetest.Backend) func(*testing.T) {
 
 // totalsRaced has writers of every kind at once, on two servers that sweep and
 // make codes besides, while somebody looks at the totals again and again.
-func totalsRaced(e storetest.Backend) func(*testing.T) {
+func totalsRaced(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		seed := storetest.Seed(t, "PORTICO_TOTALS_SEED")
 		clock := storetest.NewClock(storetest.Noon)
 		var told strings.Builder
 		log := slog.New(slog.NewTextHandler(&told, nil))
 		logged := func(config *shop.Config) { config.Log = log }
-		stores := []*shop.Store{e.Open(t, storetest.WithClock(clock), shortKept, logged), e.Open(t, storetest.WithClock(clock), shortKept, logged)}
+		stores := []*shop.Store{backend.Open(t, storetest.WithClock(clock), shortKept, logged), backend.Open(t, storetest.WithClock(clock), shortKept, logged)}
 		stop := []func(){storetest.RunWorker(t, stores[0]), storetest.RunWorker(t, stores[1])}
 		scribble := &scribble{t: t, clock: clock}
 		for _, id := range scribble.promotions() {
@@ -100,7 +100,7 @@ func totalsRaced(e storetest.Backend) func(*testing.T) {
 		go func() {
 			defer close(done)
 			for open := true; open; {
-				storetest.RequireTotals(&raced{t}, e.SQL(t))
+				storetest.RequireTotals(&raced{t}, backend.SQL(t))
 				select {
 				case <-looking:
 					open = false
@@ -118,7 +118,7 @@ func totalsRaced(e storetest.Backend) func(*testing.T) {
 			})
 		}
 		group.Wait()
-		storetest.RequireTotals(t, e.SQL(t))
+		storetest.RequireTotals(t, backend.SQL(t))
 		for _, s := range stores {
 			require.NoError(t, s.Sweep(t.Context()))
 		}
@@ -127,7 +127,7 @@ func totalsRaced(e storetest.Backend) func(*testing.T) {
 		}
 		close(looking)
 		<-done
-		storetest.RequireTotals(t, e.SQL(t))
+		storetest.RequireTotals(t, backend.SQL(t))
 		require.Greater(t, scribble.made.Load(), int64(storetest.QuickOrFull(50, 1000)), "most writes are good")
 		for _, id := range scribble.promotions() {
 			_, err := stores[0].Promotion(t.Context(), id)
@@ -144,9 +144,9 @@ func totalsRaced(e storetest.Backend) func(*testing.T) {
 }
 
 // totalsMended makes every total wrong behind the store's back.
-func totalsMended(e storetest.Backend) func(*testing.T) {
+func totalsMended(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		d := storetest.NewSharedStore(t, e)
+		d := storetest.NewSharedStore(t, backend)
 		storetest.CreatePromotion(t, d.Store, "p", storetest.Noon)
 		storetest.CreatePromotion(t, d.Store, "q", storetest.Noon)
 		require.NoError(t, storetest.AddCodes(d.Store, "p", "A", "B", "C"))

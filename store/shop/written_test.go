@@ -26,11 +26,11 @@ const mostWritten = 15_000
 // shop: others wait for it, engines bound it, and who is killed loses it.
 func TestTransactionSizes(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		storetest.FullTestsOnly(t, "it writes many thousands of rows")
-		t.Run("of imports and publications", boundedPublications(e))
-		t.Run("of sweeps, of promotions and codes", boundedSweeps(e))
-		t.Run("an end between them is made good by the next import", cutWrites(e))
+		t.Run("of imports and publications", boundedPublications(backend))
+		t.Run("of sweeps, of promotions and codes", boundedSweeps(backend))
+		t.Run("an end between them is made good by the next import", cutWrites(backend))
 	})
 }
 
@@ -94,11 +94,11 @@ func bounded(t *testing.T, what string, least int64, do func(ctx context.Context
 	require.LessOrEqual(t, w.most, int64(mostWritten), "%s: %s", what, w.in)
 }
 
-func boundedPublications(e storetest.Backend) func(*testing.T) {
+func boundedPublications(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		const products = 9_000
 		clock := storetest.NewClock(storetest.Noon)
-		s := e.Open(t, storetest.WithClock(clock), keeping(func(r *store.Retention) { r.Releases = 1 }))
+		s := backend.Open(t, storetest.WithClock(clock), keeping(func(r *store.Retention) { r.Releases = 1 }))
 		text := storetest.WithoutStock(storetest.GenerateShop(t, products, 2))
 		catalog := storetest.CatalogID(t, text)
 		importing := func(text string) func(context.Context) {
@@ -132,7 +132,7 @@ func boundedPublications(e storetest.Backend) func(*testing.T) {
 		require.Zero(t, storetest.Import(t, s, turned).Changed, "the last of its transactions is in")
 		clock.Advance(storetest.Day)
 		bounded(t, "the sweep of releases", 6*products, func(ctx context.Context) { require.NoError(t, s.Sweep(ctx)) })
-		storetest.RequireNoOrphans(t, e.SQL(t))
+		storetest.RequireNoOrphans(t, backend.SQL(t))
 	}
 }
 
@@ -173,9 +173,9 @@ func (*cutter) Statement(context.Context, string, time.Time, int64, error) {}
 
 // cutWrites ends an import between any two of the transactions that attach the
 // products of one node.
-func cutWrites(e storetest.Backend) func(*testing.T) {
+func cutWrites(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, db := e.Open(t), e.SQL(t)
+		s, db := backend.Open(t), backend.SQL(t)
 		text := storetest.WithoutStock(storetest.GenerateShop(t, 5_000, 2))
 		turned := longestLine(turnedNodes(text))
 		back := turnedNodes(turned)
@@ -213,12 +213,12 @@ func longestLine(text string) string {
 // numbered begins an INSERT of so many rows, by their numbers n.
 const numbered = `WITH RECURSIVE row (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM row WHERE n < %d) SELECT `
 
-func boundedSweeps(e storetest.Backend) func(*testing.T) {
+func boundedSweeps(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		const rows = mostWritten + 1000
 		clock := storetest.NewClock(storetest.Noon)
-		storetest.OpenWithStock(t, e, rows+1, "a")
-		s, db := e.Open(t, storetest.WithClock(clock)), e.SQL(t)
+		storetest.OpenWithStock(t, backend, rows+1, "a")
+		s, db := backend.Open(t, storetest.WithClock(clock)), backend.SQL(t)
 		storetest.Import(t, s, strings.Join([]string{storetest.ShopFile, storetest.PromotionLine("p", ""), storetest.PromotionLine("q", "")}, "\n"))
 		storetest.Publish(t, s, "main", "outlet")
 		require.NoError(t, storetest.Increment(t.Context(), s, "a"))

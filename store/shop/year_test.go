@@ -35,11 +35,11 @@ var growing = []string{
 // many rows as the one before.
 func TestYearOfOrders(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		y := &year{clock: storetest.NewClock(storetest.Noon), draw: rand.New(rand.NewPCG(storetest.Seed(t, "PORTICO_YEAR_SEED"), 1)),
 			products: storetest.QuickOrFull(30, 150), orders: storetest.QuickOrFull(3, 15), every: storetest.QuickOrFull(10, 3), months: storetest.QuickOrFull(4, 12)}
-		storetest.FullTestsOnlyOnPostgres(t, e)
-		if e.Name == "postgres" {
+		storetest.FullTestsOnlyOnPostgres(t, backend)
+		if backend.Name == "postgres" {
 			y.orders, y.every, y.months = 4, 6, 6
 		}
 		for knob, value := range map[string]*int{"PRODUCTS": &y.products, "ORDERS": &y.orders, "EVERY": &y.every, "MONTHS": &y.months} {
@@ -49,11 +49,11 @@ func TestYearOfOrders(t *testing.T) {
 				*value = n
 			}
 		}
-		y.open(t, e)
+		y.open(t, backend)
 		var months []map[string]int
 		for month := range y.months {
 			y.month(t, month)
-			months = append(months, y.measure(t, e))
+			months = append(months, y.measure(t, backend))
 			t.Logf("month %d: %v", month+1, months[month])
 		}
 		settled := months[2]
@@ -63,8 +63,8 @@ func TestYearOfOrders(t *testing.T) {
 				require.LessOrEqual(t, rows[name], most, "%s in month %d, against %d in month 3", name, month+4, settled[name])
 			}
 		}
-		storetest.RequireStockConsistent(t, e.SQL(t))
-		storetest.RequireNoOrphans(t, e.SQL(t))
+		storetest.RequireStockConsistent(t, backend.SQL(t))
+		storetest.RequireNoOrphans(t, backend.SQL(t))
 		require.Positive(t, settled["stock_transaction"])
 		require.Positive(t, settled["code_usage"])
 	})
@@ -83,8 +83,8 @@ type year struct {
 	sold        int
 }
 
-func (y *year) open(t *testing.T, e storetest.Backend) {
-	y.s = e.Open(t, storetest.WithClock(y.clock), keeping(func(r *store.Retention) {
+func (y *year) open(t *testing.T, backend storetest.Backend) {
+	y.s = backend.Open(t, storetest.WithClock(y.clock), keeping(func(r *store.Retention) {
 		r.StockLedger, r.CodeUsages, r.FinishedJobs, r.RevokedClients = 30*storetest.Day, 30*storetest.Day, 30*storetest.Day, 30*storetest.Day
 	}))
 	text := storetest.GenerateShop(t, y.products, 1)
@@ -180,13 +180,13 @@ func (y *year) publish(t *testing.T) {
 }
 
 // measure is how many rows the tables have, and how many bytes the file.
-func (y *year) measure(t *testing.T, e storetest.Backend) map[string]int {
-	sql, rows := e.SQL(t), map[string]int{}
+func (y *year) measure(t *testing.T, backend storetest.Backend) map[string]int {
+	sql, rows := backend.SQL(t), map[string]int{}
 	for _, table := range growing {
 		rows[table] = storetest.CountRows(t, sql, table)
 	}
 	size := `SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()`
-	if e.Name == "postgres" {
+	if backend.Name == "postgres" {
 		return rows // what it gives back, and when, is vacuum's affair
 	}
 	var err error

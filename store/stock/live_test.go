@@ -21,27 +21,27 @@ import (
 // writes at once, and those of others within a second.
 func TestStockCache(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		testStockList(t, e.WithStockCache())
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		testStockList(t, backend.WithStockCache())
 		if storetest.FullTests() {
-			testTransactStock(t, e.WithStockCache())
+			testTransactStock(t, backend.WithStockCache())
 		} else {
-			t.Run("any sequence of batches does what the model does", stockModel(e.WithStockCache()))
+			t.Run("any sequence of batches does what the model does", stockModel(backend.WithStockCache()))
 		}
-		t.Run("reading it costs no statement", liveStatements(e.WithStockCache()))
-		t.Run("a server shows its own write at once", liveOwn(e.WithStockCache()))
-		t.Run("a server shows another's write soon", liveOthers(e.WithStockCache()))
-		t.Run("an import is shown soon", liveImport(e.WithStockCache()))
-		t.Run("what another wrote by a lane that is swept or restored is found again", liveGaps(e.WithStockCache()))
-		t.Run("nothing is read from a database that is being restored", liveRestored(e.WithStockCache()))
-		t.Run("more than there is room for is read from the database", liveBudget(e))
-		t.Run("stock that no longer fits is told of once, and comes back when it fits", liveRoom(e))
+		t.Run("reading it costs no statement", liveStatements(backend.WithStockCache()))
+		t.Run("a server shows its own write at once", liveOwn(backend.WithStockCache()))
+		t.Run("a server shows another's write soon", liveOthers(backend.WithStockCache()))
+		t.Run("an import is shown soon", liveImport(backend.WithStockCache()))
+		t.Run("what another wrote by a lane that is swept or restored is found again", liveGaps(backend.WithStockCache()))
+		t.Run("nothing is read from a database that is being restored", liveRestored(backend.WithStockCache()))
+		t.Run("more than there is room for is read from the database", liveBudget(backend))
+		t.Run("stock that no longer fits is told of once, and comes back when it fits", liveRoom(backend))
 	})
 }
 
-func liveStatements(e storetest.Backend) func(*testing.T) {
+func liveStatements(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 1, "a", "b", "c")
+		s := storetest.OpenWithStock(t, backend, 1, "a", "b", "c")
 		for name, read := range map[string]func(context.Context) error{
 			"one":     func(ctx context.Context) error { _, err := s.Stock(ctx, "b"); return err },
 			"several": func(ctx context.Context) error { _, err := s.StocksByID(ctx, []string{"b", "c"}); return err },
@@ -58,9 +58,9 @@ func liveStatements(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func liveOwn(e storetest.Backend) func(*testing.T) {
+func liveOwn(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 0, "a")
+		s := storetest.OpenWithStock(t, backend, 0, "a")
 		for i := range 50 {
 			require.NoError(t, storetest.Increment(t.Context(), s, "a"))
 			require.Equal(t, i+1, storetest.Available(t, s, "a"))
@@ -76,10 +76,10 @@ func liveOwn(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func liveOthers(e storetest.Backend) func(*testing.T) {
+func liveOthers(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 0, "a")
-		other := e.Open(t)
+		s := storetest.OpenWithStock(t, backend, 0, "a")
+		other := backend.Open(t)
 		for i := range storetest.QuickOrFull(3, 30) {
 			require.NoError(t, storetest.Increment(t.Context(), other, "a"))
 			require.NoError(t, storetest.Increment(t.Context(), s, "a"))
@@ -98,10 +98,10 @@ func liveOthers(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func liveImport(e storetest.Backend) func(*testing.T) {
+func liveImport(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 5, "a", "b")
-		other := e.Open(t)
+		s := storetest.OpenWithStock(t, backend, 5, "a", "b")
+		other := backend.Open(t)
 		_, err := other.Import(t.Context(), storetest.Actor, storetest.Source(`{"type":"stock","id":"a","available":1,"allocated":2,"total":3}
 {"type":"stock","id":"c","available":9,"allocated":0,"total":9}`), exchange.ImportOptions{Stock: true})
 		require.NoError(t, err)
@@ -111,10 +111,10 @@ func liveImport(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func liveGaps(e storetest.Backend) func(*testing.T) {
+func liveGaps(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, db := storetest.OpenWithStock(t, e, 0, "a"), e.SQL(t)
-		other := e.Open(t)
+		s, db := storetest.OpenWithStock(t, backend, 0, "a"), backend.SQL(t)
+		other := backend.Open(t)
 		require.NoError(t, storetest.Increment(t.Context(), other, "a"))
 		storetest.Eventually(t, 1, func() int { return storetest.Available(t, s, "a") })
 		lanes := ` WHERE topic LIKE 'stock/%'`
@@ -148,10 +148,10 @@ func liveGaps(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func liveBudget(e storetest.Backend) func(*testing.T) {
+func liveBudget(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.OpenWithStock(t, e, 3, "a", "b")
-		s := e.Open(t, func(config *shop.Config) { config.StockBytes = 1 })
+		storetest.OpenWithStock(t, backend, 3, "a", "b")
+		s := backend.Open(t, func(config *shop.Config) { config.StockBytes = 1 })
 		storetest.RefreshStock(t, s)
 		one := func(ctx context.Context) error { _, err := s.Stock(ctx, "b"); return err }
 		require.Equal(t, 1, storetest.CountStatements(t, one))
@@ -161,10 +161,10 @@ func liveBudget(e storetest.Backend) func(*testing.T) {
 }
 
 // liveRoom takes the stock past its budget, and back.
-func liveRoom(e storetest.Backend) func(*testing.T) {
+func liveRoom(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var log storetest.LogBuffer
-		s := e.Open(t, func(config *shop.Config) {
+		s := backend.Open(t, func(config *shop.Config) {
 			config.StockBytes = 66_000 // a block of ids, and eight records
 			config.Log = slog.New(slog.NewTextHandler(&log, nil))
 		})
@@ -178,7 +178,7 @@ func liveRoom(e storetest.Backend) func(*testing.T) {
 		storetest.RefreshStock(t, s)
 		require.Equal(t, 1, told("more memory than --stock-cache-bytes"), "once: %s", log.String())
 		require.Zero(t, s.LiveStockStats().Held)
-		storetest.ClearStock(t, e.SQL(t))
+		storetest.ClearStock(t, backend.SQL(t))
 		storetest.RefreshStock(t, s)
 		require.False(t, s.LiveStockStats().Full)
 		require.Equal(t, 1, told("fits into --stock-cache-bytes again"))
@@ -190,9 +190,9 @@ func liveRoom(e storetest.Backend) func(*testing.T) {
 
 // liveRestored empties the tables and fills them again, one after the other, as
 // a restore does.
-func liveRestored(e storetest.Backend) func(*testing.T) {
+func liveRestored(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, db := storetest.OpenWithStock(t, e, 5, "a"), e.SQL(t)
+		s, db := storetest.OpenWithStock(t, backend, 5, "a"), backend.SQL(t)
 		require.NoError(t, storetest.Increment(t.Context(), s, "a"))
 		run := func(query string) {
 			t.Helper()

@@ -16,17 +16,17 @@ import (
 // TestStockPages is the promise of store.Page: its bounds, and what a cursor may be.
 func TestStockPages(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		t.Run("a page keeps to the bounds", pageBounds(e))
-		t.Run("a cursor is taken back as it was given", pageCursors(e))
-		t.Run("a cursor's values are checked", pageCursorValues(e))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("a page keeps to the bounds", pageBounds(backend))
+		t.Run("a cursor is taken back as it was given", pageCursors(backend))
+		t.Run("a cursor's values are checked", pageCursorValues(backend))
 		t.Run("a range compares a sort key with one of its values", pageRanges)
 	})
 }
 
-func pageBounds(e storetest.Backend) func(*testing.T) {
+func pageBounds(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 1, "a", "b", "c")
+		s := storetest.OpenWithStock(t, backend, 1, "a", "b", "c")
 		cursor := storetest.StockCursor(t, s, store.Sort{})
 		for _, c := range []struct {
 			name   string
@@ -71,9 +71,9 @@ func pageBounds(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func pageCursors(e storetest.Backend) func(*testing.T) {
+func pageCursors(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 1, "a", "b", "c")
+		s := storetest.OpenWithStock(t, backend, 1, "a", "b", "c")
 		for _, own := range sorts() {
 			cursor := storetest.StockCursor(t, s, own)
 			for _, asked := range sorts() {
@@ -93,9 +93,9 @@ func pageCursors(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func pageCursorValues(e storetest.Backend) func(*testing.T) {
+func pageCursorValues(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 1, "a", "b", "c")
+		s := storetest.OpenWithStock(t, backend, 1, "a", "b", "c")
 		byTime := store.Sort{By: store.SortCreatedAt}
 		for _, c := range []struct {
 			name   string

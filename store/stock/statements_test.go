@@ -15,12 +15,12 @@ import (
 // not depend on how much it reads.
 func TestStockStatements(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		var products []string
 		for i := range 100 {
 			products = append(products, fmt.Sprintf("p%02d", i))
 		}
-		s := storetest.OpenWithStock(t, e, 1, products...)
+		s := storetest.OpenWithStock(t, backend, 1, products...)
 		_, err := s.Settings(t.Context()) // is kept from now on
 		require.NoError(t, err)
 		cursor := storetest.StockCursor(t, s, store.Sort{})

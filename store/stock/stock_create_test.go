@@ -14,10 +14,10 @@ import (
 	"portico/store/storetest"
 )
 
-func stockCreate(e storetest.Backend) func(*testing.T) {
+func stockCreate(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := e.Open(t, storetest.WithClock(clock))
+		s := backend.Open(t, storetest.WithClock(clock))
 		made, err := s.CreateStock(t.Context(), storetest.Actor, "a", 10)
 		require.NoError(t, err)
 		require.Equal(t, &stock.Stock{ProductID: "a", Available: 10, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon}, made)
@@ -35,7 +35,7 @@ func stockCreate(e storetest.Backend) func(*testing.T) {
 		require.Empty(t, lines["b"], "nothing is no change")
 		require.Len(t, lines["a"], 1)
 		require.Equal(t, []any{stock.StockIncrement, 10, 10, 0, storetest.Actor}, []any{lines["a"][0].Action, lines["a"][0].Quantity, lines["a"][0].AvailableDelta, lines["a"][0].AllocatedDelta, lines["a"][0].Actor})
-		storetest.RequireLedger(t, e.SQL(t))
+		storetest.RequireLedger(t, backend.SQL(t))
 		for _, c := range []struct {
 			product string
 			units   int
@@ -60,10 +60,10 @@ func stockCreate(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stockCreateRace(e storetest.Backend) func(*testing.T) {
+func stockCreateRace(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var made atomic.Int64
-		storetest.RunWriters(t, e, func(s *shop.Store, writer int) {
+		storetest.RunWriters(t, backend, func(s *shop.Store, writer int) {
 			_, err := s.CreateStock(t.Context(), storetest.Actor, "a", 1+writer)
 			switch {
 			case err == nil:
@@ -73,13 +73,13 @@ func stockCreateRace(e storetest.Backend) func(*testing.T) {
 			}
 		})
 		require.EqualValues(t, 1, made.Load())
-		storetest.RequireLedger(t, e.SQL(t))
+		storetest.RequireLedger(t, backend.SQL(t))
 	}
 }
 
-func stockTransactionList(e storetest.Backend) func(*testing.T) {
+func stockTransactionList(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 0, "a", "b")
+		s := storetest.OpenWithStock(t, backend, 0, "a", "b")
 		var ids []string
 		for n := range 23 {
 			made, err := s.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "a", Action: stock.StockIncrement, Quantity: 1 + n},

@@ -20,13 +20,13 @@ import (
 // TestDeleteStock is the promise of deleting stock records.
 func TestDeleteStock(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		for name, engine := range map[string]storetest.Backend{"database": e, "memory": e.WithStockCache()} {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		for name, engine := range map[string]storetest.Backend{"database": backend, "memory": backend.WithStockCache()} {
 			t.Run("a deleted record is gone, its ledger is not, from the "+name, stockDeleted(engine))
 			t.Run("other servers, lists and watchers lose it, from the "+name, stockDeletedElsewhere(engine))
 			t.Run("of sales and deletions at once no unit is lost, from the "+name, stockDeletedRaced(engine))
 		}
-		t.Run("an import creates a deleted record again, and exports hold none", stockDeletedImported(e))
+		t.Run("an import creates a deleted record again, and exports hold none", stockDeletedImported(backend))
 	})
 }
 
@@ -57,9 +57,9 @@ func stocksListed(t *testing.T, s *shop.Store) string {
 	return strings.Join(ids, " ")
 }
 
-func stockDeleted(e storetest.Backend) func(*testing.T) {
+func stockDeleted(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		storetest.RefreshStock(t, s)
 		for _, product := range []string{"a", "b", "c"} {
 			_, err := s.CreateStock(t.Context(), storetest.Actor, product, 5)
@@ -82,8 +82,8 @@ func stockDeleted(e storetest.Backend) func(*testing.T) {
 		require.Equal(t, history, ledgerOf(t, s, "b"))
 		_, err = s.StockTransactions(t.Context(), "none", store.ListQuery{})
 		storetest.RequireError(t, err, store.NotFound, "")
-		storetest.RequireStockConsistent(t, e.SQL(t))
-		storetest.RequireTotals(t, e.SQL(t))
+		storetest.RequireStockConsistent(t, backend.SQL(t))
+		storetest.RequireTotals(t, backend.SQL(t))
 
 		_, err = s.CreateStock(t.Context(), storetest.Actor, "b", 3)
 		require.NoError(t, err)
@@ -99,8 +99,8 @@ func stockDeleted(e storetest.Backend) func(*testing.T) {
 		created, updated, err := s.StockTimes(t.Context())
 		require.NoError(t, err)
 		require.True(t, created.IsZero() && updated.IsZero())
-		storetest.RequireStockConsistent(t, e.SQL(t))
-		storetest.RequireTotals(t, e.SQL(t))
+		storetest.RequireStockConsistent(t, backend.SQL(t))
+		storetest.RequireTotals(t, backend.SQL(t))
 
 		// Under one key it is done once.
 		_, err = s.CreateStock(t.Context(), storetest.Actor, "once", 1)
@@ -111,9 +111,9 @@ func stockDeleted(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stockDeletedElsewhere(e storetest.Backend) func(*testing.T) {
+func stockDeletedElsewhere(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		here, there := e.Open(t), e.Open(t)
+		here, there := backend.Open(t), backend.Open(t)
 		storetest.RefreshStock(t, here)
 		storetest.RefreshStock(t, there)
 		for _, product := range []string{"a", "b"} {
@@ -150,9 +150,9 @@ func stockDeletedElsewhere(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stockDeletedRaced(e storetest.Backend) func(*testing.T) {
+func stockDeletedRaced(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		stores := []*shop.Store{e.Open(t), e.Open(t)}
+		stores := []*shop.Store{backend.Open(t), backend.Open(t)}
 		products := []string{"a", "b", "c"}
 		var group sync.WaitGroup
 		for n := range 4 {
@@ -172,9 +172,9 @@ func stockDeletedRaced(e storetest.Backend) func(*testing.T) {
 			})
 		}
 		group.Wait()
-		storetest.RequireStockConsistent(t, e.SQL(t))
-		storetest.RequireTotals(t, e.SQL(t))
-		want := stocksListed(t, elsewhereOn(t, e))
+		storetest.RequireStockConsistent(t, backend.SQL(t))
+		storetest.RequireTotals(t, backend.SQL(t))
+		want := stocksListed(t, elsewhereOn(t, backend))
 		for _, s := range stores {
 			storetest.Eventually(t, want, func() string { return stocksListed(t, s) })
 		}
@@ -182,13 +182,13 @@ func stockDeletedRaced(e storetest.Backend) func(*testing.T) {
 }
 
 // elsewhereOn is another store of the same database, which reads the database.
-func elsewhereOn(t *testing.T, e storetest.Backend) *shop.Store {
-	return e.Open(t, func(config *shop.Config) { config.StockBytes = 0 })
+func elsewhereOn(t *testing.T, backend storetest.Backend) *shop.Store {
+	return backend.Open(t, func(config *shop.Config) { config.StockBytes = 0 })
 }
 
-func stockDeletedImported(e storetest.Backend) func(*testing.T) {
+func stockDeletedImported(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		for _, product := range []string{"a", "b"} {
 			_, err := s.CreateStock(t.Context(), storetest.Actor, product, 5)
 			require.NoError(t, err)
@@ -196,15 +196,15 @@ func stockDeletedImported(e storetest.Backend) func(*testing.T) {
 		before := storetest.Export(t, s)
 		require.NoError(t, s.DeleteStock(t.Context(), storetest.Actor, "b"))
 		require.NotContains(t, storetest.Export(t, s), `"b"`)
-		storetest.RequireSameAfterImport(t, e, s)
+		storetest.RequireSameAfterImport(t, backend, s)
 		report := storetest.ImportWithOptions(t, s, before)
 		require.Equal(t, []any{1, map[string]int{}}, []any{report.Changed, report.Left})
 		require.Equal(t, []int{5, 0}, storetest.StockUnits(t, s, "b"))
 		require.Equal(t, []string{"increment 5 ", "set -5 deleted", "set 5 import"}, ledgerOf(t, s, "b"))
-		storetest.RequireStockConsistent(t, e.SQL(t))
-		storetest.RequireTotals(t, e.SQL(t))
+		storetest.RequireStockConsistent(t, backend.SQL(t))
+		storetest.RequireTotals(t, backend.SQL(t))
 		require.NoError(t, storetest.Increment(t.Context(), s, "b"))
 		require.NoError(t, s.DeleteStock(t.Context(), storetest.Actor, "b"))
-		storetest.RequireStockConsistent(t, e.SQL(t))
+		storetest.RequireStockConsistent(t, backend.SQL(t))
 	}
 }

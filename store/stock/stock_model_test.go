@@ -75,9 +75,9 @@ func drawChange(t *rapid.T) stock.StockChange {
 	return change
 }
 
-func stockModel(e storetest.Backend) func(*testing.T) {
+func stockModel(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, db := e.Open(t), e.SQL(t)
+		s, db := backend.Open(t), backend.SQL(t)
 		rapid.Check(t, func(t *rapid.T) {
 			storetest.ClearStock(t, db)
 			model := balances{"a": {}, "b": {5, 0}, "c": {0, 5}}

@@ -14,14 +14,14 @@ import (
 	"portico/store/storetest"
 )
 
-func stockOversell(e storetest.Backend) func(*testing.T) {
+func stockOversell(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		for _, action := range []stock.StockAction{stock.StockDecrement, stock.StockAllocate} {
 			t.Run(string(action), func(t *testing.T) {
 				const units = 100
-				s := storetest.OpenWithStock(t, e, units, "a")
+				s := storetest.OpenWithStock(t, backend, units, "a")
 				var sold atomic.Int64
-				storetest.RunWriters(t, e, func(s *shop.Store, _ int) {
+				storetest.RunWriters(t, backend, func(s *shop.Store, _ int) {
 					for {
 						made, err := s.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "a", Action: action, Quantity: 3}})
 						if err != nil {
@@ -38,7 +38,7 @@ func stockOversell(e storetest.Backend) func(*testing.T) {
 				})
 				require.EqualValues(t, units/3*3, sold.Load(), "units sold")
 				require.Equal(t, units%3, storetest.LatestAvailable(t, s, "a"))
-				storetest.RequireLedger(t, e.SQL(t))
+				storetest.RequireLedger(t, backend.SQL(t))
 			})
 		}
 	}
@@ -47,11 +47,11 @@ func stockOversell(e storetest.Backend) func(*testing.T) {
 // stockContention gives and takes one unit at a time, so that most who take
 // come too late. Whatever the balance has become meanwhile, they are told of
 // too little stock.
-func stockContention(e storetest.Backend) func(*testing.T) {
+func stockContention(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 0, "a")
+		s := storetest.OpenWithStock(t, backend, 0, "a")
 		var given, taken atomic.Int64
-		storetest.RunWriters(t, e, func(s *shop.Store, writer int) {
+		storetest.RunWriters(t, backend, func(s *shop.Store, writer int) {
 			action, counter := stock.StockDecrement, &taken
 			if writer%4 < 2 {
 				action, counter = stock.StockIncrement, &given
@@ -66,14 +66,14 @@ func stockContention(e storetest.Backend) func(*testing.T) {
 			}
 		})
 		require.EqualValues(t, given.Load()-taken.Load(), storetest.LatestAvailable(t, s, "a"))
-		storetest.RequireLedger(t, e.SQL(t))
+		storetest.RequireLedger(t, backend.SQL(t))
 	}
 }
 
-func stockCompareAndSet(e storetest.Backend) func(*testing.T) {
+func stockCompareAndSet(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 1000, "a")
-		storetest.RunWriters(t, e, func(s *shop.Store, writer int) {
+		s := storetest.OpenWithStock(t, backend, 1000, "a")
+		storetest.RunWriters(t, backend, func(s *shop.Store, writer int) {
 			for {
 				seen, err := s.Stock(t.Context(), "a")
 				if err != nil {
@@ -95,14 +95,14 @@ func stockCompareAndSet(e storetest.Backend) func(*testing.T) {
 			}
 		})
 		require.Equal(t, 1000-storetest.WriterCount, storetest.LatestAvailable(t, s, "a"), "each writer took one unit")
-		storetest.RequireLedger(t, e.SQL(t))
+		storetest.RequireLedger(t, backend.SQL(t))
 	}
 }
 
-func stockSets(e storetest.Backend) func(*testing.T) {
+func stockSets(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 5, "a")
-		storetest.RunWriters(t, e, func(s *shop.Store, writer int) {
+		s := storetest.OpenWithStock(t, backend, 5, "a")
+		storetest.RunWriters(t, backend, func(s *shop.Store, writer int) {
 			change := stock.StockChange{ProductID: "a", Action: stock.StockSet, Quantity: writer}
 			if writer%4 == 3 {
 				change.Action = stock.StockAllocate
@@ -116,18 +116,18 @@ func stockSets(e storetest.Backend) func(*testing.T) {
 			}
 		})
 		require.GreaterOrEqual(t, storetest.LatestAvailable(t, s, "a"), 0)
-		storetest.RequireLedger(t, e.SQL(t))
+		storetest.RequireLedger(t, backend.SQL(t))
 	}
 }
 
-func stockOpposite(e storetest.Backend) func(*testing.T) {
+func stockOpposite(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var products []string
 		for i := range 8 {
 			products = append(products, fmt.Sprintf("p%d", i))
 		}
-		s := storetest.OpenWithStock(t, e, 1000, products...)
-		storetest.RunWriters(t, e, func(s *shop.Store, writer int) {
+		s := storetest.OpenWithStock(t, backend, 1000, products...)
+		storetest.RunWriters(t, backend, func(s *shop.Store, writer int) {
 			var batch []stock.StockChange
 			for i := range products {
 				if writer%2 == 0 {
@@ -144,6 +144,6 @@ func stockOpposite(e storetest.Backend) func(*testing.T) {
 		for _, product := range products {
 			require.Equal(t, 1000-5*storetest.WriterCount, storetest.LatestAvailable(t, s, product))
 		}
-		storetest.RequireLedger(t, e.SQL(t))
+		storetest.RequireLedger(t, backend.SQL(t))
 	}
 }

@@ -19,30 +19,30 @@ func TestTransactStock(t *testing.T) {
 	storetest.EachBackend(t, testTransactStock)
 }
 
-func testTransactStock(t *testing.T, e storetest.Backend) {
-	t.Run("every action does what it says", stockActions(e))
-	t.Run("a change is refused for what is wrong with it", stockRefusals(e))
-	t.Run("all faults of a batch are told at once", stockFaults(e))
-	t.Run("a batch is all or nothing", stockBatch(e))
-	t.Run("a product that comes twice is changed twice, in order", stockTwice(e))
-	t.Run("expectedAvailable compares just before the change", stockExpected(e))
-	t.Run("the ledger tells who did what, newest first", stockLedger(e))
-	t.Run("a record is made once, with its line in the ledger", stockCreate(e))
-	t.Run("of several who make a record at once one does", stockCreateRace(e))
-	t.Run("a ledger is paged through, newest first", stockTransactionList(e))
-	t.Run("any sequence of batches does what the model does", stockModel(e))
-	t.Run("concurrent writers never oversell", stockOversell(e))
-	t.Run("concurrent writers are refused for the right reason", stockContention(e))
-	t.Run("a decision made with expectedAvailable is made once", stockCompareAndSet(e))
-	t.Run("concurrent sets leave a ledger that adds up", stockSets(e))
-	t.Run("batches in opposite orders do not deadlock", stockOpposite(e))
+func testTransactStock(t *testing.T, backend storetest.Backend) {
+	t.Run("every action does what it says", stockActions(backend))
+	t.Run("a change is refused for what is wrong with it", stockRefusals(backend))
+	t.Run("all faults of a batch are told at once", stockFaults(backend))
+	t.Run("a batch is all or nothing", stockBatch(backend))
+	t.Run("a product that comes twice is changed twice, in order", stockTwice(backend))
+	t.Run("expectedAvailable compares just before the change", stockExpected(backend))
+	t.Run("the ledger tells who did what, newest first", stockLedger(backend))
+	t.Run("a record is made once, with its line in the ledger", stockCreate(backend))
+	t.Run("of several who make a record at once one does", stockCreateRace(backend))
+	t.Run("a ledger is paged through, newest first", stockTransactionList(backend))
+	t.Run("any sequence of batches does what the model does", stockModel(backend))
+	t.Run("concurrent writers never oversell", stockOversell(backend))
+	t.Run("concurrent writers are refused for the right reason", stockContention(backend))
+	t.Run("a decision made with expectedAvailable is made once", stockCompareAndSet(backend))
+	t.Run("concurrent sets leave a ledger that adds up", stockSets(backend))
+	t.Run("batches in opposite orders do not deadlock", stockOpposite(backend))
 }
 
-func stockActions(e storetest.Backend) func(*testing.T) {
+func stockActions(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon.Add(time.Hour + 123456789*time.Nanosecond))
-		storetest.SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", Available: 10, Allocated: 4, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
-		s := e.Open(t, storetest.WithClock(clock))
+		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", Available: 10, Allocated: 4, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+		s := backend.Open(t, storetest.WithClock(clock))
 		for _, c := range []struct {
 			action               stock.StockAction
 			quantity             int
@@ -77,16 +77,16 @@ func stockActions(e storetest.Backend) func(*testing.T) {
 			}, made[0])
 			require.Equal(t, after, storetest.ReadStock(t, s, "a"))
 		}
-		storetest.RequireLedger(t, e.SQL(t))
+		storetest.RequireLedger(t, backend.SQL(t))
 	}
 }
 
-func stockRefusals(e storetest.Backend) func(*testing.T) {
+func stockRefusals(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.SeedStock(t, e.SQL(t),
+		storetest.SeedStock(t, backend.SQL(t),
 			stock.Stock{ProductID: "a", Available: 10, Allocated: 4, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon},
 			stock.Stock{ProductID: "full", Available: store.MaxStock - 5, Allocated: 5, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
-		s := e.Open(t)
+		s := backend.Open(t)
 		change := func(product string, action stock.StockAction, quantity int) stock.StockChange {
 			return stock.StockChange{ProductID: product, Action: action, Quantity: quantity}
 		}
@@ -137,13 +137,13 @@ func stockRefusals(e storetest.Backend) func(*testing.T) {
 			_, err := s.Stock(t.Context(), "ghost")
 			storetest.RequireError(t, err, store.NotFound, "", "ghost")
 		})
-		storetest.RequireLedger(t, e.SQL(t))
+		storetest.RequireLedger(t, backend.SQL(t))
 	}
 }
 
-func stockFaults(e storetest.Backend) func(*testing.T) {
+func stockFaults(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 10, "a")
+		s := storetest.OpenWithStock(t, backend, 10, "a")
 		_, err := s.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{
 			{ProductID: "a", Action: stock.StockIncrement, Quantity: 1},
 			{ProductID: "a", Action: stock.StockIncrement, Quantity: 0},
@@ -158,9 +158,9 @@ func stockFaults(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stockBatch(e storetest.Backend) func(*testing.T) {
+func stockBatch(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 10, "a", "b", "c")
+		s := storetest.OpenWithStock(t, backend, 10, "a", "b", "c")
 		decrement := func(product string, quantity int) stock.StockChange {
 			return stock.StockChange{ProductID: product, Action: stock.StockDecrement, Quantity: quantity}
 		}
@@ -187,13 +187,13 @@ func stockBatch(e storetest.Backend) func(*testing.T) {
 			require.Equal(t, product, made[i].ProductID, "the answer is in the order of the changes")
 		}
 		require.Equal(t, []int{9, 8, 7}, []int{storetest.Available(t, s, "a"), storetest.Available(t, s, "b"), storetest.Available(t, s, "c")})
-		storetest.RequireLedger(t, e.SQL(t))
+		storetest.RequireLedger(t, backend.SQL(t))
 	}
 }
 
-func stockTwice(e storetest.Backend) func(*testing.T) {
+func stockTwice(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 10, "a", "b")
+		s := storetest.OpenWithStock(t, backend, 10, "a", "b")
 		made, err := s.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{
 			{ProductID: "b", Action: stock.StockAllocate, Quantity: 10},
 			{ProductID: "a", Action: stock.StockDecrement, Quantity: 10},
@@ -213,16 +213,16 @@ func stockTwice(e storetest.Backend) func(*testing.T) {
 		})
 		storetest.RequireError(t, err, store.Unprocessable, "changes.1.quantity", "0 available", "not 1")
 		require.Equal(t, 1, storetest.Available(t, s, "a"))
-		storetest.RequireLedger(t, e.SQL(t))
+		storetest.RequireLedger(t, backend.SQL(t))
 	}
 }
 
-func stockExpected(e storetest.Backend) func(*testing.T) {
+func stockExpected(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		for _, action := range stock.StockActions() {
 			t.Run(string(action), func(t *testing.T) {
-				storetest.SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", Available: 10, Allocated: 10, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
-				s := e.Open(t)
+				storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", Available: 10, Allocated: 10, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+				s := backend.Open(t)
 				change := stock.StockChange{ProductID: "a", Action: action, Quantity: 3}
 				for _, wrong := range []int{9, 11, -1, 0} {
 					change.ExpectedAvailable = &wrong
@@ -234,17 +234,17 @@ func stockExpected(e storetest.Backend) func(*testing.T) {
 				_, err := s.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{change})
 				require.NoError(t, err)
 				require.NotEqual(t, 10, storetest.Available(t, s, "a"))
-				storetest.RequireLedger(t, e.SQL(t))
+				storetest.RequireLedger(t, backend.SQL(t))
 			})
 		}
 	}
 }
 
-func stockLedger(e storetest.Backend) func(*testing.T) {
+func stockLedger(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		storetest.SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon}, stock.Stock{ProductID: "b", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
-		s := e.Open(t, storetest.WithClock(clock))
+		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon}, stock.Stock{ProductID: "b", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+		s := backend.Open(t, storetest.WithClock(clock))
 		var made []*stock.StockTransaction
 		for i := range 6 {
 			if i%2 == 0 {

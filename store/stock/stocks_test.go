@@ -24,14 +24,14 @@ func TestStockList(t *testing.T) {
 	storetest.EachBackend(t, testStockList)
 }
 
-func testStockList(t *testing.T, e storetest.Backend) {
-	t.Run("an empty list has a page", stocksEmpty(e))
-	t.Run("paging through it gives every row once, in order", stocksWalk(e))
-	t.Run("a page between cursors holds the rows between them", stocksBetween(e))
-	t.Run("ranges leave the rows within them, and count them", stocksRanges(e))
-	t.Run("paging while others write gives every row once", stocksUnderWrites(e))
-	t.Run("the times are the earliest creation and the latest change", stocksTimes(e))
-	t.Run("several are read by their ids", stocksByID(e))
+func testStockList(t *testing.T, backend storetest.Backend) {
+	t.Run("an empty list has a page", stocksEmpty(backend))
+	t.Run("paging through it gives every row once, in order", stocksWalk(backend))
+	t.Run("a page between cursors holds the rows between them", stocksBetween(backend))
+	t.Run("ranges leave the rows within them, and count them", stocksRanges(backend))
+	t.Run("paging while others write gives every row once", stocksUnderWrites(backend))
+	t.Run("the times are the earliest creation and the latest change", stocksTimes(backend))
+	t.Run("several are read by their ids", stocksByID(backend))
 }
 
 // sorts are all orders of a list.
@@ -77,9 +77,9 @@ func drawStocks(t *rapid.T) []stock.Stock {
 	return rows
 }
 
-func stocksEmpty(e storetest.Backend) func(*testing.T) {
+func stocksEmpty(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		for _, page := range []store.Page{{}, {First: new(5)}, {Last: new(5)}, {Offset: new(0)}, {Offset: new(7)}} {
 			slice, err := s.Stocks(t.Context(), store.ListQuery{Page: page})
 			require.NoError(t, err)
@@ -93,9 +93,9 @@ func stocksEmpty(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stocksWalk(e storetest.Backend) func(*testing.T) {
+func stocksWalk(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, db := e.Open(t), e.SQL(t)
+		s, db := backend.Open(t), backend.SQL(t)
 		rapid.Check(t, func(t *rapid.T) {
 			rows := drawStocks(t)
 			storetest.ClearStock(t, db)
@@ -182,9 +182,9 @@ func idsOf(slice *store.Slice[*stock.Stock]) []string {
 	return ids
 }
 
-func stocksBetween(e storetest.Backend) func(*testing.T) {
+func stocksBetween(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, db := e.Open(t), e.SQL(t)
+		s, db := backend.Open(t), backend.SQL(t)
 		rapid.Check(t, func(t *rapid.T) {
 			rows := drawStocks(t)
 			if len(rows) == 0 {
@@ -209,9 +209,9 @@ func stocksBetween(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stocksRanges(e storetest.Backend) func(*testing.T) {
+func stocksRanges(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, db := e.Open(t), e.SQL(t)
+		s, db := backend.Open(t), backend.SQL(t)
 		rapid.Check(t, func(t *rapid.T) {
 			rows := drawStocks(t)
 			storetest.ClearStock(t, db)
@@ -259,13 +259,13 @@ func holds(order int, operator string) bool {
 	return order <= 0
 }
 
-func stocksTimes(e storetest.Backend) func(*testing.T) {
+func stocksTimes(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		created, updated, err := s.StockTimes(t.Context())
 		require.NoError(t, err)
 		require.True(t, created.IsZero() && updated.IsZero(), "of an empty list")
-		storetest.SeedStock(t, e.SQL(t),
+		storetest.SeedStock(t, backend.SQL(t),
 			stock.Stock{ProductID: "a", CreatedAt: storetest.Noon.Add(time.Hour), UpdatedAt: storetest.Noon.Add(9 * time.Hour)},
 			stock.Stock{ProductID: "b", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon.Add(2 * time.Hour)})
 		storetest.RefreshStock(t, s)
@@ -276,9 +276,9 @@ func stocksTimes(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stocksByID(e storetest.Backend) func(*testing.T) {
+func stocksByID(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 3, "a", "b", "c")
+		s := storetest.OpenWithStock(t, backend, 3, "a", "b", "c")
 		stocks, err := s.StocksByID(t.Context(), []string{"c", "ghost", "a", "c"})
 		require.NoError(t, err)
 		row := func(id string) *stock.Stock {

@@ -20,7 +20,7 @@ import (
 // stocksUnderWrites pages through the list while the "hot" half of it is
 // written. A row that stays where it is in the order comes exactly once; one
 // that moves with its updated_at may be met at both places or at none.
-func stocksUnderWrites(e storetest.Backend) func(*testing.T) {
+func stocksUnderWrites(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		var rows []stock.Stock
@@ -29,8 +29,8 @@ func stocksUnderWrites(e storetest.Backend) func(*testing.T) {
 			moment := storetest.Noon.Add(time.Duration(i/20) * time.Millisecond) // twenty to a tie
 			rows = append(rows, stock.Stock{ProductID: fmt.Sprintf("%s-%d", kind, i), Available: 1000, CreatedAt: moment, UpdatedAt: moment})
 		}
-		storetest.SeedStock(t, e.SQL(t), rows...)
-		s := e.Open(t, storetest.WithClock(clock))
+		storetest.SeedStock(t, backend.SQL(t), rows...)
+		s := backend.Open(t, storetest.WithClock(clock))
 		writes, stop := writeHot(t, s, clock, rows)
 		for _, sort := range sorts() {
 			for before := writes.Load(); writes.Load() == before; { // so that all see writes
@@ -51,7 +51,7 @@ func stocksUnderWrites(e storetest.Backend) func(*testing.T) {
 			}
 		}
 		stop()
-		storetest.RequireLedger(t, e.SQL(t))
+		storetest.RequireLedger(t, backend.SQL(t))
 	}
 }
 

@@ -15,17 +15,17 @@ import (
 // refuse what one of them could not keep.
 func TestStoredText(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		t.Run("text comes back as it was written", textKept(e))
-		t.Run("text that an engine cannot keep is refused", textRefused(e))
-		t.Run("an id that cannot be is unknown", textIDs(e))
-		t.Run("ids compare byte by byte", textOrder(e))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("text comes back as it was written", textKept(backend))
+		t.Run("text that an engine cannot keep is refused", textRefused(backend))
+		t.Run("an id that cannot be is unknown", textIDs(backend))
+		t.Run("ids compare byte by byte", textOrder(backend))
 	})
 }
 
-func textKept(e storetest.Backend) func(*testing.T) {
+func textKept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 0, "a")
+		s := storetest.OpenWithStock(t, backend, 0, "a")
 		for _, text := range []string{"", "plain", " with  spaces ", "tab\tand\nline\r\n", "žluťoučký kůň 🐎", `quotes ' " \ ;--`, "%_*?[", "\x01\x7f",
 			"\ufeffmark", "e\u0301 is not \u00e9", "\uffff\U0010ffff", strings.Repeat("x", 255), strings.Repeat("é", 127)} {
 			_, err := s.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{
@@ -43,9 +43,9 @@ func textKept(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func textRefused(e storetest.Backend) func(*testing.T) {
+func textRefused(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 0, "a")
+		s := storetest.OpenWithStock(t, backend, 0, "a")
 		for _, c := range []struct {
 			name, text string
 			code       store.Code
@@ -73,9 +73,9 @@ func textRefused(e storetest.Backend) func(*testing.T) {
 
 // textIDs asks for ids that no record can have. Reads find nothing there, on
 // both engines; a write may also call them malformed.
-func textIDs(e storetest.Backend) func(*testing.T) {
+func textIDs(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, e, 0, "a")
+		s := storetest.OpenWithStock(t, backend, 0, "a")
 		for _, id := range []string{"", "a\x00", "\x00", "a\xff", "\xed\xa0\x80", "a b", "é", strings.Repeat("a", 65), strings.Repeat("a", 100_000)} {
 			_, err := s.Stock(t.Context(), id)
 			storetest.RequireError(t, err, store.NotFound, "")
@@ -91,10 +91,10 @@ func textIDs(e storetest.Backend) func(*testing.T) {
 	}
 }
 
-func textOrder(e storetest.Backend) func(*testing.T) {
+func textOrder(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		inOrder := []string{"-", "0", "10", "2", "A", "B", "Z", "_", "a", "aA", "a_", "aa", "b", "z"}
-		s := storetest.OpenWithStock(t, e, 0, inOrder...)
+		s := storetest.OpenWithStock(t, backend, 0, inOrder...)
 		slice, err := s.Stocks(t.Context(), store.ListQuery{})
 		require.NoError(t, err)
 		require.Equal(t, inOrder, idsOf(slice))

@@ -1,86 +1,79 @@
 package storetest
 
 import (
-	"database/sql"
-	"fmt"
+	"bytes"
+	"context"
+	"io"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"portico/store/exchange"
 	"portico/store/shop"
 )
 
-// desk is a store that tests share one after the other, each of which finds
-// it empty: a database on PostgreSQL takes longer to make than most of them.
-type SharedStore struct {
-	*shop.Store
-	Engine Backend
-	DB     *sql.DB
-	Clock  *Clock
+// Source returns text as the source of an import.
+func Source(text string) func() (io.ReadCloser, error) {
+	return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
 }
 
-func NewSharedStore(t *testing.T, e Backend) *SharedStore {
+// Import imports a file that must be without errors, with stock and settings.
+func Import(t require.TestingT, s *shop.Store, text string) *exchange.ImportReport {
+	report, err := s.Import(context.Background(), Actor, Source(text), exchange.ImportOptions{Stock: true, Settings: true})
+	require.NoError(t, err)
+	return report
+}
+
+// ImportWithOptions imports a file, by default without stock and settings, as the import
+// command does. It drops zeros from the report's Left.
+func ImportWithOptions(t *testing.T, s *shop.Store, text string, options ...func(*exchange.ImportOptions)) *exchange.ImportReport {
 	t.Helper()
-	clock := NewClock(Noon)
-	return &SharedStore{Store: e.Open(t, WithClock(clock)), Engine: e, DB: e.SQL(t), Clock: clock}
-}
-
-func (d *SharedStore) Run(t *testing.T, name string, test func(*SharedStore) func(*testing.T)) {
-	t.Helper()
-	t.Run(name, func(t *testing.T) {
-		DeleteAllRows(t, d.DB)
-		test(d)(t)
-	})
-}
-
-// kindOf is the type of a canonical line, which begins with it.
-func LineType(line string) string { return strings.Split(line, `"`)[3] }
-
-// line is a line of the shop.
-func ShopLine(kind, id string) string {
-	for _, line := range ShopLines() {
-		if strings.HasPrefix(line, fmt.Sprintf(`{"type":%q,"id":%q,`, kind, id)) {
-			return line
+	var o exchange.ImportOptions
+	for _, option := range options {
+		option(&o)
+	}
+	report, err := s.Import(t.Context(), Actor, Source(text), o)
+	require.NoError(t, err)
+	for kind, n := range report.Left {
+		if n == 0 {
+			delete(report.Left, kind)
 		}
 	}
-	panic("the shop has no " + kind + " " + id)
+	return report
 }
 
-// wipe empties the tables behind the store's back; numbers go on as they were.
-func DeleteAllRows(t require.TestingT, db *sql.DB) {
-	Transact(t, db, func(run func(query string, args ...any)) {
-		for _, table := range []string{"file", "product", "hierarchy", "node", "node_product", "pricebook", "price", "price_modifier", "catalog",
-			"catalog_rule", "stock", "stock_deleted", "stock_transaction", "promotion", "promotion_code", "code_claim", "promotion_purge", "promotion_archive", "code_usage", "code_usage_total", "gateway", "api_client",
-			"release", "release_product", "release_row", "release_node", "release_file", "release_list", "release_chunk", "release_index", "release_place", "document", "document_hash"} {
-			run(`DELETE FROM ` + table)
-		}
-		run(`UPDATE counter SET value = 0 WHERE name = 'stock'`)
-		run(`UPDATE settings SET page_length = 25, currency = 'USD', locale = 'en'`)
-	})
+// ImportErrors returns the errors of a failed import.
+func ImportErrors(t require.TestingT, err error) []exchange.ImportFault {
+	var faults *exchange.ImportFaults
+	require.ErrorAs(t, err, &faults)
+	require.Equal(t, faults.Count, len(faults.Faults))
+	return faults.Faults
 }
 
-// requireStockKept holds every balance against the sum of its ledger, also
-// where there is none, and the number of records against the counter.
-func RequireStockConsistent(t require.TestingT, db *sql.DB) {
-	RequireLedger(t, db)
-	for name, query := range map[string]string{
-		"balances that the ledger does not add up to": `
-			SELECT COUNT(*) FROM stock LEFT JOIN (
-			    SELECT product_id, SUM(available_delta) AS available, SUM(allocated_delta) AS allocated
-			    FROM stock_transaction GROUP BY product_id) AS ledger ON ledger.product_id = stock.product_id
-			WHERE stock.available <> COALESCE(ledger.available, 0) OR stock.allocated <> COALESCE(ledger.allocated, 0)`,
-		"lines of no balance": `SELECT COUNT(*) FROM stock_transaction WHERE product_id NOT IN (SELECT product_id FROM stock UNION ALL SELECT product_id FROM stock_deleted)`,
-		"deleted records that the ledger does not bring to nothing": `
-			SELECT COUNT(*) FROM (
-			    SELECT product_id FROM stock_transaction WHERE product_id NOT IN (SELECT product_id FROM stock)
-			    GROUP BY product_id HAVING SUM(available_delta) <> 0 OR SUM(allocated_delta) <> 0) AS ledger`,
-		"records that are deleted": `SELECT COUNT(*) FROM stock_deleted WHERE product_id IN (SELECT product_id FROM stock)`,
-		"miscounted records":       `SELECT value - (SELECT COUNT(*) FROM stock) FROM counter WHERE name = 'stock'`,
-	} {
-		var n int
-		require.NoError(t, db.QueryRow(query).Scan(&n))
-		require.Zero(t, n, name)
+// Export returns the whole store as an import file.
+func Export(t require.TestingT, s *shop.Store) string {
+	var out bytes.Buffer
+	_, err := s.Export(context.Background(), &out, exchange.ExportOptions{WithClients: true})
+	require.NoError(t, err)
+	return out.String()
+}
+
+// RequireSameAfterImport imports the store's export into an empty store, which must export the
+// same.
+func RequireSameAfterImport(t *testing.T, backend Backend, s *shop.Store) {
+	t.Helper()
+	want := Export(t, s)
+	other := OpenEmpty(t, backend)
+	Import(t, other, want)
+	RequireSameLines(t, want, Export(t, other))
+}
+
+// RequireSameLines compares two long files and shows only the first line that differs.
+func RequireSameLines(t require.TestingT, want, got string) {
+	wanted, found := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range min(len(wanted), len(found)) {
+		require.Equal(t, wanted[i], found[i], "line %d", i+1)
 	}
-	RequireTotals(t, db)
+	require.Equal(t, len(wanted), len(found), "lines")
 }

@@ -4,6 +4,6 @@ import (
 	"os/exec"
 )
 
-// EndWithTests has a command, which is not started yet, end when this process
-// dies, where the system can do that.
+// EndWithTests makes a command end when this process dies, on Linux. Call it before the command
+// starts.
 func EndWithTests(command *exec.Cmd) { command.SysProcAttr = processAttributes(nil) }

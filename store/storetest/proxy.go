@@ -14,31 +14,31 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Proxy is a network between a server and its database that can fail.
+// Proxy is a TCP proxy between a store and PostgreSQL that simulates a faulty network.
 type Proxy struct {
 	target   func() (net.Conn, error)
 	listener net.Listener
-	dropping atomic.Bool  // what is sent arrives nowhere, and nobody is told
-	refusing atomic.Bool  // nobody more is let in
-	delay    atomic.Int64 // how long each piece takes that is sent, in nanoseconds
+	dropping atomic.Bool
+	refusing atomic.Bool
+	delay    atomic.Int64 // of each chunk, in nanoseconds
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool
 	pause *pausePoint // nil for none
 }
 
-// pausePoint is where traffic stands still once.
+// pausePoint is where traffic pauses once.
 type pausePoint struct {
 	text            []byte
 	reached, resume chan struct{}
 }
 
-// NewProxy puts a proxy between the test's database and whoever opens the
-// address that it returns. PostgreSQL alone is reached over a network.
-func NewProxy(t *testing.T, e Backend) (proxy *Proxy, address string) {
+// NewProxy starts a proxy in front of the test's database and returns the address to open. It
+// skips the test on SQLite.
+func NewProxy(t *testing.T, backend Backend) (proxy *Proxy, address string) {
 	t.Helper()
-	PostgresOnly(t, e)
-	behind, err := url.Parse(e.URL(t))
+	PostgresOnly(t, backend)
+	behind, err := url.Parse(backend.URL(t))
 	require.NoError(t, err)
 	network, host := "tcp", behind.Host
 	if directory := behind.Query().Get("host"); directory != "" {
@@ -66,29 +66,29 @@ func portOf(address *url.URL) string {
 	return "5432"
 }
 
-// DropTraffic has everything that is sent vanish from now on, or no more. What was
-// swallowed does not come again, and its connections are never ended.
+// DropTraffic discards everything that is sent while on. Connections that lost traffic stay
+// open and silent.
 func (p *Proxy) DropTraffic(on bool) { p.dropping.Store(on) }
 
-// SetDelay has each piece that is sent, either way, take so long; 0 is no time.
+// SetDelay delays each chunk that is sent, in both directions.
 func (p *Proxy) SetDelay(each time.Duration) { p.delay.Store(int64(each)) }
 
-// RefuseConnections has the database take nobody more, as one has whose connections are all
-// in use, until it is told otherwise.
+// RefuseConnections refuses new connections while on, as a server does that has no free
+// connections.
 func (p *Proxy) RefuseConnections(on bool) { p.refusing.Store(on) }
 
-// refuseConnection says so, as PostgreSQL does, to whoever wants to begin.
+// refuseConnection answers a startup message with PostgreSQL's error for too many clients.
 func refuseConnection(client net.Conn) {
 	defer client.Close()
 	if _, err := client.Read(make([]byte, 1<<10)); err != nil {
 		return
 	}
 	const fields = "SFATAL\x00VFATAL\x00C53300\x00Msorry, too many clients already\x00\x00"
-	_, _ = client.Write(append(binary.BigEndian.AppendUint32([]byte("E"), uint32(4+len(fields))), fields...)) // it may have gone
+	_, _ = client.Write(append(binary.BigEndian.AppendUint32([]byte("E"), uint32(4+len(fields))), fields...)) // the client may have closed it
 }
 
-// PauseAt has the first connection whose client sends these words stand still
-// before they arrive, until resume is closed.
+// PauseAt pauses the first connection whose client sends text, before the text arrives, until
+// the caller closes resume.
 func (p *Proxy) PauseAt(words string) (reached <-chan struct{}, goOn chan<- struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +96,7 @@ func (p *Proxy) PauseAt(words string) (reached <-chan struct{}, goOn chan<- stru
 	return p.pause.reached, p.pause.resume
 }
 
-// waitIfPaused waits if what is sent has the words of a stop.
+// waitIfPaused waits if sent contains the text of the pause point.
 func (p *Proxy) waitIfPaused(sent []byte) {
 	p.mu.Lock()
 	stop := p.pause
@@ -110,7 +110,7 @@ func (p *Proxy) waitIfPaused(sent []byte) {
 	<-stop.resume
 }
 
-// CloseConnections ends every connection.
+// CloseConnections closes all connections.
 func (p *Proxy) CloseConnections() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,7 +134,7 @@ func (p *Proxy) accept() {
 		}
 		p.track(client)
 		if p.dropping.Load() {
-			continue // taken, and never answered
+			continue // accepted, never answered
 		}
 		if p.refusing.Load() {
 			go refuseConnection(client)
@@ -151,18 +151,18 @@ func (p *Proxy) accept() {
 	}
 }
 
-// forward brings what comes from one side to the other, until either ends.
+// forward copies from one side to the other until one of them ends.
 func (p *Proxy) forward(to, from net.Conn, before func([]byte)) {
-	spoilt := false
+	dropped := false
 	_, _ = io.Copy(writerFunc(func(b []byte) (int, error) {
 		before(b)
 		time.Sleep(time.Duration(p.delay.Load()))
-		if spoilt = spoilt || p.dropping.Load(); spoilt {
+		if dropped = dropped || p.dropping.Load(); dropped {
 			return len(b), nil
 		}
 		return to.Write(b)
 	}), from)
-	if !spoilt {
+	if !dropped {
 		to.Close()
 	}
 }
