@@ -52,7 +52,7 @@ func TestADamagedDatabaseIsOurOwnAffair(t *testing.T) {
 			`mutation { stockTransact(input: {changes: [{productId: "anvil", action: SET, quantity: 1}]}) { userErrors { message } } }`,
 		} {
 			if e.Name == "postgres" { // where a restore may be under way
-				requireFailure(t, s.post(t, query, nil), query, store.Unavailable, "The database is being replaced or restored; try again in a moment.")
+				requireFailure(t, s.post(t, query, nil), query, store.Unavailable, "The database is being replaced or restored. Retry in a moment.")
 				continue
 			}
 			requireDiscreet(t, s.post(t, query, nil), query)

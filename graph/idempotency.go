@@ -104,7 +104,7 @@ func withKey(ctx context.Context, coordinate string, key *string, input any) con
 	from := &idempotency{}
 	if op, ok := operationOf(ctx); ok && op.idempotency != nil {
 		from = op.idempotency
-		ctx = store.WithWrites(ctx, from.written)
+		ctx = store.WithWriteCallback(ctx, from.written)
 	}
 	once := &store.IdempotencyKey{Operation: coordinate, Input: input, Replayed: from.replay}
 	switch {

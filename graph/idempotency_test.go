@@ -108,7 +108,7 @@ func TestIdempotencyKeys(t *testing.T) {
 			require.Contains(t, string(a.Data), string(store.Unprocessable), "what is wrong in any case comes first")
 			a = s.post(t, `mutation { stockTransact(input: {changes: [{productId: "anvil", action: INCREMENT, quantity: 2}], idempotencyKey: "k"}) { transactions { uuid } userErrors { field code message } } }`, nil)
 			require.JSONEq(t, `{"stockTransact":{"transactions":[],"userErrors":[{"field":["input","idempotencyKey"],"code":"CONFLICT",`+
-				`"message":"idempotencyKey was used with another input: \"k\"; take a new key for a new request, or send the first request unchanged."}]}}`, string(a.Data))
+				`"message":"idempotencyKey was used with another input: \"k\"; use a new key for a new request, or resend the first request unchanged."}]}}`, string(a.Data))
 			require.Equal(t, before+1, available())
 		})
 		t.Run("a malformed key", func(t *testing.T) {

@@ -24,7 +24,7 @@ func checkLiterals(document string) *gqlerror.Error {
 			at += blockEnd(rest)
 		case rest[0] == '"':
 			end := stringEnd(rest)
-			if broken := store.EscapeFault(rest[:end]); broken != "" {
+			if broken := store.EscapeProblem(rest[:end]); broken != "" {
 				return &gqlerror.Error{
 					Message: "A string of the document " + broken + ".",
 					Locations: []gqlerror.Location{{

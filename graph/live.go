@@ -204,7 +204,7 @@ const begunKey = "begun"
 // are to be shown.
 func (l *live) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
 	operation, sent := &graphql.OperationContext{}, *params
-	_, prepared := store.Begin(ctx, stepPrepare)
+	_, prepared := store.StartStep(ctx, stepPrepare)
 	asked, faults := l.documents.prepare(params)
 	var query *ready
 	if faults == nil {
@@ -325,7 +325,7 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 			return &graphql.Response{Errors: faults}
 		}
 		defer end()
-		event = store.WithLockWaiter(anew(within), store.LockWaiterFunc(end))
+		event = store.WithLockWaitListener(anew(within), store.LockWaitFunc(end))
 		response := l.respond(event, asked.prepared, responses)
 		if response != nil {
 			lasts.had(response.Errors)
@@ -381,7 +381,7 @@ func (l *live) dispatch(ctx context.Context, operation *graphql.OperationContext
 			ctx = withBudget(ctx, asked.budget()) // anew: the plan that failed has spent of it
 		}
 		l.handling.countExecutor(ctx, operation)
-		ctx, ran := store.Begin(ctx, stepRun)
+		ctx, ran := store.StartStep(ctx, stepRun)
 		responses, ctx := l.exec.DispatchOperation(ctx, operation)
 		response := responses(ctx)
 		if response == nil {

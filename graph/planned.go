@@ -166,7 +166,7 @@ func (q *ready) data(body []byte) []byte { return body[len(answerBegins) : len(b
 // operation as a whole. After any other error gqlgen's executor has to answer: a
 // client has gone, a resolver panicked, or who asks may not introspect.
 func (p *planned) execute(ctx context.Context, q *ready, header http.Header, tagged bool, buffer *[]byte) (body []byte, found *responsecache.Response, faults gqlerror.List, err error) {
-	ctx, ran := store.Begin(ctx, stepRun)
+	ctx, ran := store.StartStep(ctx, stepRun)
 	operation := &graphql.OperationContext{
 		RawQuery: q.params.Query, OperationName: q.params.OperationName, Variables: q.variables, Headers: header,
 		Doc: q.document, Operation: q.operation,

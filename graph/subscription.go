@@ -72,7 +72,7 @@ func (r subscriptionResolver) JobProgress(ctx context.Context, id string) (<-cha
 			}
 			select {
 			case offer <- jobOf(job):
-				if watcher.Took(job); !job.FinishedAt.IsZero() {
+				if watcher.Ack(job); !job.FinishedAt.IsZero() {
 					return
 				}
 			case <-watcher.Changed():

@@ -252,7 +252,7 @@ func (d *desk) again(w http.ResponseWriter, r *http.Request, sent []byte) bool {
 // know it by when it comes again.
 func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request, sent []byte) {
 	params, modern := request.params(r), head(w, r)
-	_, prepared := store.Begin(r.Context(), stepPrepare)
+	_, prepared := store.StartStep(r.Context(), stepPrepare)
 	asked, faults := d.documents.prepare(params)
 	named(r.Context(), asked)
 	if faults == nil && asked.streams() {
@@ -274,7 +274,7 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 			op.budget = asked.budget() // anew: a plan that failed has spent of it
 		}
 	}
-	ctx, ran := store.Begin(r.Context(), stepRun)
+	ctx, ran := store.StartStep(r.Context(), stepRun)
 	ctx = graphql.StartOperationTrace(ctx)
 	operation := &graphql.OperationContext{}
 	if faults == nil {

@@ -107,15 +107,15 @@ func TestAFilterOfProductsMeansSomethingOrSaysWhyNot(t *testing.T) {
 		{"in", `in(id,A,B)`, ""},
 		{"bounds", `gt(id,A):le(updated_at,2024-01-01)`, ""},
 		{"space at the end of what holds none", `gt(id,A ):le(updated_at, 2024-01-01 )`, ""},
-		{"an unknown operator", `like(sku,*A*)`, `uses the unknown operator "like"; known are eq, in, gt, ge, lt and le`},
-		{"an operator in capitals", `EQ(sku,A)`, `uses the unknown operator "EQ"; known are eq, in, gt, ge, lt and le`},
-		{"an unknown attribute", `eq(price,1)`, `names the unknown attribute "price"; known are id, name, sku, slug, manufacturer_part_num, upc_ean, product_types, tags`},
-		{"a sort key that eq does not know", `eq(updated_at,2024-01-01)`, `names the unknown attribute "updated_at"; known are id, name, sku, slug, manufacturer_part_num, upc_ean, product_types, tags`},
-		{"eq with id", `eq(id,A)`, `compares id by eq, which takes every attribute but id; write in(id,…)`},
-		{"eq with two values", `eq(sku,A,B)`, `gives eq(sku,…) 2 values; it takes one, and in(sku,…) several`},
+		{"an unknown operator", `like(sku,*A*)`, `has the unknown operator "like"; known are eq, in, gt, ge, lt and le`},
+		{"an operator in capitals", `EQ(sku,A)`, `has the unknown operator "EQ"; known are eq, in, gt, ge, lt and le`},
+		{"an unknown attribute", `eq(price,1)`, `has the unknown attribute "price"; use one of id, name, sku, slug, manufacturer_part_num, upc_ean, product_types, tags`},
+		{"a sort key that eq does not know", `eq(updated_at,2024-01-01)`, `has the unknown attribute "updated_at"; use one of id, name, sku, slug, manufacturer_part_num, upc_ean, product_types, tags`},
+		{"eq with id", `eq(id,A)`, `compares id with eq; use in(id,…)`},
+		{"eq with two values", `eq(sku,A,B)`, `has eq(sku,…) with 2 values; use one, or in(sku,…) for several`},
 		{"a bound with two values", `gt(id,A,B)`, `gives gt(id,…) 2 values; it takes one`},
-		{"a bound on what does not sort", `gt(sku,A)`, `compares "sku" by gt, which only takes id, created_at or updated_at`},
-		{"a time that is none", `ge(created_at,2024-13-01)`, `compares created_at with "2024-13-01", which is no time; write it as 2012-05-30T00:00:00.000Z`},
+		{"a bound on what does not sort", `gt(sku,A)`, `compares "sku" by gt, which supports only id, created_at and updated_at`},
+		{"a time that is none", `ge(created_at,2024-13-01)`, `compares created_at with "2024-13-01", which is not a time; use the form 2012-05-30T00:00:00.000Z`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			filter, err := productFilter(test.text)

@@ -70,11 +70,11 @@ func TestFaultsAboutGatewaysQuoteNothing(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
 		for body, told := range map[string]string{
-			`{"data":{"hunter2":"\ud800"}}`:                   "data holds half",
-			`{"data":{"password":"hunter2\ud800"}}`:           "password holds half",
-			`{"data":{"password":{"hunter2":"\ud800"}}}`:      "password holds half",
-			`{"hunter2":{"data":"\ud800"}}`:                   "holds half",
-			"{\"data\":{\"hunter2\":\"\xff\"}}":               "data is not UTF-8",
+			`{"data":{"hunter2":"\ud800"}}`:                   "data contains half",
+			`{"data":{"password":"hunter2\ud800"}}`:           "password contains half",
+			`{"data":{"password":{"hunter2":"\ud800"}}}`:      "password contains half",
+			`{"hunter2":{"data":"\ud800"}}`:                   "contains half",
+			"{\"data\":{\"hunter2\":\"\xff\"}}":               "data is not valid UTF-8",
 			`{"data":{"slug":"hunter2","enabled":"hunter2"}}`: "enabled must be a boolean",
 		} {
 			for _, path := range []string{"/v2/gateways/card_processor", "/v2/gateways/hunter2"} {

@@ -276,7 +276,7 @@ func TestTheErrorsOfTheServer(t *testing.T) {
 				for _, path := range []string{productsOf("tools"), "/v2/inventories"} {
 					w := s.send(t, "GET", path, "")
 					require.Equal(t, 503, w.Code, "%s", w.Body)
-					require.Contains(t, w.Body.String(), "The database is being replaced or restored; try again in a moment.")
+					require.Contains(t, w.Body.String(), "The database is being replaced or restored. Retry in a moment.")
 				}
 				return
 			}

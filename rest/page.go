@@ -98,7 +98,7 @@ func (p *params) number(name, member string) (*int, error) {
 		err = strconv.ErrSyntax
 	}
 	if errors.Is(err, strconv.ErrRange) {
-		return nil, store.PageFault(member, text)
+		return nil, store.PageRangeError(member, text)
 	}
 	if err != nil {
 		return nil, badParameter(member, "must be a whole number, not %q", text)

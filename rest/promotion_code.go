@@ -73,7 +73,7 @@ func (r codeRows) inputs() (list []*code.NewCode, err error) {
 		list = append(list, (*code.NewCode)(&c))
 	}
 	if len(faults) > 0 {
-		return nil, faults.Bounded()
+		return nil, faults.Truncated()
 	}
 	return list, nil
 }
@@ -222,7 +222,7 @@ func (a *API) deleteCodes(w http.ResponseWriter, r *http.Request) error {
 		codes = append(codes, code)
 	}
 	if len(faults) > 0 {
-		return faults.Bounded()
+		return faults.Truncated()
 	}
 	return a.dropCodes(w, r, codes)
 }

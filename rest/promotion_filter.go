@@ -64,7 +64,7 @@ func (c condition) addToPromotions(filter *model.PromotionFilter) error {
 	case "automatic":
 		filter.Automatic, err = boolean(c)
 	default:
-		err = badFilter("names the unknown attribute %q; known are id, name, promotion_type, state, enabled and automatic", c.attribute)
+		err = badFilter("has the unknown attribute %q; known are id, name, promotion_type, state, enabled and automatic", c.attribute)
 	}
 	return err
 }

@@ -57,7 +57,7 @@ func TestADatabaseInTroubleIsUnavailable(t *testing.T) {
 			conflict bool // a write is told that it lost
 		}{
 			"57014": {says: "took too long"}, "25P03": {says: "took too long"}, "25P04": {says: "took too long"},
-			"25006": {says: "takes no writes"}, "53100": {says: "takes no writes"},
+			"25006": {says: "is read-only"}, "53100": {says: "is read-only"},
 			"53300": {says: "does not answer"}, "57P01": {says: "does not answer"}, "57P03": {says: "does not answer"}, "08006": {says: "does not answer"},
 			"40001": {says: "does not answer", conflict: true}, // of a standby, that it ended a query
 		} {

@@ -150,9 +150,9 @@ func TestDetailsNameWhatWasSent(t *testing.T) {
 			status             int
 			detail             string // what it begins with
 		}{
-			{"GET", "/v2/inventories?page[limit]=" + whole, "", 422, "page[limit] must be between 1 and 100, not " + whole},
-			{"GET", "/v2/inventories?page[limit]=-" + whole, "", 422, "page[limit] must be between 1 and 100, not -" + whole},
-			{"GET", "/v2/inventories?page[offset]=" + whole, "", 422, "page[offset] must be between 0 and 10000, not " + whole},
+			{"GET", "/v2/inventories?page[limit]=" + whole, "", 422, "page[limit] must be between 1 and 100, got " + whole},
+			{"GET", "/v2/inventories?page[limit]=-" + whole, "", 422, "page[limit] must be between 1 and 100, got -" + whole},
+			{"GET", "/v2/inventories?page[offset]=" + whole, "", 422, "page[offset] must be between 0 and 10000, got " + whole},
 			{"POST", "/v2/inventories", `{"data":{"id":"a b","quantity":5}}`, 400, "id must be "},
 			{"POST", "/v2/inventories", `{"data":{"quantity":5}}`, 400, "id must be "},
 			{"POST", "/v2/inventories/x", `{"data":{"id":"x"}}`, 422, "quantity is required"},

@@ -229,7 +229,7 @@ func narrow(held []string, scope string) ([]string, error) {
 	known := access.Scopes()
 	for _, name := range asked {
 		if !slices.Contains(known, name) {
-			return nil, invalidScope("must be one or more of %s, separated by spaces; got %q", strings.Join(known, ", "), store.Short(name))
+			return nil, invalidScope("must be one or more of %s, separated by spaces; got %q", strings.Join(known, ", "), store.Abbreviate(name))
 		}
 	}
 	granted := slices.DeleteFunc(slices.Clone(held), func(name string) bool { return !slices.Contains(asked, name) })
@@ -238,7 +238,7 @@ func narrow(held []string, scope string) ([]string, error) {
 		if len(held) > 0 {
 			has = strings.Join(held, ", ")
 		}
-		return nil, invalidScope("must name at least one scope that this grant allows the client: %s; got %q", has, store.Short(scope))
+		return nil, invalidScope("must name at least one scope that this grant allows the client: %s; got %q", has, store.Abbreviate(scope))
 	}
 	return granted, nil
 }

@@ -43,8 +43,8 @@ func (c *StoreFlags) Validate() error {
 	return nil
 }
 
-func (c *StoreFlags) patience() store.Patience {
-	return store.Patience{Connection: c.DatabaseWait, Read: c.ReadTime, Write: c.WriteTime, Lock: c.LockTime, Idle: c.IdleWriteTime}
+func (c *StoreFlags) patience() store.Timeouts {
+	return store.Timeouts{Connection: c.DatabaseWait, Read: c.ReadTime, Write: c.WriteTime, Lock: c.LockTime, Idle: c.IdleWriteTime}
 }
 
 // Log returns the logger of the command.

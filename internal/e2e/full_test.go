@@ -77,7 +77,7 @@ func TestADiskThatIsFull(t *testing.T) {
 			require.Contains(t, body, `"available":400`)
 		}
 		require.Equal(t, written*1000, count(), "what was acknowledged, and nothing by half")
-		storetest.Eventually(t, true, func() bool { return s.logs(store.ErrNoSpace.Error()) }, "the log says why")
+		storetest.Eventually(t, true, func() bool { return s.logs(store.ErrDiskFull.Error()) }, "the log says why")
 		require.NoError(t, os.Remove(full))
 		storetest.Eventually(t, true, func() bool {
 			response, body := write(try)

@@ -116,5 +116,5 @@ func TestFilesAreTheirOwners(t *testing.T) {
 	require.Zero(t, s.stop())
 	again := serving(t, flags...)
 	require.Zero(t, again.stop())
-	require.True(t, again.logs("others can read the database"))
+	require.True(t, again.logs("other users can read the database"))
 }

@@ -34,10 +34,10 @@ type Request struct {
 	Streaming      bool        // graph: the answer has no end of its own, so that how long it took says nothing
 	OperationName  string      // graph: the name of the operation, once it is read; empty for none
 
-	LockWaiter store.LockWaiter // web.Turns: who learns that a write waits for a lock; nil for nobody
-	Observer   store.Observer   // web.Slow, tracing: who is told of what is done for it; nil for nobody
-	Effort     store.Effort     // web.Slow: what it asked of the database
-	TraceID    string           // tracing: the trace that it is part of; empty for none
+	LockWaiter store.LockWaitListener // web.Turns: who learns that a write waits for a lock; nil for nobody
+	Observer   store.Observer         // web.Slow, tracing: who is told of what is done for it; nil for nobody
+	Effort     store.QueryStats       // web.Slow: what it asked of the database
+	TraceID    string                 // tracing: the trace that it is part of; empty for none
 
 	headerValue [1]string
 }
@@ -93,7 +93,7 @@ func (r *Request) Value(of any) any {
 		return r.Observer
 	case of == store.AllowanceKey && r.Operation != nil:
 		return r.Operation
-	case of == store.LockWaiterKey && r.LockWaiter != nil:
+	case of == store.LockWaitListenerKey && r.LockWaiter != nil:
 		return r.LockWaiter
 	}
 	return r.Context.Value(of)

@@ -24,7 +24,7 @@ import (
 // database.
 type AccessService struct {
 	db      *db.DB
-	revoked db.Watched[map[string]bool] // API clients, by id
+	revoked db.TopicCache[map[string]bool] // API clients, by id
 }
 
 // NewAccessService is that of a database.
@@ -82,7 +82,7 @@ func (s *AccessService) CreateClient(ctx context.Context, actor store.Actor, nam
 			client.ID, client.Name, hashSecret(secret), strings.Join(client.Scopes, " "), store.Micros(t.Now), string(t.Actor)); err != nil {
 			return err
 		}
-		return s.db.Changed(ctx, t, db.TopicClients)
+		return s.db.BumpTopic(ctx, t, db.TopicClients)
 	})
 	if err != nil {
 		return nil, "", err
@@ -101,7 +101,7 @@ func checkClient(name string, scopes []string) store.Errors {
 	switch {
 	case len(name) < 1 || len(name) > MaxClientName:
 		faults = append(faults, store.Unprocessablef([]string{"name"}, "must be between 1 and %d bytes long, not %d", MaxClientName, len(name)))
-	case !store.CleanText(name):
+	case !store.IsStorableText(name):
 		faults = append(faults, store.Unprocessablef([]string{"name"}, "must be valid UTF-8 without NUL"))
 	}
 	if len(scopes) == 0 {
@@ -197,6 +197,6 @@ func scanClient(rows *sql.Rows) (clientRow, error) {
 	var created, rotated, until, revoked int64
 	err := rows.Scan(&c.ID, &c.Name, &row.secretHash, &row.oldSecretHash, &scopes, &created, &rotated, &until, &revoked, &c.ChangedBy)
 	c.Scopes, c.CreatedAt = strings.Fields(scopes), store.FromMicros(created)
-	c.RotatedAt, c.OldSecretUntil, c.RevokedAt = store.SinceMicros(rotated), store.SinceMicros(until), store.SinceMicros(revoked)
+	c.RotatedAt, c.OldSecretUntil, c.RevokedAt = store.OptionalMicros(rotated), store.OptionalMicros(until), store.OptionalMicros(revoked)
 	return row, err
 }

@@ -81,7 +81,7 @@ func (s *AccessService) changeClient(ctx context.Context, actor store.Actor, id 
 			return store.Unprocessablef(nil, "The API client %q was revoked at %s; create another one.", id, row.client.RevokedAt.Format(time.RFC3339))
 		}
 		client = row.client
-		return s.db.Changed(ctx, t, db.TopicClients)
+		return s.db.BumpTopic(ctx, t, db.TopicClients)
 	})
 	if err != nil {
 		return nil, err

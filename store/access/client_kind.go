@@ -42,7 +42,7 @@ func (c *clientSource) Check(f *authoring.Faults) {
 	}
 	for i, scope := range c.Scopes {
 		if !slices.Contains(Scopes(), scope) {
-			f.Add("scopes."+strconv.Itoa(i), "must be a known scope, not %q", store.Short(scope))
+			f.Add("scopes."+strconv.Itoa(i), "must be a known scope, not %q", store.Abbreviate(scope))
 		}
 	}
 	if c.CreatedAt == "" {
@@ -60,7 +60,7 @@ func writeClients(ctx context.Context, w *authoring.Writer, sources []authoring.
 		c := resource.(*clientSource)
 		var revoked int64
 		if c.RevokedAt != "" {
-			revoked = store.Micros(store.CheckedTime(c.RevokedAt))
+			revoked = store.Micros(store.StoredTime(c.RevokedAt))
 		}
 		n, err := w.Exec(ctx, `
 			INSERT INTO api_client (id, name, secret_hash, scopes, created_at, revoked_at, changed_by) VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -71,7 +71,7 @@ func writeClients(ctx context.Context, w *authoring.Writer, sources []authoring.
 			WHERE api_client.name <> excluded.name OR api_client.scopes <> excluded.scopes
 			   OR (excluded.secret_hash <> '' AND api_client.secret_hash <> excluded.secret_hash)
 			   OR (excluded.revoked_at > 0 AND api_client.revoked_at = 0)`,
-			c.ID, c.Name, c.SecretHash, strings.Join(orderScopes(c.Scopes), " "), store.Micros(store.CheckedTime(c.CreatedAt)), revoked, string(w.Actor))
+			c.ID, c.Name, c.SecretHash, strings.Join(orderScopes(c.Scopes), " "), store.Micros(store.StoredTime(c.CreatedAt)), revoked, string(w.Actor))
 		if err != nil {
 			return 0, err
 		}

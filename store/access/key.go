@@ -91,7 +91,7 @@ func (s *AccessService) insertSigningKey(ctx context.Context, t *db.Tx, sealer *
 		id, []byte(public), sealing.Seal(SigningKeyField(id), private.Seed()), max(store.Micros(t.Now), newest+1000), store.Micros(signs), string(t.Actor)); err != nil {
 		return "", err
 	}
-	return id, s.db.Changed(ctx, t, db.TopicKeys)
+	return id, s.db.BumpTopic(ctx, t, db.TopicKeys)
 }
 
 // SigningKeyField names a key's private half to the sealer.

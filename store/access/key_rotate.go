@@ -105,7 +105,7 @@ func SweepSigningKeys(ctx context.Context, s *AccessService, actor store.Actor) 
 		if err != nil || n == 0 {
 			return err
 		}
-		db.Swept(ctx, n)
-		return s.db.Changed(ctx, t, db.TopicKeys)
+		db.AddSwept(ctx, n)
+		return s.db.BumpTopic(ctx, t, db.TopicKeys)
 	})
 }

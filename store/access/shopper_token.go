@@ -55,7 +55,7 @@ func (s *AccessService) GrantShopperToken(ctx context.Context, actor store.Actor
 	if wanted.ExpiresIn != nil {
 		lifetime = time.Duration(*wanted.ExpiresIn) * time.Second
 	}
-	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(_ context.Context, t *db.Tx) (*ShopperGrant, error) {
+	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(_ context.Context, t *db.Tx) (*ShopperGrant, error) {
 		issued := t.Now.Truncate(time.Second)
 		return &ShopperGrant{store.NewID(), wanted.AccountID, wanted.AccountTags, wanted.CustomerID, issued, issued.Add(lifetime)}, nil
 	})
@@ -67,7 +67,7 @@ func (w NewShopperToken) check() store.Errors {
 		switch {
 		case len(value) > MaxShopperID:
 			faults = append(faults, store.Unprocessablef(path, "must be at most %d bytes long, not %d", MaxShopperID, len(value)))
-		case !store.CleanText(value):
+		case !store.IsStorableText(value):
 			faults = append(faults, store.Unprocessablef(path, "must be valid UTF-8 without NUL"))
 		}
 	}

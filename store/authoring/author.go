@@ -25,8 +25,8 @@ func Authored[T any](ctx context.Context, in db.Session, l db.Listing[T], noun, 
 // AuthoredByID returns several rows; an unknown one is left out.
 func AuthoredByID[T any](ctx context.Context, from db.Session, l db.Listing[T], ids []string) (map[string]T, error) {
 	byID := make(map[string]T, len(ids))
-	err := store.Chunked(store.IDsOnly(ids), 512, func(ids []string) error {
-		places, args := db.In(nil, ids)
+	err := store.Chunked(store.ValidIDs(ids), 512, func(ids []string) error {
+		places, args := db.InList(nil, ids)
 		rows, err := db.Collect(ctx, from, l.Scan, `SELECT `+l.Columns+` FROM `+l.Table+` WHERE id IN (`+places+`)`, args...)
 		for _, row := range rows {
 			byID[l.Key(row, store.Sort{})[0].(string)] = row
@@ -37,7 +37,7 @@ func AuthoredByID[T any](ctx context.Context, from db.Session, l db.Listing[T], 
 }
 
 func unknown(noun, id string) error {
-	return store.NotFoundf([]string{"id"}, "names no %s: %q", noun, store.Short(id))
+	return store.NotFoundf([]string{"id"}, "names no %s: %q", noun, store.Abbreviate(id))
 }
 
 // OrNewID gives an empty id a value, and makes another one canonical.

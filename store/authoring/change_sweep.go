@@ -18,7 +18,7 @@ import (
 func SweepChanges(d *db.DB, least func(ctx context.Context) (revision int64, found bool, err error)) db.Sweep {
 	return db.Sweep{
 		Name: "changes", Every: 10 * time.Minute,
-		Do: func(ctx context.Context) error {
+		Run: func(ctx context.Context) error {
 			revision, found, err := least(ctx)
 			if err != nil || !found {
 				return err
@@ -40,7 +40,7 @@ func SweepChanges(d *db.DB, least func(ctx context.Context) (revision int64, fou
 			}
 			return sweepRepeated(ctx, d)
 		},
-		Due: func(ctx context.Context, most int) (int, error) {
+		CountDue: func(ctx context.Context, most int) (int, error) {
 			revision, found, err := least(ctx)
 			if err != nil || !found {
 				return 0, err
@@ -85,8 +85,8 @@ func sweepRepeated(ctx context.Context, d *db.DB) error {
 			}
 			return untrack(ctx, t, n)
 		})
-		db.Swept(ctx, n)
-		db.GiveWay(ctx)
+		db.AddSwept(ctx, n)
+		db.Throttle(ctx)
 		return err
 	})
 }

@@ -29,7 +29,7 @@ func (e *Exporter) Line(body []byte) error {
 // Bodies exports a table that keeps its resources whole.
 func Bodies(table string, key ...string) func(context.Context, *Exporter) error {
 	return func(ctx context.Context, e *Exporter) error {
-		return db.Pages(ctx, e.In, table, strings.Join(key, ", ")+", body", key, KeyedBody(len(key)), func(bodies [][]byte) error {
+		return db.EachPage(ctx, e.In, table, strings.Join(key, ", ")+", body", key, KeyedBody(len(key)), func(bodies [][]byte) error {
 			for _, body := range bodies {
 				if err := e.Line(body); err != nil {
 					return err

@@ -49,10 +49,10 @@ func (f *Faults) Count(member string, raw json.RawMessage) int64 {
 // Whole requires a whole number, called so, between two bounds. It is 0 where
 // there is none.
 func (f *Faults) Whole(member string, raw json.RawMessage, called string, least, most int64) int64 {
-	n, err := store.ParseWhole(raw)
+	n, err := store.ParseInteger(raw)
 	switch {
 	case errors.Is(err, strconv.ErrRange):
-		f.Rule(member, "must be between %d and %d, not %s", least, most, store.Short(string(raw)))
+		f.Rule(member, "must be between %d and %d, not %s", least, most, store.Abbreviate(string(raw)))
 	case err != nil:
 		f.Add(member, "must be %s, not %s", called, JSONKind(raw))
 	default:

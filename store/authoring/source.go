@@ -67,7 +67,7 @@ func (f *Faults) ID(member string, id *string) {
 	case *id == "":
 		f.Rule(member, "is required")
 	case !ok:
-		f.Add(member, "must be %s, not %q", store.IDRule, store.Short(*id))
+		f.Add(member, "must be %s, not %q", store.IDRule, store.Abbreviate(*id))
 	}
 	*id = canonical
 }
@@ -107,7 +107,7 @@ func (f *Faults) Text(member, text string, most int) {
 	if len(text) > most {
 		f.Rule(member, "must be at most %d bytes, not %d", most, len(text))
 	}
-	if !store.CleanText(text) {
+	if !store.IsStorableText(text) {
 		f.Add(member, "must be UTF-8 text without NUL")
 	}
 }
@@ -115,7 +115,7 @@ func (f *Faults) Text(member, text string, most int) {
 // OneOf requires one of some values.
 func (f *Faults) OneOf(member, value string, values ...string) {
 	if !slices.Contains(values, value) {
-		f.Add(member, "must be one of %s, not %q", strings.Join(values, ", "), store.Short(value))
+		f.Add(member, "must be one of %s, not %q", strings.Join(values, ", "), store.Abbreviate(value))
 	}
 }
 
@@ -131,7 +131,7 @@ func (f *Faults) Time(member string, text *string) {
 	}
 	t, err := store.ReadTime(*text)
 	if err != nil {
-		f.Add(member, "must be a time such as 2012-05-30T00:00:00.000Z, not %q", store.Short(*text))
+		f.Add(member, "must be a time such as 2012-05-30T00:00:00.000Z, not %q", store.Abbreviate(*text))
 		return
 	}
 	*text = store.FormatTime(t)
@@ -141,14 +141,14 @@ func (f *Faults) Time(member string, text *string) {
 func (f *Faults) Currency(member, code string) {
 	letters := strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 	if len(code) != 3 || !letters {
-		f.Add(member, "must be a three-letter currency code such as USD, not %q", store.Short(code))
+		f.Add(member, "must be a three-letter currency code such as USD, not %q", store.Abbreviate(code))
 	}
 }
 
 // Locale requires a BCP 47 tag.
 func (f *Faults) Locale(member, tag string) {
 	if _, err := language.Parse(tag); err != nil {
-		f.Add(member, "must be a BCP 47 tag such as en or zh-Hant, not %q", store.Short(tag))
+		f.Add(member, "must be a BCP 47 tag such as en or zh-Hant, not %q", store.Abbreviate(tag))
 	}
 }
 
@@ -210,9 +210,9 @@ func (f *Faults) Words(member string, list []string, without string) {
 	for i, word := range list {
 		switch {
 		case word == "" || len(word) > maxWord || strings.TrimSpace(word) != word:
-			f.Rule(member+"."+strconv.Itoa(i), "must be 1 to %d bytes without spaces around them, not %q", maxWord, store.Short(word))
+			f.Rule(member+"."+strconv.Itoa(i), "must be 1 to %d bytes without spaces around them, not %q", maxWord, store.Abbreviate(word))
 		case strings.ContainsFunc(word, unicode.IsControl) || strings.ContainsAny(word, without):
-			f.Add(member+"."+strconv.Itoa(i), "must have no control characters and no commas, not %q", store.Short(word))
+			f.Add(member+"."+strconv.Itoa(i), "must have no control characters and no commas, not %q", store.Abbreviate(word))
 		}
 	}
 }

@@ -31,7 +31,7 @@ func RowInOrder(r Source, _ *db.Tx) []any { return []any{r.Key(), nil, store.Enc
 // creation stay.
 func (table Table) upsert(n int) string {
 	var b strings.Builder
-	b.WriteString(db.InsertText(table.Name, table.Columns, n))
+	b.WriteString(db.InsertSQL(table.Name, table.Columns, n))
 	fmt.Fprintf(&b, " ON CONFLICT (%s) DO UPDATE SET ", table.Columns[0])
 	var sets []string
 	for _, column := range table.Columns[1:] {
@@ -110,7 +110,7 @@ func CreatedAt(text string, t *db.Tx) int64 {
 	if text == "" {
 		return store.Micros(t.Now)
 	}
-	return store.Micros(store.CheckedTime(text))
+	return store.Micros(store.StoredTime(text))
 }
 
 // Dated writes sources in order, of which one that does not say when it was

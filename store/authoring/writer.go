@@ -52,7 +52,7 @@ func (w *Writer) Announce(ctx context.Context) error {
 		}
 	}
 	for _, name := range store.Unique(w.Topics) {
-		if err := w.DB.Changed(ctx, w.Tx, name); err != nil {
+		if err := w.DB.BumpTopic(ctx, w.Tx, name); err != nil {
 			return err
 		}
 	}
@@ -63,7 +63,7 @@ func (w *Writer) Announce(ctx context.Context) error {
 func (w *Writer) Existing(ctx context.Context, table string, ids []string) (map[string]bool, error) {
 	known := map[string]bool{}
 	err := store.Chunked(ids, 512, func(ids []string) error {
-		list, args := db.In(nil, ids)
+		list, args := db.InList(nil, ids)
 		found, err := db.Collect(ctx, w.Session, db.Scalar[string],
 			`SELECT id FROM `+table+` WHERE id IN (`+list+`)`, args...)
 		for _, id := range found {

@@ -14,7 +14,7 @@ import (
 // no other changes until it is done. So a rule never outlives its catalog and
 // a tree never gets a cycle, however many write.
 func (s *CatalogService) author(ctx context.Context, actor store.Actor, fn func(context.Context, *authoring.Writer) error) error {
-	return db.UpdateSilently(ctx, s.db, store.KeyGiven(ctx), actor, s.authoring(fn))
+	return db.UpdateSilently(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, s.authoring(fn))
 }
 
 // authoring is such a write within its transaction.
@@ -33,7 +33,7 @@ func (s *CatalogService) authoring(fn func(context.Context, *authoring.Writer) e
 
 // authorRow runs an authoring write and returns the row as it left it.
 func authorRow[T any](ctx context.Context, s *CatalogService, actor store.Actor, l db.Listing[T], noun string, id *string, fn func(context.Context, *authoring.Writer) error) (T, error) {
-	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (row T, err error) {
+	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (row T, err error) {
 		err = s.authoring(func(ctx context.Context, w *authoring.Writer) (err error) {
 			if err := fn(ctx, w); err != nil {
 				return err

@@ -97,7 +97,7 @@ func (c *CatalogSource) Ranked() []RankedPricebook {
 func CatalogExists(ctx context.Context, in db.Session, id string) error {
 	_, found, err := db.One(ctx, in, db.Scalar[string], `SELECT id FROM catalog WHERE id = $1`, id)
 	if err == nil && !found {
-		return store.NotFoundf([]string{"catalog_id"}, "is no catalog: %q", store.Short(id))
+		return store.NotFoundf([]string{"catalog_id"}, "is no catalog: %q", store.Abbreviate(id))
 	}
 	return err
 }

@@ -71,7 +71,7 @@ func (f *File) CreatedAt() *time.Time {
 	if f.Meta.Timestamps.CreatedAt == "" {
 		return nil
 	}
-	at := store.CheckedTime(f.Meta.Timestamps.CreatedAt)
+	at := store.StoredTime(f.Meta.Timestamps.CreatedAt)
 	return &at
 }
 

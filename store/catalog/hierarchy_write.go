@@ -145,7 +145,7 @@ func (s *CatalogService) DeleteHierarchy(ctx context.Context, actor store.Actor,
 // freeIn refuses an id that the other kind has: a hierarchy's id serves
 // wherever a node's does, so that no two may be the same.
 func freeIn(ctx context.Context, w *authoring.Writer, table, id string) error {
-	taken, err := w.Existing(ctx, table, store.IDsOnly([]string{id}))
+	taken, err := w.Existing(ctx, table, store.ValidIDs([]string{id}))
 	if err == nil && taken[id] {
 		err = store.Unprocessablef([]string{"id"}, "is taken by a %s: %q; leave it out for a new one", table, id)
 	}

@@ -146,7 +146,7 @@ func attachLater(ctx context.Context, w *authoring.Writer, nodeID string, leave,
 func detach(ctx context.Context, w *authoring.Writer, nodeID string, productIDs []string) error {
 	w.Touch("product", productIDs...)
 	return store.Chunked(productIDs, 512, func(ids []string) error {
-		list, args := db.In([]any{nodeID}, ids)
+		list, args := db.InList([]any{nodeID}, ids)
 		_, err := w.Exec(ctx, `DELETE FROM node_product WHERE node_id = $1 AND product_id IN (`+list+`)`, args...)
 		return err
 	})
@@ -171,7 +171,7 @@ var nodeTable = authoring.Table{
 // exportNodes exports nodes with what is attached to them.
 func exportNodes(ctx context.Context, e *authoring.Exporter) error {
 	key := []string{"sequence", "id"}
-	return db.Pages(ctx, e.In, "node", "sequence, id, body", key, authoring.KeyedBody(2), func(bodies [][]byte) error {
+	return db.EachPage(ctx, e.In, "node", "sequence, id, body", key, authoring.KeyedBody(2), func(bodies [][]byte) error {
 		for _, body := range bodies {
 			var node NodeSource
 			if err := json.Unmarshal(body, &node); err != nil {

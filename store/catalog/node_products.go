@@ -19,11 +19,11 @@ const MaxAttached = 1000
 // names each product that there is not, and a list out of bounds.
 func (s *CatalogService) AttachProducts(ctx context.Context, actor store.Actor, id string, productIDs []string) (*AuthoredNode, error) {
 	return s.changeAttached(ctx, actor, id, productIDs, func(ctx context.Context, w *authoring.Writer, _ *NodeSource) error {
-		known, err := w.Existing(ctx, "product", store.IDsOnly(productIDs))
+		known, err := w.Existing(ctx, "product", store.ValidIDs(productIDs))
 		if err != nil {
 			return err
 		}
-		if err := store.RefusedRows(eachProduct(productIDs, func(id string) bool { return known[id] }, "names no product: %q")); err != nil {
+		if err := store.BatchError(eachProduct(productIDs, func(id string) bool { return known[id] }, "names no product: %q")); err != nil {
 			return err
 		}
 		attached, err := attached(ctx, w, id, productIDs)
@@ -51,7 +51,7 @@ func (s *CatalogService) DetachProducts(ctx context.Context, actor store.Actor, 
 	return s.changeAttached(ctx, actor, id, productIDs, func(ctx context.Context, w *authoring.Writer, source *NodeSource) error {
 		curated := &source.Attributes.CuratedProducts
 		*curated = slices.DeleteFunc(*curated, func(id string) bool { return slices.Contains(productIDs, id) })
-		return detach(ctx, w, id, store.IDsOnly(productIDs))
+		return detach(ctx, w, id, store.ValidIDs(productIDs))
 	})
 }
 
@@ -75,7 +75,7 @@ func (s *CatalogService) CurateProducts(ctx context.Context, actor store.Actor, 
 			seen[id] = true
 			return !twice
 		}, "is there twice: %q")
-		return store.RefusedRows(append(loose, again...))
+		return store.BatchError(append(loose, again...))
 	})
 }
 
@@ -92,7 +92,7 @@ func (s *CatalogService) changeAttached(ctx context.Context, actor store.Actor, 
 func eachProduct(ids []string, good func(id string) bool, format string) (faults store.Errors) {
 	for i, id := range ids {
 		if !good(id) {
-			faults = append(faults, store.Unprocessablef([]string{"product_ids", strconv.Itoa(i)}, format, store.Short(id)))
+			faults = append(faults, store.Unprocessablef([]string{"product_ids", strconv.Itoa(i)}, format, store.Abbreviate(id)))
 		}
 	}
 	return faults
@@ -101,8 +101,8 @@ func eachProduct(ids []string, good func(id string) bool, format string) (faults
 // attached tells which of some products are attached to a node.
 func attached(ctx context.Context, w *authoring.Writer, nodeID string, productIDs []string) (map[string]bool, error) {
 	attached := map[string]bool{}
-	err := store.Chunked(store.IDsOnly(productIDs), 512, func(ids []string) error {
-		places, args := db.In([]any{nodeID}, ids)
+	err := store.Chunked(store.ValidIDs(productIDs), 512, func(ids []string) error {
+		places, args := db.InList([]any{nodeID}, ids)
 		found, err := db.Collect(ctx, w.Session, db.Scalar[string],
 			`SELECT product_id FROM node_product WHERE node_id = $1 AND product_id IN (`+places+`)`, args...)
 		for _, id := range found {
@@ -117,8 +117,8 @@ func attached(ctx context.Context, w *authoring.Writer, nodeID string, productID
 // nodes; a node without any is left out.
 func (s *CatalogService) AttachedCounts(ctx context.Context, nodeIDs []string) (map[string]int, error) {
 	counts := make(map[string]int, len(nodeIDs))
-	err := store.Chunked(store.IDsOnly(nodeIDs), 512, func(ids []string) error {
-		places, args := db.In(nil, ids)
+	err := store.Chunked(store.ValidIDs(nodeIDs), 512, func(ids []string) error {
+		places, args := db.InList(nil, ids)
 		_, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
 			var id string
 			var n int
@@ -135,8 +135,8 @@ func (s *CatalogService) AttachedCounts(ctx context.Context, nodeIDs []string) (
 // newest attachment first: at most limit of each, after passing over offset.
 func (s *CatalogService) AttachedProducts(ctx context.Context, nodeIDs []string, limit, offset int) (map[string][]string, error) {
 	attached := make(map[string][]string, len(nodeIDs))
-	err := store.Chunked(store.IDsOnly(nodeIDs), 512, func(ids []string) error {
-		places, args := db.In([]any{offset, offset + limit}, ids)
+	err := store.Chunked(store.ValidIDs(nodeIDs), 512, func(ids []string) error {
+		places, args := db.InList([]any{offset, offset + limit}, ids)
 		_, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
 			var node, product string
 			err = rows.Scan(&node, &product)

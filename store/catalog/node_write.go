@@ -59,7 +59,7 @@ func (s *CatalogService) AuthoredNodesByID(ctx context.Context, ids []string) (m
 // such hierarchy.
 func (s *CatalogService) AuthoredNodes(ctx context.Context, hierarchyID string, page store.Page) (*store.Slice[*AuthoredNode], error) {
 	of := NodeList
-	of.Within = []db.Within{{Clause: "hierarchy_id = ?", Values: []any{hierarchyID}}}
+	of.Conditions = []db.Condition{{Clause: "hierarchy_id = ?", Values: []any{hierarchyID}}}
 	return db.List(ctx, s.db, of, store.ListQuery{Page: page})
 }
 
@@ -184,7 +184,7 @@ func (n *NodeSource) hang(hierarchyID, parentID string) {
 
 // hierarchyOf is the hierarchy of a parent: itself, or its own.
 func hierarchyOf(ctx context.Context, w *authoring.Writer, parentID string) (string, error) {
-	none := store.Unprocessablef([]string{"parent_id"}, "names no node and no hierarchy: %q", store.Short(parentID))
+	none := store.Unprocessablef([]string{"parent_id"}, "names no node and no hierarchy: %q", store.Abbreviate(parentID))
 	if !store.IsID(parentID) {
 		return "", none
 	}

@@ -46,7 +46,7 @@ func writePrices(ctx context.Context, w *authoring.Writer, sources []authoring.S
 		skus[ids[i]] = []string{resource.(*PriceSource).Attributes.SKU}
 	}
 	if err := store.Chunked(ids, 512, func(ids []string) error {
-		list, args := db.In(nil, ids)
+		list, args := db.InList(nil, ids)
 		_, err := db.Collect(ctx, w.Session, func(rows *sql.Rows) (none struct{}, err error) {
 			var id, sku string
 			err = rows.Scan(&id, &sku)

@@ -168,7 +168,7 @@ func edge(text string) int64 {
 	if text == "" {
 		return 0
 	}
-	return store.Micros(store.CheckedTime(text))
+	return store.Micros(store.StoredTime(text))
 }
 
 func (s *scheduleSource) check(f *authoring.Faults, member string) {

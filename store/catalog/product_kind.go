@@ -38,7 +38,7 @@ func writeProducts(ctx context.Context, w *authoring.Writer, sources []authoring
 		}
 	}
 	if err := store.Chunked(ids, 512, func(ids []string) error {
-		list, args := db.In(nil, ids)
+		list, args := db.InList(nil, ids)
 		_, err := w.Exec(ctx, `DELETE FROM product_component WHERE product_id IN (`+list+`)`, args...)
 		return err
 	}); err != nil {

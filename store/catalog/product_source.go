@@ -251,8 +251,8 @@ func (a *ProductAttributes) ComponentKeys() []string {
 	})
 }
 
-func (p *ProductSource) createdAt() time.Time { return store.CheckedTime(p.Attributes.CreatedAt) }
-func (p *ProductSource) updatedAt() time.Time { return store.CheckedTime(p.Attributes.UpdatedAt) }
+func (p *ProductSource) createdAt() time.Time { return store.StoredTime(p.Attributes.CreatedAt) }
+func (p *ProductSource) updatedAt() time.Time { return store.StoredTime(p.Attributes.UpdatedAt) }
 
 func RefIDs(l authoring.LinksSource) []string {
 	ids := make([]string, len(l.Data))

@@ -52,10 +52,10 @@ func NewCatalogRule(source *RuleSource, createdAt time.Time, sequence int64) *Ca
 	for _, s := range a.Schedules {
 		schedule := Schedule{}
 		if s.ValidFrom != "" {
-			schedule.From = store.CheckedTime(s.ValidFrom)
+			schedule.From = store.StoredTime(s.ValidFrom)
 		}
 		if s.ValidTo != "" {
-			schedule.To = store.CheckedTime(s.ValidTo)
+			schedule.To = store.StoredTime(s.ValidTo)
 		}
 		r.Schedules = append(r.Schedules, schedule)
 	}

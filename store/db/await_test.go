@@ -27,12 +27,12 @@ func TestAServerAwaitsTheWritesOfOthers(t *testing.T) {
 		}
 		writer, reader := open(), open()
 		write := func(length int) (left store.ConsistencyToken) {
-			ctx := store.WithWrites(t.Context(), func(told store.ConsistencyToken) { left = told })
+			ctx := store.WithWriteCallback(t.Context(), func(told store.ConsistencyToken) { left = told })
 			require.NoError(t, writer.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
 				if _, err := t.Exec(ctx, `UPDATE settings SET page_length = $1`, length); err != nil {
 					return err
 				}
-				return writer.Changed(ctx, t, db.TopicSettings)
+				return writer.BumpTopic(ctx, t, db.TopicSettings)
 			}))
 			return left
 		}

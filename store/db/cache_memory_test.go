@@ -47,7 +47,7 @@ func TestCacheChargesMemory(t *testing.T) { // not in parallel: others allocate 
 			for i := range 5_000 {
 				key, kept := db.CacheKey{Kind: 'k'}, db.Sized(nil)
 				key.Name, kept = value(i)
-				cache.Keep(key, kept)
+				cache.Set(key, kept)
 			}
 			heap, charge := measured()
 			heap, charge = heap-heapBefore, charge-chargeBefore

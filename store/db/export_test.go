@@ -3,7 +3,7 @@ package db
 import "time"
 
 // TellWaitsAfter has waits for a migration be told of sooner.
-func TellWaitsAfter(wait time.Duration) { waitTold = wait }
+func TellWaitsAfter(wait time.Duration) { firstWaitLog = wait }
 
 // NewCache is a database's cache.
 func NewCache(config Config) *Cache { return newCache(config) }

@@ -65,7 +65,7 @@ func TestAWaitForAMigrationIsTold(t *testing.T) {
 		log, done := open(t.Context())
 		_, given := open(impatient)
 		storetest.Eventually(t, true, func() bool {
-			return strings.Contains(log.String(), "waits for another process to migrate the database")
+			return strings.Contains(log.String(), "waiting for another process to migrate the database")
 		})
 		require.Contains(t, log.String(), holder)
 		stop()

@@ -40,9 +40,9 @@ func TestTimeouts(t *testing.T) {
 }
 
 // hasty is a store that waits for nothing that takes its time.
-func hasty(change func(*store.Patience)) func(*shop.Config) {
+func hasty(change func(*store.Timeouts)) func(*shop.Config) {
 	return func(config *shop.Config) {
-		config.Patience = store.Patience{Lock: 50 * time.Millisecond}
+		config.Patience = store.Timeouts{Lock: 50 * time.Millisecond}
 		if change != nil {
 			change(&config.Patience)
 		}
@@ -84,8 +84,8 @@ func writeStandsStill(backend storetest.Backend) func(*testing.T) {
 		storetest.PostgresOnly(t, backend)
 		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
 		network, address := storetest.NewProxy(t, backend)
-		still := backend.Open(t, hasty(func(p *store.Patience) { p.Idle = 100 * time.Millisecond }), func(config *shop.Config) { config.URL = address })
-		other := backend.Open(t, hasty(func(p *store.Patience) { p.Lock = time.Minute }))
+		still := backend.Open(t, hasty(func(p *store.Timeouts) { p.Idle = 100 * time.Millisecond }), func(config *shop.Config) { config.URL = address })
+		other := backend.Open(t, hasty(func(p *store.Timeouts) { p.Lock = time.Minute }))
 		reached, goOn := network.PauseAt("commit")
 		done := make(chan error)
 		go func() { done <- storetest.Increment(t.Context(), still, "a") }()
@@ -113,7 +113,7 @@ func stoodStill(backend storetest.Backend) func(*testing.T) {
 		s := storetest.OpenWithStock(t, backend, 0, append(free, "a")...)
 		var log storetest.LogBuffer
 		hurried := func(config *shop.Config) {
-			config.Patience = store.Patience{Connection: 2 * time.Second, Read: time.Minute, Write: time.Hour, Lock: time.Hour, Idle: time.Hour}
+			config.Patience = store.Timeouts{Connection: 2 * time.Second, Read: time.Minute, Write: time.Hour, Lock: time.Hour, Idle: time.Hour}
 			config.Log = slog.New(slog.NewTextHandler(&log, nil))
 		}
 		servers := []*shop.Store{backend.Open(t, hurried), backend.Open(t, hurried)}
@@ -137,7 +137,7 @@ func stoodStill(backend storetest.Backend) func(*testing.T) {
 		var told atomic.Int64
 		for range 40 {
 			for n, server := range servers {
-				ctx := store.WithLockWaiter(t.Context(), store.LockWaiterFunc(func() { told.Add(1) }))
+				ctx := store.WithLockWaitListener(t.Context(), store.LockWaitFunc(func() { told.Add(1) }))
 				if n == 0 { // not in a group with others
 					ctx = store.WithIdempotencyKey(ctx, &store.IdempotencyKey{Key: store.NewID(), Operation: "sell", Input: "a"})
 				}
@@ -224,7 +224,7 @@ func oneConnection(backend storetest.Backend) func(*testing.T) {
 func querySlow(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.PostgresOnly(t, backend)
-		s := backend.Open(t, hasty(func(p *store.Patience) { p.Read = 100 * time.Millisecond }))
+		s := backend.Open(t, hasty(func(p *store.Timeouts) { p.Read = 100 * time.Millisecond }))
 		lock, err := backend.SQL(t).Begin()
 		require.NoError(t, err)
 		_, err = lock.Exec(`LOCK TABLE promotion`)
@@ -242,7 +242,7 @@ func networkSwallows(backend storetest.Backend) func(*testing.T) {
 		storetest.PostgresOnly(t, backend)
 		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
 		network, address := storetest.NewProxy(t, backend)
-		s := backend.Open(t, hasty(func(p *store.Patience) {
+		s := backend.Open(t, hasty(func(p *store.Timeouts) {
 			p.Connection, p.Read, p.Write = time.Second, 200*time.Millisecond, 400*time.Millisecond
 		}), func(config *shop.Config) { config.URL = address })
 		require.NoError(t, storetest.Increment(t.Context(), s, "a"))
@@ -309,7 +309,7 @@ func databaseReadOnly(backend storetest.Backend) func(*testing.T) {
 		storetest.SetReadOnly(t, name, "on")
 		storetest.Eventually(t, true, func() bool { _, err := s.Stocks(t.Context(), store.ListQuery{}); return err == nil })
 		storetest.Eventually(t, true, func() bool { _ = storetest.Increment(t.Context(), s, "a"); return s.ReadOnly() })
-		storetest.RequireError(t, storetest.Increment(t.Context(), s, "a"), store.Unavailable, "", "takes no writes at present", "can be read")
+		storetest.RequireError(t, storetest.Increment(t.Context(), s, "a"), store.Unavailable, "", "read-only at the moment", "reads work")
 		require.Equal(t, 3, storetest.Available(t, s, "a"))
 		next := backend.Open(t, func(config *shop.Config) { config.Patience.Connection = time.Second })
 		require.True(t, next.ReadOnly(), "one that starts then knows it")
@@ -330,13 +330,13 @@ func troubleLogged(backend storetest.Backend) func(*testing.T) {
 		storetest.PostgresOnly(t, backend)
 		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
 		var log storetest.LogBuffer
-		s := backend.Open(t, hasty(func(p *store.Patience) { p.Lock = 5 * time.Millisecond }), func(config *shop.Config) { config.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		s := backend.Open(t, hasty(func(p *store.Timeouts) { p.Lock = 5 * time.Millisecond }), func(config *shop.Config) { config.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 		release := hold(t, backend, "a")
 		for range 5 {
 			require.Error(t, storetest.Increment(t.Context(), s, "a"))
 		}
 		release()
-		require.Equal(t, 1, strings.Count(log.String(), "another transaction holds the rows"), log.String())
+		require.Equal(t, 1, strings.Count(log.String(), "another transaction has locked the rows"), log.String())
 		require.Contains(t, log.String(), "lock timeout", "the cause")
 		require.Regexp(t, `the oldest open transaction is of process \d+.*, idle in transaction for \d+ s`, log.String())
 	}

@@ -26,7 +26,7 @@ func TestAWriteWhoseConnectionIsLostIsMadeAgain(t *testing.T) {
 		if backend.Name != "postgres" {
 			t.Skip("a file has no connections to lose")
 		}
-		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Log: slog.New(slog.DiscardHandler), Patience: store.Patience{Connection: time.Minute}})
+		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Log: slog.New(slog.DiscardHandler), Timeouts: store.Timeouts{Connection: time.Minute}})
 		require.NoError(t, err)
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{Changed: func(db.Topic) {}}))
 		t.Cleanup(func() { _ = d.Close() })

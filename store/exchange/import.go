@@ -67,7 +67,7 @@ func (r *ImportReport) pass(d decoded) {
 		if len(r.Passed) < MaxPassed {
 			r.Passed = append(r.Passed, ImportFault{d.line, d.kind, passed})
 		}
-		name := store.Short(d.kind)
+		name := store.Abbreviate(d.kind)
 		if d.source != nil {
 			path := slices.Clone(passed.Path)
 			for i, part := range path {

@@ -42,7 +42,7 @@ type decoded struct {
 // decode reads one resource. Its faults name every member that is wrong; the
 // source is there even so, as far as it could be read.
 func (d *decoder) decode(line []byte) decoded {
-	if err := store.CheckLine(line); err != nil {
+	if err := store.CheckImportLine(line); err != nil {
 		return decoded{faults: store.AsErrors(err)}
 	}
 	if result := d.plain(line); result.source != nil {
@@ -61,16 +61,16 @@ func (d *decoder) decode(line []byte) decoded {
 	if !known {
 		if !d.lenient || head.Type == "" {
 			types := strings.Join(slices.Sorted(maps.Keys(d.types)), ", ")
-			result.faults = store.Errors{store.Invalidf([]string{"type"}, "must be one of %s, not %q", types, store.Short(head.Type))}
+			result.faults = store.Errors{store.Invalidf([]string{"type"}, "must be one of %s, not %q", types, store.Abbreviate(head.Type))}
 		} else {
-			result.passed = store.Errors{store.Invalidf([]string{"type"}, "is not a known one: %q", store.Short(head.Type))}
+			result.passed = store.Errors{store.Invalidf([]string{"type"}, "is not a known one: %q", store.Abbreviate(head.Type))}
 		}
 		return result
 	}
 	result.source = create()
 	err := readStrictly(line, result.source)
 	if err != nil { // 2.0 is a whole number too
-		if plain := store.PlainNumbers(line, reflect.TypeOf(result.source)); plain != nil {
+		if plain := store.NormalizeIntegers(line, reflect.TypeOf(result.source)); plain != nil {
 			line = plain
 			err = readStrictly(line, result.source)
 		}

@@ -127,7 +127,7 @@ func faultCases() []faultCase {
 		{"a name of 1200 bytes", storetest.ChangedShopLine("product", "frame", `"name":"Frame"`, `"name":"`+long+`"`), "product", "attributes.name", []string{"at most 1024 bytes, not 1200"}},
 		{"a NUL", storetest.ChangedShopLine("product", "frame", `Frame`, "Fra\x00me"), "", "", []string{"is not JSON", `'\x00'`}},
 		{"an escaped NUL", storetest.ChangedShopLine("product", "frame", `Frame`, `Fra\u0000me`), "", "attributes.name", []string{"the character U+0000"}},
-		{"a stray byte", storetest.ChangedShopLine("product", "frame", `Frame`, "Fra\xffme"), "", "attributes.name", []string{"is not UTF-8"}},
+		{"a stray byte", storetest.ChangedShopLine("product", "frame", `Frame`, "Fra\xffme"), "", "attributes.name", []string{"is not valid UTF-8"}},
 		{"half a surrogate pair", storetest.ChangedShopLine("product", "frame", `Frame`, `Fra\ud800me`), "", "attributes.name", []string{"half a surrogate pair"}},
 		{"half a line", storetest.ShopLine("product", "frame")[:80], "", "", []string{"is not JSON", "byte"}},
 		{"no JSON", `type,id,name`, "", "", []string{"is not JSON"}},

@@ -69,7 +69,7 @@ func (l *sameLines) mark(lines *bitset, d decoded, same bool) {
 func (l *sameLines) noteBodies(ctx context.Context, w *authoring.Writer, table authoring.Table, list []decoded) error {
 	return store.Chunked(list, 512, func(list []decoded) error {
 		bodies := make(map[string][]byte, len(list))
-		places, args := db.In(nil, keysOf(list))
+		places, args := db.InList(nil, keysOf(list))
 		if _, err := db.Collect(ctx, w.Session, func(rows *sql.Rows) (none struct{}, err error) {
 			var id string
 			var body []byte

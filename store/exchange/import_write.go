@@ -66,7 +66,7 @@ func (s *ExchangeService) importAtOnce(ctx context.Context, actor store.Actor, b
 func (s *ExchangeService) importOne(ctx context.Context, actor store.Actor, write func(context.Context, *authoring.Writer) error) (left []func(context.Context, *authoring.Writer) error, err error) {
 	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		w := &authoring.Writer{Tx: t, DB: s.db}
-		if err := t.ExpectMany(ctx); err != nil {
+		if err := t.PrepareBulk(ctx); err != nil {
 			return err
 		}
 		if err := write(ctx, w); err != nil {

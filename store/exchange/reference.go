@@ -68,7 +68,7 @@ func (r *references) missing(ctx context.Context, s *ExchangeService) (list []Im
 		}
 		slices.Sort(ids)
 		err := store.Chunked(ids, 512, func(ids []string) error {
-			places, args := db.In(nil, ids)
+			places, args := db.InList(nil, ids)
 			found, err := db.Collect(ctx, s.db.Reader, db.Scalar[string], `SELECT id FROM `+kind.Name+` WHERE id IN (`+places+`)`, args...)
 			for _, id := range ids {
 				if !slices.Contains(found, id) {

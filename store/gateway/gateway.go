@@ -149,7 +149,7 @@ func (s *GatewayService) scanGateway(rows *sql.Rows) (*Gateway, error) {
 	if g.Name == "" {
 		g.Name = g.Slug.defaultName()
 	}
-	g.ChangedAt = store.SinceMicros(changed)
+	g.ChangedAt = store.OptionalMicros(changed)
 	if len(sealed) == 0 || s.sealer == nil {
 		g.PasswordSet = len(sealed) > 0
 		return g, nil
@@ -188,7 +188,7 @@ func (s *GatewayService) UpdateGateway(ctx context.Context, actor store.Actor, s
 	if faults := change.check(GatewaySlug(slug)); len(faults) > 0 {
 		return nil, faults
 	}
-	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*Gateway, error) {
+	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*Gateway, error) {
 		key, err := db.CurrentKey(ctx, t, s.sealer)
 		if err != nil {
 			return nil, err
@@ -264,7 +264,7 @@ func (c *GatewayChange) check(slug GatewaySlug) (faults store.Errors) {
 	if c.Name != nil && len(*c.Name) > authoring.MaxName {
 		faults = append(faults, store.Unprocessablef([]string{"name"}, "must be at most %d bytes, not %d", authoring.MaxName, len(*c.Name)))
 	}
-	if c.Name != nil && !store.CleanText(*c.Name) {
+	if c.Name != nil && !store.IsStorableText(*c.Name) {
 		faults = append(faults, store.Invalidf([]string{"name"}, "must be UTF-8 text without NUL"))
 	}
 	return faults
@@ -281,11 +281,11 @@ func (c *GatewayChange) credentials() []credential {
 	list := []credential{{name: "merchant_id"}, {name: "username"}, {name: "password"}}
 	for i, text := range []*string{c.MerchantID, c.Username} {
 		if text != nil {
-			list[i].given, list[i].clean, list[i].length = true, store.CleanText(*text), len(*text)
+			list[i].given, list[i].clean, list[i].length = true, store.IsStorableText(*text), len(*text)
 		}
 	}
 	if c.Password != nil {
-		list[2].given, list[2].clean, list[2].length = true, store.CleanText(c.Password.Reveal()), len(c.Password.Reveal())
+		list[2].given, list[2].clean, list[2].length = true, store.IsStorableText(c.Password.Reveal()), len(c.Password.Reveal())
 	}
 	return list
 }

@@ -38,10 +38,10 @@ const (
 
 // NewSearch reads what somebody typed, whatever it is: a text without a
 // letter or a digit keeps everything. INVALID for a text that is too long, has
-// too many words, or is not UTF-8 without NUL.
+// too many words, or is not valid UTF-8 without NUL.
 func NewSearch(text string) (Search, error) {
 	path := []string{"filter", "search"}
-	if !store.CleanText(text) {
+	if !store.IsStorableText(text) {
 		return Search{}, store.Invalidf(path, "must be UTF-8 text without NUL")
 	}
 	if n := utf8.RuneCountInString(text); n > MaxSearchLength {

@@ -67,7 +67,7 @@ func scanJob(rows *sql.Rows) (*Job, error) {
 	var created, started, finished int64
 	err := rows.Scan(&j.ID, &j.Kind, &j.State, &input, &result, &j.Error, &j.Done, &j.Total, &j.Actor, &created, &started, &finished)
 	j.Input, j.Result = json.RawMessage(input), json.RawMessage(result)
-	j.CreatedAt, j.StartedAt, j.FinishedAt = store.FromMicros(created), store.SinceMicros(started), store.SinceMicros(finished)
+	j.CreatedAt, j.StartedAt, j.FinishedAt = store.FromMicros(created), store.OptionalMicros(started), store.OptionalMicros(finished)
 	return j, err
 }
 
@@ -76,7 +76,7 @@ func scanJob(rows *sql.Rows) (*Job, error) {
 func (s *JobService) Job(ctx context.Context, id string) (*Job, error) {
 	job, found, err := db.One(ctx, s.db.Reader, scanJob, `SELECT `+jobColumns+` FROM job WHERE id = $1`, id)
 	if err == nil && !found {
-		return nil, store.NotFoundf(nil, "There is no job %q.", store.Short(id))
+		return nil, store.NotFoundf(nil, "There is no job %q.", store.Abbreviate(id))
 	}
 	return job, err
 }
@@ -94,7 +94,7 @@ func (s *JobService) Jobs(ctx context.Context, first int, kinds ...JobKind) ([]*
 	for i, kind := range kinds {
 		names[i] = string(kind)
 	}
-	list, args := db.In([]any{first}, names)
+	list, args := db.InList([]any{first}, names)
 	return db.Collect(ctx, s.db.Reader, scanJob, `
 		SELECT `+jobColumns+` FROM job WHERE kind IN (`+list+`) ORDER BY created_at DESC, id DESC LIMIT $1`, args...)
 }
@@ -103,7 +103,7 @@ func (s *JobService) Jobs(ctx context.Context, first int, kinds ...JobKind) ([]*
 // makes is never served, codes it has made stay. A finished one stays as it is.
 // NOT_FOUND for an unknown one.
 func (s *JobService) CancelJob(ctx context.Context, actor store.Actor, id string) (*Job, error) {
-	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*Job, error) {
+	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*Job, error) {
 		if _, err := t.Exec(ctx, `
 			UPDATE job SET canceled = TRUE,
 			       state = CASE WHEN state = $2 THEN $3 ELSE state END,
@@ -113,7 +113,7 @@ func (s *JobService) CancelJob(ctx context.Context, actor store.Actor, id string
 		}
 		job, found, err := db.One(ctx, t.Session, scanJob, `SELECT `+jobColumns+` FROM job WHERE id = $1`, id)
 		if err == nil && !found {
-			err = store.NotFoundf([]string{"id"}, "is no job: %q", store.Short(id))
+			err = store.NotFoundf([]string{"id"}, "is no job: %q", store.Abbreviate(id))
 		}
 		return job, err
 	})
@@ -124,7 +124,7 @@ func (s *JobService) CancelJob(ctx context.Context, actor store.Actor, id string
 // be asked for at all. RATE_LIMITED when too much waits already, by the bounds
 // of Room.
 func Enqueue(ctx context.Context, s *JobService, actor store.Actor, kind JobKind, input any, total int, ready func(context.Context, *db.Tx) error) (*Job, error) {
-	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*Job, error) {
+	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*Job, error) {
 		if err := ready(ctx, t); err != nil {
 			return nil, err
 		}
@@ -164,7 +164,7 @@ type JobService struct {
 	room     Room
 	turn     time.Duration         // how long a job has its worker while others wait
 	house    func(context.Context) // keeps house beside the jobs, until its context ends
-	jobWatch *db.Watch[*Job]
+	jobWatch *db.Notifier[*Job]
 }
 
 // NewJobService does jobs by works, as far as there is room, and keeps house

@@ -9,7 +9,7 @@ import (
 
 // SweepJobs forgets the jobs that ended so long ago.
 func SweepJobs(s *JobService, kept time.Duration) db.Sweep {
-	return s.db.Kept("jobs", time.Hour, kept,
+	return s.db.RetentionSweep("jobs", time.Hour, kept,
 		func(ctx context.Context, before int64) error {
 			return s.db.InBatches(ctx, "", func(ctx context.Context, t *db.Tx, rows int) (int64, error) {
 				return t.Exec(ctx, `

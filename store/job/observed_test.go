@@ -58,7 +58,7 @@ func TestWhatAJobOrASweepLogsIsPartOfIt(t *testing.T) {
 		d := opened(t, backend)
 		d.Log = slog.New(log)
 		fails := func(context.Context) error { return errors.New("it fails") }
-		h := job.NewHouse(d, []db.Sweep{{Name: "it", Every: time.Hour, Do: fails}})
+		h := job.NewHouse(d, []db.Sweep{{Name: "it", Every: time.Hour, Run: fails}})
 		s := job.NewJobService(d, map[job.JobKind]job.JobWork{
 			job.JobPublish: func(ctx context.Context, _ *job.Job, _ func(done, total int)) (any, error) { return nil, fails(ctx) },
 		}, job.Room{}, h.Keep)

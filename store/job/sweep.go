@@ -97,7 +97,7 @@ func (h *House) sweepDue(ctx context.Context) error {
 // SweepAll sweeps everything, whether or not it is due or others are at it.
 func (h *House) SweepAll(ctx context.Context) error {
 	for _, sweep := range h.sweeps {
-		if err := sweep.Do(db.CountSwept(ctx, h.swept[sweep.Name])); err != nil {
+		if err := sweep.Run(db.WithSweepCounter(ctx, h.swept[sweep.Name])); err != nil {
 			return err
 		}
 	}
@@ -182,9 +182,11 @@ func (h *House) holding(ctx context.Context, sweep *db.Sweep, worker string) (wi
 	lost, err := underLease(ctx,
 		func(ctx context.Context) error { return h.renew(ctx, sweep.Name, worker) },
 		func(ctx context.Context) error {
-			working, tell := store.Begin(ctx, store.StepSweep+sweep.Name)
+			working, tell := store.StartStep(ctx, store.StepSweep+sweep.Name)
 			within = working
-			err := db.Guard(func() error { return sweep.Do(db.CountSwept(db.Aside(h.db.Courteous(working)), all)) })
+			err := db.RecoverPanic(func() error {
+				return sweep.Run(db.WithSweepCounter(db.WithBackgroundPool(h.db.WithThrottle(working)), all))
+			})
 			tell(err)
 			return err
 		})
@@ -234,10 +236,10 @@ func (h *House) Gauges(ctx context.Context) ([]SweepGauge, error) {
 	for i, sweep := range h.sweeps {
 		is := known[sweep.Name]
 		list[i] = SweepGauge{Name: sweep.Name, Swept: h.swept[sweep.Name].Load(), Ended: is.ended > 0, Idle: is.idle}
-		if sweep.Due == nil {
+		if sweep.CountDue == nil {
 			continue
 		}
-		if list[i].Due, err = sweep.Due(ctx, dueCounted); err != nil {
+		if list[i].Due, err = sweep.CountDue(ctx, dueCounted); err != nil {
 			return nil, err
 		}
 	}

@@ -52,7 +52,7 @@ func kept(t *testing.T, h *job.House) (leave func()) {
 func sweepShared(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var at, most, times atomic.Int64
-		sweep := db.Sweep{Name: "it", Every: time.Hour, Do: func(context.Context) error {
+		sweep := db.Sweep{Name: "it", Every: time.Hour, Run: func(context.Context) error {
 			most.Store(max(most.Load(), at.Add(1)))
 			defer at.Add(-1)
 			times.Add(1)
@@ -84,13 +84,13 @@ func sweepShared(backend storetest.Backend) func(*testing.T) {
 func sweepTakenOver(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		lost := make(chan error, 1)
-		gone := job.NewHouse(opened(t, backend), []db.Sweep{{Name: "it", Every: time.Hour, Do: func(ctx context.Context) error {
+		gone := job.NewHouse(opened(t, backend), []db.Sweep{{Name: "it", Every: time.Hour, Run: func(ctx context.Context) error {
 			<-ctx.Done()
 			lost <- ctx.Err()
 			return ctx.Err()
 		}}})
 		swept := make(chan struct{}, 1)
-		next := job.NewHouse(opened(t, backend), []db.Sweep{{Name: "it", Every: time.Hour, Do: func(context.Context) error {
+		next := job.NewHouse(opened(t, backend), []db.Sweep{{Name: "it", Every: time.Hour, Run: func(context.Context) error {
 			swept <- struct{}{}
 			return nil
 		}}})
@@ -118,7 +118,7 @@ func sweepHandedOn(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		d := opened(t, backend)
 		begun := make(chan struct{}, 1)
-		h := job.NewHouse(d, []db.Sweep{{Name: "it", Every: time.Hour, Do: func(ctx context.Context) error {
+		h := job.NewHouse(d, []db.Sweep{{Name: "it", Every: time.Hour, Run: func(ctx context.Context) error {
 			return d.InBatches(ctx, "", func(_ context.Context, _ *db.Tx, rows int) (int64, error) { // without an end
 				select {
 				case begun <- struct{}{}:
@@ -135,7 +135,7 @@ func sweepHandedOn(backend storetest.Backend) func(*testing.T) {
 		require.False(t, gauges[0].Ended)
 		require.Positive(t, gauges[0].Swept)
 		swept := make(chan struct{}, 1)
-		kept(t, job.NewHouse(opened(t, backend), []db.Sweep{{Name: "it", Every: time.Hour, Do: func(context.Context) error {
+		kept(t, job.NewHouse(opened(t, backend), []db.Sweep{{Name: "it", Every: time.Hour, Run: func(context.Context) error {
 			swept <- struct{}{}
 			return nil
 		}}}))
@@ -146,7 +146,7 @@ func sweepHandedOn(backend storetest.Backend) func(*testing.T) {
 func sweepSoon(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var times atomic.Int64
-		h := job.NewHouse(opened(t, backend), []db.Sweep{{Name: "it", Every: time.Hour, Do: func(context.Context) error {
+		h := job.NewHouse(opened(t, backend), []db.Sweep{{Name: "it", Every: time.Hour, Run: func(context.Context) error {
 			times.Add(1)
 			return nil
 		}}})
@@ -170,7 +170,7 @@ func sweepAside(backend storetest.Backend) func(*testing.T) {
 				return err
 			}
 		}
-		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Readers: 1, Patience: store.Patience{Connection: time.Second, Read: time.Minute, Lock: 20 * time.Second}})
+		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Readers: 1, Timeouts: store.Timeouts{Connection: time.Second, Read: time.Minute, Lock: 20 * time.Second}})
 		require.NoError(t, err)
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
 		t.Cleanup(func() { _ = d.Close() })
@@ -187,7 +187,7 @@ func sweepAside(backend storetest.Backend) func(*testing.T) {
 			_, err = holder.Exec(`LOCK TABLE gateway IN ACCESS EXCLUSIVE MODE`)
 			require.NoError(t, err)
 			ended := make(chan error, 1)
-			kept(t, job.NewHouse(d, []db.Sweep{{Name: name, Every: time.Hour, Do: func(ctx context.Context) error {
+			kept(t, job.NewHouse(d, []db.Sweep{{Name: name, Every: time.Hour, Run: func(ctx context.Context) error {
 				err := wait(ctx)
 				ended <- err
 				return err

@@ -28,7 +28,7 @@ const (
 // under way then waits for the next worker. Beside them it keeps house. Any
 // number of servers may work on one database.
 func (s *JobService) Work(ctx context.Context) {
-	ctx, stop := s.db.WorkHere(ctx)
+	ctx, stop := s.db.WithFileGuard(ctx)
 	defer stop()
 	var house sync.WaitGroup
 	house.Go(func() { s.house(ctx) })
@@ -128,14 +128,14 @@ func (s *JobService) workOn(ctx context.Context, job *Job) {
 	why, err := underLease(ctx,
 		func(ctx context.Context) error { return s.beat(ctx, job, int(done.Load()), int(total.Load())) },
 		func(ctx context.Context) (err error) {
-			working, tell := store.Begin(ctx, store.StepJob+string(job.Kind))
+			working, tell := store.StartStep(ctx, store.StepJob+string(job.Kind))
 			within = working
-			err = db.Guard(func() (err error) {
+			err = db.RecoverPanic(func() (err error) {
 				work := s.works[job.Kind]
 				if work == nil {
 					return fmt.Errorf("this version knows no job of the kind %q", job.Kind)
 				}
-				result, err = work(s.db.Courteous(working), job, func(d, t int) { done.Store(int64(d)); total.Store(int64(t)) })
+				result, err = work(s.db.WithThrottle(working), job, func(d, t int) { done.Store(int64(d)); total.Store(int64(t)) })
 				return err
 			})
 			tell(err)

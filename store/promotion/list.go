@@ -25,19 +25,19 @@ type PromotionFilter struct {
 	Search    string // words, each of which is in the name; case and accents do not count
 }
 
-func (f PromotionFilter) within(now int64) (list []db.Within, err error) {
+func (f PromotionFilter) within(now int64) (list []db.Condition, err error) {
 	add := func(member, column string, values []any) {
 		if len(values) > store.MaxFilterValues && err == nil {
 			err = store.Unprocessablef([]string{"filter", member}, "has %d values; at most %d are taken", len(values), store.MaxFilterValues)
 		}
 		for _, value := range values {
-			if text, ok := value.(string); ok && !store.CleanText(text) && err == nil {
-				err = store.Invalidf([]string{"filter"}, "compares %s with text that is not UTF-8 without NUL", member)
+			if text, ok := value.(string); ok && !store.IsStorableText(text) && err == nil {
+				err = store.Invalidf([]string{"filter"}, "compares %s with text that contains NUL or invalid UTF-8", member)
 			}
 		}
 		if len(values) > 0 {
-			places, all := db.In(nil, values)
-			list = append(list, db.Within{Clause: column + " IN (?" + strings.Repeat(",?", strings.Count(places, ",")) + ")", Values: all})
+			places, all := db.InList(nil, values)
+			list = append(list, db.Condition{Clause: column + " IN (?" + strings.Repeat(",?", strings.Count(places, ",")) + ")", Values: all})
 		}
 	}
 	add("id", "id", anyOf(f.IDs))
@@ -45,17 +45,17 @@ func (f PromotionFilter) within(now int64) (list []db.Within, err error) {
 	if f.NameLike != nil && err == nil {
 		var named db.Pattern
 		named, err = db.NewPattern("name", index.Fold(*f.NameLike))
-		list = append(list, named.Within("name_folded")...)
+		list = append(list, named.Conditions("name_folded")...)
 	}
 	add("promotion_type", "promotion_type", anyOf(f.Types))
 	if len(f.States) > 0 {
 		list = append(list, statesWithin(f.States, now))
 	}
 	if f.Enabled != nil {
-		list = append(list, db.Within{Clause: "enabled = ?", Values: []any{*f.Enabled}})
+		list = append(list, db.Condition{Clause: "enabled = ?", Values: []any{*f.Enabled}})
 	}
 	if f.Automatic != nil {
-		list = append(list, db.Within{Clause: "automatic = ?", Values: []any{*f.Automatic}})
+		list = append(list, db.Condition{Clause: "automatic = ?", Values: []any{*f.Automatic}})
 	}
 	search, searchErr := index.NewSearch(f.Search)
 	if err == nil {
@@ -63,15 +63,15 @@ func (f PromotionFilter) within(now int64) (list []db.Within, err error) {
 	}
 	if !search.Empty() {
 		for word := range strings.FieldsSeq(index.Fold(f.Search)) { // a part of a word will do
-			list = append(list, db.Within{Clause: "REPLACE(name_folded, CAST(? AS TEXT), '') <> name_folded", Values: []any{word}})
+			list = append(list, db.Condition{Clause: "REPLACE(name_folded, CAST(? AS TEXT), '') <> name_folded", Values: []any{word}})
 		}
 	}
 	return list, err
 }
 
 // statesWithin are the states as Promotion.StateAt tells them.
-func statesWithin(states []rule.PromotionState, now int64) (w db.Within) {
-	w.Name = fmt.Sprint("state", states)
+func statesWithin(states []rule.PromotionState, now int64) (w db.Condition) {
+	w.CursorName = fmt.Sprint("state", states)
 	var clauses []string
 	for _, state := range states {
 		switch state {
@@ -102,7 +102,7 @@ func anyOf[T ~string](values []T) []any {
 func (s *PromotionService) Promotions(ctx context.Context, filter PromotionFilter, query store.ListQuery) (*store.Slice[*rule.Promotion], error) {
 	l := PromotionList(s.db.Now())
 	var err error
-	if l.Within, err = filter.within(store.Micros(s.db.Now())); err != nil {
+	if l.Conditions, err = filter.within(store.Micros(s.db.Now())); err != nil {
 		return nil, err
 	}
 	return db.List(ctx, s.db, l, query)
@@ -120,7 +120,7 @@ func (s *PromotionService) PromotionsByID(ctx context.Context, ids []string) (ma
 
 func PromotionList(now time.Time) db.Listing[*rule.Promotion] {
 	return db.Listing[*rule.Promotion]{
-		Name: "promotion", Columns: rule.PromotionColumns, Table: "promotion", ID: "id", Named: "name_key", Scan: rule.ScanPromotion(now),
+		Name: "promotion", Columns: rule.PromotionColumns, Table: "promotion", ID: "id", NameColumn: "name_key", Scan: rule.ScanPromotion(now),
 		Key: func(p *rule.Promotion, sort store.Sort) []any {
 			switch sort.By {
 			case store.SortCreatedAt:

@@ -22,7 +22,7 @@ func (s *PromotionService) CreatePromotion(ctx context.Context, actor store.Acto
 	if err := change.check(); err != nil {
 		return nil, err
 	}
-	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*rule.Promotion, error) {
+	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*rule.Promotion, error) {
 		w, number, err := s.beginPromotion(ctx, t)
 		if err != nil {
 			return nil, err
@@ -71,7 +71,7 @@ func (s *PromotionService) UpdatePromotion(ctx context.Context, actor store.Acto
 	if err := change.check(); err != nil {
 		return nil, err
 	}
-	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*PromotionUpdate, error) {
+	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*PromotionUpdate, error) {
 		w, _, err := s.beginPromotion(ctx, t)
 		if err != nil {
 			return nil, err
@@ -120,7 +120,7 @@ type PromotionDeletion struct {
 // its id, and redemptions can be released. dryRun changes nothing and returns
 // what would happen. NOT_FOUND when there is none.
 func (s *PromotionService) DeletePromotion(ctx context.Context, actor store.Actor, id string, dryRun bool) (PromotionDeletion, error) {
-	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (done PromotionDeletion, err error) {
+	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (done PromotionDeletion, err error) {
 		w, _, err := s.beginPromotion(ctx, t)
 		if err != nil {
 			return done, err
@@ -178,7 +178,7 @@ func readPromotion(ctx context.Context, t *db.Tx, id string) (*rule.Promotion, e
 // reenables tells whether a change turns a promotion that has ended into one
 // that has not.
 func reenables(ctx context.Context, t *db.Tx, had *rule.Promotion, source *rule.Source) (bool, error) {
-	if had == nil || !store.CheckedTime(source.End).After(t.Now) {
+	if had == nil || !store.StoredTime(source.End).After(t.Now) {
 		return false, nil
 	}
 	return had.Ended(ctx, t)
@@ -221,7 +221,7 @@ func putPromotion(ctx context.Context, w *authoring.Writer, had *rule.Promotion,
 		return false, nil
 	}
 	if source.CreatedAt != "" {
-		created = store.CheckedTime(source.CreatedAt)
+		created = store.StoredTime(source.CreatedAt)
 	}
 	_, err := w.Exec(ctx, `
 		INSERT INTO promotion (id, number, epoch, name, name_key, name_folded, promotion_type, enabled, automatic,
@@ -233,7 +233,7 @@ func putPromotion(ctx context.Context, w *authoring.Writer, had *rule.Promotion,
 		    start_at = excluded.start_at, end_at = excluded.end_at, created_at = excluded.created_at,
 		    updated_at = excluded.updated_at, body = excluded.body`,
 		source.ID, number, source.Epoch, source.Name, nameKey(source.Name), index.Fold(source.Name), source.PromotionType, source.Enabled, source.Automatic,
-		store.Micros(store.CheckedTime(source.Start)), store.Micros(store.CheckedTime(source.End)), store.Micros(created), authoring.CreatedAt(source.UpdatedAt, w.Tx), string(body))
+		store.Micros(store.StoredTime(source.Start)), store.Micros(store.StoredTime(source.End)), store.Micros(created), authoring.CreatedAt(source.UpdatedAt, w.Tx), string(body))
 	if err != nil {
 		return false, err
 	}

@@ -86,7 +86,7 @@ func (r *released) checkChoices(choices []BundleChoice) (faults store.Errors) {
 		chosen[choice.Component] = len(choice.Options)
 		switch {
 		case at < 0:
-			refuse("must name components of the bundle, which are %s, not %q", componentNames(components), store.Short(choice.Component))
+			refuse("must name components of the bundle, which are %s, not %q", componentNames(components), store.Abbreviate(choice.Component))
 		case twice:
 			refuse("must name the component %q once, with all its options", choice.Component)
 		case len(choice.Options) > maxChoices:
@@ -111,7 +111,7 @@ func (c *ProductComponent) checkOptions(options []BundleOption) (faults store.Er
 	for _, option := range options {
 		switch {
 		case !slices.ContainsFunc(c.Options, func(o catalog.ComponentOption) bool { return o.ID == option.ID }):
-			refuse("must name options of the component %q, not %q", c.Key, store.Short(option.ID))
+			refuse("must name options of the component %q, not %q", c.Key, store.Abbreviate(option.ID))
 		case seen[option.ID]:
 			refuse("must name the option %q of the component %q once, with its quantity", option.ID, c.Key)
 		case option.Quantity < 1 || option.Quantity > maxChosen:

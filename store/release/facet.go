@@ -130,7 +130,7 @@ func (a *Arrangement) count(ctx context.Context, attribute string, layers []*fac
 		return nil, err
 	}
 	counts := countFacet(layers, places)
-	a.Cache.Keep(key, counts)
+	a.Cache.Set(key, counts)
 	return counts, nil
 }
 
@@ -230,7 +230,7 @@ func (v *View) facetHere(ctx context.Context, attribute string) (*facet, error) 
 	if len(chunks) < 1+(v.Release.Ordinals-v.Release.FirstOrdinal+ChunkSize-1)/ChunkSize {
 		return nil, v.notKept(ctx, "facets")
 	}
-	v.Cache.Keep(key, f)
+	v.Cache.Set(key, f)
 	return f, nil
 }
 

@@ -85,7 +85,7 @@ func EndHold(ctx context.Context, d *db.DB, actor store.Actor, hold Hold) error 
 		if err != nil || n == 0 {
 			return err
 		}
-		return d.Changed(ctx, t, db.TopicCatalog)
+		return d.BumpTopic(ctx, t, db.TopicCatalog)
 	})
 }
 

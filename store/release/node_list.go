@@ -24,7 +24,7 @@ func NodeFilterAttributes() []string { return []string{"id", "name", "slug"} }
 
 // NewNodeTerm checks a term as NewTerm does.
 func NewNodeTerm(attribute, operator string, values []string) (store.Term, error) {
-	return store.TermOf(NodeFilterAttributes(), attribute, operator, values)
+	return store.NewTerm(NodeFilterAttributes(), attribute, operator, values)
 }
 
 // NodeQuery asks for a page of nodes.

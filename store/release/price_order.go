@@ -115,7 +115,7 @@ func (v *View) prices(ctx context.Context) (*currencyPrices, error) {
 	if len(parts)+len(c.sales) == 0 {
 		c.base = nil // whoever asks for made-up currencies fills no memory
 	}
-	v.Cache.Keep(key, c)
+	v.Cache.Set(key, c)
 	return c, nil
 }
 
@@ -175,7 +175,7 @@ func (v *View) priceOrder(ctx context.Context, epoch int) (*priceOrder, error) {
 	for rank, ordinal := range order {
 		o.ranks[ordinal] = uint32(rank)
 	}
-	v.Cache.Keep(key, o)
+	v.Cache.Set(key, o)
 	return o, nil
 }
 

@@ -20,7 +20,7 @@ func RuleOf(line string, sequence int64) (*catalog.CatalogRule, error) {
 	if len(f.List) > 0 {
 		return nil, f.List
 	}
-	return catalog.NewCatalogRule(source, store.CheckedTime(source.Attributes.CreatedAt), sequence), nil
+	return catalog.NewCatalogRule(source, store.StoredTime(source.Attributes.CreatedAt), sequence), nil
 }
 
 // BestRule is the rule that wins; empty when none can be chosen.

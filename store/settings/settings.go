@@ -33,7 +33,7 @@ func (s *SettingsService) UpdateSettings(ctx context.Context, actor store.Actor,
 	if err := change.check(); err != nil {
 		return nil, err
 	}
-	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*store.Settings, error) {
+	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*store.Settings, error) {
 		if _, err := t.Exec(ctx, `
 			UPDATE settings
 			SET page_length = COALESCE(CAST($1 AS BIGINT), page_length),
@@ -46,7 +46,7 @@ func (s *SettingsService) UpdateSettings(ctx context.Context, actor store.Actor,
 		if err != nil {
 			return nil, err
 		}
-		return settings, s.db.Changed(ctx, t, db.TopicSettings)
+		return settings, s.db.BumpTopic(ctx, t, db.TopicSettings)
 	})
 }
 

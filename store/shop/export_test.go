@@ -29,7 +29,7 @@ func StockQueries() []Query { return queriesOf(stock.StockList, "p010000", time.
 // AuthoredQueries are the pages of the lists of what is authored.
 func AuthoredQueries() (list []Query) {
 	nodes := catalog.NodeList
-	nodes.Within = []db.Within{{Clause: "hierarchy_id = ?", Values: []any{"h2"}}}
+	nodes.Conditions = []db.Condition{{Clause: "hierarchy_id = ?", Values: []any{"h2"}}}
 	return slices.Concat(pagesBy(catalog.CatalogList, "c005000"), pagesBy(catalog.RuleList, "c005000"), pagesBy(catalog.HierarchyList, "c005000"), pagesBy(nodes, "c005000"))
 }
 
@@ -38,24 +38,24 @@ func PromotionQueries() (list []Query) {
 	promotions := promotion.PromotionList(time.Now())
 	codes := code.CodesOf(7, 1)
 	where, args := codes.Where(nil)
-	list = append(list, Query{"the total of codes", codes.Total, args}, Query{"the total of usages", redeem.UsageList.Total, []any{7}})
+	list = append(list, Query{"the total of codes", codes.TotalSQL, args}, Query{"the total of usages", redeem.UsageList.TotalSQL, []any{7}})
 	for _, descending := range []bool{false, true} {
 		for _, by := range []store.SortBy{store.SortID, store.SortName, store.SortCreatedAt, store.SortUpdatedAt} {
 			sort := store.Sort{By: by, Descending: descending}
-			clause, beyondArgs := db.Beyond(promotions.Order(sort), keyFor(by), !descending, nil)
+			clause, beyondArgs := db.KeysetCondition(promotions.Order(sort), keyFor(by), !descending, nil)
 			list = append(list,
-				Query{"promotions by " + sort.String(), promotions.Text(sort, nil, descending, 0), []any{store.MaxPageLength + 1, 0}},
-				Query{"promotions after a cursor by " + sort.String(), promotions.Text(sort, []string{clause}, descending, len(beyondArgs)), append(beyondArgs, store.MaxPageLength+1, 0)})
+				Query{"promotions by " + sort.String(), promotions.SQL(sort, nil, descending, 0), []any{store.MaxPageLength + 1, 0}},
+				Query{"promotions after a cursor by " + sort.String(), promotions.SQL(sort, []string{clause}, descending, len(beyondArgs)), append(beyondArgs, store.MaxPageLength+1, 0)})
 		}
 		for _, sort := range []store.Sort{{Descending: descending}, {By: store.SortCreatedAt, Descending: descending}} {
 			key := []any{"p010000"}
 			if sort.By != "" {
 				key = []any{int64(10000), "p010000"}
 			}
-			clause, beyondArgs := db.Beyond(codes.Order(sort), key, !descending, slices.Clone(args))
+			clause, beyondArgs := db.KeysetCondition(codes.Order(sort), key, !descending, slices.Clone(args))
 			list = append(list,
-				Query{"codes by " + sort.String(), codes.Text(sort, where, descending, len(args)), append(slices.Clone(args), store.MaxPageLength+1, 0)},
-				Query{"codes after a cursor by " + sort.String(), codes.Text(sort, append(slices.Clone(where), clause), descending, len(beyondArgs)), append(beyondArgs, store.MaxPageLength+1, 0)})
+				Query{"codes by " + sort.String(), codes.SQL(sort, where, descending, len(args)), append(slices.Clone(args), store.MaxPageLength+1, 0)},
+				Query{"codes after a cursor by " + sort.String(), codes.SQL(sort, append(slices.Clone(where), clause), descending, len(beyondArgs)), append(beyondArgs, store.MaxPageLength+1, 0)})
 		}
 	}
 	return list
@@ -75,10 +75,10 @@ func keyFor(by store.SortBy) []any {
 func pagesBy[T any](l db.Listing[T], id string) (list []Query) {
 	where, args := l.Where(nil)
 	for _, descending := range []bool{false, true} {
-		clause, beyondArgs := db.Beyond(l.Order(store.Sort{}), []any{id}, !descending, slices.Clone(args))
+		clause, beyondArgs := db.KeysetCondition(l.Order(store.Sort{}), []any{id}, !descending, slices.Clone(args))
 		list = append(list,
-			Query{fmt.Sprintf("%s, descending %t", l.Name, descending), l.Text(store.Sort{}, where, descending, len(args)), append(slices.Clone(args), store.MaxPageLength+1, 0)},
-			Query{fmt.Sprintf("%s after a cursor, descending %t", l.Name, descending), l.Text(store.Sort{}, append(slices.Clone(where), clause), descending, len(beyondArgs)), append(beyondArgs, store.MaxPageLength+1, 0)})
+			Query{fmt.Sprintf("%s, descending %t", l.Name, descending), l.SQL(store.Sort{}, where, descending, len(args)), append(slices.Clone(args), store.MaxPageLength+1, 0)},
+			Query{fmt.Sprintf("%s after a cursor, descending %t", l.Name, descending), l.SQL(store.Sort{}, append(slices.Clone(where), clause), descending, len(beyondArgs)), append(beyondArgs, store.MaxPageLength+1, 0)})
 	}
 	return list
 }
@@ -93,7 +93,7 @@ func queriesOf[T any](l db.Listing[T], id string, moment time.Time) (list []Quer
 			add := func(kind string, condition []string, args []any, offset int) {
 				list = append(list, Query{
 					Name: fmt.Sprintf("%s by %s, %s", l.Name, sort, kind),
-					Text: l.Text(sort, condition, descending, len(args)),
+					Text: l.SQL(sort, condition, descending, len(args)),
 					Args: append(args, store.MaxPageLength+1, offset),
 				})
 			}
@@ -103,11 +103,11 @@ func queriesOf[T any](l db.Listing[T], id string, moment time.Time) (list []Quer
 			}
 			add("from its beginning", nil, nil, 0)
 			add("at the largest offset", nil, nil, store.MaxOffset)
-			clause, args := db.Beyond(l.Order(sort), key, !descending, nil)
+			clause, args := db.KeysetCondition(l.Order(sort), key, !descending, nil)
 			add("after a cursor", []string{clause}, args, 0)
 			where, args := l.Where([]store.Range{{Attribute: by, Operator: "gt", ID: id, Time: moment}})
 			add("in a range", where, args, 0)
-			clause, args = db.Beyond(l.Order(sort), key, !descending, args)
+			clause, args = db.KeysetCondition(l.Order(sort), key, !descending, args)
 			add("after a cursor in a range", append(where, clause), args, 0)
 			where, args = l.Where([]store.Range{{Attribute: by, Operator: "gt", ID: id, Time: moment}, {Attribute: by, Operator: "lt", ID: id + "9", Time: moment.Add(100 * time.Microsecond)}})
 			list = append(list, Query{

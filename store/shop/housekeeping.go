@@ -28,9 +28,9 @@ func (s *Store) sweeps(kept store.Retention) []db.Sweep {
 	return []db.Sweep{
 		publish.SweepReleases(s.PublishService, housekeeper, sweepEvery),
 		code.SweepCodes(s.CodeService, housekeeper, sweepEvery),
-		{Name: "idempotency keys", Every: sweepEvery, Do: s.db.SweepIdempotencyKeys, Due: s.db.IdempotencyKeysDue},
+		{Name: "idempotency keys", Every: sweepEvery, Run: s.db.SweepIdempotencyKeys, CountDue: s.db.IdempotencyKeysDue},
 		{Name: "signing keys", Every: sweepEvery,
-			Do: func(ctx context.Context) error { return access.SweepSigningKeys(ctx, s.AccessService, access.KeyActor) }},
+			Run: func(ctx context.Context) error { return access.SweepSigningKeys(ctx, s.AccessService, access.KeyActor) }},
 		access.SweepClients(s.AccessService, housekeeper, kept.RevokedClients),
 		job.SweepJobs(s.JobService, kept.FinishedJobs),
 		redeem.SweepUsages(s.RedeemService, housekeeper, kept.CodeUsages),

@@ -40,7 +40,7 @@ func (s *Store) Rekey(ctx context.Context, actor store.Actor, sealer *seal.Seale
 				return err
 			}
 		}
-		return s.db.Changed(ctx, t, db.TopicKeys)
+		return s.db.BumpTopic(ctx, t, db.TopicKeys)
 	})
 	if err != nil {
 		return nil, err

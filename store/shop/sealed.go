@@ -13,7 +13,7 @@ import (
 // URL, without opening a store: who makes a key must know that none is needed
 // for what is there. It is false where there is no file.
 func HasSecrets(ctx context.Context, databaseURL string) (has bool, err error) {
-	err = db.Peek(ctx, databaseURL, func(read db.Session) error {
+	err = db.OpenReadOnly(ctx, databaseURL, func(read db.Session) error {
 		tables, _, err := db.One(ctx, read, db.Scalar[int], `SELECT count(*) FROM sqlite_master WHERE name IN ('store_meta', 'signing_key')`)
 		if err != nil || tables < 2 {
 			return err
@@ -44,7 +44,7 @@ func (s *Store) CheckKeys(ctx context.Context, sealer *seal.Sealer) error {
 		return err
 	}
 	if found {
-		if _, err := db.NamedKey(sealer, name); err != nil {
+		if _, err := db.KeyByName(sealer, name); err != nil {
 			return err
 		}
 	}

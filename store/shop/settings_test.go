@@ -74,7 +74,7 @@ func settingsBounds(backend storetest.Backend) func(*testing.T) {
 			{"no locale", settings.SettingsChange{Locale: new("")}, "locale", []string{"BCP 47"}},
 			{"locale that is a sentence", settings.SettingsChange{Locale: new("the English one")}, "locale", []string{"BCP 47", `"the English one"`}},
 			{"locale with NUL", settings.SettingsChange{Locale: new("en\x00")}, "locale", []string{"BCP 47"}},
-			{"locale that is not UTF-8", settings.SettingsChange{Locale: new("e\xff")}, "locale", []string{"BCP 47"}},
+			{"locale that is not valid UTF-8", settings.SettingsChange{Locale: new("e\xff")}, "locale", []string{"BCP 47"}},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				before, err := s.Settings(t.Context())

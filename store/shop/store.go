@@ -46,7 +46,7 @@ type Config struct {
 	KeptKeyBytes  int64            // of what they answer; 0 means 256 MiB
 	JobRoom       job.Room         // what may wait of jobs
 	Retention     *store.Retention // for how long what happened is kept; nil means the default
-	Patience      store.Patience   // how long to wait for the database
+	Patience      store.Timeouts   // how long to wait for the database
 	Sealer        *seal.Sealer     // seals the gateways' secrets; nil for a process that has no use for them
 	Clock         func() time.Time // nil means time.Now
 	DatabaseClock func() time.Time // for tests: the database's own, where ages are told; nil asks it
@@ -81,7 +81,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 		kept = *config.Retention
 	}
 	d, err := db.Open(ctx, db.Config{URL: config.URL, Readers: config.Readers, Synchronous: config.Synchronous, CacheBytes: config.CacheBytes,
-		NoCache: config.NoCache, KeptKeys: config.KeptKeys, KeptKeyBytes: config.KeptKeyBytes, KeptKeyTime: cmp.Or(kept.IdempotencyKeys, -1), Patience: config.Patience, Clock: config.Clock, DatabaseClock: config.DatabaseClock, Log: config.Log})
+		NoCache: config.NoCache, MaxKeys: config.KeptKeys, MaxKeyBytes: config.KeptKeyBytes, KeyLifetime: cmp.Or(kept.IdempotencyKeys, -1), Timeouts: config.Patience, Clock: config.Clock, DatabaseClock: config.DatabaseClock, Log: config.Log})
 	if err != nil {
 		return nil, err
 	}
@@ -112,10 +112,10 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 				s.catalogWatch.wake()
 			}
 		},
-		Left:     func() { stock.Drop(s.StockService) },
-		Doubted:  func() { stock.Doubt(s.StockService) },
-		Complete: complete,
-		Replaced: func() { stock.Forget(s.StockService) },
+		FileReplaced:  func() { stock.Drop(s.StockService) },
+		Suspended:     func() { stock.Doubt(s.StockService) },
+		CheckComplete: complete,
+		Replaced:      func() { stock.Forget(s.StockService) },
 	}); err != nil {
 		s.db.Close()
 		return nil, err
@@ -141,7 +141,7 @@ func (s *Store) Await(ctx context.Context, token store.ConsistencyToken) error {
 	return s.db.Await(ctx, token)
 }
 
-// ReadOnly tells whether the database takes no writes, as a standby does. It is
+// ReadOnly tells whether the database is read-only, as a standby does. It is
 // found out at the start, by a write that is refused, and then again with each
 // poll.
 func (s *Store) ReadOnly() bool { return s.db.ReadOnly() }
@@ -155,7 +155,7 @@ func (s *Store) Describe() string { return s.db.Describe() }
 func (s *Store) Backup(ctx context.Context, path string) error { return s.db.Backup(ctx, path) }
 
 // Asked tells that a request came, which jobs give way to.
-func (s *Store) Asked() { s.db.Heed() }
+func (s *Store) Asked() { s.db.CountRequest() }
 
 // CacheStats tells how often parts of releases were found in memory and how
 // often they had to be read, since the store was opened, and how many bytes

@@ -40,7 +40,7 @@ func Doubt(s *StockService) { s.live.doubt() }
 // Forget has those who watch stock be told the states of another database, whose
 // revisions may be lower. Only the poll may call it.
 func Forget(s *StockService) {
-	s.stockWatch.Forget()
+	s.stockWatch.Reset()
 	s.stockWatch.lanes, s.stockWatch.behind = nil, true
 	s.live.doubt() // what was loaded meanwhile
 }
@@ -102,7 +102,7 @@ func (r *stockRow) values(to []any) []any {
 
 // stockRows reads records by their ids, at most 512, in order.
 func stockRows(ctx context.Context, from db.Session, ids []string, lock string) ([]stockRow, error) {
-	list, args := db.In(nil, ids)
+	list, args := db.InList(nil, ids)
 	return db.Collect(ctx, from, scanStockRow,
 		`SELECT `+stockRowColumns+` FROM stock WHERE product_id IN (`+list+`) ORDER BY product_id`+lock, args...)
 }
@@ -111,7 +111,7 @@ func stockRows(ctx context.Context, from db.Session, ids []string, lock string) 
 func (s *StockService) Stock(ctx context.Context, productID string) (*Stock, error) {
 	column, err := s.StockColumn(ctx, []string{productID})
 	if err == nil && column[0] == nil {
-		return nil, store.NotFoundf(nil, "There is no stock record for the product %q.", store.Short(productID))
+		return nil, store.NotFoundf(nil, "There is no stock record for the product %q.", store.Abbreviate(productID))
 	}
 	if err != nil {
 		return nil, err
@@ -144,8 +144,8 @@ func (s *StockService) StockColumn(ctx context.Context, productIDs []string) ([]
 		return column, nil
 	}
 	byID := make(map[string]*Stock, len(productIDs))
-	err := store.Chunked(store.IDsOnly(productIDs), 512, func(ids []string) error {
-		list, args := db.In(nil, ids)
+	err := store.Chunked(store.ValidIDs(productIDs), 512, func(ids []string) error {
+		list, args := db.InList(nil, ids)
 		stocks, err := db.Collect(ctx, s.db.Reader, scanStock,
 			`SELECT `+stockColumns+` FROM stock WHERE product_id IN (`+list+`)`, args...)
 		for _, stock := range stocks {
@@ -177,7 +177,7 @@ func (s *StockService) CreateStock(ctx context.Context, actor store.Actor, produ
 	if ResourceName(productID) {
 		return nil, store.Unprocessablef([]string{"product_id"}, "must be a product's id, not %q, which is the name of a resource", productID)
 	}
-	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*Stock, error) {
+	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*Stock, error) {
 		w := &stockWrite{Tx: t, store: s}
 		row := &stockRow{Stock: Stock{ProductID: productID, Available: available, CreatedAt: t.Now, UpdatedAt: t.Now}, revision: 1, entered: min(available, 1)}
 		fresh, err := t.Insert(ctx, stockRowInsert, 1, func(values []any, _ int) []any { return row.values(values) })

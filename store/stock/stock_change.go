@@ -42,7 +42,7 @@ const MaxStockChanges = 1000
 
 func (c *StockChange) check() (faults store.Errors) {
 	if !store.IsID(c.ProductID) {
-		faults = append(faults, store.Invalidf([]string{"product_id"}, "must be %s, not %q", store.IDRule, store.Short(c.ProductID)))
+		faults = append(faults, store.Invalidf([]string{"product_id"}, "must be %s, not %q", store.IDRule, store.Abbreviate(c.ProductID)))
 	}
 	least := 1
 	switch {
@@ -58,7 +58,7 @@ func (c *StockChange) check() (faults store.Errors) {
 		if len(text) > 255 {
 			faults = append(faults, store.Unprocessablef([]string{member}, "must be at most 255 bytes, not %d", len(text)))
 		}
-		if !store.CleanText(text) {
+		if !store.IsStorableText(text) {
 			faults = append(faults, store.Invalidf([]string{member}, "must be UTF-8 text without NUL"))
 		}
 	}

@@ -17,11 +17,11 @@ import (
 // NOT_FOUND for a product without a record; UNPROCESSABLE while units are
 // allocated, since an order still has to get or to release them.
 func (s *StockService) DeleteStock(ctx context.Context, actor store.Actor, productID string) error {
-	missing := store.NotFoundf([]string{"product_id"}, "has no stock record: %q", store.Short(productID))
+	missing := store.NotFoundf([]string{"product_id"}, "has no stock record: %q", store.Abbreviate(productID))
 	if !store.IsID(productID) {
 		return missing
 	}
-	_, err := db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (deleted bool, err error) {
+	_, err := db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (deleted bool, err error) {
 		w := &stockWrite{Tx: t, store: s}
 		if err := w.lock(ctx, []string{productID}); err != nil {
 			return false, err
@@ -66,7 +66,7 @@ func reviveStocks(ctx context.Context, t *db.Tx, products []string) (revisions m
 		revision, lines int64
 	}
 	err = store.Chunked(slices.Sorted(slices.Values(products)), 512, func(ids []string) error {
-		list, args := db.In(nil, ids)
+		list, args := db.InList(nil, ids)
 		found, err := db.Collect(ctx, t.Session, func(rows *sql.Rows) (d deleted, err error) {
 			return d, rows.Scan(&d.product, &d.revision, &d.lines)
 		}, `DELETE FROM stock_deleted WHERE product_id IN (`+list+`) RETURNING product_id, revision, lines`, args...)
@@ -88,7 +88,7 @@ func reviveStocks(ctx context.Context, t *db.Tx, products []string) (revisions m
 // stockStatesOf reads the states of products by their ids, at most 512: those
 // of their records, and of records that were deleted.
 func stockStatesOf(ctx context.Context, from db.Session, ids []string) ([]stockRow, error) {
-	list, args := db.In(nil, ids)
+	list, args := db.InList(nil, ids)
 	return db.Collect(ctx, from, func(rows *sql.Rows) (row stockRow, err error) {
 		var created, updated int64
 		err = rows.Scan(&row.ProductID, &row.Available, &row.Allocated, &created, &updated, &row.revision, &row.deleted)

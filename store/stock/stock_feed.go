@@ -96,7 +96,7 @@ func (s *StockService) takeLane(ctx context.Context, t *db.Tx) (taken laneVersio
 	if err == nil && taken.lane != preferred {
 		t.AfterCommit(func() { s.lane.Store(taken.lane) })
 	}
-	t.Leaves(taken.lane, taken.version)
+	t.SetVersion(taken.lane, taken.version)
 	return taken, err
 }
 

@@ -66,11 +66,11 @@ func writeStocks(ctx context.Context, w *authoring.Writer, sources []authoring.S
 func (r *StockSource) Stock(had *Stock, now time.Time) *Stock {
 	want := &Stock{ProductID: r.ID, Available: r.Available, Allocated: r.Allocated, CreatedAt: had.CreatedAt, UpdatedAt: had.UpdatedAt}
 	if r.CreatedAt != "" {
-		want.CreatedAt = store.CheckedTime(r.CreatedAt)
+		want.CreatedAt = store.StoredTime(r.CreatedAt)
 	}
 	switch {
 	case r.UpdatedAt != "":
-		want.UpdatedAt = store.CheckedTime(r.UpdatedAt)
+		want.UpdatedAt = store.StoredTime(r.UpdatedAt)
 	case want.Available != had.Available || want.Allocated != had.Allocated:
 		want.UpdatedAt = now
 	}
@@ -81,7 +81,7 @@ func (r *StockSource) Stock(had *Stock, now time.Time) *Stock {
 func StocksByID(ctx context.Context, w *authoring.Writer, ids []string) (map[string]*Stock, error) {
 	byID := make(map[string]*Stock, len(ids))
 	err := store.Chunked(store.Unique(ids), 512, func(ids []string) error {
-		list, args := db.In(nil, ids)
+		list, args := db.InList(nil, ids)
 		stocks, err := db.Collect(ctx, w.Session, scanStock, `SELECT `+stockColumns+` FROM stock WHERE product_id IN (`+list+`)`, args...)
 		for _, stock := range stocks {
 			byID[stock.ProductID] = stock
@@ -106,7 +106,7 @@ func ledgerLines(ctx context.Context, in db.Session, ids []string, lock string) 
 	lines := make(map[string]int, len(ids))
 	ids = slices.Sorted(slices.Values(ids)) // one order of locks everywhere
 	err := store.Chunked(slices.Compact(ids), 512, func(ids []string) error {
-		list, args := db.In(nil, ids)
+		list, args := db.InList(nil, ids)
 		_, err := db.Collect(ctx, in, func(rows *sql.Rows) (none struct{}, err error) {
 			var id string
 			var n int
@@ -144,7 +144,7 @@ func putStocks(ctx context.Context, w *authoring.Writer, balances []balance) err
 			return err
 		}
 		if n == 0 {
-			return db.ErrRaced
+			return db.ErrRetryWrite
 		}
 	}
 	if len(fresh) == 0 {
@@ -152,7 +152,7 @@ func putStocks(ctx context.Context, w *authoring.Writer, balances []balance) err
 	}
 	if err := w.InsertRows(ctx, "stock", strings.Split(stockColumns+", lines", ", "), fresh); err != nil {
 		if w.DB.IsDuplicate(err) {
-			return db.ErrRaced
+			return db.ErrRetryWrite
 		}
 		return err
 	}
@@ -192,7 +192,7 @@ func writeStockTransactions(ctx context.Context, w *authoring.Writer, sources []
 	after, entered := map[string]*Stock{}, map[string]int{}
 	for _, resource := range sources {
 		r := resource.(*StockTransactionSource)
-		if upTo, is := carried[r.ProductID]; known[r.ID] || is && store.Micros(store.CheckedTime(r.CreatedAt)) <= upTo {
+		if upTo, is := carried[r.ProductID]; known[r.ID] || is && store.Micros(store.StoredTime(r.CreatedAt)) <= upTo {
 			continue
 		}
 		if after[r.ProductID] == nil {
@@ -201,7 +201,7 @@ func writeStockTransactions(ctx context.Context, w *authoring.Writer, sources []
 		toAvailable, toAllocated := r.Apply(after[r.ProductID])
 		entered[r.ProductID]++
 		lines = append(lines, []any{r.ID, r.ProductID, r.Action, r.Quantity, toAvailable, toAllocated,
-			r.Reason, r.Reference, r.Actor, store.Micros(store.CheckedTime(r.CreatedAt))})
+			r.Reason, r.Reference, r.Actor, store.Micros(store.StoredTime(r.CreatedAt))})
 	}
 	var balances []balance
 	for id, b := range after {
@@ -219,7 +219,7 @@ func writeStockTransactions(ctx context.Context, w *authoring.Writer, sources []
 // Opening is the balance that the line finds.
 func (r *StockTransactionSource) Opening(had *Stock) *Stock {
 	if had == nil {
-		return &Stock{ProductID: r.ProductID, CreatedAt: store.CheckedTime(r.CreatedAt)}
+		return &Stock{ProductID: r.ProductID, CreatedAt: store.StoredTime(r.CreatedAt)}
 	}
 	copied := *had
 	return &copied
@@ -230,7 +230,7 @@ func (r *StockTransactionSource) Apply(b *Stock) (toAvailable, toAllocated int) 
 	change := StockChange{Action: StockAction(r.Action), Quantity: r.Quantity}
 	toAvailable, toAllocated = change.deltas(b.Available)
 	toAllocated += r.Allocated
-	b.Available, b.Allocated, b.UpdatedAt = b.Available+toAvailable, b.Allocated+toAllocated, store.CheckedTime(r.CreatedAt)
+	b.Available, b.Allocated, b.UpdatedAt = b.Available+toAvailable, b.Allocated+toAllocated, store.StoredTime(r.CreatedAt)
 	return toAvailable, toAllocated
 }
 
@@ -239,7 +239,7 @@ func exportStocks(ctx context.Context, e *authoring.Exporter) error {
 		stock, err := scanStock(rows)
 		return []any{stock.ProductID}, stock, err
 	}
-	return db.Pages(ctx, e.In, "stock", stockColumns, []string{"product_id"}, scan, func(stocks []*Stock) error {
+	return db.EachPage(ctx, e.In, "stock", stockColumns, []string{"product_id"}, scan, func(stocks []*Stock) error {
 		for _, s := range stocks {
 			if err := e.Line(store.Encode(StockSource{Type: "stock", ID: s.ProductID, Available: s.Available, Allocated: s.Allocated,
 				Total: s.Total(), CreatedAt: store.FormatTime(s.CreatedAt), UpdatedAt: store.FormatTime(s.UpdatedAt)})); err != nil {
@@ -253,12 +253,12 @@ func exportStocks(ctx context.Context, e *authoring.Exporter) error {
 // exportStockTransactions leaves out the ledgers of records that were deleted:
 // their lines would create the records again.
 func exportStockTransactions(ctx context.Context, e *authoring.Exporter) error {
-	recorded := []db.Within{{Clause: "EXISTS (SELECT 1 FROM stock WHERE stock.product_id = stock_transaction.product_id)"}}
+	recorded := []db.Condition{{Clause: "EXISTS (SELECT 1 FROM stock WHERE stock.product_id = stock_transaction.product_id)"}}
 	scan := func(rows *sql.Rows) ([]any, *StockTransaction, error) {
 		line, err := scanStockTransaction(rows)
 		return []any{store.Micros(line.CreatedAt), line.ID}, line, err
 	}
-	return db.PagesOf(ctx, e.In, "stock_transaction", recorded, stockTransactionColumns, []string{"created_at", "id"}, scan, func(lines []*StockTransaction) error {
+	return db.EachPageWhere(ctx, e.In, "stock_transaction", recorded, stockTransactionColumns, []string{"created_at", "id"}, scan, func(lines []*StockTransaction) error {
 		for _, l := range lines {
 			r := StockTransactionSource{Type: "stock_transaction", ID: l.ID, ProductID: l.ProductID, Action: string(l.Action),
 				Quantity: l.Quantity, Reason: l.Reason, Reference: l.Reference, Actor: string(l.Actor), CreatedAt: store.FormatTime(l.CreatedAt)}

@@ -25,12 +25,12 @@ func (s *StockService) Stocks(ctx context.Context, query store.ListQuery) (*stor
 
 // StockList is how stock is listed.
 var StockList = db.Listing[*Stock]{
-	Name:    "stock",
-	Columns: stockColumns,
-	Table:   "stock",
-	ID:      "product_id",
-	Counter: "stock",
-	Scan:    scanStock,
+	Name:        "stock",
+	Columns:     stockColumns,
+	Table:       "stock",
+	ID:          "product_id",
+	CounterName: "stock",
+	Scan:        scanStock,
 	Key: func(s *Stock, sort store.Sort) []any {
 		switch sort.By {
 		case store.SortCreatedAt:
@@ -117,7 +117,7 @@ func (p *StockPage) Row(row int) Stock { return p.rows[row].stock(p.ID(row)) }
 // Cursor is the place of a row in the list.
 func (p *StockPage) Cursor(row int) string {
 	if p.name == "" {
-		p.name = StockList.Called(p.query)
+		p.name = StockList.CursorName(p.query)
 	}
 	stock := p.Row(row)
 	return store.Cursor{List: p.name, Key: StockList.Key(&stock, p.query.Sort)}.String()
@@ -125,7 +125,7 @@ func (p *StockPage) Cursor(row int) string {
 
 // slice is the page as all lists are.
 func (p *StockPage) slice() *store.Slice[*Stock] {
-	p.name = StockList.Called(p.query) // for rows that are shown at the same time
+	p.name = StockList.CursorName(p.query) // for rows that are shown at the same time
 	slice := &store.Slice[*Stock]{Items: make([]*Stock, len(p.rows)), Cursor: p.Cursor, Limit: p.Limit, Offset: p.Offset,
 		HasNext: p.HasNext, HasPrevious: p.HasPrevious, Total: func(context.Context) (int, error) { return p.Total, nil }}
 	stocks := make([]Stock, len(p.rows))
@@ -163,9 +163,9 @@ func (s *StockService) livePage(ctx context.Context, query store.ListQuery) (pag
 	var between map[string]string // ids, by the member that gives one
 	for member, text := range query.Page.Cursors {
 		if page.name == "" {
-			page.name = StockList.Called(query)
+			page.name = StockList.CursorName(query)
 		}
-		key, err := StockList.KeyOf(*text, page.name, member, query.Sort)
+		key, err := StockList.CursorKey(*text, page.name, member, query.Sort)
 		if err != nil {
 			return nil, false, err
 		}
@@ -179,7 +179,7 @@ func (s *StockService) livePage(ctx context.Context, query store.ListQuery) (pag
 }
 
 // read takes the rows of a page out of the cells.
-func (p *StockPage) read(cells *stockCells, b store.Bounds, between map[string]string) {
+func (p *StockPage) read(cells *stockCells, b store.CheckedPage, between map[string]string) {
 	descending := p.query.Sort.Descending
 	first, last := 0, cells.records() // ranks
 	for _, r := range p.query.Ranges {

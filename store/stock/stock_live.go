@@ -319,7 +319,7 @@ func (s *StockService) warmStockSoon() {
 	if !due || !l.load.TryLock() {
 		return
 	}
-	s.db.Beside(func(ctx context.Context) {
+	s.db.Go(func(ctx context.Context) {
 		defer l.load.Unlock()
 		ctx, cancel := context.WithTimeout(ctx, stockLoadDeadline)
 		defer cancel()

@@ -25,7 +25,7 @@ const stockGroup = 4096 // changes that are written together, about
 // newStockQueue has one write make the transactions that wait: it reads each
 // balance once and writes it once, however many sell of it.
 func newStockQueue(s *StockService) *stockQueue {
-	return &stockQueue{Most: stockGroup, Size: func(b stockBatch) int { return len(b.changes) },
+	return &stockQueue{MaxSize: stockGroup, Size: func(b stockBatch) int { return len(b.changes) },
 		Write: func(ctx context.Context, t *db.Tx, group []*stockRequest) error {
 			return (&stockWrite{Tx: t, store: s}).transactAll(ctx, group)
 		}}
@@ -48,7 +48,7 @@ func (s *StockService) TransactStock(ctx context.Context, actor store.Actor, cha
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return strings.Compare(changes[a].ProductID, changes[b].ProductID) })
-	return s.sales.Ask(ctx, s.db, actor, stockBatch{changes, order})
+	return s.sales.Do(ctx, s.db, actor, stockBatch{changes, order})
 }
 
 // transactAll makes the changes of requests in the order in which they came.

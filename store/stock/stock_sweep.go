@@ -19,7 +19,7 @@ const carrier store.Actor = "system:carried-over"
 // product become one line, which sets what they came to, so that the sum of
 // all is its balance at any time.
 func SweepLedger(s *StockService, kept time.Duration) db.Sweep {
-	return s.db.Kept("ledger", time.Hour, kept, s.carryOver, func(ctx context.Context, before int64, most int) (int, error) {
+	return s.db.RetentionSweep("ledger", time.Hour, kept, s.carryOver, func(ctx context.Context, before int64, most int) (int, error) {
 		// Those that are next to become old; before them are lines that were carried over.
 		n, _, err := db.One(ctx, s.db.Reader, db.Scalar[int], `
 			SELECT COUNT(*) FROM (
@@ -31,25 +31,25 @@ func SweepLedger(s *StockService, kept time.Duration) db.Sweep {
 
 // carryOver finds the products that have lines to be carried over, by age.
 func (s *StockService) carryOver(ctx context.Context, before int64) error {
-	old := []db.Within{{Clause: "created_at < ?", Values: []any{before}}, {Clause: "actor <> ?", Values: []any{string(carrier)}}}
+	old := []db.Condition{{Clause: "created_at < ?", Values: []any{before}}, {Clause: "actor <> ?", Values: []any{string(carrier)}}}
 	scan := func(rows *sql.Rows) (key []any, product string, err error) {
 		var created int64
 		var id string
 		err = rows.Scan(&created, &id, &product)
 		return []any{created, id}, product, err
 	}
-	return db.PagesOf(ctx, s.db.Reader, "stock_transaction", old, "created_at, id, product_id", []string{"created_at", "id"}, scan, func(products []string) error {
+	return db.EachPageWhere(ctx, s.db.Reader, "stock_transaction", old, "created_at, id, product_id", []string{"created_at", "id"}, scan, func(products []string) error {
 		return s.carryOverEach(ctx, store.Unique(products), before)
 	})
 }
 
 // carryOverEach carries over as many lines a transaction as its time allows.
 func (s *StockService) carryOverEach(ctx context.Context, products []string, before int64) error {
-	pace := s.db.NewPace()
+	pace := s.db.NewBatchSizer()
 	for len(products) > 0 {
 		rest, lines := products, 0
 		if err := s.db.Update(ctx, carrier, func(ctx context.Context, t *db.Tx) error {
-			return pace.Timed(func(rows int) (int, error) {
+			return pace.Run(func(rows int) (int, error) {
 				rest, lines = products, 0 // it may run again
 				gone := map[string]int{}
 				for len(rest) > 0 && lines < rows {
@@ -69,8 +69,8 @@ func (s *StockService) carryOverEach(ctx context.Context, products []string, bef
 		}); err != nil {
 			return err
 		}
-		db.Swept(ctx, int64(lines))
-		db.GiveWay(ctx)
+		db.AddSwept(ctx, int64(lines))
+		db.Throttle(ctx)
 		products = rest
 	}
 	return nil
@@ -101,7 +101,7 @@ func carryOver(ctx context.Context, t *db.Tx, product string, before int64, most
 		return 0, err
 	}
 	if gone != int64(len(lines)) {
-		return 0, db.ErrRaced
+		return 0, db.ErrRetryWrite
 	}
 	_, err = t.Insert(ctx, stockLineInsert, 1, func(values []any, _ int) []any { return sum.values(values) })
 	return len(lines), err
@@ -127,7 +127,7 @@ func forgetLines(ctx context.Context, t *db.Tx, gone map[string]int) error {
 func carriedOver(ctx context.Context, in db.Session, products []string) (map[string]int64, error) {
 	upTo := map[string]int64{}
 	err := store.Chunked(store.Unique(products), 512, func(ids []string) error {
-		list, args := db.In([]any{string(carrier)}, ids)
+		list, args := db.InList([]any{string(carrier)}, ids)
 		_, err := db.Collect(ctx, in, func(rows *sql.Rows) (none struct{}, err error) {
 			var product string
 			var created int64
@@ -154,7 +154,7 @@ func SweepChanges(s *StockService) db.Sweep {
 	var at time.Time
 	return db.Sweep{
 		Name: "stock changes", Every: every,
-		Do: func(ctx context.Context) error {
+		Run: func(ctx context.Context) error {
 			mu.Lock()
 			defer mu.Unlock()
 			lanes, err := stockLanes(ctx, s.db.Reader)

@@ -24,8 +24,8 @@ func MendTotals(s *StockService, actor store.Actor) db.Sweep {
 		err = rows.Scan(&c.product, &c.off)
 		return []any{c.product}, c, err
 	}
-	return db.Sweep{Name: "totals of ledgers", Every: 24 * time.Hour, Do: func(ctx context.Context) error {
-		return db.Pages(ctx, s.db.Reader, "stock", "product_id, "+linesOff, []string{"product_id"}, scan, func(list []counted) (err error) {
+	return db.Sweep{Name: "totals of ledgers", Every: 24 * time.Hour, Run: func(ctx context.Context) error {
+		return db.EachPage(ctx, s.db.Reader, "stock", "product_id, "+linesOff, []string{"product_id"}, scan, func(list []counted) (err error) {
 			for _, c := range list {
 				if c.off != 0 && err == nil {
 					s.db.Log.Warn("the total of a ledger was wrong, and is mended", "product", c.product, "lines", c.off)

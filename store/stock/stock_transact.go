@@ -80,7 +80,7 @@ func (w *stockWrite) transact(actor store.Actor, changes []StockChange, order []
 		w.found[was.ProductID].Stock = was
 	}
 	w.lines = w.lines[:lines]
-	return nil, faulty.Bounded()
+	return nil, faulty.Truncated()
 }
 
 // change makes one change to a balance, nil where there is none, and enters it

@@ -67,7 +67,7 @@ func (s *StockService) StockTransactions(ctx context.Context, productID string, 
 		return nil, err
 	}
 	of := stockTransactionList
-	of.Within = []db.Within{{Clause: "product_id = ?", Values: []any{productID}}}
+	of.Conditions = []db.Condition{{Clause: "product_id = ?", Values: []any{productID}}}
 	return db.List(ctx, s.db, of, query)
 }
 
@@ -86,7 +86,7 @@ func (s *StockService) hasLedger(ctx context.Context, productID string) error {
 // StockTransaction returns a line of a product's ledger; NOT_FOUND when the
 // product has none with that id.
 func (s *StockService) StockTransaction(ctx context.Context, productID, id string) (*StockTransaction, error) {
-	unknown := store.NotFoundf(nil, "There is no stock transaction %q of the product %q.", store.Short(id), store.Short(productID))
+	unknown := store.NotFoundf(nil, "There is no stock transaction %q of the product %q.", store.Abbreviate(id), store.Abbreviate(productID))
 	if !store.IsID(productID) || !store.IsID(id) {
 		return nil, unknown
 	}
@@ -100,16 +100,16 @@ func (s *StockService) StockTransaction(ctx context.Context, productID, id strin
 
 var stockTransactionList = db.Listing[*StockTransaction]{
 	Name: "stock_transaction", Columns: stockTransactionColumns, Table: "stock_transaction", ID: "id", Scan: scanStockTransaction,
-	Total: `SELECT lines FROM stock WHERE product_id = $1 UNION ALL SELECT lines FROM stock_deleted WHERE product_id = $1`,
-	Key:   func(line *StockTransaction, _ store.Sort) []any { return []any{store.Micros(line.CreatedAt), line.ID} },
+	TotalSQL: `SELECT lines FROM stock WHERE product_id = $1 UNION ALL SELECT lines FROM stock_deleted WHERE product_id = $1`,
+	Key:      func(line *StockTransaction, _ store.Sort) []any { return []any{store.Micros(line.CreatedAt), line.ID} },
 }
 
 // StockTransactionsByProduct returns the newest lines of several products'
 // ledgers, newest first, at most limit for each.
 func (s *StockService) StockTransactionsByProduct(ctx context.Context, productIDs []string, limit int) (map[string][]*StockTransaction, error) {
 	byProduct := make(map[string][]*StockTransaction, len(productIDs))
-	err := store.Chunked(store.IDsOnly(productIDs), 512, func(ids []string) error {
-		list, args := db.In([]any{limit}, ids)
+	err := store.Chunked(store.ValidIDs(productIDs), 512, func(ids []string) error {
+		list, args := db.InList([]any{limit}, ids)
 		lines, err := db.Collect(ctx, s.db.Reader, scanStockTransaction, `
 			SELECT `+stockTransactionColumns+` FROM (
 			    SELECT `+stockTransactionColumns+`,

@@ -13,7 +13,7 @@ import (
 // the poll reads it. Where the cells are not followed, it reads the products
 // that are watched itself, once for all who watch.
 type stockWatch struct {
-	*db.Watch[stockRow]
+	*db.Notifier[stockRow]
 
 	// Of the poll alone.
 	lanes  map[db.Topic]int64 // as they were when the products were last read
@@ -23,11 +23,11 @@ type stockWatch struct {
 func newStockWatch() *stockWatch {
 	// A process knows of the revision in its cells the lowest bits alone.
 	later := func(told, known stockRow) bool { return int32(uint32(told.revision)-uint32(known.revision)) > 0 }
-	return &stockWatch{Watch: db.NewWatch(later), behind: true}
+	return &stockWatch{Notifier: db.NewNotifier(later), behind: true}
 }
 
 // StockWatcher follows the stock of products.
-type StockWatcher struct{ *db.Watcher[stockRow] }
+type StockWatcher struct{ *db.Subscription[stockRow] }
 
 // Stock is a state that a watcher is told.
 func (r *stockRow) stock() *Stock {
@@ -39,14 +39,14 @@ func (r *stockRow) stock() *Stock {
 // then whenever it has changed, whichever process changed it. A record that was
 // deleted has no units. The watcher must be closed.
 func (s *StockService) WatchStock(ctx context.Context, productIDs []string) (*StockWatcher, error) {
-	w := &StockWatcher{s.stockWatch.Begin(productIDs)} // before it is read, so that nothing is missed between
+	w := &StockWatcher{s.stockWatch.Subscribe(productIDs)} // before it is read, so that nothing is missed between
 	rows, err := s.stockStates(ctx, productIDs)
 	if err != nil {
 		w.Close()
 		return nil, err
 	}
 	for _, row := range rows {
-		w.Take(row.ProductID, row)
+		w.Offer(row.ProductID, row)
 	}
 	return w, nil
 }
@@ -54,11 +54,11 @@ func (s *StockService) WatchStock(ctx context.Context, productIDs []string) (*St
 // Newest is the newest stock of a product that changed, and what takes it as
 // told; nil when there is none.
 func (w *StockWatcher) Newest() (stock *Stock, took func()) {
-	row, ok := w.Watcher.Newest()
+	row, ok := w.Subscription.Newest()
 	if !ok {
 		return nil, nil
 	}
-	return row.stock(), func() { w.Took(row) }
+	return row.stock(), func() { w.Ack(row) }
 }
 
 // stockStates reads records with their revisions, from memory where they are
@@ -73,7 +73,7 @@ func (s *StockService) stockStates(ctx context.Context, ids []string) (rows []st
 	}) {
 		return rows, nil
 	}
-	err = store.Chunked(store.IDsOnly(ids), 512, func(ids []string) error {
+	err = store.Chunked(store.ValidIDs(ids), 512, func(ids []string) error {
 		found, err := stockRows(ctx, s.db.Reader, ids, "")
 		rows = append(rows, found...)
 		return err
@@ -84,7 +84,7 @@ func (s *StockService) stockStates(ctx context.Context, ids []string) (rows []st
 // tellAll takes in states.
 func (w *stockWatch) tellAll(rows []stockRow) {
 	for i := range rows {
-		w.Tell(rows[i].ProductID, rows[i])
+		w.Publish(rows[i].ProductID, rows[i])
 	}
 }
 
@@ -116,7 +116,7 @@ func (s *StockService) followedStock(ctx context.Context, lanes map[db.Topic]int
 
 // readWatched reads all that is watched anew, from the database.
 func (s *StockService) readWatched(ctx context.Context, lanes map[db.Topic]int64) error {
-	if err := store.Chunked(s.stockWatch.Watched(), 512, func(ids []string) error {
+	if err := store.Chunked(s.stockWatch.SubscribedIDs(), 512, func(ids []string) error {
 		rows, err := stockStatesOf(ctx, s.db.Reader, ids)
 		s.stockWatch.tellAll(rows)
 		return err

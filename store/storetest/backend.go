@@ -193,7 +193,7 @@ func (backend Backend) WithStockCache() Backend {
 
 // testPatience has long timeouts because many tests share the machine. Timeouts have tests of
 // their own.
-var testPatience = store.Patience{Connection: time.Minute, Read: time.Minute, Write: 2 * time.Minute, Lock: time.Minute, Idle: 30 * time.Second}
+var testPatience = store.Timeouts{Connection: time.Minute, Read: time.Minute, Write: 2 * time.Minute, Lock: time.Minute, Idle: 30 * time.Second}
 
 // SQL opens the test's database without the store.
 func (backend Backend) SQL(t testing.TB) *sql.DB {

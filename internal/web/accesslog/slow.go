@@ -29,7 +29,7 @@ func Slow(log *slog.Logger, after time.Duration, client func(context.Context) st
 				if took := time.Since(known.Start); took >= after && !known.Streaming {
 					attributes := append(make([]slog.Attr, 0, 9), slog.String("method", web.Truncate(r.Method, 16)), slog.String("route", web.RouteLabel(known.Route)),
 						slog.Int("status", cmp.Or(rec.Status, http.StatusOK)), slog.Int64("bytes", rec.Bytes), slog.Float64("duration_ms", milliseconds(took)),
-						slog.Int("statements", known.Effort.Statements()), slog.Float64("database_ms", milliseconds(known.Effort.Spent())))
+						slog.Int("statements", known.Effort.Statements()), slog.Float64("database_ms", milliseconds(known.Effort.Duration())))
 					if known.OperationName != "" {
 						attributes = append(attributes, slog.String("operation", web.Truncate(known.OperationName, maxOperationName)))
 					}

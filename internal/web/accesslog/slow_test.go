@@ -28,7 +28,7 @@ func working(lasting bool) http.Handler {
 		known.OperationName, known.Streaming = "Checkout", lasting
 		began := time.Now().Add(-time.Minute)
 		store.ObserverOf(r.Context()).Statement(r.Context(), "SELECT 1", began, 1, nil)
-		within, end := store.Begin(r.Context(), store.StepWrite)
+		within, end := store.StartStep(r.Context(), store.StepWrite)
 		store.ObserverOf(within).Statement(within, "UPDATE secret", began, 1, nil) // its time is the write's
 		end(nil)
 		_, _ = io.WriteString(w, "answer")

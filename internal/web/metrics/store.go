@@ -25,7 +25,7 @@ func (m *Metrics) RegisterStore(log *slog.Logger, s *shop.Store) {
 // not it answers.
 func databaseStats(ctx context.Context, s *shop.Store) (is DatabaseStats, err error) {
 	for _, p := range s.PoolStats() {
-		is.Pools = append(is.Pools, PoolStats{Name: p.Pool, InUse: p.InUse, Idle: p.Idle, Max: p.Most, Waits: p.Waits, WaitSeconds: p.WaitSeconds})
+		is.Pools = append(is.Pools, PoolStats{Name: p.Pool, InUse: p.InUse, Idle: p.Idle, Max: p.Max, Waits: p.Waits, WaitSeconds: p.WaitSeconds})
 	}
 	found, err := s.Gauges(ctx)
 	if err != nil {

@@ -45,7 +45,7 @@ func Ready(ping func(context.Context) error, readOnly func() bool) http.Handler 
 			return
 		}
 		if readOnly() {
-			writeHealth(w, http.StatusOK, health{"ok", "The database takes no writes at present; what is there can be read."})
+			writeHealth(w, http.StatusOK, health{"ok", "The database is read-only at the moment: reads work, writes fail."})
 			return
 		}
 		writeHealth(w, http.StatusOK, health{Status: "ok"})

@@ -27,8 +27,8 @@ func TestHealth(t *testing.T) {
 	}{
 		{"up", middleware.Health(), 200, `{"status":"ok"}`},
 		{"ready", middleware.Ready(here, writable), 200, `{"status":"ok"}`},
-		{"a standby", middleware.Ready(here, standby), 200, `{"status":"ok","detail":"The database takes no writes at present; what is there can be read."}`},
-		{"the database is away", middleware.Ready(away, standby), 503, `{"status":"unavailable","detail":"The database does not answer."}`},
+		{"a standby", middleware.Ready(here, standby), 200, `{"status":"ok","detail":"The database is read-only at the moment: reads work, writes fail."}`},
+		{"the database is not responding", middleware.Ready(away, standby), 503, `{"status":"unavailable","detail":"The database does not answer."}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := httptest.NewRecorder()

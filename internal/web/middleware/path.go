@@ -78,17 +78,17 @@ func CanonicalURL(u *url.URL) (canonical *url.URL, ok bool) {
 // is left to whoever reads it.
 func checkText(r *http.Request, headers, canonical []string) error {
 	if store.CheckText(r.URL.Path) != nil {
-		return &store.Error{Code: store.Invalid, Detail: "The path is not UTF-8 text; send it encoded as UTF-8."}
+		return &store.Error{Code: store.Invalid, Detail: "The path is not valid UTF-8; encode it as UTF-8."}
 	}
 	for name, value := range queryParams(r.URL.RawQuery) {
 		if store.CheckText(name) != nil || store.CheckText(value) != nil {
-			return &store.Error{Code: store.Invalid, Detail: "The query's parameter " + strconv.Quote(web.Truncate(name, web.MaxParamName)) + " is not UTF-8 text; send it encoded as UTF-8."}
+			return &store.Error{Code: store.Invalid, Detail: "The query's parameter " + strconv.Quote(web.Truncate(name, web.MaxParamName)) + " is not valid UTF-8; encode it as UTF-8."}
 		}
 	}
 	for i, name := range headers {
 		for _, value := range r.Header[canonical[i]] {
 			if store.CheckText(value) != nil {
-				return &store.Error{Code: store.Invalid, Detail: "The header " + name + " is not UTF-8 text; send it encoded as UTF-8."}
+				return &store.Error{Code: store.Invalid, Detail: "The header " + name + " is not valid UTF-8; encode it as UTF-8."}
 			}
 		}
 	}

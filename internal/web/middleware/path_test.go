@@ -59,12 +59,12 @@ func TestEntranceRefusesWhatIsNoText(t *testing.T) {
 	}{
 		{"/v2/x?filter=eq(name,%C3%A9)&y=%", "Store-Channel", "café", ""},
 		{"/v2/x", "X-City", "M\xfcnchen", ""}, // which nothing here reads
-		{"/v2/%ff", "", "", "The path is not UTF-8"},
-		{"/v2/%ed%a0%80", "", "", "The path is not UTF-8"},
-		{"/v2/x?a=1&filter=eq(name,%ff)", "", "", `parameter \"filter\" is not UTF-8`},
-		{"/v2/x?f%ff=1", "", "", `parameter \"f\\xff\" is not UTF-8`},
-		{"/v2/x?a=1&filter=\xff", "", "", `parameter \"filter\" is not UTF-8`},
-		{"/v2/x", "Store-Channel", "M\xfcnchen", "header Store-Channel is not UTF-8"},
+		{"/v2/%ff", "", "", "The path is not valid UTF-8"},
+		{"/v2/%ed%a0%80", "", "", "The path is not valid UTF-8"},
+		{"/v2/x?a=1&filter=eq(name,%ff)", "", "", `parameter \"filter\" is not valid UTF-8`},
+		{"/v2/x?f%ff=1", "", "", `parameter \"f\\xff\" is not valid UTF-8`},
+		{"/v2/x?a=1&filter=\xff", "", "", `parameter \"filter\" is not valid UTF-8`},
+		{"/v2/x", "Store-Channel", "M\xfcnchen", "header Store-Channel is not valid UTF-8"},
 	} {
 		w, r := httptest.NewRecorder(), httptest.NewRequest("GET", test.target, nil)
 		if test.header != "" {

@@ -152,9 +152,9 @@ func (t *slot) release() {
 	}
 }
 
-// WaitsForLock implements store.LockWaiter: a write that waits for rows which
+// OnLockWait implements store.LockWaitListener: a write that waits for rows which
 // another transaction holds has no turn, so that others write meanwhile.
-func (t *slot) WaitsForLock() { t.release() }
+func (t *slot) OnLockWait() { t.release() }
 
 // acquire takes a turn in place of the one that there is.
 func (t *slot) acquire(ctx context.Context, among *semaphore) error {

@@ -53,8 +53,8 @@ func takeTurns(t *testing.T, bounds server.Limits) *turned {
 			}
 		}
 		if r.URL.Path == "/v2/locked" {
-			store.WaitsForLock(r.Context())
-			store.WaitsForLock(r.Context()) // as a second write of the request
+			store.NotifyLockWait(r.Context())
+			store.NotifyLockWait(r.Context()) // as a second write of the request
 		}
 		s.begun <- r.URL.Path
 		if r.URL.Path == "/stream" {

@@ -40,7 +40,7 @@ func Archive(ctx context.Context, t *db.Tx, p *rule.Promotion) error {
 func FindArchived(ctx context.Context, in db.Session, ids []string) (map[string]EpochKey, error) {
 	byID := make(map[string]EpochKey)
 	err := store.Chunked(ids, 512, func(ids []string) error {
-		list, args := db.In(nil, ids)
+		list, args := db.InList(nil, ids)
 		_, err := db.Collect(ctx, in, func(rows *sql.Rows) (none struct{}, err error) {
 			var id string
 			var of EpochKey

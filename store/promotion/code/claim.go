@@ -64,7 +64,7 @@ func claimNew(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string) 
 func holders(ctx context.Context, t *db.Tx, codes []string) (map[string]int64, error) {
 	holders := map[string]int64{}
 	err := store.Chunked(codes, 512, func(codes []string) error {
-		list, args := db.In(nil, codes)
+		list, args := db.InList(nil, codes)
 		_, err := db.Collect(ctx, t.Session, func(rows *sql.Rows) (none struct{}, err error) {
 			var code string
 			var number int64
@@ -86,7 +86,7 @@ func putCodes(ctx context.Context, t *db.Tx, rows [][]any) (written int, err err
 	// SQLite finds a parameter by going through all before it, so a statement
 	// of several thousand costs more than several smaller ones.
 	err = store.InBlocks(rows, 128, func(rows [][]any) error {
-		text, values := db.InsertText("promotion_code", codeInsert, len(rows)), slices.Concat(rows...)
+		text, values := db.InsertSQL("promotion_code", codeInsert, len(rows)), slices.Concat(rows...)
 		of, err := db.Collect(ctx, t.Session, scanCodeNumber, text+codeUnlessThere, values...)
 		for _, number := range of {
 			fresh[number]++
@@ -135,7 +135,7 @@ func AddAutomatic(ctx context.Context, t *db.Tx, p *rule.Promotion) error {
 	if !p.UpdatedAt.IsZero() {
 		created = store.Micros(t.Now)
 	}
-	fresh, err := t.Exec(ctx, db.InsertText("promotion_code", codeInsert, 1)+` ON CONFLICT (promotion_number, epoch, code) DO NOTHING`,
+	fresh, err := t.Exec(ctx, db.InsertSQL("promotion_code", codeInsert, 1)+` ON CONFLICT (promotion_number, epoch, code) DO NOTHING`,
 		p.Number, p.Epoch, code, store.NewID(), nil, 0, string(PerCart), "", created)
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func Delete(ctx context.Context, t *db.Tx, number, epoch int64, codes []string) 
 func deleteCodes(ctx context.Context, t *db.Tx, number, epoch int64, codes []string) (gone int, err error) {
 	codes = slices.Sorted(slices.Values(codes))
 	err = store.Chunked(codes, 512, func(codes []string) error {
-		list, args := db.In([]any{number, epoch}, codes)
+		list, args := db.InList([]any{number, epoch}, codes)
 		for _, table := range []string{"code_claim", "promotion_code"} {
 			n, err := t.Exec(ctx, `DELETE FROM `+table+` WHERE promotion_number = $1 AND epoch = $2 AND code IN (`+list+`)`, args...)
 			if err != nil {

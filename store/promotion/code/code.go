@@ -115,7 +115,7 @@ func scanCode(rows *sql.Rows, p *rule.Promotion) (*PromotionCode, error) {
 func Scan(rows *sql.Rows) (*PromotionCode, error) { return scanCode(rows, nil) }
 
 // isCodeText tells whether a text could be a code's.
-func IsText(text string) bool { return store.CleanText(text) && len(text) <= MaxBytes }
+func IsText(text string) bool { return store.IsStorableText(text) && len(text) <= MaxBytes }
 
 // created is when the code was made; zero for one that was imported without.
 func (c *PromotionCode) Created() (at time.Time) {
@@ -143,7 +143,7 @@ func Find(ctx context.Context, in db.Session, code string) (*PromotionCode, erro
 func (s *CodeService) PromotionCode(ctx context.Context, code string) (*PromotionCode, error) {
 	c, err := Find(ctx, s.db.Reader, code)
 	if err == nil && c == nil {
-		err = store.NotFoundf(nil, "There is no promotion code %q.", store.Short(code))
+		err = store.NotFoundf(nil, "There is no promotion code %q.", store.Abbreviate(code))
 	}
 	if err != nil {
 		return nil, err
@@ -169,8 +169,8 @@ func (s *CodeService) joinPromotions(ctx context.Context, codes []*PromotionCode
 // PromotionCodesByID returns several codes; an unknown one is left out.
 func (s *CodeService) PromotionCodesByID(ctx context.Context, ids []string) (map[string]*PromotionCode, error) {
 	byID := make(map[string]*PromotionCode, len(ids))
-	err := store.Chunked(store.IDsOnly(ids), 512, func(ids []string) error {
-		list, args := db.In(nil, ids)
+	err := store.Chunked(store.ValidIDs(ids), 512, func(ids []string) error {
+		list, args := db.InList(nil, ids)
 		codes, err := db.Collect(ctx, s.db.Reader, Scan, `SELECT `+Columns+`, promotion.id FROM `+LiveTables+` WHERE promotion_code.id IN (`+list+`)`, args...)
 		for _, c := range codes {
 			byID[c.ID] = c

@@ -62,7 +62,7 @@ func checkConsumeUnit(f *authoring.Faults, member string, unit ConsumeUnit) {
 // row is told, in their order, whatever is wrong with each, of very many the
 // first ones.
 func (s *CodeService) CreatePromotionCodes(ctx context.Context, actor store.Actor, promotionID string, codes []NewCode, unit ConsumeUnit) (p *rule.Promotion, made []*PromotionCode, err error) {
-	list, err := s.creates.Ask(ctx, s.db, actor, newCodeList(promotionID, codes, unit))
+	list, err := s.creates.Do(ctx, s.db, actor, newCodeList(promotionID, codes, unit))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -94,7 +94,7 @@ func (s *CodeService) createAlone(r *createRequest) {
 		out.made, err = addCodes(ctx, t, out.promotion, asked.codes, asked.unit, slices.Clone(f.List), likely)
 		return out, err
 	}
-	key := store.KeyGiven(r.Ctx)
+	key := store.IdempotencyKeyOf(r.Ctx)
 	if r.Out, r.Err = db.UpdateKept(r.Ctx, s.db, key, r.Actor, create); errors.Is(r.Err, errTaken) {
 		likely = false
 		r.Out, r.Err = db.UpdateKept(r.Ctx, s.db, key, r.Actor, create)
@@ -150,11 +150,11 @@ func claimEach(ctx context.Context, t *db.Tx, p *rule.Promotion, order []string,
 			continue
 		}
 		if codes[first[code]].Code == "" {
-			return db.ErrRaced // a new one was taken: one in 2^60
+			return db.ErrRetryWrite // a new one was taken: one in 2^60
 		}
 		faulty = append(faulty, duplicateCode().At("codes", strconv.Itoa(first[code]), "code"))
 	}
-	return store.RefusedRows(faulty)
+	return store.BatchError(faulty)
 }
 
 // make makes the new code, as it will be read.
@@ -178,7 +178,7 @@ func (s *CodeService) DeletePromotionCodes(ctx context.Context, actor store.Acto
 	if len(codes) == 0 || len(codes) > MaxCodes {
 		return 0, store.Unprocessablef([]string{"codes"}, "must name between 1 and %d codes, not %d", MaxCodes, len(codes))
 	}
-	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (deleted int, err error) {
+	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (deleted int, err error) {
 		p, err := rule.LockPromotion(ctx, t, "promotion_id", promotionID)
 		if err != nil {
 			return 0, err
@@ -194,10 +194,10 @@ func (s *CodeService) DeletePromotionCodes(ctx context.Context, actor store.Acto
 			case p.Automatic && code == p.AutomaticCode():
 				faulty = append(faulty, store.Unprocessablef(at, "is the promotion's automatic code; make the promotion not automatic to be rid of it"))
 			case !known[code]:
-				faulty = append(faulty, store.NotFoundf(at, "is no code of the promotion: %q", store.Short(code)))
+				faulty = append(faulty, store.NotFoundf(at, "is no code of the promotion: %q", store.Abbreviate(code)))
 			}
 		}
-		if err := store.RefusedRows(faulty); err != nil {
+		if err := store.BatchError(faulty); err != nil {
 			return 0, err
 		}
 		return len(known), Delete(ctx, t, p.Number, p.Epoch, store.Unique(codes))
@@ -208,10 +208,10 @@ func (s *CodeService) DeletePromotionCodes(ctx context.Context, actor store.Acto
 // this and another write deadlock (redemption.lock).
 func lockCodes(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string) (map[string]bool, error) {
 	known := map[string]bool{}
-	codes = slices.DeleteFunc(store.Unique(codes), func(code string) bool { return !store.CleanText(code) })
+	codes = slices.DeleteFunc(store.Unique(codes), func(code string) bool { return !store.IsStorableText(code) })
 	slices.Sort(codes)
 	err := store.Chunked(codes, 512, func(codes []string) error {
-		list, args := db.In([]any{p.Number, p.Epoch}, codes)
+		list, args := db.InList([]any{p.Number, p.Epoch}, codes)
 		found, err := db.Collect(ctx, t.Session, db.Scalar[string],
 			`SELECT code FROM promotion_code WHERE promotion_number = $1 AND epoch = $2 AND code IN (`+list+`)
 			ORDER BY code`+t.ForUpdate("promotion_code"), args...)

@@ -69,7 +69,7 @@ const createGroup = 512
 // long as nothing is wrong with them. Others go alone, which finds all faults.
 func newCreateQueue(s *CodeService) *createQueue {
 	wary := &atomic.Int32{} // writes to come that look before they claim
-	return &createQueue{Most: createGroup, Alone: s.createAlone,
+	return &createQueue{MaxSize: createGroup, WriteAlone: s.createAlone,
 		Size: func(list newCodes) int {
 			if !list.plain {
 				return createGroup + 1
@@ -121,9 +121,9 @@ func (w *creation) createAll(ctx context.Context, group []*createRequest, wary *
 		return err
 	}
 	if int(claimed) < len(w.codes) {
-		wary.Store(db.Wariness)
+		wary.Store(db.SavepointGroups)
 		for _, r := range group {
-			r.Err = cmp.Or(r.Err, db.ErrAlone)
+			r.Err = cmp.Or(r.Err, db.ErrWriteAlone)
 		}
 		return errTaken
 	}
@@ -147,7 +147,7 @@ func (w *creation) draft(r *createRequest, p *rule.Promotion, taken map[string]b
 		return
 	}
 	if p == nil || p.CheckAcceptsCodes() != nil || slices.ContainsFunc(r.In.codes, func(c NewCode) bool { return taken[c.Code] }) {
-		r.Err = db.ErrAlone
+		r.Err = db.ErrWriteAlone
 		return
 	}
 	r.Out = madeCodes{p, make([]*PromotionCode, len(r.In.codes))}

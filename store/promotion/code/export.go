@@ -29,7 +29,7 @@ func (s *CodeService) EachPromotionCode(ctx context.Context, promotionID string,
 		codes, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (*PromotionCode, error) { return scanCode(rows, p) }, `
 			SELECT `+l.Columns+` FROM `+l.Table+`
 			WHERE promotion_code.promotion_number = $1 AND promotion_code.epoch = $2 AND promotion_code.code > $3
-			ORDER BY promotion_code.code LIMIT $4`, p.Number, p.Epoch, after, db.ExportPage)
+			ORDER BY promotion_code.code LIMIT $4`, p.Number, p.Epoch, after, db.PageRows)
 		if err != nil {
 			return err
 		}
@@ -38,7 +38,7 @@ func (s *CodeService) EachPromotionCode(ctx context.Context, promotionID string,
 				return err
 			}
 		}
-		if len(codes) < db.ExportPage {
+		if len(codes) < db.PageRows {
 			return nil
 		}
 		after = codes[len(codes)-1].Code

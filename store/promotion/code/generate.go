@@ -103,7 +103,7 @@ func GenerateJob(ctx context.Context, s *CodeService, task *job.Job, progress fu
 	if err != nil {
 		return nil, err
 	}
-	p, likely, begun := s.db.NewPace(), true, time.Now()
+	p, likely, begun := s.db.NewBatchSizer(), true, time.Now()
 	for progress(state.Made, input.Count); state.Made < input.Count; progress(state.Made, input.Count) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -125,14 +125,14 @@ func GenerateJob(ctx context.Context, s *CodeService, task *job.Job, progress fu
 				return nil, err
 			}
 		}
-		db.GiveWay(ctx)
+		db.Throttle(ctx)
 	}
 	return state, nil
 }
 
 // generateCodes makes a batch, as long as the job is this worker's. Where it is likely that nobody has any of the codes, it looks no
 // closer and may be errTaken.
-func (s *CodeService) generateCodes(ctx context.Context, task *job.Job, input *generateInput, pattern codePattern, from generateState, p *db.Pace, likely bool) (to generateState, err error) {
+func (s *CodeService) generateCodes(ctx context.Context, task *job.Job, input *generateInput, pattern codePattern, from generateState, p *db.BatchSizer, likely bool) (to generateState, err error) {
 	err = s.db.Update(ctx, task.Actor, func(ctx context.Context, t *db.Tx) error {
 		if err := job.Holds(ctx, t, task); err != nil {
 			return err
@@ -141,7 +141,7 @@ func (s *CodeService) generateCodes(ctx context.Context, task *job.Job, input *g
 		if err != nil {
 			return err
 		}
-		if err := p.Timed(func(rows int) (int, error) {
+		if err := p.Run(func(rows int) (int, error) {
 			want, drawn, made := min(rows, input.Count-from.Made), 0, 0
 			for drawn == 0 || made == 0 && drawn+want <= rows { // few are wanted, and none was free
 				codes := pattern.draw(want)

@@ -39,7 +39,7 @@ func writeImportedCodes(ctx context.Context, w *authoring.Writer, sources []auth
 		maxUses, used := c.counts()
 		created := int64(0)
 		if c.CreatedAt != "" {
-			created = store.Micros(store.CheckedTime(c.CreatedAt))
+			created = store.Micros(store.StoredTime(c.CreatedAt))
 		}
 		rows = append(rows, []any{p.Number, p.Epoch, c.Code, c.ID, maxUses, used, c.ConsumeUnit, c.User.stored(), created})
 	}
@@ -87,7 +87,7 @@ func dropMoved(ctx context.Context, w *authoring.Writer, sources []authoring.Sou
 		wanted[c.ID], ids = place{p.Number, p.Epoch, c.Code}, append(ids, c.ID)
 	}
 	return store.Chunked(ids, 512, func(ids []string) error {
-		list, args := db.In(nil, ids)
+		list, args := db.InList(nil, ids)
 		var moved []place
 		_, err := db.Collect(ctx, w.Session, func(rows *sql.Rows) (none struct{}, err error) {
 			var id string
@@ -142,7 +142,7 @@ func importClaims(ctx context.Context, w *authoring.Writer, sources []authoring.
 			code := resource.(*codeSource).Code
 			if holder, held := holders[code]; held && holder != promotions[id].Number {
 				e := duplicateCode()
-				e.Documented, e.Path, e.Detail = false, []string{"code"}, "is already in use by another promotion that has not ended: \""+store.Short(code)+"\""
+				e.Documented, e.Path, e.Detail = false, []string{"code"}, "is already in use by another promotion that has not ended: \""+store.Abbreviate(code)+"\""
 				return &authoring.RowFault{Source: resource, Err: e}
 			}
 		}
@@ -175,5 +175,5 @@ func exportCodes(ctx context.Context, e *authoring.Exporter) error {
 	const live = `(
 		SELECT promotion_code.promotion_number, promotion_code.epoch, promotion_code.code, promotion.id AS promotion_id, promotion_code.id, max_uses, used, consume_unit, users, promotion_code.created_at
 		FROM promotion JOIN promotion_code ON promotion_code.promotion_number = promotion.number AND promotion_code.epoch = promotion.epoch) AS live`
-	return db.Pages(ctx, e.In, live, "promotion_number, epoch, code, promotion_id, id, max_uses, used, consume_unit, users, created_at", key, scan, authoring.WriteAll[*codeSource](e))
+	return db.EachPage(ctx, e.In, live, "promotion_number, epoch, code, promotion_id, id, max_uses, used, consume_unit, users, created_at", key, scan, authoring.WriteAll[*codeSource](e))
 }

@@ -25,15 +25,15 @@ func (s *CodeService) PromotionCodes(ctx context.Context, promotionID string, co
 	if len(codes) > store.MaxFilterValues {
 		return nil, store.Unprocessablef([]string{"filter", "code"}, "has %d values; at most %d are taken", len(codes), store.MaxFilterValues)
 	}
-	if !slices.ContainsFunc(codes, store.CleanText) && len(codes) > 0 {
-		return nil, store.Invalidf([]string{"filter"}, "compares code with text that is not UTF-8 without NUL")
+	if !slices.ContainsFunc(codes, store.IsStorableText) && len(codes) > 0 {
+		return nil, store.Invalidf([]string{"filter"}, "compares code with text that contains NUL or invalid UTF-8")
 	}
-	codes = slices.DeleteFunc(slices.Clone(codes), func(code string) bool { return !store.CleanText(code) })
+	codes = slices.DeleteFunc(slices.Clone(codes), func(code string) bool { return !store.IsStorableText(code) })
 	l := codeList(p)
 	if len(codes) > 0 {
-		places, all := db.In(nil, codes)
-		l.Total = "" // some of the codes are counted
-		l.Within = append(l.Within, db.Within{Clause: "promotion_code.code IN (?" + strings.Repeat(",?", strings.Count(places, ",")) + ")", Values: all})
+		places, all := db.InList(nil, codes)
+		l.TotalSQL = "" // some of the codes are counted
+		l.Conditions = append(l.Conditions, db.Condition{Clause: "promotion_code.code IN (?" + strings.Repeat(",?", strings.Count(places, ",")) + ")", Values: all})
 	}
 	return db.List(ctx, s.db, l, store.ListQuery{Sort: sort, Page: page})
 }
@@ -48,12 +48,12 @@ func codeList(p *rule.Promotion) db.Listing[*PromotionCode] {
 // promotion.
 func CodesOf(number, epoch int64) db.Listing[*PromotionCode] {
 	return db.Listing[*PromotionCode]{
-		Name: "promotion_code", ID: "promotion_code.code", Prefix: "promotion_code.",
-		Columns: Columns,
-		Table:   `promotion_code LEFT JOIN code_claim ON code_claim.code = promotion_code.code`,
-		Total:   CountSQL,
-		Counted: `promotion_code`,
-		Within: []db.Within{
+		Name: "promotion_code", ID: "promotion_code.code", TimePrefix: "promotion_code.",
+		Columns:    Columns,
+		Table:      `promotion_code LEFT JOIN code_claim ON code_claim.code = promotion_code.code`,
+		TotalSQL:   CountSQL,
+		CountTable: `promotion_code`,
+		Conditions: []db.Condition{
 			{Clause: "promotion_code.promotion_number = ?", Values: []any{number}},
 			{Clause: "promotion_code.epoch = ?", Values: []any{epoch}},
 		},

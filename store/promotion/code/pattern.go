@@ -44,7 +44,7 @@ func newCodePattern(text, alphabet string) (codePattern, store.Errors) {
 	f := &authoring.Faults{}
 	for i, c := range p.alphabet {
 		if !inCode(c) || c == ' ' || strings.ContainsRune(string(p.alphabet[:i]), c) {
-			f.Rule("alphabet", "must have visible characters, each once, and no slash, not %q", store.Short(alphabet))
+			f.Rule("alphabet", "must have visible characters, each once, and no slash, not %q", store.Abbreviate(alphabet))
 			break
 		}
 	}
@@ -53,7 +53,7 @@ func newCodePattern(text, alphabet string) (codePattern, store.Errors) {
 	}
 	checkCodeText(f, "pattern", text)
 	if p.slots() == 0 {
-		f.Rule("pattern", "must have a # for each character to draw, such as SUMMER-####-####, not %q", store.Short(text))
+		f.Rule("pattern", "must have a # for each character to draw, such as SUMMER-####-####, not %q", store.Abbreviate(text))
 	}
 	if dots := strings.ContainsRune(alphabet, '.') && strings.Trim(text, ".#") == ""; dots && len(text) <= len("..") {
 		f.Rule("pattern", "must not make the codes . and .., which no path can name; make it longer")

@@ -12,8 +12,8 @@ import (
 func SweepCodes(s *CodeService, actor store.Actor, every time.Duration) db.Sweep {
 	return db.Sweep{
 		Name: "codes", Every: every,
-		Do: func(ctx context.Context) error { return s.purgeCodes(ctx, actor) },
-		Due: func(ctx context.Context, most int) (int, error) {
+		Run: func(ctx context.Context) error { return s.purgeCodes(ctx, actor) },
+		CountDue: func(ctx context.Context, most int) (int, error) {
 			purged, err := db.CountUpTo(ctx, s.db, most, `
 				promotion_purge JOIN promotion_code ON promotion_code.promotion_number = promotion_purge.promotion_number AND promotion_code.epoch = promotion_purge.epoch`)
 			if err != nil || purged >= most {

@@ -20,18 +20,18 @@ const (
 // MaxCodeLength printable characters that a path can name.
 func checkCodeText(f *authoring.Faults, member, code string) {
 	switch {
-	case !store.CleanText(code):
+	case !store.IsStorableText(code):
 		f.Add(member, "must be UTF-8 text without NUL")
 	case utf8.RuneCountInString(code) > MaxCodeLength:
 		f.Rule(member, "must be at most %d characters, not %d", MaxCodeLength, utf8.RuneCountInString(code))
 	case code == "." || code == "..":
 		f.Rule(member, "must not be %q, which no path can name", code)
 	case code != strings.TrimSpace(code):
-		f.Rule(member, "must not begin or end with a space: %q", store.Short(code))
+		f.Rule(member, "must not begin or end with a space: %q", store.Abbreviate(code))
 	default:
 		if at := strings.IndexFunc(code, func(c rune) bool { return !inCode(c) }); at >= 0 {
 			c, _ := utf8.DecodeRuneInString(code[at:])
-			f.Rule(member, "must have printable characters and no slash, not %+q: %q", c, store.Short(code))
+			f.Rule(member, "must have printable characters and no slash, not %+q: %q", c, store.Abbreviate(code))
 		}
 	}
 }

@@ -96,7 +96,7 @@ func (o codeOffer) refusals(use CodeUse, at time.Time) (list []code.CodeRefusal)
 	}
 	c, p := o.code, o.promotion
 	if p == nil || !c.Held && at.Before(p.End) {
-		return []code.CodeRefusal{{Reason: code.CodeUnknown, Fault: store.NotFoundf([]string{string(code.CodeArgumentCode)}, "is no promotion's: %q", store.Short(use.Code))}}
+		return []code.CodeRefusal{{Reason: code.CodeUnknown, Fault: store.NotFoundf([]string{string(code.CodeArgumentCode)}, "is no promotion's: %q", store.Abbreviate(use.Code))}}
 	}
 	refuse(!at.Before(p.End), code.CodeExpired, code.CodeArgumentCode, "was good until %s, when its promotion ended", store.FormatTime(p.End))
 	refuse(at.Before(p.Start), code.CodeNotStarted, code.CodeArgumentCode, "is good from %s on, when its promotion starts", store.FormatTime(p.Start))
@@ -139,7 +139,7 @@ func (u *CodeUse) check(least int) error {
 		if len(text.text) > 255 {
 			faults = append(faults, store.Unprocessablef([]string{text.member}, "must be at most 255 bytes, not %d", len(text.text)))
 		}
-		if !store.CleanText(text.text) {
+		if !store.IsStorableText(text.text) {
 			faults = append(faults, store.Invalidf([]string{text.member}, "must be UTF-8 text without NUL"))
 		}
 	}

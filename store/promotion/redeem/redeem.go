@@ -18,7 +18,7 @@ const redeemGroup = 256 // redemptions that are written together
 // newRedeemQueue has one write make the redemptions that wait: it reads each
 // code once and writes it once, however often it is used.
 func newRedeemQueue() *redeemQueue {
-	return &redeemQueue{Most: redeemGroup, Size: func(CodeUse) int { return 1 },
+	return &redeemQueue{MaxSize: redeemGroup, Size: func(CodeUse) int { return 1 },
 		Write: func(ctx context.Context, t *db.Tx, group []*redeemRequest) error {
 			return (&redemption{Tx: t}).redeemAll(ctx, group)
 		}}
@@ -41,7 +41,7 @@ func (s *RedeemService) RedeemCode(ctx context.Context, actor store.Actor, use C
 	if err := use.check(1); err != nil {
 		return nil, err
 	}
-	return s.redeems.Ask(ctx, s.db, actor, use)
+	return s.redeems.Do(ctx, s.db, actor, use)
 }
 
 // check tells whether a usage is what it is asked for once more.

@@ -73,11 +73,11 @@ func (w *redemption) lock(ctx context.Context, group []*redeemRequest) error {
 	slices.Sort(codes)
 	codes = slices.Compact(codes)
 	if len(codes) > 1 {
-		if err := w.ExpectMany(ctx); err != nil {
+		if err := w.PrepareBulk(ctx); err != nil {
 			return err
 		}
 	}
-	list, args := db.In(nil, codes)
+	list, args := db.InList(nil, codes)
 	found, err := db.Collect(ctx, w.Session, code.Scan, `
 		SELECT `+code.Columns+`, promotion.id FROM `+code.LiveTables+`
 		WHERE promotion_code.code IN (`+list+`)
@@ -114,15 +114,15 @@ func (w *redemption) readUsages(ctx context.Context, group []*redeemRequest) err
 	w.usages, w.of = map[usageOf]*CodeUsage{}, map[*CodeUsage]code.EpochKey{}
 	var references, codes []string
 	for _, r := range group {
-		if r.Err == nil && store.CleanText(r.In.Code) {
+		if r.Err == nil && store.IsStorableText(r.In.Code) {
 			references, codes = append(references, r.In.Reference), append(codes, r.In.Code)
 		}
 	}
 	if len(codes) == 0 {
 		return nil
 	}
-	list, args := db.In(nil, store.Unique(references))
-	among, args := db.In(args, store.Unique(codes))
+	list, args := db.InList(nil, store.Unique(references))
+	among, args := db.InList(args, store.Unique(codes))
 	usages, err := db.Collect(ctx, w.Session, scanUsage, `
 		SELECT `+usageColumns+` FROM code_usage
 		WHERE reference IN (`+list+`) AND code IN (`+among+`)
@@ -192,7 +192,7 @@ func (w *redemption) takeUses(ctx context.Context) error {
 			        AND (promotion_code.consume_unit <> $1 OR NOT automatic)
 			        AND enabled AND start_at <= $2 AND end_at > $2)`, args...)
 		if err == nil && int(taken) < len(block) {
-			err = db.ErrRaced
+			err = db.ErrRetryWrite
 		}
 		return err
 	})
@@ -209,7 +209,7 @@ func (w *redemption) writeUsages(ctx context.Context) error {
 		return append(values, u.ID, of.Number, of.Epoch, u.Code, u.User, u.UnitsAsked, u.Units, u.Reference, string(u.Actor), store.Micros(u.CreatedAt), sql.NullInt64{})
 	})
 	if err == nil && int(written) < len(w.lines) {
-		err = db.ErrRaced
+		err = db.ErrRetryWrite
 	}
 	if err != nil {
 		return err

@@ -15,11 +15,11 @@ import (
 // once more. The answer is every usage of the reference, the oldest first.
 // NOT_FOUND when it redeemed nothing.
 func (s *RedeemService) ReleaseCode(ctx context.Context, actor store.Actor, reference string, code *string) ([]*CodeUsage, error) {
-	unknown := store.NotFoundf([]string{"reference"}, "redeemed no such code: %q", store.Short(reference))
-	if !store.CleanText(reference) || code != nil && !store.CleanText(*code) {
+	unknown := store.NotFoundf([]string{"reference"}, "redeemed no such code: %q", store.Abbreviate(reference))
+	if !store.IsStorableText(reference) || code != nil && !store.IsStorableText(*code) {
 		return nil, unknown
 	}
-	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) ([]*CodeUsage, error) {
+	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) ([]*CodeUsage, error) {
 		if err := release(ctx, t, reference, code); err != nil {
 			return nil, err
 		}

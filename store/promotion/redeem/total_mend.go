@@ -16,7 +16,7 @@ import (
 // counted are read at one moment, and only how far they are apart is written, so
 // that what others write meanwhile stays counted.
 func MendTotals(s *RedeemService, actor store.Actor) db.Sweep {
-	return db.Sweep{Name: "totals of promotions", Every: 24 * time.Hour, Do: func(ctx context.Context) error {
+	return db.Sweep{Name: "totals of promotions", Every: 24 * time.Hour, Run: func(ctx context.Context) error {
 		promotions, err := db.Collect(ctx, s.db.Reader, db.Scalar[int64], `SELECT number FROM promotion ORDER BY number`)
 		for _, number := range promotions {
 			if err == nil {

@@ -57,10 +57,10 @@ func (s *RedeemService) CodeUsages(ctx context.Context, promotionID string, text
 		return nil, err
 	}
 	of := UsageList
-	of.Within = []db.Within{{Clause: "promotion_number = ?", Values: []any{number}}}
+	of.Conditions = []db.Condition{{Clause: "promotion_number = ?", Values: []any{number}}}
 	if text != nil {
-		of.Total = "" // those of one code are counted
-		of.Within = append(of.Within, db.Within{Clause: "code = ?", Values: []any{*text}})
+		of.TotalSQL = "" // those of one code are counted
+		of.Conditions = append(of.Conditions, db.Condition{Clause: "code = ?", Values: []any{*text}})
 	}
 	for _, r := range query.Ranges {
 		if r.Attribute == store.SortUpdatedAt {
@@ -91,7 +91,7 @@ func (s *RedeemService) usagesOf(ctx context.Context, promotionID string, text *
 		return number, err
 	}
 	known := false
-	if store.CleanText(*text) {
+	if store.IsStorableText(*text) {
 		_, known, err = db.One(ctx, s.db.Reader, db.Scalar[int64], `
 			SELECT 1 FROM code_usage WHERE promotion_number = $1 AND code = $2
 			UNION ALL
@@ -100,7 +100,7 @@ func (s *RedeemService) usagesOf(ctx context.Context, promotionID string, text *
 			LIMIT 1`, number, *text)
 	}
 	if err == nil && !known {
-		err = store.NotFoundf(nil, "The promotion %q has no code %q.", promotionID, store.Short(*text))
+		err = store.NotFoundf(nil, "The promotion %q has no code %q.", promotionID, store.Abbreviate(*text))
 	}
 	return number, err
 }
@@ -108,6 +108,6 @@ func (s *RedeemService) usagesOf(ctx context.Context, promotionID string, text *
 // UsageList is how uses of codes are listed.
 var UsageList = db.Listing[*CodeUsage]{
 	Name: "code_usage", Columns: usageColumns, Table: "code_usage", ID: "id", Scan: scanUsage,
-	Total: UsageCountSQL,
-	Key:   func(u *CodeUsage, _ store.Sort) []any { return []any{store.Micros(u.CreatedAt), u.ID} },
+	TotalSQL: UsageCountSQL,
+	Key:      func(u *CodeUsage, _ store.Sort) []any { return []any{store.Micros(u.CreatedAt), u.ID} },
 }

@@ -40,7 +40,7 @@ func writeUsages(ctx context.Context, w *authoring.Writer, sources []authoring.S
 			return authoring.ErrOneByOne
 		}
 		u := sources[0].(*usageSource)
-		return &authoring.RowFault{Source: u, Err: store.Unprocessablef([]string{"reference"}, "is that of another use of the code %q: %q", u.Code, store.Short(u.Reference))}
+		return &authoring.RowFault{Source: u, Err: store.Unprocessablef([]string{"reference"}, "is that of another use of the code %q: %q", u.Code, store.Abbreviate(u.Reference))}
 	})
 	if err == nil {
 		err = counts.add(ctx, w.Tx, writersPart)
@@ -75,10 +75,10 @@ func putUsages(ctx context.Context, w *authoring.Writer, sources []authoring.Sou
 		if len(put.rows) == 0 {
 			continue
 		}
-		n, err := w.Exec(ctx, db.InsertText("code_usage", usageInsert, len(put.rows))+put.clause, slices.Concat(put.rows...)...)
+		n, err := w.Exec(ctx, db.InsertSQL("code_usage", usageInsert, len(put.rows))+put.clause, slices.Concat(put.rows...)...)
 		changed += int(n)
 		if err == nil && put.all && int(n) < len(put.rows) {
-			err = db.ErrRaced
+			err = db.ErrRetryWrite
 		}
 		if err != nil {
 			return changed, err
@@ -92,12 +92,12 @@ var usageInsert = []string{"id", "promotion_number", "epoch", "code", "user_id",
 func (u *usageSource) row(promotion int64) []any {
 	var released *int64
 	if u.ReleasedAt != "" {
-		at := store.Micros(store.CheckedTime(u.ReleasedAt))
+		at := store.Micros(store.StoredTime(u.ReleasedAt))
 		released = &at
 	}
 	created := int64(0)
 	if u.CreatedAt != "" {
-		created = store.Micros(store.CheckedTime(u.CreatedAt))
+		created = store.Micros(store.StoredTime(u.CreatedAt))
 	}
 	return []any{u.ID, promotion, u.Epoch, u.Code, u.User, max(u.UnitsAsked, u.Units), u.Units, u.Reference, u.Actor, created, released}
 }
@@ -121,7 +121,7 @@ func lockUsages(ctx context.Context, t *db.Tx, sources []authoring.Source) (map[
 		ids[i] = resource.Key()
 	}
 	there := map[string]int64{}
-	list, args := db.In(nil, ids)
+	list, args := db.InList(nil, ids)
 	_, err := db.Collect(ctx, t.Session, func(rows *sql.Rows) (none struct{}, err error) {
 		var id string
 		var number int64
@@ -154,5 +154,5 @@ func exportUsages(ctx context.Context, e *authoring.Exporter) error {
 	const kept = `(
 		SELECT code_usage.id, promotion.id AS promotion_id, code_usage.epoch, code, user_id, units_asked, units, reference, actor, code_usage.created_at, released_at
 		FROM code_usage JOIN promotion ON promotion.number = code_usage.promotion_number) AS kept`
-	return db.Pages(ctx, e.In, kept, "id, promotion_id, epoch, code, user_id, units_asked, units, reference, actor, created_at, released_at", []string{"id"}, scan, authoring.WriteAll[*usageSource](e))
+	return db.EachPage(ctx, e.In, kept, "id, promotion_id, epoch, code, user_id, units_asked, units, reference, actor, created_at, released_at", []string{"id"}, scan, authoring.WriteAll[*usageSource](e))
 }

@@ -15,7 +15,7 @@ import (
 func SweepUsages(s *RedeemService, actor store.Actor, kept time.Duration) db.Sweep {
 	const all = `(SELECT number FROM promotion UNION ALL SELECT number FROM promotion_archive) AS promotions`
 	const old = `code_usage.promotion_number = promotions.number AND code_usage.created_at > 0 AND code_usage.created_at < $1`
-	return s.db.Kept("usages", time.Hour, kept,
+	return s.db.RetentionSweep("usages", time.Hour, kept,
 		func(ctx context.Context, before int64) error {
 			promotions, err := db.Collect(ctx, s.db.Reader, db.Scalar[int64],
 				`SELECT number FROM `+all+` WHERE EXISTS (SELECT 1 FROM code_usage WHERE `+old+`) ORDER BY number`, before)

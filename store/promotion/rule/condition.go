@@ -91,7 +91,7 @@ func checkConditionLeaf(f *authoring.Faults, member string, c map[string]json.Ra
 	}
 	f.Text(member+".value", text, authoring.MaxName)
 	if !holds(text) {
-		f.Rule(member+".value", "must be of the type %s, not %q", texts["type"], store.Short(text))
+		f.Rule(member+".value", "must be of the type %s, not %q", texts["type"], store.Abbreviate(text))
 	}
 }
 

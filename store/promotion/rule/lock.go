@@ -13,7 +13,7 @@ import (
 // from being added to, until the transaction ends; NOT_FOUND of the member
 // that names it when there is none.
 func LockPromotion(ctx context.Context, t *db.Tx, member, id string) (*Promotion, error) {
-	unknown := store.NotFoundf([]string{member}, "names no promotion: %q", store.Short(id))
+	unknown := store.NotFoundf([]string{member}, "names no promotion: %q", store.Abbreviate(id))
 	if !store.IsID(id) {
 		return nil, unknown
 	}
@@ -29,7 +29,7 @@ func LockPromotion(ctx context.Context, t *db.Tx, member, id string) (*Promotion
 func LockPromotions(ctx context.Context, t *db.Tx, ids []string) (map[string]*Promotion, error) {
 	byID := make(map[string]*Promotion, len(ids))
 	err := store.Chunked(slices.Sorted(slices.Values(ids)), 512, func(ids []string) error {
-		list, args := db.In(nil, ids)
+		list, args := db.InList(nil, ids)
 		rows, err := db.Collect(ctx, t.Session, ScanPromotion(t.Now), `
 			SELECT `+PromotionColumns+` FROM promotion WHERE id IN (`+list+`) ORDER BY id`+t.ForUpdate("promotion"), args...)
 		for _, p := range rows {

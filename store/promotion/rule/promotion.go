@@ -133,7 +133,7 @@ func NewPromotion(source *Source, at time.Time) *Promotion {
 	schema := DecodeSchema(source.Schema)
 	p := &Promotion{
 		ID: source.ID, Name: source.Name, Type: PromotionType(source.PromotionType),
-		Enabled: source.Enabled, Automatic: source.Automatic, Start: store.CheckedTime(source.Start), End: store.CheckedTime(source.End),
+		Enabled: source.Enabled, Automatic: source.Automatic, Start: store.StoredTime(source.Start), End: store.StoredTime(source.End),
 		MinCartValue: checkedAmounts(source.MinCartValue), MaxDiscountValue: checkedAmounts(source.MaxDiscountValue),
 		Schema: source.Schema, TargetCatalogs: schema.TargetCatalogs, Epoch: int64(source.Epoch),
 	}
@@ -181,17 +181,17 @@ func FindPromotion(ctx context.Context, d *db.DB, id string) (*Promotion, error)
 }
 
 func FindPromotions(ctx context.Context, d *db.DB, ids []string) (map[string]*Promotion, error) {
-	return ReadPromotions(ctx, d.Reader, d.Now(), store.IDsOnly(ids))
+	return ReadPromotions(ctx, d.Reader, d.Now(), store.ValidIDs(ids))
 }
 
 func UnknownPromotion(id string) error {
-	return store.NotFoundf(nil, "There is no promotion %q.", store.Short(id))
+	return store.NotFoundf(nil, "There is no promotion %q.", store.Abbreviate(id))
 }
 
 func ReadPromotions(ctx context.Context, from db.Session, at time.Time, ids []string) (map[string]*Promotion, error) {
 	byID := make(map[string]*Promotion, len(ids))
 	err := store.Chunked(ids, 512, func(ids []string) error {
-		list, args := db.In(nil, ids)
+		list, args := db.InList(nil, ids)
 		rows, err := db.Collect(ctx, from, ScanPromotion(at), `SELECT `+PromotionColumns+` FROM promotion WHERE id IN (`+list+`)`, args...)
 		for _, p := range rows {
 			byID[p.ID] = p

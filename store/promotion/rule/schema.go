@@ -91,7 +91,7 @@ func checkPromotionCurrencies(f *authoring.Faults, t PromotionType, raw json.Raw
 		_ = json.Unmarshal(c["currency"], &code)
 		f.Currency(at+".currency", code)
 		if seen[code] {
-			f.Rule(at+".currency", "is there twice: %q", store.Short(code))
+			f.Rule(at+".currency", "is there twice: %q", store.Abbreviate(code))
 		}
 		seen[code] = true
 		checkGiven(f, at, t, c, amounts, percent)
@@ -123,7 +123,7 @@ func checkPercent(f *authoring.Faults, member string, raw json.RawMessage) {
 	case !ok:
 		f.Add(member, "must be a number such as 12.5, not %s", authoring.JSONKind(raw))
 	case p.Sign() <= 0 || p.Cmp(big.NewRat(100, 1)) > 0:
-		f.Rule(member, "must be more than 0 and at most 100, not %s", store.Short(string(raw)))
+		f.Rule(member, "must be more than 0 and at most 100, not %s", store.Abbreviate(string(raw)))
 	}
 }
 
@@ -219,7 +219,7 @@ func checkPerCurrency(f *authoring.Faults, member string, values []amountSource)
 			f.Within(at+".amount", *value.Amount, 0, store.MaxAmount)
 		}
 		if seen[value.Currency] {
-			f.Rule(at+".currency", "is there twice: %q", store.Short(value.Currency))
+			f.Rule(at+".currency", "is there twice: %q", store.Abbreviate(value.Currency))
 		}
 		seen[value.Currency] = true
 	}

@@ -77,11 +77,11 @@ func (p *Source) checkTimes(f *authoring.Faults) {
 		if _, err := store.ReadTime(at.text); err != nil {
 			good = false
 			if at.text != "" { // which is told already
-				f.Add(at.member, "must be a date, a date and HH:MM, or RFC 3339, not %q", store.Short(at.text))
+				f.Add(at.member, "must be a date, a date and HH:MM, or RFC 3339, not %q", store.Abbreviate(at.text))
 			}
 		}
 	}
-	if good && !store.CheckedTime(p.End).After(store.CheckedTime(p.Start)) {
+	if good && !store.StoredTime(p.End).After(store.StoredTime(p.Start)) {
 		f.Rule("end", "must be after start, %s, not %s", p.Start, p.End)
 	}
 	f.Time("created_at", &p.CreatedAt)
