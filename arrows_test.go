@@ -14,19 +14,23 @@ import (
 // arrows lists each package of this module, below "portico/", with the packages of this
 // module that its production code may import.
 const arrows = `
-portico: graph graph/playground internal/auth internal/cli internal/demo internal/responsecache internal/tracing
-	internal/web internal/web/accesslog internal/web/metrics internal/web/middleware internal/web/server rest store
-	store/seal store/shop
+portico: graph graph/document graph/limits graph/opctx graph/playground graph/transport internal/auth internal/cli
+	internal/demo internal/responsecache internal/tracing internal/web internal/web/accesslog internal/web/metrics
+	internal/web/middleware internal/web/server rest store store/seal store/shop
+graph/document: graph/generated graph/limits graph/plan internal/heapsize store
 graph/generated: graph/model graph/plan store store/catalog store/gateway store/job store/promotion/code
 	store/promotion/redeem store/promotion/rule store/release store/stock
 graph/graphiql:
+graph/limits: store
 graph/model: graph/plan store store/access store/catalog store/gateway store/job store/promotion store/promotion/code
 	store/promotion/redeem store/promotion/rule store/release store/settings store/stock
+graph/opctx: graph/limits internal/auth internal/reqctx internal/responsecache store store/release
 graph/plan: internal/heapsize
 graph/playground: graph/graphiql internal/auth store
-graph: graph/generated graph/model graph/plan internal/auth internal/heapsize internal/reqctx internal/responsecache
-	store store/catalog store/gateway store/job store/promotion store/promotion/code store/promotion/redeem
-	store/promotion/rule store/release store/shop store/stock
+graph/transport: graph graph/document graph/generated graph/limits graph/model graph/opctx graph/plan internal/auth
+	internal/heapsize internal/reqctx internal/responsecache store store/release
+graph: graph/generated graph/model graph/opctx internal/auth store store/catalog store/gateway store/job
+	store/promotion store/promotion/code store/promotion/redeem store/promotion/rule store/release store/shop store/stock
 internal/auth: internal/reqctx store store/access store/seal store/shop
 internal/bench:
 internal/cli: internal/auth internal/datagen internal/web internal/web/accesslog internal/web/middleware
@@ -49,9 +53,9 @@ internal/web/middleware: internal/auth internal/encoding internal/reqctx interna
 internal/web/server: internal/reqctx internal/web internal/web/accesslog store
 internal/web: internal/reqctx
 rest/resttest: internal/web internal/web/middleware rest store/storetest
-rest: graph graph/generated graph/model graph/playground internal/auth internal/reqctx internal/responsecache
-	internal/web store store/access store/catalog store/gateway store/promotion store/promotion/code store/promotion/rule
-	store/release store/settings store/stock
+rest: graph graph/generated graph/limits graph/model graph/opctx graph/playground graph/transport internal/auth
+	internal/reqctx internal/responsecache internal/web store store/access store/catalog store/gateway store/promotion
+	store/promotion/code store/promotion/rule store/release store/settings store/stock
 store/access: store store/authoring store/db store/seal
 store/authoring: store store/db
 store/catalog: store store/authoring store/db store/index

@@ -172,6 +172,20 @@ func eachGoFile(t *testing.T, see func(path, text string)) {
 	}))
 }
 
+// TestArchitecturePageHasEveryPackage of the table of allowed imports, and no other.
+func TestArchitecturePageHasEveryPackage(t *testing.T) {
+	t.Parallel()
+	page := documentation(t)["docs/architecture.md"]
+	for name := range allowedImports() {
+		if name != "portico" {
+			require.Contains(t, page, "| `"+name+"` |", "the table of packages")
+		}
+	}
+	for _, row := range regexp.MustCompile("(?m)^\\| `((?:store|graph|rest|internal)/[a-z/]+)` \\|").FindAllStringSubmatch(page, -1) {
+		require.DirExists(t, row[1], "the table of packages")
+	}
+}
+
 var (
 	quotedMessage = regexp.MustCompile("`([a-z']+ [a-z' ]+ [a-z' ]+)`")
 	toolCommand   = regexp.MustCompile("^(portico|docker|systemctl|go|npm|curl) ")
@@ -204,7 +218,7 @@ func TestDocumentationCommandsExist(t *testing.T) {
 	}
 	for file, text := range pages {
 		for _, name := range testName.FindAllString(text, -1) {
-			require.Contains(t, tests, name, file)
+			require.True(t, slices.Contains(tests, name), "%s names %s", file, name)
 		}
 		for _, match := range testRun.FindAllStringSubmatch(text, -1) {
 			for _, name := range strings.Split(strings.ReplaceAll(match[1], `\|`, "|"), "|") {

@@ -3,6 +3,8 @@
 package generated
 
 import (
+	"time"
+
 	"portico/graph/model"
 	"portico/store"
 	"portico/store/catalog"
@@ -10,7 +12,6 @@ import (
 	"portico/store/promotion/rule"
 	"portico/store/release"
 	"portico/store/stock"
-	"time"
 )
 
 // A new catalog.

@@ -61,17 +61,17 @@ func groupedRedeems(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("off", `,"enabled":false`), storetest.CodeLine("p", "MANY", ``), storetest.CodeLine("p", "FEW", `,"max_uses":3`), storetest.CodeLine("off", "OFF", ``))
 		var writes []func(context.Context) error
-		redeem := func(use redeem.CodeUse) {
+		add := func(use redeem.CodeUse) {
 			writes = append(writes, func(ctx context.Context) error {
 				_, err := s.RedeemCode(ctx, storetest.Actor, use)
 				return err
 			})
 		}
 		for i := range 40 {
-			redeem(redeem.CodeUse{Code: []string{"MANY", "FEW", "OFF", "NONE"}[i%4], Units: 1, Reference: fmt.Sprint("order-", i)})
+			add(redeem.CodeUse{Code: []string{"MANY", "FEW", "OFF", "NONE"}[i%4], Units: 1, Reference: fmt.Sprint("order-", i)})
 		}
-		redeem(redeem.CodeUse{Code: "MANY", Units: 1, Reference: "order-0"}) // repeated
-		redeem(redeem.CodeUse{Code: "MANY", Units: 1, Reference: "order-0", User: "other"})
+		add(redeem.CodeUse{Code: "MANY", Units: 1, Reference: "order-0"}) // repeated
+		add(redeem.CodeUse{Code: "MANY", Units: 1, Reference: "order-0", User: "other"})
 		writes = append(writes, func(ctx context.Context) error {
 			gone, cancel := context.WithCancel(context.WithoutCancel(ctx))
 			_ = ctx.Err() // reports to ObservedContext
