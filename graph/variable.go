@@ -125,7 +125,7 @@ func (c *coercion) scalar(at *step, name string, value any) any {
 			if strings.Trim(string(number), "-0123456789") == "" {
 				return string(number)
 			}
-			c.fault(at, "must be an ID, a string or an integer, not a number with a fraction or an exponent")
+			c.fault(at, "must be an ID, a string or an integer, got a number with a fraction or an exponent")
 			return value
 		}
 		if _, ok := value.(string); ok {
@@ -142,7 +142,7 @@ func (c *coercion) scalar(at *step, name string, value any) any {
 	default:
 		return value
 	}
-	c.fault(at, "must be "+article(name)+", not "+kindOf(value))
+	c.fault(at, "must be "+article(name)+", got "+kindOf(value))
 	return value
 }
 
@@ -179,7 +179,7 @@ func (c *coercion) enum(at *step, definition *ast.Definition, value any) any {
 func (c *coercion) object(at *step, definition *ast.Definition, value any) any {
 	object, ok := value.(map[string]any)
 	if !ok {
-		c.fault(at, "must be "+article(definition.Name)+", not "+kindOf(value))
+		c.fault(at, "must be "+article(definition.Name)+", got "+kindOf(value))
 		return value
 	}
 	for _, name := range unknownMembers(definition, object) {

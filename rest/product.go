@@ -208,7 +208,7 @@ func tellLanguages(w http.ResponseWriter, products []*model.Product) {
 func checkInclude(text string) error {
 	for _, name := range splitInclude(text) {
 		if !slices.Contains(includes, name) {
-			return badParameter("include", "must be a list of %s, not %q", strings.Join(includes, ", "), name)
+			return badParameter("include", "must be a list of %s, got %q", strings.Join(includes, ", "), name)
 		}
 	}
 	return nil

@@ -161,7 +161,7 @@ func dryRunOf(r *http.Request) (bool, error) {
 	case "", "false":
 		return false, nil
 	default:
-		return false, badParameter("dry_run", "must be true or false, not %q", text)
+		return false, badParameter("dry_run", "must be true or false, got %q", text)
 	}
 }
 

@@ -99,7 +99,7 @@ func poolHeld(backend storetest.Backend, size int) func(*testing.T) {
 		s := pooled(t, backend, func(config *shop.Config) {
 			config.Readers = size
 			config.URL = withParameter(t, config.URL, "lock_timeout", "0") // so who waits for a lock keeps the connection
-			config.Patience = store.Timeouts{Connection: time.Second, Read: time.Hour, Write: time.Hour, Lock: time.Hour, Idle: time.Minute}
+			config.Timeouts = store.Timeouts{Connection: time.Second, Read: time.Hour, Write: time.Hour, Lock: time.Hour, Idle: time.Minute}
 		})
 		for range 2 { // and again, once they were given back
 			lock, err := backend.SQL(t).Begin()

@@ -18,7 +18,7 @@ import (
 	"portico/store/storetest"
 )
 
-// TestImport is the promise of Store.Import, but for its faults (ImportFaults).
+// TestImport is the promise of Store.Import, but for its faults (ImportErrors).
 func TestImport(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {

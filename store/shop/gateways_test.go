@@ -106,8 +106,8 @@ func gatewayMerged(backend storetest.Backend) func(*testing.T) {
 		manual, err = s.UpdateGateway(t.Context(), storetest.Actor, "manual", gateway.GatewayChange{Name: new("Manual"), Enabled: new(false), Test: new(false), MerchantID: new(""), Username: new(""), Password: secret("")})
 		require.NoError(t, err, "what was read of it, sent back whole")
 		require.False(t, manual.Enabled)
-		require.Empty(t, s.SecretMark(secret(gateway.SecretMask)), "no secret is marked")
-		require.NotEmpty(t, s.SecretMark(secret("")))
+		require.Empty(t, s.SecretFingerprint(secret(gateway.SecretMask)), "no secret is marked")
+		require.NotEmpty(t, s.SecretFingerprint(secret("")))
 	}
 }
 

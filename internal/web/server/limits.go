@@ -62,7 +62,7 @@ func (b Limits) Check() error {
 		time.Duration
 	}{{"header-time", b.HeaderTime}, {"body-time", b.BodyTime}, {"request-time", b.RequestTime}, {"answer-time", b.AnswerTime}, {"idle-time", b.IdleTime}, {"request-wait", b.RequestWait}} {
 		if time.Duration < 0 {
-			return fmt.Errorf("--%s must be 0 or more, not %s", time.flag, time.Duration)
+			return fmt.Errorf("--%s must be 0 or more, got %s", time.flag, time.Duration)
 		}
 	}
 	if b.Requests < 0 || b.RequestsWaiting < 0 || b.RequestsExpensive < 0 {
