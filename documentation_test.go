@@ -172,6 +172,20 @@ func eachGoFile(t *testing.T, see func(path, text string)) {
 	}))
 }
 
+// TestArchitecturePageHasEveryPackage of the table of allowed imports, and no other.
+func TestArchitecturePageHasEveryPackage(t *testing.T) {
+	t.Parallel()
+	page := documentation(t)["docs/architecture.md"]
+	for name := range allowedImports() {
+		if name != "portico" {
+			require.Contains(t, page, "| `"+name+"` |", "the table of packages")
+		}
+	}
+	for _, row := range regexp.MustCompile("(?m)^\\| `((?:store|graph|rest|internal)/[a-z/]+)` \\|").FindAllStringSubmatch(page, -1) {
+		require.DirExists(t, row[1], "the table of packages")
+	}
+}
+
 var (
 	quotedMessage = regexp.MustCompile("`([a-z']+ [a-z' ]+ [a-z' ]+)`")
 	toolCommand   = regexp.MustCompile("^(portico|docker|systemctl|go|npm|curl) ")

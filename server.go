@@ -57,7 +57,7 @@ type commands struct {
 	Backup  cli.Backup        `cmd:"" help:"Copy a SQLite database to a file."`
 	Restore cli.Restore       `cmd:"" help:"Create a SQLite database from a backup."`
 	Migrate cli.Migrate       `cmd:"" help:"Migrate the database to the schema of this version."`
-	Schema  cli.Schema        `cmd:"" help:"Print the GraphQL schema."`
+	Schema  cli.Schema        `cmd:"" help:"Print the GraphQL schema, or the JSON Schema of import files."`
 	Health  cli.Health        `cmd:"" help:"Check the server on this machine."`
 	cli.Builtin
 }
@@ -192,7 +192,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	}
 	tokens, err := auth.New(ctx, s, sealer, auth.Options{
 		Issuer: c.TokenIssuer, Log: log, Outside: c.Outside(),
-		Limit: middleware.NewRateLimit("asking for tokens", int(c.TokenRateClient), int(c.TokenRateAddress)).Use,
+		Limit: middleware.NewRateLimit("token requests", int(c.TokenRateClient), int(c.TokenRateAddress)).Use,
 	})
 	if err != nil {
 		s.Close()
@@ -263,7 +263,7 @@ func (a *app) reload() {
 
 // handler is every route, behind what all of them share.
 func (a *app) handler() http.Handler {
-	codes := middleware.NewRateLimit("trying promotion codes", int(a.CodeRateClient), int(a.CodeRateAddress))
+	codes := middleware.NewRateLimit("promotion code lookups", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
 	options := []graph.HandlerOption{graph.CountFields(a.metrics.CountField), graph.CountExecutors(a.metrics.CountExecutor), graph.WithBounds(a.Documents.OrDefaults()), graph.WithResponseCache(a.answers),
 		graph.Trusting(a.trusted), graph.CountDocuments(a.metrics.CountDocument), graph.CountOperations(a.ran, a.began), graph.WithLive(a.streams()), graph.InTurn(a.turns)}
@@ -278,7 +278,7 @@ func (a *app) handler() http.Handler {
 		visitor = append(visitor, playground.WithVisitor(a.visitor.Token, a.visitor.ClientID))
 	}
 	proxies, _ := middleware.ParseProxies(a.TrustedProxies) // Validate saw to it
-	api := rest.New(resolver, a.log, rest.WithResponseCache(a.answers), rest.LimitAnswers(a.Documents.OrDefaults().AnswerBytes, a.turns.AcquireExpensive))
+	api := rest.New(resolver, a.log, rest.WithResponseCache(a.answers), rest.LimitResponses(a.Documents.OrDefaults().AnswerBytes, a.turns.AcquireExpensive))
 	page, graphiql := playground.NewHandler(api.WriteError, visitor...), playground.NewGraphiQL(api.WriteError, visitor...)
 	docs := rest.Docs(api.WriteError, visitor...)
 	mux := http.NewServeMux()

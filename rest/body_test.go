@@ -12,7 +12,7 @@ import (
 // A body that says that it is no JSON is refused; what says nothing is read.
 func TestTypesOfBodies(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		typed := func(kind string, status int) scenario {
 			sc := scenario{name: kind, method: "PUT", path: "/v2/settings", body: `{"data":{"page_length":30}}`, headers: []string{"Content-Type", kind}, status: status}
 			if status == 415 {
@@ -33,7 +33,7 @@ func TestTypesOfBodies(t *testing.T) {
 // A whole number is one however JSON has it; every integer member reads alike.
 func TestWholeNumbers(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		for _, member := range []struct{ name, method, path, body, bad, shown string }{
 			{"uses", "POST", "/v2/promotions/ten-off/codes", `{"data":{"codes":[{"uses":#}]}}`, "codes.0.uses", `"max_uses":60,`},
 			{"quantity", "POST", "/v2/inventories/anvil/transactions", `{"data":{"action":"increment","quantity":#}}`, "quantity", `"quantity":60,`},
@@ -63,7 +63,7 @@ func TestWholeNumbers(t *testing.T) {
 // Text that would not be kept as it was sent is refused, by its member.
 func TestTextThatIsNoneIsRefused(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		sent := func(method, path, body string, holds ...string) scenario {
 			return scenario{name: method + " " + path, method: method, path: path, body: body, status: 400, holds: holds}
 		}

@@ -14,7 +14,7 @@ import (
 
 // Whoever shows another server the token of a write is shown that write by it,
 // whichever API wrote.
-func TestAWriteIsReadOnAnotherServerByItsToken(t *testing.T) {
+func TestConsistencyToken(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		both := serveTwice(t, e.WithStockCache())

@@ -11,7 +11,7 @@ import (
 	"portico/store/release"
 )
 
-func TestParseFilterReads(t *testing.T) {
+func TestParseFilter(t *testing.T) {
 	t.Parallel()
 	one := func(operator, attribute string, values ...string) []condition {
 		return []condition{{operator, attribute, values}}
@@ -58,7 +58,7 @@ func TestParseFilterReads(t *testing.T) {
 	require.Len(t, got, store.MaxFilterTerms)
 }
 
-func TestParseFilterRefuses(t *testing.T) {
+func TestParseFilterErrors(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, text, want string }{
 		{"nothing", ``, `has nothing at byte 0, where an operator such as eq or in is due`},
@@ -100,7 +100,7 @@ func TestParseFilterRefuses(t *testing.T) {
 }
 
 // What the grammar takes need not mean anything.
-func TestAFilterOfProductsMeansSomethingOrSaysWhyNot(t *testing.T) {
+func TestProductFilters(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, text, want string }{
 		{"eq", `eq(sku,A)`, ""},
@@ -129,7 +129,7 @@ func TestAFilterOfProductsMeansSomethingOrSaysWhyNot(t *testing.T) {
 	}
 }
 
-func TestNoFilterIsNone(t *testing.T) {
+func TestEmptyFilter(t *testing.T) {
 	t.Parallel()
 	filter, err := productFilter("")
 	require.NoError(t, err)

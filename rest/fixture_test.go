@@ -27,26 +27,26 @@ import (
 
 func TestMain(m *testing.M) { storetest.APIMain(m) }
 
-// surface is both surfaces over one store, asked as a client with every scope.
-type surface struct {
+// testServer is both surfaces over one store, asked as a client with every scope.
+type testServer struct {
 	store   *shop.Store
 	handler http.Handler
 }
 
-// open imports and publishes a shop, and mounts both surfaces over it.
-func open(t testing.TB, e storetest.Backend, shop string, options ...func(*shop.Config)) *surface {
+// openShop imports and publishes a shop, and mounts both surfaces over it.
+func openShop(t testing.TB, e storetest.Backend, lines string, options ...func(*shop.Config)) *testServer {
 	t.Helper()
 	if os.Getenv("PORTICO_STOCK") != "off" { // as the long form of the tests is run with as well
 		e = e.WithStockCache()
 	}
 	s := e.Open(t, options...)
-	load(t, s, shop)
+	importLines(t, s, lines)
 	require.NoError(t, s.WarmStock(t.Context())) // no later than after the import
-	return over(t, s)
+	return serveStore(t, s)
 }
 
-// over mounts both surfaces over a store.
-func over(t testing.TB, s *shop.Store) *surface {
+// serveStore mounts both surfaces over a store.
+func serveStore(t testing.TB, s *shop.Store) *testServer {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	sealer, err := seal.New([]byte(strings.Repeat("k", seal.KeySize)))
@@ -63,7 +63,7 @@ func over(t testing.TB, s *shop.Store) *surface {
 	mux.Handle("/.well-known/jwks.json", tokens.JWKSHandler(api.WriteError))
 	mux.Handle(web.HealthPath, middleware.Health())
 	mux.Handle(web.ReadyPath, middleware.Ready(s.Ping, s.ReadOnly))
-	return &surface{s, resttest.Held(t, middleware.NormalizePath(api.WriteError, graph.SentHeaders()...)(mux))}
+	return &testServer{s, resttest.CheckHandler(t, middleware.NormalizePath(api.WriteError, graph.SentHeaders()...)(mux))}
 }
 
 // keptBytes is how many bytes of answers are kept, so that every test of this
@@ -76,8 +76,8 @@ func keptBytes() uint64 {
 	return 16 << 20
 }
 
-// load imports a shop and publishes its catalogs.
-func load(t testing.TB, s *shop.Store, lines string) {
+// importLines imports a shop and publishes its catalogs.
+func importLines(t testing.TB, s *shop.Store, lines string) {
 	t.Helper()
 	reader := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(lines)), nil }
 	_, err := s.Import(t.Context(), "test", reader, exchange.ImportOptions{})
@@ -96,7 +96,7 @@ func admin() *auth.Principal {
 }
 
 // as makes the surfaces believe in a principal; nil is no token.
-func (s *surface) as(p *auth.Principal) http.Handler {
+func (s *testServer) as(p *auth.Principal) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p != nil {
 			r = r.WithContext(auth.WithPrincipal(r.Context(), p))
@@ -106,7 +106,7 @@ func (s *surface) as(p *auth.Principal) http.Handler {
 }
 
 // send sends a request as an admin; headers come in pairs.
-func (s *surface) send(t testing.TB, method, target, body string, headers ...string) *httptest.ResponseRecorder {
+func (s *testServer) send(t testing.TB, method, target, body string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, target, strings.NewReader(body))
 	if body != "" {

@@ -32,9 +32,9 @@ func TestGeneratedClientsCallEveryOperation(t *testing.T) {
 	}
 	out, err := exec.CommandContext(t.Context(), "node", folder+"/calls.js", "openapi.yaml", t.TempDir()).CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	c, err := resttest.TheContract()
+	c, err := resttest.LoadContract()
 	require.NoError(t, err)
-	coordinates, _ := described(c)
+	coordinates, _ := operationsInOrder(c)
 	for _, coordinate := range coordinates {
 		var segments []string
 		for _, segment := range strings.Split(coordinate, "/") {
@@ -80,7 +80,7 @@ func TestGeneratedGoClient(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		server := httptest.NewServer(s.as(admin()))
 		t.Cleanup(server.Close)
 		out, err := exec.CommandContext(t.Context(), program, server.URL).CombinedOutput()
@@ -92,11 +92,11 @@ func TestGeneratedGoClient(t *testing.T) {
 // A generator takes a member with a default for one that is always there, so
 // that a body without it would not compile; and what clients send as a
 // resource's type would not, either, where the body does not know it.
-func TestBodiesCanBeSentAsClientsSendThem(t *testing.T) {
+func TestBodiesAreDocumentedAsClientsSendThem(t *testing.T) {
 	t.Parallel()
-	c, err := resttest.TheContract()
+	c, err := resttest.LoadContract()
 	require.NoError(t, err)
-	_, operations := described(c)
+	_, operations := operationsInOrder(c)
 	for coordinate, operation := range operations {
 		if operation.RequestBody == nil {
 			continue

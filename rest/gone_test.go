@@ -16,8 +16,8 @@ import (
 // listens: nothing that looks like an answer, and nothing half-written.
 func TestWorkThatIsEndedIsTold(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
-		before := exported(t, s)
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		before := exportShop(t, s)
 		ended, end := context.WithCancel(t.Context())
 		end()
 		for _, asked := range [][3]string{
@@ -43,6 +43,6 @@ func TestWorkThatIsEndedIsTold(t *testing.T) {
 			require.Contains(t, w.Body.String(), "given up", "%v", asked)
 			require.Equal(t, "1", w.Header().Get("Retry-After"), "%v", asked)
 		}
-		require.True(t, before == exported(t, s), "nothing was written")
+		require.True(t, before == exportShop(t, s), "nothing was written")
 	})
 }

@@ -19,9 +19,9 @@ import (
 	"portico/store/storetest"
 )
 
-// hostile are segments that would name something else to whoever cleans a path,
+// hostileSegments are segments that would name something else to whoever cleans a path,
 // decodes it twice, or decodes it before it is split.
-var hostile = []string{
+var hostileSegments = []string{
 	"..", ".", "%2e%2e", "%2E.", "%2e", "..%2f..", "..%2F..%2Ften-off", "%2F", "a%2F", "%2Fa", "%5c", "..%5c..", "%00", "ten-off%00", ";", "a;b=c",
 	"", "%252f", "..%252f..", "%252e%252e", "%c0%ae%c0%ae", "%ff", "*", "~", "{id}", "..;", "%20", "%0a", "%23", "%3f", "%0d%0aX:y",
 }
@@ -29,9 +29,9 @@ var hostile = []string{
 // What a path asks for is what its segments say, each for itself: the route
 // that answers has as many, its words stand where they were sent, and its
 // parameters are what was sent there. Whatever it is, nothing changes.
-func TestHostileSegmentsNameNoOtherRoute(t *testing.T) {
+func TestHostilePathSegments(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		api := rest.New(graph.NewResolver(s.store), slog.New(slog.DiscardHandler))
 		mux := api.Handler()
 		var pattern string
@@ -40,7 +40,7 @@ func TestHostileSegmentsNameNoOtherRoute(t *testing.T) {
 			mux.ServeHTTP(w, r)
 			pattern, values = r.Pattern, r.PathValue
 		}))
-		before := exported(t, s)
+		before := exportShop(t, s)
 		asked := 0
 		for _, coordinate := range auth.Coordinates() {
 			method, path, isRoute := strings.Cut(coordinate, " ")
@@ -49,11 +49,11 @@ func TestHostileSegmentsNameNoOtherRoute(t *testing.T) {
 			}
 			segments := strings.Split(path[1:], "/")
 			for i := range segments {
-				for _, bad := range hostile {
+				for _, bad := range hostileSegments {
 					if bad == "" && i == len(segments)-1 {
 						continue // that is a path that ends in a slash
 					}
-					sent := existing(segments)
+					sent := existingPath(segments)
 					sent[i] = bad
 					target := "/" + strings.Join(sent, "/")
 					r := httptest.NewRequestWithContext(auth.WithPrincipal(t.Context(), admin()), method, target, strings.NewReader(`{"data":{"codes":["HI"],"quantity":1}}`))
@@ -74,12 +74,12 @@ func TestHostileSegmentsNameNoOtherRoute(t *testing.T) {
 			}
 		}
 		require.Greater(t, asked, 1000)
-		require.True(t, before == exported(t, s), "nothing was changed")
+		require.True(t, before == exportShop(t, s), "nothing was changed")
 	})
 }
 
-// existing is a route's path with parameters that there are.
-func existing(segments []string) []string {
+// existingPath is a route's path with parameters that there are.
+func existingPath(segments []string) []string {
 	sent := make([]string, len(segments))
 	for i, segment := range segments {
 		sent[i] = segment
@@ -121,7 +121,7 @@ func requireOwnRoute(t *testing.T, target, pattern string, value func(string) st
 	}
 }
 
-func exported(t *testing.T, s *surface) string {
+func exportShop(t *testing.T, s *testServer) string {
 	t.Helper()
 	var b bytes.Buffer
 	_, err := s.store.Export(t.Context(), &b, exchange.ExportOptions{})

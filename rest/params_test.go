@@ -11,9 +11,9 @@ import (
 func TestListParameters(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
-		t.Run("products", func(t *testing.T) { runScenarios(t, s, listParameters(productsOf("tools"), tools)) })
-		t.Run("stock", func(t *testing.T) { runScenarios(t, s, listParameters("/v2/inventories", stocked)) })
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		t.Run("products", func(t *testing.T) { runScenarios(t, s, listParameters(productsOf("tools"), toolProducts)) })
+		t.Run("stock", func(t *testing.T) { runScenarios(t, s, listParameters("/v2/inventories", stockedProducts)) })
 	})
 }
 

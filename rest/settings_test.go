@@ -17,7 +17,7 @@ func TestSettings(t *testing.T) {
 			return scenario{name: name, method: "PUT", path: "/v2/settings", body: body, status: status, holds: holds}
 		}
 		t.Run("refused", func(t *testing.T) {
-			s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+			s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 			before, err := s.store.Settings(t.Context())
 			require.NoError(t, err)
 			const object = `The body must be a JSON object: {\"data\": {…}}.`
@@ -49,12 +49,12 @@ func TestSettings(t *testing.T) {
 			require.Equal(t, before, after, "what is refused changes nothing")
 		})
 		t.Run("done, one after the other", func(t *testing.T) {
-			s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+			s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 			runScenarios(t, s, []scenario{
 				put("one member", `{"data":{"type":"settings","page_length":2}}`, 200, `"page_length":2,"currency":"USD","locale":"en"`),
-				{name: "the page length counts at once", path: "/v2/inventories", ids: stocked[:2], holds: []string{`"limit":2`}},
-				{name: "for products too", path: productsOf("tools"), ids: tools[:2], holds: []string{`"limit":2`}},
-				{name: "unless a limit is given", path: "/v2/inventories?page[limit]=3", ids: stocked[:3]},
+				{name: "the page length counts at once", path: "/v2/inventories", ids: stockedProducts[:2], holds: []string{`"limit":2`}},
+				{name: "for products too", path: productsOf("tools"), ids: toolProducts[:2], holds: []string{`"limit":2`}},
+				{name: "unless a limit is given", path: "/v2/inventories?page[limit]=3", ids: stockedProducts[:3]},
 				put("unwrapped", `{"page_length":3}`, 200, `"page_length":3`),
 				put("members that can only be read, and unknown ones", `{"data":{"type":"x","id":"y","page_length_max":1,"page_offset_limit":1,"colour":"red","additional_languages":["fr"]}}`,
 					200, `"page_length":3`, `"page_length_max":100`, `"page_offset_limit":10000`),

@@ -16,21 +16,21 @@ import (
 	"portico/store/storetest"
 )
 
-// TestGenerateCodes is the promise of Store.GenerateCodes: exactly as many codes
-// as were asked for, each once, whatever ends a worker.
+// TestGenerateCodes checks that Store.GenerateCodes creates exactly the requested number of
+// codes, also when workers fail.
 func TestGenerateCodes(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		t.Run("codes are made by the pattern", generateByPattern(backend))
-		t.Run("a database that is slow to answer is asked for large batches", generateSlowly(backend))
-		t.Run("a pattern that is too small is refused, with the odds", generateRefusals(backend))
-		t.Run("two requests are two jobs", generateTwice(backend))
-		t.Run("what waits is bounded, for a client and for all", generateBounded(backend))
-		t.Run("what may wait is chosen", generateBoundedByChoice(backend))
-		t.Run("codes of others are passed over", generateAround(backend))
-		t.Run("a job goes on where the last worker was", generateResumed(backend))
-		t.Run("workers who take a job from each other make it once, and nobody cancels it", generateContended(backend))
-		t.Run("the codes of a job that is canceled stay", generateCanceled(backend))
+		t.Run("codes match the pattern", generateByPattern(backend))
+		t.Run("batches grow when the database is slow", generateSlowDatabase(backend))
+		t.Run("a pattern with too few codes is refused", generateRefusals(backend))
+		t.Run("each request is a job", generateTwice(backend))
+		t.Run("queued codes are limited for each client and for all", generateLimited(backend))
+		t.Run("the limits are configurable", generateConfiguredLimits(backend))
+		t.Run("codes of other promotions are skipped", generateAround(backend))
+		t.Run("a worker resumes a job", generateResumed(backend))
+		t.Run("workers that lose their lease create each code once", generateLostLease(backend))
+		t.Run("a canceled job keeps its codes", generateCanceled(backend))
 		t.Run("a job ends with its promotion", generateEnded(backend))
 		t.Run("codes are exported in order", codesExported(backend))
 	})
@@ -55,9 +55,9 @@ func generateByPattern(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// generateSlowly has each message to and from the database take its time, as on a
-// server that is asked for much. The work is then done in few transactions.
-func generateSlowly(backend storetest.Backend) func(*testing.T) {
+// generateSlowDatabase delays all traffic to and from the database, as a loaded server does. The job
+// then takes few transactions.
+func generateSlowDatabase(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.PostgresOnly(t, backend)
 		storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
@@ -73,8 +73,8 @@ func generateSlowly(backend storetest.Backend) func(*testing.T) {
 		stop()
 		<-worked
 		require.Equal(t, job.JobSucceeded, task.State, task.Error)
-		batches := times(counter.Queries(), "UPDATE job SET result")
-		require.LessOrEqual(t, batches, 24, "of 256 codes at least")
+		batches := countContaining(counter.Queries(), "UPDATE job SET result")
+		require.LessOrEqual(t, batches, 24, "batches of at least 256 codes")
 		network.SetDelay(0)
 		require.Len(t, storetest.ExportedCodes(t, s, "p"), 6000)
 	}
@@ -125,7 +125,7 @@ func generateTwice(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// generateAround makes codes until there are hardly any left.
+// generateAround generates codes until the pattern has hardly any left.
 func generateAround(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		left := storetest.QuickOrFull(10, 98)
@@ -136,9 +136,9 @@ func generateAround(backend storetest.Backend) func(*testing.T) {
 		s, _ := storetest.OpenWithLines(t, backend, lines...)
 		storetest.RunWorker(t, s)
 		g := promotion.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "##", Alphabet: "0123456789"}
-		for made := range left {
+		for created := range left {
 			task := storetest.WaitForJob(t, s, storetest.GenerateCodes(t, s, g).ID)
-			require.Equal(t, job.JobSucceeded, task.State, "%d: %s", made, task.Error)
+			require.Equal(t, job.JobSucceeded, task.State, "%d: %s", created, task.Error)
 		}
 		require.Len(t, storetest.ExportedCodes(t, s, "p"), left)
 		task := storetest.WaitForJob(t, s, storetest.GenerateCodes(t, s, g).ID)
@@ -147,38 +147,37 @@ func generateAround(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// generateResumed stops workers in the middle, again and again.
+// generateResumed stops workers in the middle of a job again and again.
 func generateResumed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		count := storetest.QuickOrFull(6_000, 30_000)
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
 		task := storetest.GenerateCodes(t, s, promotion.CodeGeneration{PromotionID: "p", Count: count})
-		made := func() (n int) {
+		created := func() (n int) {
 			require.NoError(t, backend.SQL(t).QueryRow(`SELECT COUNT(*) FROM promotion_code`).Scan(&n))
 			return n
 		}
 		for _, enough := range []int{1, count / 3, count / 2} {
 			stop := storetest.RunWorker(t, s)
-			storetest.Eventually(t, true, func() bool { return made() >= enough })
+			storetest.Eventually(t, true, func() bool { return created() >= enough })
 			stop()
 			between, err := s.Job(t.Context(), task.ID)
 			require.NoError(t, err)
 			if between.State == job.JobQueued {
-				require.Equal(t, made(), between.Done, "the progress is what is there")
+				require.Equal(t, created(), between.Done, "progress counts the codes that exist")
 			}
 		}
 		storetest.RunWorker(t, s)
 		task = storetest.WaitForJob(t, s, task.ID)
 		require.Equal(t, job.JobSucceeded, task.State, task.Error)
 		require.Equal(t, []int{count, count}, []int{task.Done, task.Total})
-		require.Equal(t, count, made())
+		require.Equal(t, count, created())
 		require.Len(t, storetest.ExportedCodes(t, s, "p"), count)
 	}
 }
 
-// generateContended ends the lease of a job again and again while three workers
-// are at it, as where servers stand still for some time.
-func generateContended(backend storetest.Backend) func(*testing.T) {
+// generateLostLease expires a job's lease again and again while three workers compete for it.
+func generateLostLease(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		count := storetest.QuickOrFull(6_000, 60_000)
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))

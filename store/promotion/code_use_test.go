@@ -17,23 +17,22 @@ import (
 	"portico/store/storetest"
 )
 
-// TestRedeemCode is the promise of Store.CheckCode, RedeemCode and ReleaseCode: a
-// code is never used more often than it may be, and its usages add up to what
-// is used of it.
+// TestRedeemCode tests Store.CheckCode, RedeemCode and ReleaseCode: a code never exceeds its
+// maximum uses, and its usages add up to its use count.
 func TestRedeemCode(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		t.Run("a check tells all that is wrong", codeChecked(backend))
-		t.Run("a use that makes no sense is refused", codeUseForms(backend))
-		t.Run("a code of a cart takes one use, one of items as many as are left", codeUnits(backend))
-		t.Run("a reference redeems once", codeReference(backend))
-		t.Run("a release gives back once", codeReleased(backend))
-		t.Run("usages are listed in the order of use", codeUsages(backend))
-		t.Run("a code is valid where it is read if a check says so", codeValid(backend))
-		t.Run("any sequence of uses does what the model does", codeModel(backend))
-		t.Run("concurrent redeemers never exceed the uses", codeRace(backend))
-		t.Run("equal redemptions at once are one", codeSameReference(backend))
-		t.Run("redeemers and releasers at once leave usages that add up", codeChurn(backend))
+		t.Run("a check returns all refusals", codeChecked(backend))
+		t.Run("invalid requests", codeUseForms(backend))
+		t.Run("uses of codes per cart and per item", codeUnits(backend))
+		t.Run("a reference redeems a code once", codeReference(backend))
+		t.Run("a release returns uses once", codeReleased(backend))
+		t.Run("usages are listed in order", codeUsages(backend))
+		t.Run("valid agrees with a check and with redeeming", codeValid(backend))
+		t.Run("random requests match the model", codeModel(backend))
+		t.Run("concurrent requests never exceed the maximum uses", codeRace(backend))
+		t.Run("equal concurrent requests count once", codeSameReference(backend))
+		t.Run("concurrent redeeming and releasing keeps the counts", codeChurn(backend))
 	})
 }
 
@@ -97,17 +96,17 @@ func codeChecked(backend storetest.Backend) func(*testing.T) {
 				_, err = backend.SQL(t).Exec(`DELETE FROM code_usage`)
 				require.NoError(t, err)
 			} else {
-				require.Len(t, store.AsErrors(err), len(c.reasons), "%s: redeeming says the same", c.name)
+				require.Len(t, store.AsErrors(err), len(c.reasons), "%s: redeeming returns the same errors", c.name)
 			}
 		}
 		clock.Set(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC).Add(-time.Millisecond))
 		check, err := s.CheckCode(t.Context(), promotion.CodeUse{Code: "GOOD", Units: 1})
 		require.NoError(t, err)
-		require.Empty(t, check.Refusals, "until just before the end")
+		require.Empty(t, check.Refusals, "valid until just before the end")
 		clock.Advance(time.Millisecond)
 		check, err = s.CheckCode(t.Context(), promotion.CodeUse{Code: "GOOD", Units: 1})
 		require.NoError(t, err)
-		require.Equal(t, []promotion.CodeReason{promotion.CodeExpired}, reasons(check), "at the end it is expired")
+		require.Equal(t, []promotion.CodeReason{promotion.CodeExpired}, reasons(check), "expired at the end")
 		require.Equal(t, "p", check.Promotion.ID)
 	}
 }
@@ -167,7 +166,7 @@ func codeReference(backend storetest.Backend) func(*testing.T) {
 		use := promotion.CodeUse{Code: "A", Units: 2, Reference: "order", User: "u"}
 		first, err := s.RedeemCode(t.Context(), storetest.Actor, use)
 		require.NoError(t, err)
-		clock.Advance(100 * 365 * 24 * time.Hour) // used up and expired by now
+		clock.Advance(100 * 365 * 24 * time.Hour) // used up and expired
 		again, err := s.RedeemCode(t.Context(), "client:other", use)
 		require.NoError(t, err)
 		require.Equal(t, first, again)
@@ -180,7 +179,7 @@ func codeReference(backend storetest.Backend) func(*testing.T) {
 		}
 		clock.Set(storetest.Noon)
 		_, err = s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: "B", Units: 2, Reference: "order", User: "u"})
-		require.NoError(t, err, "an order may have several codes")
+		require.NoError(t, err, "an order may use several codes")
 		requireUsages(t, backend)
 	}
 }
@@ -263,8 +262,7 @@ func codeUsages(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// requireUsages holds what is used of every code against its usages and its
-// bound.
+// requireUsages checks the use count of each code against its usages and its maximum.
 func requireUsages(t *testing.T, backend storetest.Backend) {
 	t.Helper()
 	rows, err := backend.SQL(t).Query(`
@@ -286,8 +284,8 @@ func requireUsages(t *testing.T, backend storetest.Backend) {
 	storetest.RequireTotals(t, backend.SQL(t))
 }
 
-// codeModel redeems and releases at random, beside a model of two lines: what
-// is left, and what each reference took.
+// codeModel redeems and releases at random and compares with a model: the uses left, and the
+// uses of each reference.
 func codeModel(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
@@ -356,20 +354,20 @@ func codeRace(backend storetest.Backend) func(*testing.T) {
 					usage, err := s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: name, Units: units, Reference: fmt.Sprintf("%s-%d-%d", name, redeemer, n)})
 					if err != nil {
 						if !store.HasCode(err, store.Unprocessable) || !strings.Contains(err.Error(), "used up") {
-							t.Errorf("a redeemer is told %v", err)
+							t.Errorf("redeeming returned %v", err)
 						}
 						return
 					}
 					took.Add(int64(usage.Units))
 				}
 			})
-			require.EqualValues(t, uses, took.Load(), "every use is taken, and none twice")
+			require.EqualValues(t, uses, took.Load(), "all uses, each once")
 		}
 		requireUsages(t, backend)
 	}
 }
 
-// redeemers has 64 redeem at once, in two processes.
+// redeemers runs 64 concurrent calls on two stores.
 func redeemers(t *testing.T, backend storetest.Backend, do func(s *shop.Store, redeemer int)) {
 	storetest.RunWriters(t, backend, func(s *shop.Store, writer int) {
 		both := make(chan struct{})
@@ -386,7 +384,7 @@ func codeSameReference(backend storetest.Backend) func(*testing.T) {
 			redeemers(t, backend, func(s *shop.Store, _ int) {
 				usage, err := s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: name, Units: 4, Reference: "order"})
 				if err != nil || usage.Units != units {
-					t.Errorf("a redeemer is told %v, %v", usage, err)
+					t.Errorf("redeeming returned %v, %v", usage, err)
 				}
 			})
 			c, err := s.PromotionCode(t.Context(), name)
@@ -406,12 +404,12 @@ func codeChurn(backend storetest.Backend) func(*testing.T) {
 				for _, name := range []string{"A", "B"} {
 					_, err := s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: name, Units: 2, Reference: reference})
 					if err != nil && !store.HasCode(err, store.Unprocessable) {
-						t.Errorf("a redeemer is told %v", err)
+						t.Errorf("redeeming returned %v", err)
 					}
 				}
 				for range 2 {
 					if _, err := s.ReleaseCode(t.Context(), storetest.Actor, reference, nil); err != nil && !store.HasCode(err, store.NotFound) {
-						t.Errorf("a releaser is told %v", err)
+						t.Errorf("releasing returned %v", err)
 					}
 				}
 			}
@@ -420,7 +418,7 @@ func codeChurn(backend storetest.Backend) func(*testing.T) {
 		for _, name := range []string{"A", "B"} {
 			c, err := s.PromotionCode(t.Context(), name)
 			require.NoError(t, err)
-			require.Zero(t, c.Used, "all was given back")
+			require.Zero(t, c.Used, "all uses were returned")
 		}
 	}
 }

@@ -15,9 +15,8 @@ import (
 	"portico/store/storetest"
 )
 
-// codeValid holds what every way to read a code says of it against what a
-// check says, with nothing of a cart in its way, and against redeeming it,
-// through whatever becomes of two promotions that have the same code.
+// codeValid changes two promotions that have the same code at random. In all states, the valid
+// member of each read must agree with a check without a cart and with redeeming.
 func codeValid(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
@@ -50,7 +49,7 @@ func codeValid(backend storetest.Backend) func(*testing.T) {
 					if rapid.Bool().Draw(r, "named") {
 						n.User = promotion.OneCodeUser("u")
 					}
-					_, _, _ = s.CreatePromotionCodes(ctx, storetest.Actor, id, []promotion.NewCode{n}, "") // or not: it may be taken
+					_, _, _ = s.CreatePromotionCodes(ctx, storetest.Actor, id, []promotion.NewCode{n}, "") // fails if the code is in use
 				case 2:
 					clock.Advance(time.Hour)
 				case 3:
@@ -62,7 +61,7 @@ func codeValid(backend storetest.Backend) func(*testing.T) {
 				case 6:
 					_, _ = s.RedeemCode(ctx, storetest.Actor, promotion.CodeUse{Code: shared, User: "u", Units: 1, Reference: fmt.Sprint("use-", rapid.Int().Draw(r, "reference"))})
 				}
-				_, _ = s.UpdatePromotion(ctx, storetest.Actor, id, change, false) // or not: an end may be before the start
+				_, _ = s.UpdatePromotion(ctx, storetest.Actor, id, change, false) // fails if the end is before the start
 				for _, id := range ids {
 					looks++
 					requireValidity(r, s, id, fmt.Sprint("look-", looks))
@@ -89,7 +88,7 @@ func requireValidity(r *rapid.T, s *shop.Store, id, look string) {
 		if found.ID == listed.ID {
 			require.Equal(r, listed.Valid(), found.Valid(), listed.Code)
 		} else {
-			require.False(r, listed.Valid(), "%s is another promotion's", listed.Code)
+			require.False(r, listed.Valid(), "%s is the other promotion's", listed.Code)
 		}
 		_, err = s.RedeemCode(ctx, storetest.Actor, use)
 		require.Equal(r, check.Valid(), err == nil, "%s: %v", listed.Code, err)

@@ -12,8 +12,7 @@ import (
 	"portico/store/storetest"
 )
 
-// redeemedOnce is a promotion "p" with the codes A and B, of which A was redeemed
-// by order 1.
+// redeemedOnce creates promotion "p" with codes A and B. Order 1 has redeemed A.
 func redeemedOnce(t *testing.T, d *storetest.SharedStore) {
 	t.Helper()
 	storetest.CreatePromotion(t, d.Store, "p", d.Clock.Now())
@@ -46,12 +45,12 @@ func promotionArchived(d *storetest.SharedStore) func(*testing.T) {
 		require.Equal(t, []string{"A", "B"}, codesOf(t, s, "p"), "a dry run deletes nothing")
 		done, err := s.DeletePromotion(ctx, storetest.Actor, "p", false)
 		require.NoError(t, err)
-		require.Equal(t, would, done, "it does what the dry run said")
+		require.Equal(t, would, done, "the result equals the dry run")
 
 		for _, swept := range []bool{false, true} {
 			if swept {
 				require.NoError(t, s.Sweep(ctx))
-				require.Equal(t, 1, storetest.CountRows(t, d.DB, "promotion_code"), "that of next")
+				require.Equal(t, 1, storetest.CountRows(t, d.DB, "promotion_code"), "only next's code")
 			}
 			_, err = s.Promotion(ctx, "p")
 			storetest.RequireError(t, err, store.NotFound, "", "no promotion")
@@ -79,7 +78,7 @@ func promotionArchived(d *storetest.SharedStore) func(*testing.T) {
 		require.Equal(t, "p", usages[0].PromotionID)
 		code, err := s.PromotionCode(ctx, "A")
 		require.NoError(t, err)
-		require.Equal(t, []any{"next", 0}, []any{code.PromotionID, code.Used}, "another promotion's code gets nothing back")
+		require.Equal(t, []any{"next", 0}, []any{code.PromotionID, code.Used}, "the other promotion's code does not get the use back")
 		_, err = s.ReleaseCode(ctx, storetest.Actor, "order 2", nil)
 		storetest.RequireError(t, err, store.NotFound, "reference")
 	}
@@ -112,28 +111,28 @@ func archiveRestored(d *storetest.SharedStore) func(*testing.T) {
 		redeemedOnce(t, d)
 		before := storetest.Export(t, s)
 		require.NoError(t, storetest.DeletePromotion(t.Context(), s, storetest.Actor, "p"))
-		require.NotContains(t, storetest.Export(t, s), "order 1", "a deleted promotion is not exported, and its usages are not either")
+		require.NotContains(t, storetest.Export(t, s), "order 1", "exports omit a deleted promotion and its usages")
 		storetest.Import(t, s, before)
 		require.Zero(t, storetest.CountRows(t, d.DB, "promotion_archive"))
-		require.Equal(t, []string{"A", "B"}, codesOf(t, s, "p"), "those of the file")
+		require.Equal(t, []string{"A", "B"}, codesOf(t, s, "p"), "the codes of the file")
 		require.Equal(t, []string{"order 1"}, usageReferences(t, s, "p", nil), "once each")
 		again := storetest.Import(t, s, before)
-		require.Zero(t, again.Changed, "the same file changes nothing")
+		require.Zero(t, again.Changed, "importing the same file again changes nothing")
 		require.NoError(t, s.Sweep(t.Context()))
-		require.Equal(t, []string{"A", "B"}, codesOf(t, s, "p"), "the sweep takes only the codes of before")
+		require.Equal(t, []string{"A", "B"}, codesOf(t, s, "p"), "the sweep deletes only the old codes")
 		require.Equal(t, 2, storetest.CountRows(t, d.DB, "promotion_code"))
 	}
 }
 
-// codeMadeAgain: a release gives uses back to the code that had them, and not to
-// a later one of the same text.
-func codeMadeAgain(d *storetest.SharedStore) func(*testing.T) {
+// codeRecreated checks that a release returns uses to the code that had them, not to a later
+// code with the same text.
+func codeRecreated(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s, ctx := d.Store, t.Context()
 		redeemedOnce(t, d)
 		_, err := s.DeletePromotionCodes(ctx, storetest.Actor, "p", []string{"A"})
 		require.NoError(t, err)
-		require.Equal(t, []string{"order 1"}, usageReferences(t, s, "p", new("A")), "the usages of a deleted code stay")
+		require.Equal(t, []string{"order 1"}, usageReferences(t, s, "p", new("A")), "a deleted code keeps its usages")
 		d.Clock.Advance(storetest.Day / 2)
 		_, _, err = s.CreatePromotionCodes(ctx, storetest.Actor, "p", []promotion.NewCode{{Code: "A", MaxUses: new(1)}}, "")
 		require.NoError(t, err)
@@ -154,7 +153,7 @@ func promotionNulls(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		five := store.CurrencyAmount{Currency: "USD", Minor: 5}
 		change := storetest.TenPercentOff(d.Clock.Now())
-		change.MinCartValue, change.MaxDiscountValue, change.MaxApplicationsPerCart = given(five), given(five), new(3)
+		change.MinCartValue, change.MaxDiscountValue, change.MaxApplicationsPerCart = givenAmounts(five), givenAmounts(five), new(3)
 		change.Schema = json.RawMessage(`{"percent":10,"currencies":[{"currency":"USD","percentage":5}],"target_catalogs":["a"],"conditions":{"and":[]}}`)
 		_, err := d.CreatePromotion(t.Context(), storetest.Actor, "p", change)
 		require.NoError(t, err)
@@ -167,7 +166,7 @@ func promotionNulls(d *storetest.SharedStore) func(*testing.T) {
 		}
 		p, err := d.Promotion(t.Context(), "p")
 		require.NoError(t, err)
-		require.NotEmpty(t, p.MinCartValue, "what is absent keeps its value")
+		require.NotEmpty(t, p.MinCartValue, "an absent member keeps its value")
 		for member, cleared := range map[string]func(*promotion.Promotion) bool{
 			"min_cart_value":            func(p *promotion.Promotion) bool { return len(p.MinCartValue) == 0 },
 			"max_discount_value":        func(p *promotion.Promotion) bool { return len(p.MaxDiscountValue) == 0 },
@@ -198,7 +197,7 @@ func promotionScope(d *storetest.SharedStore) func(*testing.T) {
 		require.NoError(t, err)
 		for _, c := range []struct {
 			change promotion.PromotionChange
-			want   string // the schema afterwards
+			want   string
 		}{
 			{promotion.PromotionChange{Schema: json.RawMessage(`{"percent":20}`)}, `{"percent":20,` + scope + `}`},
 			{promotion.PromotionChange{Schema: json.RawMessage(`{"percent":20,"target_catalogs":["b"]}`)}, `{"percent":20,"target_catalogs":["b"],"conditions":{"and":[]}}`},

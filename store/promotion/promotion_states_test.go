@@ -13,9 +13,9 @@ import (
 	"portico/store/storetest"
 )
 
-// promotionWalk goes through scheduled, active, expired and enabled again,
-// with what becomes of the codes.
-func promotionWalk(d *storetest.SharedStore) func(*testing.T) {
+// promotionStates moves a promotion through scheduled, active, expired and enabled again, and
+// checks its codes.
+func promotionStates(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s, now := d.Store, d.Clock.Now()
 		change := storetest.TenPercentOff(now.Add(time.Hour)) // for a day
@@ -32,7 +32,7 @@ func promotionWalk(d *storetest.SharedStore) func(*testing.T) {
 			require.Equal(t, []any{"walk", valid, held}, []any{c.PromotionID, c.Valid(), c.Held})
 			slice, err := s.Promotions(t.Context(), promotion.PromotionFilter{States: []promotion.PromotionState{state}}, store.ListQuery{})
 			require.NoError(t, err)
-			require.Len(t, slice.Items, 1, "the list says the same")
+			require.Len(t, slice.Items, 1, "the list filters by the same state")
 		}
 		stands(promotion.PromotionScheduled, false, true)
 		storetest.CreatePromotion(t, s, "other", now)
@@ -56,7 +56,7 @@ func promotionWalk(d *storetest.SharedStore) func(*testing.T) {
 		for _, change := range []promotion.PromotionChange{{Enabled: new(false)}, {Enabled: new(true)}, {Start: new("2024-01-01")}} {
 			update, err := s.UpdatePromotion(t.Context(), storetest.Actor, "walk", change, false)
 			require.NoError(t, err)
-			require.Zero(t, update.CodesDeleted, "its end stays past")
+			require.Zero(t, update.CodesDeleted, "its end is still past")
 			stands(promotion.PromotionExpired, false, true)
 		}
 		update, err := s.UpdatePromotion(t.Context(), storetest.Actor, "walk", promotion.PromotionChange{End: new(now.Add(50 * time.Hour).Format(storetest.TimeFormat))}, false)
@@ -68,7 +68,7 @@ func promotionWalk(d *storetest.SharedStore) func(*testing.T) {
 		require.NoError(t, storetest.AddCodes(s, "walk", "WALK"), "the code is free again")
 		stands(promotion.PromotionActive, true, true)
 
-		require.Equal(t, 2, storetest.CountRows(t, d.DB, "promotion_code"), "a worker takes the old one")
+		require.Equal(t, 2, storetest.CountRows(t, d.DB, "promotion_code"), "a worker deletes the old code later")
 		worker, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); s.Work(worker) }()
@@ -81,7 +81,7 @@ func promotionWalk(d *storetest.SharedStore) func(*testing.T) {
 	}
 }
 
-// codesOf are a promotion's codes, as the list has them.
+// codesOf returns a promotion's codes from the list.
 func codesOf(t testing.TB, s *shop.Store, promotion string) (codes []string) {
 	t.Helper()
 	slice, err := s.PromotionCodes(t.Context(), promotion, nil, store.Sort{}, store.Page{First: new(100)})
@@ -109,7 +109,7 @@ func promotionDryRun(d *storetest.SharedStore) func(*testing.T) {
 		storetest.RequireError(t, err, store.Invalid, "end", "must be a date")
 		update, err = s.UpdatePromotion(t.Context(), storetest.Actor, "dry", change, false)
 		require.NoError(t, err)
-		require.Equal(t, 3, update.CodesDeleted, "as it was foretold")
+		require.Equal(t, 3, update.CodesDeleted, "as many as the dry run returned")
 		require.Empty(t, codesOf(t, s, "dry"))
 	}
 }
@@ -134,12 +134,12 @@ func promotionAutomatic(d *storetest.SharedStore) func(*testing.T) {
 		require.NoError(t, storetest.AddCodes(s, "auto", "MINE"))
 		_, err = s.UpdatePromotion(t.Context(), storetest.Actor, "auto", promotion.PromotionChange{Automatic: new(true)}, false)
 		require.NoError(t, err)
-		require.Equal(t, []string{"MINE", "auto_auto"}, codesOf(t, s, "auto"), "the codes it had stay")
+		require.Equal(t, []string{"MINE", "auto_auto"}, codesOf(t, s, "auto"), "it keeps its codes")
 
 		d.Clock.Advance(2 * storetest.Day)
 		_, err = s.UpdatePromotion(t.Context(), storetest.Actor, "auto", promotion.PromotionChange{End: new(d.Clock.Now().Add(storetest.Day).Format(storetest.TimeFormat))}, false)
 		require.NoError(t, err)
-		require.Equal(t, []string{"auto_auto"}, codesOf(t, s, "auto"), "a new one, and the others are gone")
+		require.Equal(t, []string{"auto_auto"}, codesOf(t, s, "auto"), "a new code, without the others")
 		c, err := s.PromotionCode(t.Context(), "auto_auto")
 		require.NoError(t, err)
 		require.True(t, c.Valid())
@@ -166,6 +166,6 @@ func promotionRemoved(d *storetest.SharedStore) func(*testing.T) {
 		}
 		c, err := s.PromotionCode(t.Context(), "TEN-OFF")
 		require.NoError(t, err)
-		require.Equal(t, []any{"next", true}, []any{c.PromotionID, c.Held}, "the sweep left the claim that was taken over")
+		require.Equal(t, []any{"next", true}, []any{c.PromotionID, c.Held}, "the sweep keeps the claim of the next promotion")
 	}
 }

@@ -14,46 +14,45 @@ import (
 	"portico/store/storetest"
 )
 
-// TestPromotions is the promise of the store's promotions and their codes.
 func TestPromotions(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		d := storetest.NewSharedStore(t, backend)
-		d.Run(t, "a promotion is made, changed and removed", promotionKept)
-		d.Run(t, "what each type needs is asked for", promotionNeeds)
-		d.Run(t, "members beside the schema are part of it", promotionBeside)
-		d.Run(t, "a list is filtered, searched, sorted and paged", promotionListed)
-		d.Run(t, "the clock walks it through its states", promotionWalk)
-		d.Run(t, "a dry run tells and changes nothing", promotionDryRun)
-		d.Run(t, "the automatic code is kept in step", promotionAutomatic)
+		d.Run(t, "create, update and delete", promotionLifecycle)
+		d.Run(t, "schemas of each type", promotionSchemaRules)
+		d.Run(t, "targetCatalogs and conditions outside the schema", promotionSchemaMembers)
+		d.Run(t, "list", promotionListed)
+		d.Run(t, "states over time", promotionStates)
+		d.Run(t, "a dry run changes nothing", promotionDryRun)
+		d.Run(t, "automatic codes", promotionAutomatic)
 		d.Run(t, "a deleted promotion frees its codes and keeps its usages", promotionArchived)
-		d.Run(t, "a deleted promotion without usages leaves nothing", promotionRemoved)
-		d.Run(t, "a deleted promotion is gone once its usages expire", archiveExpired)
+		d.Run(t, "deleting a promotion without usages removes it", promotionRemoved)
+		d.Run(t, "a deleted promotion disappears with its last usage", archiveExpired)
 		d.Run(t, "an import restores a deleted promotion with its usages", archiveRestored)
-		d.Run(t, "a release gives nothing back to a later code of the same text", codeMadeAgain)
+		d.Run(t, "a release does not return uses to a later code with the same text", codeRecreated)
 		d.Run(t, "null clears an optional member and is refused for a required one", promotionNulls)
-		d.Run(t, "a new schema keeps where the promotion applies", promotionScope)
-		d.Run(t, "codes are made, found, listed and removed", codesKept)
-		d.Run(t, "every faulty row is told, and nothing is written", codesRefused)
-		d.Run(t, "ten thousand codes take few statements", codesMany)
-		d.Run(t, "reading codes costs the same however many", codesStatements)
-		d.Run(t, "an import of codes keeps to the rules", codesImported)
-		d.Run(t, "members that are required are asked for by name", promotionRequired)
-		d.Run(t, "what stood before it was refused keeps nobody from a change", promotionStood)
-		d.Run(t, "every form of a schema is exported and imported", promotionSchemas)
-		d.Run(t, "all that is wrong with a batch of codes is told at once", codesFaulty)
-		d.Run(t, "who may use a code is kept in the form it was given in", codeUserForms)
-		d.Run(t, "old rows of codes and users are read", codeUserRows)
-		d.Run(t, "a code is text that a path can name", codeTexts)
-		d.Run(t, "no cell of an export is a formula", codeCells)
-		t.Run("two promotions never share a code that counts", codesModel(backend))
-		t.Run("racing promotions never share a code", codesRaced(backend))
-		t.Run("a promotion enabled again races with its codes", reenabledRaced(backend))
+		d.Run(t, "a new schema keeps catalogs and conditions", promotionScope)
+		d.Run(t, "create, find, list and delete codes", codesLifecycle)
+		d.Run(t, "an error reports each invalid code, and nothing is written", codesRefused)
+		d.Run(t, "10,000 codes take few statements", codesMaximum)
+		d.Run(t, "statements of a read do not depend on the number of codes", codesStatements)
+		d.Run(t, "imported codes follow the same rules", codesImported)
+		d.Run(t, "required members", promotionRequired)
+		d.Run(t, "a schema stored before its rule existed can still be updated", promotionOldSchema)
+		d.Run(t, "all forms of a schema survive export and import", promotionSchemas)
+		d.Run(t, "an error reports all mistakes of a batch of codes", codesInvalid)
+		d.Run(t, "a code's user keeps its JSON form", codeUserForms)
+		d.Run(t, "rows of older versions", codeUserRows)
+		d.Run(t, "texts of codes", codeTexts)
+		d.Run(t, "CSV exports contain no formulas", codeCells)
+		t.Run("random writes: no two active promotions share a code", codesModel(backend))
+		t.Run("concurrent promotions never share a code", codesRaced(backend))
+		t.Run("re-enabling concurrently with adding codes", reenabledRaced(backend))
 	})
 }
 
-// given are amounts as callers give them.
-func given(amounts ...store.CurrencyAmount) []promotion.GivenAmount {
+// givenAmounts returns amounts as callers send them.
+func givenAmounts(amounts ...store.CurrencyAmount) []promotion.GivenAmount {
 	list := make([]promotion.GivenAmount, len(amounts))
 	for i, a := range amounts {
 		list[i] = promotion.GivenAmount{Currency: a.Currency, Minor: &a.Minor}
@@ -61,16 +60,16 @@ func given(amounts ...store.CurrencyAmount) []promotion.GivenAmount {
 	return list
 }
 
-func promotionKept(d *storetest.SharedStore) func(*testing.T) {
+func promotionLifecycle(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
 		now := d.Clock.Now()
 		p, err := s.CreatePromotion(t.Context(), storetest.Actor, "C0FFEE00-0000-4000-8000-000000000001", promotion.PromotionChange{
 			Name: new("Off"), Description: new("Something off."), Type: new(promotion.FixedDiscount), Start: new("2024-06-01"), End: new("2024-06-02 "[:10] + "T09:30"),
-			MinCartValue:           given(store.CurrencyAmount{Currency: "USD", Minor: 5000}),
+			MinCartValue:           givenAmounts(store.CurrencyAmount{Currency: "USD", Minor: 5000}),
 			MaxApplicationsPerCart: new(2), Schema: json.RawMessage(`{"odd": [1, 2.50], "currencies": [{"currency":"USD","amount":1000}], "target_catalogs": ["main"], "conditions": {"and":[{"template":"t","field":"f","type":"integer","value":"7"}]}}`)})
 		require.NoError(t, err)
-		require.Equal(t, "c0ffee00-0000-4000-8000-000000000001", p.ID, "canonical")
+		require.Equal(t, "c0ffee00-0000-4000-8000-000000000001", p.ID, "canonical ID")
 		require.Equal(t, []any{"Off", "Something off.", false, false, promotion.PromotionDisabled, new(2)}, []any{p.Name, p.Description, p.Enabled, p.Automatic, p.State, p.MaxApplicationsPerCart})
 		require.Equal(t, time.Date(2024, 6, 1, 0, 0, 0, 0, time.UTC), p.Start)
 		require.Equal(t, time.Date(2024, 6, 2, 9, 30, 0, 0, time.UTC), p.End)
@@ -81,7 +80,7 @@ func promotionKept(d *storetest.SharedStore) func(*testing.T) {
 		require.Equal(t, []time.Time{now, now}, []time.Time{p.CreatedAt, p.UpdatedAt})
 
 		later := d.Clock.Advance(time.Minute)
-		update, err := s.UpdatePromotion(t.Context(), storetest.Actor, p.ID, promotion.PromotionChange{Enabled: new(true), MinCartValue: given()}, false)
+		update, err := s.UpdatePromotion(t.Context(), storetest.Actor, p.ID, promotion.PromotionChange{Enabled: new(true), MinCartValue: givenAmounts()}, false)
 		require.NoError(t, err)
 		changed := update.Promotion
 		require.Equal(t, []any{"Off", true, promotion.PromotionScheduled, 0}, []any{changed.Name, changed.Enabled, changed.State, len(changed.MinCartValue)})
@@ -93,7 +92,7 @@ func promotionKept(d *storetest.SharedStore) func(*testing.T) {
 		d.Clock.Advance(time.Minute)
 		update, err = s.UpdatePromotion(t.Context(), storetest.Actor, p.ID, promotion.PromotionChange{Enabled: new(true)}, false)
 		require.NoError(t, err)
-		require.Equal(t, later, update.Promotion.UpdatedAt, "nothing was different")
+		require.Equal(t, later, update.Promotion.UpdatedAt, "no member changed")
 
 		_, err = s.CreatePromotion(t.Context(), storetest.Actor, p.ID, storetest.TenPercentOff(now))
 		storetest.RequireError(t, err, store.Unprocessable, "id", "is taken")
@@ -108,7 +107,7 @@ func promotionKept(d *storetest.SharedStore) func(*testing.T) {
 	}
 }
 
-func promotionNeeds(d *storetest.SharedStore) func(*testing.T) {
+func promotionSchemaRules(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		deep := strings.Repeat(`{"and":[`, 12) + strings.Repeat(`]}`, 12)
 		leaf := func(kind, value string) string {
@@ -118,7 +117,7 @@ func promotionNeeds(d *storetest.SharedStore) func(*testing.T) {
 		for _, c := range []struct {
 			kind   promotion.PromotionType
 			schema string
-			member string // at fault; empty for none
+			member string // of the error; empty for none
 		}{
 			{promotion.FixedDiscount, `{` + usd + `}`, ""},
 			{promotion.FixedDiscount, `{}`, "schema.currencies"},
@@ -208,7 +207,7 @@ func promotionNeeds(d *storetest.SharedStore) func(*testing.T) {
 		change := storetest.TenPercentOff(storetest.Noon)
 		change.Name, change.Start, change.End = new(""), new("soon"), new("2024-13-01")
 		_, err := d.CreatePromotion(t.Context(), storetest.Actor, "", change)
-		require.Len(t, store.AsErrors(err), 3, "every fault at once: %v", err)
+		require.Len(t, store.AsErrors(err), 3, "all errors at once: %v", err)
 		change = storetest.TenPercentOff(storetest.Noon)
 		change.End = change.Start
 		_, err = d.CreatePromotion(t.Context(), storetest.Actor, "", change)
@@ -216,7 +215,7 @@ func promotionNeeds(d *storetest.SharedStore) func(*testing.T) {
 	}
 }
 
-func promotionBeside(d *storetest.SharedStore) func(*testing.T) {
+func promotionSchemaMembers(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		change := storetest.TenPercentOff(storetest.Noon)
 		change.TargetCatalogs, change.Conditions = []string{"main"}, json.RawMessage(`{}`)
@@ -228,7 +227,7 @@ func promotionBeside(d *storetest.SharedStore) func(*testing.T) {
 		require.JSONEq(t, `{"percent":10,"target_catalogs":["outlet"]}`, string(update.Promotion.Schema))
 		update, err = d.UpdatePromotion(t.Context(), storetest.Actor, "p", promotion.PromotionChange{Schema: json.RawMessage(`{"percent":5,"target_catalogs":["a"]}`), TargetCatalogs: []string{"b"}}, false)
 		require.NoError(t, err)
-		require.Equal(t, []string{"a"}, update.Promotion.TargetCatalogs, "a schema's own goes first")
+		require.Equal(t, []string{"a"}, update.Promotion.TargetCatalogs, "the schema's own member wins")
 	}
 }
 
@@ -282,7 +281,7 @@ func promotionListed(d *storetest.SharedStore) func(*testing.T) {
 		} {
 			var ids []string
 			var after *string
-			for { // a row a page
+			for { // one row per page
 				slice, err := d.Promotions(t.Context(), c.filter, store.ListQuery{Sort: c.sort, Page: store.Page{First: new(1), After: after}})
 				require.NoError(t, err)
 				for _, p := range slice.Items {
@@ -292,7 +291,7 @@ func promotionListed(d *storetest.SharedStore) func(*testing.T) {
 					break
 				}
 				after = &slice.Cursors()[0]
-				d.Clock.Advance(time.Millisecond) // the next page is another request
+				d.Clock.Advance(time.Millisecond)
 			}
 			require.Equal(t, c.want, strings.Join(ids, " "), "%+v", c)
 			slice, err := d.Promotions(t.Context(), c.filter, store.ListQuery{Sort: c.sort})

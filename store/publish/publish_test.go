@@ -14,8 +14,8 @@ import (
 	"portico/store/storetest"
 )
 
-// TestPublish is the promise of Store.Publish about what a shopper sees: which
-// products, in which lists and order, and how they are related.
+// TestPublish checks what a shopper sees after Store.Publish: products, lists, their order and
+// relationships.
 func TestPublish(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
@@ -24,20 +24,20 @@ func TestPublish(t *testing.T) {
 
 		s := storetest.OpenPublished(t, backend)
 		v := storetest.View(t, s, release.ShopperContext{})
-		t.Run("lists hold live products: curated first, then last updated first, then by id", publishLists(v))
-		t.Run("only curated products say that they are", publishCurated(v))
-		t.Run("of a draft nothing is published", publishDrafts(s))
-		t.Run("relatives that are not listed are reachable", publishUnlisted(v))
-		t.Run("a product in no node of the catalog is not in it", publishUnattached(v))
-		t.Run("breadcrumbs lead from each node, the newest attachment first", publishCrumbs(v))
-		t.Run("nodes are those of the catalog, by name", publishNodes(v))
-		t.Run("typed members say what the JSON says", publishTyped(v))
+		t.Run("lists: live products, curated first, then by update time and ID", publishLists(v))
+		t.Run("curated_product", publishCurated(v))
+		t.Run("drafts are not published", publishDrafts(s))
+		t.Run("unlisted relatives can be read", publishUnlisted(v))
+		t.Run("a product without a node of the catalog is not in the catalog", publishUnattached(v))
+		t.Run("breadcrumbs, newest attachment first", publishCrumbs(v))
+		t.Run("nodes by name", publishNodes(v))
+		t.Run("typed members equal the JSON", publishTyped(v))
 
 		d := &storetest.SharedStore{Store: s, Engine: backend, DB: backend.SQL(t)}
-		d.Run(t, "files come along, and those that are missing do not", publishFiles)
-		d.Run(t, "components that are live are kept, whatever the relationship lists", publishComponents)
-		d.Run(t, "an attachment that stays keeps its place in time", publishAttachments)
-		d.Run(t, "progress leads to all products", publishProgress)
+		d.Run(t, "files", publishFiles)
+		d.Run(t, "live components are published", publishComponents)
+		d.Run(t, "attachments keep their order", publishAttachments)
+		d.Run(t, "progress", publishProgress)
 	})
 }
 
@@ -61,7 +61,7 @@ func publishNothing(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{"main", "outlet"}, ids)
 		storetest.Publish(t, s, "outlet")
-		require.Equal(t, "outlet", storetest.View(t, s, release.ShopperContext{}).Release.CatalogID, "the rule's own is not published")
+		require.Equal(t, "outlet", storetest.View(t, s, release.ShopperContext{}).Release.CatalogID, "the rule's catalog is not published")
 		storetest.Publish(t, s, "main")
 		require.Equal(t, "main", storetest.View(t, s, release.ShopperContext{}).Release.CatalogID)
 	}
@@ -107,11 +107,11 @@ func publishCurated(v *release.View) func(*testing.T) {
 			}
 			require.Equal(t, want, curated, node)
 		}
-		require.False(t, storetest.FindProduct(t, v, "anvil").Curated, "on its own it is in no node")
+		require.False(t, storetest.FindProduct(t, v, "anvil").Curated, "a single product has no node")
 	}
 }
 
-// publishDrafts looks for words of the drafts in all that can be read.
+// publishDrafts looks for texts of drafts in all that can be read.
 func publishDrafts(s *shop.Store) func(*testing.T) {
 	return func(t *testing.T) {
 		ids, skus := storetest.ShopDrafts()
@@ -140,7 +140,7 @@ func publishDrafts(s *shop.Store) func(*testing.T) {
 		require.Equal(t, []string{"easel-oak"}, storetest.FindProduct(t, v, "easel").ChildIDs())
 		kit := storetest.FindProduct(t, v, "kit")
 		require.Equal(t, []string{"frame"}, kit.ComponentProductIDs())
-		require.Len(t, kit.Components(), 1, "a component with draft options only is left out")
+		require.Len(t, kit.Components(), 1, "a component with only draft options is omitted")
 		require.Equal(t, "wood", kit.Components()[0].Key)
 		require.Equal(t, []catalog.ComponentOption{{ID: "frame", Type: "product", Quantity: 2}}, kit.Components()[0].Options)
 	}
@@ -195,7 +195,7 @@ func publishCrumbs(v *release.View) func(*testing.T) {
 			"brush": {[]string{"sale", "hand-tools", "tools"}, map[string]any{
 				"sale": []any{"seasons"}, "hand-tools": []any{"workshop", "tools"}, "tools": []any{"workshop"}}},
 			"glue":      {[]string{"sale"}, map[string]any{"sale": []any{"seasons"}}},
-			"easel-oak": {[]string{"paints"}, map[string]any{"paints": []any{"workshop"}}}, // its parent's
+			"easel-oak": {[]string{"paints"}, map[string]any{"paints": []any{"workshop"}}}, // the parent's
 			"frame":     {[]string{}, map[string]any{}},
 		} {
 			t.Run(id, func(t *testing.T) {
@@ -231,10 +231,10 @@ func publishFiles(d *storetest.SharedStore) func(*testing.T) {
 		storetest.Import(t, s, storetest.JoinLines(storetest.ChangedShopLine("file", "photo-1", "anvil.jpg", "other.jpg")))
 		frozen, err := v.FilesByID(t.Context(), []string{"photo-1"})
 		require.NoError(t, err)
-		require.Equal(t, "anvil.jpg", frozen["photo-1"].FileName, "a release never changes")
+		require.Equal(t, "anvil.jpg", frozen["photo-1"].FileName, "a release does not change")
 
 		frame := storetest.FindProduct(t, v, "frame")
-		require.Empty(t, frame.MainImageID(), "a reference to what is missing is left out")
+		require.Empty(t, frame.MainImageID(), "references to missing files are omitted")
 		require.Len(t, frame.FileLinks(), 1)
 	}
 }
@@ -389,10 +389,10 @@ func publishAttachments(d *storetest.SharedStore) func(*testing.T) {
 		}
 		require.Equal(t, []string{"sale", "hand-tools", "tools"}, nodesOf("brush"))
 		attach("tools", "anvil", "drill-draft", "brush", "chalk", "kit", "jar", "glue")
-		require.Equal(t, []string{"sale", "hand-tools", "tools"}, nodesOf("brush"), "another was attached after it")
+		require.Equal(t, []string{"sale", "hand-tools", "tools"}, nodesOf("brush"), "after attaching another product")
 		require.Equal(t, []string{"tools", "sale"}, nodesOf("glue"))
 		attach("tools", "anvil", "brush", "kit", "jar", "glue")
-		require.Equal(t, []string{"sale", "hand-tools", "tools"}, nodesOf("brush"), "others were detached")
+		require.Equal(t, []string{"sale", "hand-tools", "tools"}, nodesOf("brush"), "after detaching others")
 		attach("tools", "anvil", "kit", "jar", "glue")
 		require.Equal(t, []string{"sale", "hand-tools"}, nodesOf("brush"))
 		attach("tools", "anvil", "kit", "jar", "glue", "brush")

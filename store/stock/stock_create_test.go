@@ -29,10 +29,10 @@ func stockCreate(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		total, err := slice.Total(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, 2, total, "the list counts them")
+		require.Equal(t, 2, total, "the list's total")
 		lines, err := s.StockTransactionsByProduct(t.Context(), []string{"a", "b"}, 5)
 		require.NoError(t, err)
-		require.Empty(t, lines["b"], "nothing is no change")
+		require.Empty(t, lines["b"], "zero units make no ledger entry")
 		require.Len(t, lines["a"], 1)
 		require.Equal(t, []any{stock.StockIncrement, 10, 10, 0, storetest.Actor}, []any{lines["a"][0].Action, lines["a"][0].Quantity, lines["a"][0].AvailableDelta, lines["a"][0].AllocatedDelta, lines["a"][0].Actor})
 		storetest.RequireLedger(t, backend.SQL(t))
@@ -69,7 +69,7 @@ func stockCreateRace(backend storetest.Backend) func(*testing.T) {
 			case err == nil:
 				made.Add(1)
 			case !store.HasCode(err, store.Conflict):
-				t.Errorf("a writer is told %v", err)
+				t.Errorf("a writer got %v", err)
 			}
 		})
 		require.EqualValues(t, 1, made.Load())

@@ -17,20 +17,19 @@ import (
 	"portico/store/storetest"
 )
 
-// TestDeleteStock is the promise of deleting stock records.
 func TestDeleteStock(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		for name, engine := range map[string]storetest.Backend{"database": backend, "memory": backend.WithStockCache()} {
-			t.Run("a deleted record is gone, its ledger is not, from the "+name, stockDeleted(engine))
-			t.Run("other servers, lists and watchers lose it, from the "+name, stockDeletedElsewhere(engine))
-			t.Run("of sales and deletions at once no unit is lost, from the "+name, stockDeletedRaced(engine))
+		for name, tested := range map[string]storetest.Backend{"database": backend, "memory": backend.WithStockCache()} {
+			t.Run("a deleted record keeps its ledger, from the "+name, stockDeleted(tested))
+			t.Run("a deletion reaches other servers, lists and watchers, from the "+name, stockDeletedOtherServers(tested))
+			t.Run("concurrent sales and deletions lose no unit, from the "+name, stockDeletedRaced(tested))
 		}
-		t.Run("an import creates a deleted record again, and exports hold none", stockDeletedImported(backend))
+		t.Run("an import recreates a deleted record, and exports omit deleted records", stockDeletedImported(backend))
 	})
 }
 
-func ledgerOf(t *testing.T, s *shop.Store, product string) (lines []string) {
+func ledgerLines(t *testing.T, s *shop.Store, product string) (lines []string) {
 	t.Helper()
 	slice, err := s.StockTransactions(t.Context(), product, store.ListQuery{})
 	require.NoError(t, err)
@@ -41,8 +40,8 @@ func ledgerOf(t *testing.T, s *shop.Store, product string) (lines []string) {
 	return lines
 }
 
-// stocksListed are the products of the list, whose length and order must agree.
-func stocksListed(t *testing.T, s *shop.Store) string {
+// listedStock returns the products of the list. Its total and its order by ID must agree.
+func listedStock(t *testing.T, s *shop.Store) string {
 	t.Helper()
 	slice, err := s.Stocks(t.Context(), store.ListQuery{})
 	require.NoError(t, err)
@@ -72,14 +71,14 @@ func stockDeleted(backend storetest.Backend) func(*testing.T) {
 		storetest.RequireError(t, s.DeleteStock(t.Context(), storetest.Actor, "b"), store.Unprocessable, "product_id", "2 allocated units")
 		storetest.TransactStock(t, s, stock.StockChange{ProductID: "b", Action: stock.StockDeallocate, Quantity: 2})
 		require.NoError(t, s.DeleteStock(t.Context(), storetest.Actor, "b"))
-		require.Equal(t, "a c", stocksListed(t, s))
+		require.Equal(t, "a c", listedStock(t, s))
 		_, err := s.Stock(t.Context(), "b")
 		storetest.RequireError(t, err, store.NotFound, "")
 		storetest.RequireError(t, s.DeleteStock(t.Context(), storetest.Actor, "b"), store.NotFound, "product_id")
 		_, err = s.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "b", Action: stock.StockIncrement, Quantity: 1}})
 		storetest.RequireError(t, err, store.NotFound, "changes.0.product_id")
 		history := []string{"increment 5 ", "allocate -2 ", "deallocate 2 ", "set -5 deleted"}
-		require.Equal(t, history, ledgerOf(t, s, "b"))
+		require.Equal(t, history, ledgerLines(t, s, "b"))
 		_, err = s.StockTransactions(t.Context(), "none", store.ListQuery{})
 		storetest.RequireError(t, err, store.NotFound, "")
 		storetest.RequireStockConsistent(t, backend.SQL(t))
@@ -87,15 +86,15 @@ func stockDeleted(backend storetest.Backend) func(*testing.T) {
 
 		_, err = s.CreateStock(t.Context(), storetest.Actor, "b", 3)
 		require.NoError(t, err)
-		require.Equal(t, "a b c", stocksListed(t, s))
+		require.Equal(t, "a b c", listedStock(t, s))
 		require.Equal(t, 3, storetest.Available(t, s, "b"))
 		require.NoError(t, storetest.Increment(t.Context(), s, "b"))
 		require.Equal(t, 4, storetest.Available(t, s, "b"))
-		require.Equal(t, append(history, "increment 3 ", "increment 1 "), ledgerOf(t, s, "b"))
+		require.Equal(t, append(history, "increment 3 ", "increment 1 "), ledgerLines(t, s, "b"))
 		for _, product := range []string{"a", "b", "c"} {
 			require.NoError(t, s.DeleteStock(t.Context(), storetest.Actor, product))
 		}
-		require.Empty(t, stocksListed(t, s))
+		require.Empty(t, listedStock(t, s))
 		created, updated, err := s.StockTimes(t.Context())
 		require.NoError(t, err)
 		require.True(t, created.IsZero() && updated.IsZero())
@@ -111,7 +110,7 @@ func stockDeleted(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stockDeletedElsewhere(backend storetest.Backend) func(*testing.T) {
+func stockDeletedOtherServers(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		here, there := backend.Open(t), backend.Open(t)
 		storetest.RefreshStock(t, here)
@@ -120,7 +119,7 @@ func stockDeletedElsewhere(backend storetest.Backend) func(*testing.T) {
 			_, err := here.CreateStock(t.Context(), storetest.Actor, product, 5)
 			require.NoError(t, err)
 		}
-		storetest.Eventually(t, "a b", func() string { return stocksListed(t, there) })
+		storetest.Eventually(t, "a b", func() string { return listedStock(t, there) })
 		watcher, err := there.WatchStock(t.Context(), []string{"a"})
 		require.NoError(t, err)
 		defer watcher.Close()
@@ -135,14 +134,14 @@ func stockDeletedElsewhere(backend storetest.Backend) func(*testing.T) {
 		storetest.Eventually(t, 5, units)
 		for round := range 3 {
 			require.NoError(t, here.DeleteStock(t.Context(), storetest.Actor, "a"))
-			require.Equal(t, "b", stocksListed(t, here))
-			storetest.Eventually(t, "b", func() string { return stocksListed(t, there) })
+			require.Equal(t, "b", listedStock(t, here))
+			storetest.Eventually(t, "b", func() string { return listedStock(t, there) })
 			storetest.Eventually(t, 0, units)
 			here, there = there, here
 			storetest.RefreshStock(t, here)
 			_, err := here.CreateStock(t.Context(), storetest.Actor, "a", 6+round)
 			require.NoError(t, err)
-			storetest.Eventually(t, "a b", func() string { return stocksListed(t, there) })
+			storetest.Eventually(t, "a b", func() string { return listedStock(t, there) })
 			storetest.Eventually(t, 6+round, func() int { return storetest.Available(t, there, "a") })
 			here, there = there, here
 			storetest.Eventually(t, 6+round, units)
@@ -174,15 +173,15 @@ func stockDeletedRaced(backend storetest.Backend) func(*testing.T) {
 		group.Wait()
 		storetest.RequireStockConsistent(t, backend.SQL(t))
 		storetest.RequireTotals(t, backend.SQL(t))
-		want := stocksListed(t, elsewhereOn(t, backend))
+		want := listedStock(t, otherServer(t, backend))
 		for _, s := range stores {
-			storetest.Eventually(t, want, func() string { return stocksListed(t, s) })
+			storetest.Eventually(t, want, func() string { return listedStock(t, s) })
 		}
 	}
 }
 
-// elsewhereOn is another store of the same database, which reads the database.
-func elsewhereOn(t *testing.T, backend storetest.Backend) *shop.Store {
+// otherServer opens another store on the same database, without a stock cache.
+func otherServer(t *testing.T, backend storetest.Backend) *shop.Store {
 	return backend.Open(t, func(config *shop.Config) { config.StockBytes = 0 })
 }
 
@@ -200,7 +199,7 @@ func stockDeletedImported(backend storetest.Backend) func(*testing.T) {
 		report := storetest.ImportWithOptions(t, s, before)
 		require.Equal(t, []any{1, map[string]int{}}, []any{report.Changed, report.Skipped})
 		require.Equal(t, []int{5, 0}, storetest.StockUnits(t, s, "b"))
-		require.Equal(t, []string{"increment 5 ", "set -5 deleted", "set 5 import"}, ledgerOf(t, s, "b"))
+		require.Equal(t, []string{"increment 5 ", "set -5 deleted", "set 5 import"}, ledgerLines(t, s, "b"))
 		storetest.RequireStockConsistent(t, backend.SQL(t))
 		storetest.RequireTotals(t, backend.SQL(t))
 		require.NoError(t, storetest.Increment(t.Context(), s, "b"))

@@ -15,11 +15,11 @@ import (
 	"portico/store/storetest"
 )
 
-// balances is the model of the stock: available and allocated of each product.
+// balances is a model of the stock: the available and allocated units of each product.
 type balances map[string][2]int
 
-// transact is what TransactStock promises, for one writer: the new balances,
-// or the code of the failure.
+// transact applies a batch as TransactStock does for a single writer. It returns the new
+// balances, or the code of the error.
 func (b balances) transact(batch []stock.StockChange) (balances, store.Code) {
 	for _, c := range batch {
 		least := 1

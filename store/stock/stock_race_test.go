@@ -26,7 +26,7 @@ func stockOversell(backend storetest.Backend) func(*testing.T) {
 						made, err := s.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "a", Action: action, Quantity: 3}})
 						if err != nil {
 							if !store.HasCode(err, store.Unprocessable) {
-								t.Errorf("a buyer is told %v", err)
+								t.Errorf("a buyer got %v", err)
 							}
 							return
 						}
@@ -44,9 +44,8 @@ func stockOversell(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// stockContention gives and takes one unit at a time, so that most who take
-// come too late. Whatever the balance has become meanwhile, they are told of
-// too little stock.
+// stockContention adds and takes single units. Most of those who take come too late, and must
+// get the error for too little stock whatever the balance has become.
 func stockContention(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 0, "a")
@@ -61,7 +60,7 @@ func stockContention(backend storetest.Backend) func(*testing.T) {
 				if err == nil {
 					counter.Add(1)
 				} else if want := "must be at most the 0 available units of a, got 1"; !strings.Contains(err.Error(), want) {
-					t.Errorf("a writer is told %q, not that it %s", err, want)
+					t.Errorf("a writer got %q, want %s", err, want)
 				}
 			}
 		})
@@ -81,7 +80,7 @@ func stockCompareAndSet(backend storetest.Backend) func(*testing.T) {
 					return
 				}
 				change := stock.StockChange{ProductID: "a", Action: stock.StockDecrement, Quantity: 1, ExpectedAvailable: &seen.Available}
-				if writer%2 == 0 { // the same by a set
+				if writer%2 == 0 { // half of the writers use a set
 					change.Action, change.Quantity = stock.StockSet, seen.Available-1
 				}
 				_, err = s.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{change})
@@ -89,7 +88,7 @@ func stockCompareAndSet(backend storetest.Backend) func(*testing.T) {
 					return
 				}
 				if !store.HasCode(err, store.Conflict) {
-					t.Errorf("one who came too late is told %v", err)
+					t.Errorf("a writer who lost the race got %v", err)
 					return
 				}
 			}
@@ -99,7 +98,7 @@ func stockCompareAndSet(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stockSets(backend storetest.Backend) func(*testing.T) {
+func stockConcurrentSets(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 5, "a")
 		storetest.RunWriters(t, backend, func(s *shop.Store, writer int) {
@@ -120,7 +119,7 @@ func stockSets(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func stockOpposite(backend storetest.Backend) func(*testing.T) {
+func stockLockOrder(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var products []string
 		for i := range 8 {
