@@ -3,7 +3,7 @@ package rest
 import (
 	"net/http"
 
-	"portico/graph"
+	"portico/graph/opctx"
 	"portico/internal/responsecache"
 	"portico/store/release"
 )
@@ -17,7 +17,7 @@ func WithResponseCache(room *responsecache.Cache) Option { return func(a *API) {
 const maxCachedTarget = 1 << 10
 
 // varyCacheable is what released answers depend on, made once.
-var varyCacheable = []string{graph.Vary + ", Accept-Encoding"}
+var varyCacheable = []string{opctx.Vary + ", Accept-Encoding"}
 
 // serveCached answers with what a release says, and with nothing that is live or
 // of one account: kept if it was asked for before, else as the route's handler
@@ -41,7 +41,7 @@ func (a *API) serveCached(w http.ResponseWriter, r *http.Request, found route) e
 	if err != nil {
 		return err
 	}
-	w.Header()["Cache-Control"] = graph.CacheControl(r)
+	w.Header()["Cache-Control"] = opctx.CacheControl(r)
 	answer.ServeHTTP(w, r)
 	return nil
 }
@@ -66,7 +66,7 @@ func (a *API) buildResponse(r *http.Request, found route, view *release.View) (*
 	}
 	d.header.Del("Content-Length") // which depends on the form that is sent
 	answer := responsecache.NewResponse(d.body, d.header)
-	return graph.Lasting(answer, view), nil
+	return opctx.SetValidity(answer, view), nil
 }
 
 // bufferedResponse takes what a handler writes.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"portico/graph"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/internal/responsecache"
 	"portico/store"
@@ -31,7 +32,7 @@ type API struct {
 type Option func(*API)
 
 // LimitResponses bounds answers to so many bytes. Those of more than
-// graph.LargeAnswer bytes call expensive before they are built; see graph.Turns.
+// limits.LargeResponse bytes call expensive before they are built; see transport.Turns.
 func LimitResponses(bytes int, expensive func(ctx context.Context, running bool) (end func(), err error)) Option {
 	return func(a *API) { a.maxResponseBytes, a.acquireExpensive = bytes, expensive }
 }
@@ -172,10 +173,10 @@ func (a *API) methods(methods map[string]route) http.Handler {
 		case found.cacheable():
 			w.Header()["Vary"] = append(w.Header()["Vary"], varyCacheable...)
 		case strings.HasPrefix(found.path, "/catalog"), strings.HasPrefix(found.path, "/v2/files"), strings.HasPrefix(found.path, "/v2/currencies"):
-			w.Header().Add("Vary", graph.Vary)
+			w.Header().Add("Vary", opctx.Vary)
 		case strings.HasPrefix(found.path, "/v2/inventories"):
 			w.Header().Add("Vary", multiLocationHeader)
-			w.Header()["Cache-Control"] = graph.ForNobody // stock is live
+			w.Header()["Cache-Control"] = opctx.NoStore // stock is live
 		}
 		err := auth.Require(r.Context(), coordinates[found.method])
 		if err == nil {

@@ -128,7 +128,7 @@ func errorCases() []errorCase {
 		{"a NUL", storetest.ChangedShopLine("product", "frame", `Frame`, "Fra\x00me"), "", "", []string{"is not JSON", `'\x00'`}},
 		{"an escaped NUL", storetest.ChangedShopLine("product", "frame", `Frame`, `Fra\u0000me`), "", "attributes.name", []string{"the character U+0000"}},
 		{"a stray byte", storetest.ChangedShopLine("product", "frame", `Frame`, "Fra\xffme"), "", "attributes.name", []string{"is not valid UTF-8"}},
-		{"half a surrogate pair", storetest.ChangedShopLine("product", "frame", `Frame`, `Fra\ud800me`), "", "attributes.name", []string{"half a surrogate pair"}},
+		{"half a surrogate pair", storetest.ChangedShopLine("product", "frame", `Frame`, `Fra\ud800me`), "", "attributes.name", []string{"half of a surrogate pair"}},
 		{"half a line", storetest.ShopLine("product", "frame")[:80], "", "", []string{"is not JSON", "byte"}},
 		{"no JSON", `type,id,name`, "", "", []string{"is not JSON"}},
 		{"two resources on a line", storetest.ShopLine("file", "photo-1") + storetest.ShopLine("file", "photo-2"), "", "", []string{"is not JSON"}},
