@@ -36,17 +36,17 @@ func (c NewCode) MarshalJSON() ([]byte, error) {
 
 // check finds what is wrong with a code.
 func (c NewCode) check() (list store.Errors) {
-	f := &authoring.Faults{}
+	f := &authoring.Validator{}
 	checkCodeText(f, "code", c.Code)
 	checkConsumeUnit(f, "consume_unit", c.ConsumeUnit)
 	if c.MaxUses != nil {
 		f.Within("uses", int64(*c.MaxUses), 1, store.MaxStock)
 	}
 	checkCodeUser(f, "user", c.User)
-	return f.List
+	return f.Errors
 }
 
-func checkConsumeUnit(f *authoring.Faults, member string, unit ConsumeUnit) {
+func checkConsumeUnit(f *authoring.Validator, member string, unit ConsumeUnit) {
 	if unit != "" {
 		f.OneOf(member, string(unit), string(PerCart), string(PerItem))
 	}
@@ -75,7 +75,7 @@ func (s *CodeService) CreatePromotionCodes(ctx context.Context, actor store.Acto
 // createAlone makes the codes of one request in a write of its own, and tells
 // of each that is wrong.
 func (s *CodeService) createAlone(r *createRequest) {
-	f, asked := &authoring.Faults{}, r.In
+	f, asked := &authoring.Validator{}, r.In
 	checkConsumeUnit(f, "consume_unit", asked.unit)
 	likely := true // that all is well
 	create := func(ctx context.Context, t *db.Tx) (out madeCodes, err error) {
@@ -89,9 +89,9 @@ func (s *CodeService) createAlone(r *createRequest) {
 		case len(asked.codes) == 0:
 			return out, store.Unprocessablef([]string{"codes"}, "is required: name at least one code")
 		case len(asked.codes) > MaxCodes:
-			return out, store.Unprocessablef([]string{"codes"}, "must be at most %d, not %d; send them in several requests", MaxCodes, len(asked.codes))
+			return out, store.Unprocessablef([]string{"codes"}, "must be at most %d, got %d; send them in several requests", MaxCodes, len(asked.codes))
 		}
-		out.made, err = addCodes(ctx, t, out.promotion, asked.codes, asked.unit, slices.Clone(f.List), likely)
+		out.made, err = addCodes(ctx, t, out.promotion, asked.codes, asked.unit, slices.Clone(f.Errors), likely)
 		return out, err
 	}
 	key := store.IdempotencyKeyOf(r.Ctx)
@@ -176,7 +176,7 @@ func (c *PromotionCode) row(values []any, p *rule.Promotion, now time.Time) []an
 // got; UNPROCESSABLE for the code of an automatic promotion.
 func (s *CodeService) DeletePromotionCodes(ctx context.Context, actor store.Actor, promotionID string, codes []string) (deleted int, err error) {
 	if len(codes) == 0 || len(codes) > MaxCodes {
-		return 0, store.Unprocessablef([]string{"codes"}, "must name between 1 and %d codes, not %d", MaxCodes, len(codes))
+		return 0, store.Unprocessablef([]string{"codes"}, "must name between 1 and %d codes, got %d", MaxCodes, len(codes))
 	}
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (deleted int, err error) {
 		p, err := rule.LockPromotion(ctx, t, "promotion_id", promotionID)

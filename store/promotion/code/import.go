@@ -143,7 +143,7 @@ func importClaims(ctx context.Context, w *authoring.Writer, sources []authoring.
 			if holder, held := holders[code]; held && holder != promotions[id].Number {
 				e := duplicateCode()
 				e.Documented, e.Path, e.Detail = false, []string{"code"}, "is already in use by another promotion that has not ended: \""+store.Abbreviate(code)+"\""
-				return &authoring.RowFault{Source: resource, Err: e}
+				return &authoring.RowError{Source: resource, Err: e}
 			}
 		}
 	}

@@ -23,7 +23,7 @@ type codeSource struct {
 
 func (c *codeSource) Key() string { return c.ID }
 
-func (c *codeSource) Check(f *authoring.Faults) {
+func (c *codeSource) Check(f *authoring.Validator) {
 	f.ID("id", &c.ID)
 	f.Refers("promotion_id", "promotion", &c.PromotionID)
 	if c.Code == "" {

@@ -24,7 +24,7 @@ type usageSource struct {
 
 func (u *usageSource) Key() string { return u.ID }
 
-func (u *usageSource) Check(f *authoring.Faults) {
+func (u *usageSource) Check(f *authoring.Validator) {
 	f.ID("id", &u.ID)
 	f.Refers("promotion_id", "promotion", &u.PromotionID)
 	f.Required("code", u.Code, code.MaxBytes)
