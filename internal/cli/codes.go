@@ -9,7 +9,7 @@ import (
 
 	"portico/store"
 	"portico/store/job"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
 	"portico/store/shop"
 )
 
@@ -61,13 +61,13 @@ func (c *CodesGenerate) Validate() error {
 
 // Run generates the codes.
 func (c *CodesGenerate) Run(ctx context.Context, streams Streams) error {
-	s, err := c.OpenExisting(ctx, c.Log(streams), func(config *shop.Config) { config.JobRoom = c.JobQuota() })
+	s, err := c.OpenExisting(ctx, c.Log(streams), func(config *shop.Config) { config.JobQuota = c.JobQuota() })
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	id, _ := store.CanonicalID(c.Promotion)
-	generation := promotion.CodeGeneration{PromotionID: id, Count: c.Count, Pattern: c.Pattern, Alphabet: c.Alphabet, ConsumeUnit: promotion.ConsumeUnit(c.ConsumeUnit)}
+	generation := code.CodeGeneration{PromotionID: id, Count: c.Count, Pattern: c.Pattern, Alphabet: c.Alphabet, ConsumeUnit: code.ConsumeUnit(c.ConsumeUnit)}
 	if c.Uses != 0 {
 		generation.Uses = &c.Uses
 	}
@@ -143,6 +143,6 @@ func (c *CodesExport) Run(ctx context.Context, streams Streams) error {
 	defer s.Close()
 	id, _ := store.CanonicalID(c.Promotion)
 	return c.export(streams, "code", func(w io.Writer) (int, error) {
-		return s.ExportCodes(ctx, w, id, promotion.CodeFormat(c.Format))
+		return s.ExportCodes(ctx, w, id, code.CodeFormat(c.Format))
 	})
 }

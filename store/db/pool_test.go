@@ -12,6 +12,8 @@ import (
 	"portico/store"
 	"portico/store/access"
 	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/redeem"
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
@@ -49,11 +51,11 @@ func poolReads(t *testing.T, s *shop.Store) map[string]func() error {
 func poolWrites(t *testing.T, s *shop.Store) map[string]func() error {
 	return map[string]func() error{
 		"codes": func() error {
-			_, _, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "p", make([]promotion.NewCode, 1), "")
+			_, _, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "p", make([]code.NewCode, 1), "")
 			return err
 		},
 		"uses": func() error {
-			_, err := s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: "HOLDS", Units: 1, Reference: store.NewID()})
+			_, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "HOLDS", Units: 1, Reference: store.NewID()})
 			return err
 		},
 		"jobs": func() error { _, err := s.PublishLater(t.Context(), storetest.Actor, "main", true); return err },
@@ -98,7 +100,7 @@ func poolInUse(backend storetest.Backend, size int) func(*testing.T) {
 		s := openPooled(t, backend, func(config *shop.Config) {
 			config.Readers = size
 			config.URL = withParameter(t, config.URL, "lock_timeout", "0") // waiters for a lock keep their connection
-			config.Patience = store.Timeouts{Connection: time.Second, Read: time.Hour, Write: time.Hour, Lock: time.Hour, Idle: time.Minute}
+			config.Timeouts = store.Timeouts{Connection: time.Second, Read: time.Hour, Write: time.Hour, Lock: time.Hour, Idle: time.Minute}
 		})
 		for range 2 { // again after their release
 			lock, err := backend.SQL(t).Begin()

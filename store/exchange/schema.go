@@ -95,9 +95,9 @@ func checkWith(kind authoring.Kind, f *filler) store.Errors {
 	if f != nil {
 		f.fill(reflect.ValueOf(source).Elem())
 	}
-	faults := &authoring.Faults{}
+	faults := &authoring.Validator{}
 	source.Check(faults)
-	return faults.List
+	return faults.Errors
 }
 
 // mapKey is the key of the only value of a filled map. It is valid as currency.
@@ -182,7 +182,7 @@ func (b *schemaBuilder) schema(path string, shape reflect.Type) *Schema {
 		if strings.HasPrefix(b.rules[path], "must be an object") {
 			s.Type = "object"
 		}
-	case reflect.PointerTo(shape).Implements(reflect.TypeFor[json.Unmarshaler]()): // promotion.CodeUser
+	case reflect.PointerTo(shape).Implements(reflect.TypeFor[json.Unmarshaler]()): // code.CodeUser
 		s.Type = []string{"string", "array"}
 		s.Items = &Schema{Type: "string"}
 	case shape.Kind() == reflect.Struct:
