@@ -271,7 +271,7 @@ func TestWhoMayIntrospect(t *testing.T) {
 	} {
 		a := locked.send(t, newPost(t, query, nil))
 		require.Equal(t, []store.Code{store.Unauthenticated}, a.codes(), query)
-		require.Contains(t, a.Errors[0].Message, "get a token from POST /oauth/access_token")
+		require.Contains(t, a.Errors[0].Message, "Get a token from POST /oauth/access_token")
 		require.Contains(t, a.Errors[0].Message, "/schema.graphql")
 		require.NotContains(t, a.Body.String(), `"data"`, "it never ran")
 

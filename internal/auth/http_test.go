@@ -228,7 +228,7 @@ func TestTokenHandlerRefuses(t *testing.T) {
 		{"no body", "", nil, 400, "grant_type must be"},
 		{"JSON that breaks off", `{"grant_type":"implicit"`, nil, 400, "no JSON object"},
 		{"JSON of other types", `{"grant_type":1}`, nil, 400, "no JSON object"},
-		{"a form with a bad escape", "grant_type=%zz", nil, 400, "neither a form nor a JSON object"},
+		{"a form with a bad escape", "grant_type=%zz", nil, 400, "must be a form or a JSON object"},
 		{"a secret that is no text", "grant_type=client_credentials&client_id=CID&client_secret=%ff", nil, 400, "client_secret is not valid UTF-8"},
 		{"a secret that is no text, as JSON", `{"grant_type":"client_credentials","client_id":"CID","client_secret":"\ud800"}`, nil, 400, "client_secret contains half of a surrogate pair"},
 		{"a body too long", "grant_type=implicit&x=" + strings.Repeat("x", 16<<10), nil, 413, "over 16 KiB"},

@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	reloadPause    = time.Second     // between readings for the sake of an unknown key, or after a failed one
-	reloadDeadline = 5 * time.Second // of one reading
+	reloadPause    = time.Second // between loads for an unknown key, and after a failed load
+	reloadDeadline = 5 * time.Second
 )
 
-// keyring holds the signing keys in memory, and follows those in the database.
+// keyring caches the signing keys of the database and follows their changes.
 type keyring struct {
 	store   *shop.Store
 	sealer  *seal.Sealer
@@ -35,7 +35,7 @@ type keyring struct {
 	err       error      // of the last reading
 }
 
-// keySet are one reading of the signing keys.
+// keySet is the result of one load of the signing keys.
 type keySet struct {
 	version int64 // store.SigningKeysVersion before the reading
 	public  map[string]ed25519.PublicKey
@@ -43,14 +43,13 @@ type keySet struct {
 	jwks    []byte
 }
 
-// signer signs with a key once its time has come.
+// signer signs with a key from validFrom on.
 type signer struct {
 	jose.Signer
 	validFrom time.Time
 }
 
-// signer is that of the newest key that may sign by now. Where none may, the
-// oldest does: it is the first there was.
+// signer returns the newest key that may sign now, else the oldest.
 func (k *keySet) signer(now time.Time) jose.Signer {
 	for _, s := range k.signers {
 		if !s.validFrom.After(now) {
@@ -65,8 +64,8 @@ func newKeyring(ctx context.Context, s *shop.Store, sealer *seal.Sealer, clock f
 	return r, r.reload(ctx)
 }
 
-// latest is the keys as this server knows them. When another process changed
-// them they are read again; should that fail, the old ones stay in use.
+// latest returns the current keys. It loads them again after another process changed them, and keeps the old ones if that
+// fails.
 func (r *keyring) latest(ctx context.Context) *keySet {
 	have := r.current.Load()
 	if have.version == r.store.SigningKeysVersion() || !r.mu.TryLock() {
@@ -77,14 +76,13 @@ func (r *keyring) latest(ctx context.Context) *keySet {
 		return have
 	}
 	if err := r.reload(ctx); err != nil {
-		r.log.WarnContext(ctx, "could not read the signing keys again, going on with the old ones", "error", err)
+		r.log.WarnContext(ctx, "cannot reload the signing keys; keeping the old ones", "error", err)
 	}
 	return r.current.Load()
 }
 
-// find returns the public key of an id. An unknown one may be another
-// server's and seconds old, so the keys are read again, but not more often
-// than once in reloadPause. UNAUTHENTICATED when it stays unknown.
+// find returns the public key of an id. Another server may have created an unknown key seconds ago, so find loads the keys
+// again, at most once in reloadPause. It returns UNAUTHENTICATED if the key stays unknown.
 func (r *keyring) find(ctx context.Context, id string) (ed25519.PublicKey, error) {
 	if key, ok := r.latest(ctx).public[id]; ok {
 		return key, nil
@@ -103,16 +101,16 @@ func (r *keyring) find(ctx context.Context, id string) (ed25519.PublicKey, error
 	if r.err != nil {
 		return nil, r.err
 	}
-	return nil, unauthenticated("The token was signed with a key that this server does not know; get a new token from POST /oauth/access_token.")
+	return nil, unauthenticated("The token was signed with an unknown key. Get a new token from POST /oauth/access_token.")
 }
 
-// isRecent tells whether a moment lies less than reloadPause back.
+// isRecent reports whether less than reloadPause has passed.
 func (r *keyring) isRecent(moment time.Time) bool {
 	since := r.clock().Sub(moment)
 	return since >= 0 && since < reloadPause
 }
 
-// reload reads the keys, whether or not the request at hand is given up.
+// reload loads the keys, even if the request of ctx is canceled.
 func (r *keyring) reload(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reloadDeadline)
 	defer cancel()
@@ -130,7 +128,7 @@ func (r *keyring) reload(ctx context.Context) error {
 	return err
 }
 
-// newKeys takes the keys newest first; at least one.
+// newKeys takes one key or more, the newest first.
 func newKeys(version int64, list []*access.SigningKey) (*keySet, error) {
 	k := &keySet{version: version, public: make(map[string]ed25519.PublicKey, len(list))}
 	var set jose.JSONWebKeySet

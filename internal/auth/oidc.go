@@ -25,10 +25,10 @@ import (
 	"portico/store/access"
 )
 
-// GrantOIDC is the grant of a token that an outside issuer issued.
+// GrantOIDC is the grant of tokens of the OIDC issuer.
 const GrantOIDC = "oidc"
 
-// oidcPrefix begins the client id of such a token; no id of ours has a colon.
+// oidcPrefix begins the client id of such tokens; ids of other clients have no colon.
 const oidcPrefix = "oidc:"
 
 const (
@@ -37,33 +37,35 @@ const (
 	maxOIDCClientID  = 255              // bytes of a client's id
 )
 
-// OIDCIssuer is an OpenID Connect issuer whose tokens are trusted.
+// OIDCIssuer is an OpenID Connect issuer whose tokens are accepted.
 type OIDCIssuer struct {
-	URL      string // as its tokens name it: https, or http on this machine
-	Audience string // that they must be meant for
+	URL      string // the iss of its tokens: https, or http on this machine
+	Audience string // that its tokens must have
 }
 
-// Check tells what is wrong with the issuer; ours is the name of our own.
+// Check returns an error for an issuer that cannot be trusted; ours is the name of this service's own issuer.
 func (o OIDCIssuer) Check(ours string) error {
 	at, err := url.Parse(o.URL)
 	switch {
 	case err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || at.User != nil || at.RawQuery != "" || at.Fragment != "":
+<<<<<<< HEAD
 		return fmt.Errorf("the issuer must be an address such as https://id.example, got %q", o.URL)
+=======
+		return fmt.Errorf("the issuer must be a URL such as https://id.example, got %q", o.URL)
+>>>>>>> part-W-next
 	case at.Scheme == "http" && !slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, at.Hostname()):
-		return fmt.Errorf("the issuer %q must be asked by https, or its keys could be changed on the way", o.URL)
+		return fmt.Errorf("the issuer %q must use https", o.URL)
 	case o.URL == ours:
-		return fmt.Errorf("the outside issuer must not be named as our own, %q", ours)
+		return fmt.Errorf("the OIDC issuer must differ from --token-issuer, %q", ours)
 	case o.Audience == "":
-		return errors.New("the audience that its tokens are meant for must be named, or tokens for other services would be good here")
+		return errors.New("the audience of its tokens must be set")
 	}
 	return nil
 }
 
-// oidcVerifier verifies the tokens of an outside issuer. It reads the issuer's keys
-// when the first of its tokens comes. A token of a known key never waits for the
-// issuer: keys older than issuerKeysMaxAge stay good while one load in the
-// background replaces them. Tokens of unknown keys wait for one shared load, and
-// no load starts within reloadPause after the last one ended.
+// oidcVerifier verifies the tokens of an OIDC issuer. It loads the issuer's keys when the first token comes. A token with a
+// known key never waits: keys older than issuerKeysMaxAge stay valid while they are reloaded in the background.
+// Tokens with unknown keys wait for one shared load, at most one in reloadPause.
 type oidcVerifier struct {
 	OIDCIssuer
 	clock  func() time.Time
@@ -79,7 +81,7 @@ type oidcVerifier struct {
 	loadErr error         // of the last load
 }
 
-// issuerKeys are the keys of one load. Nobody writes to them.
+// issuerKeys are the keys of one load. They are not changed.
 type issuerKeys struct {
 	jose.JSONWebKeySet
 	loadedAt time.Time
@@ -94,8 +96,7 @@ func newOIDCVerifier(issuer OIDCIssuer, ours string, clock func() time.Time, log
 	return o, nil
 }
 
-// matches tells whether a token says that the issuer issued it, which is not
-// yet to be believed.
+// matches reports whether a token names the issuer. The token is not verified yet.
 func (o *oidcVerifier) matches(bearer string) bool {
 	if o == nil {
 		return false
@@ -111,8 +112,7 @@ func (o *oidcVerifier) matches(bearer string) bool {
 	return err == nil && store.DecodeJSON(text, &said) == nil && said.Issuer == o.URL
 }
 
-// oidcAlgorithms are asymmetric, all of them: with any other, who knows the
-// public key could sign.
+// oidcAlgorithms returns asymmetric algorithms only: with others, the public key would be enough to sign.
 func oidcAlgorithms() []jose.SignatureAlgorithm {
 	return []jose.SignatureAlgorithm{
 		jose.RS256, jose.RS384, jose.RS512, jose.ES256, jose.ES384, jose.ES512,
@@ -120,8 +120,8 @@ func oidcAlgorithms() []jose.SignatureAlgorithm {
 	}
 }
 
-// verify returns who a token of the issuer speaks for. UNAUTHENTICATED says
-// what is wrong with it, UNAVAILABLE that the issuer does not answer.
+// verify returns the principal of a token. It returns UNAUTHENTICATED for an invalid token, and UNAVAILABLE if the issuer is
+// not responding.
 func (o *oidcVerifier) verify(ctx context.Context, bearer string) (*Principal, error) {
 	token, err := jose.ParseSignedCompact(bearer, oidcAlgorithms())
 	switch {
@@ -144,8 +144,7 @@ func (o *oidcVerifier) verify(ctx context.Context, bearer string) (*Principal, e
 	return c.principal(o)
 }
 
-// checkClaims looks at what a signed token says: when it expires, and from when on it
-// is good or was issued, each with a leeway.
+// checkClaims checks expiry, audience, nbf and iat, each with a leeway of clockSkew.
 func (o *oidcVerifier) checkClaims(c oidcClaims) error {
 	err := c.ValidateWithLeeway(jwt.Expected{Issuer: o.URL, AnyAudience: jwt.Audience{o.Audience}, Time: o.clock()}, clockSkew)
 	switch {
@@ -156,10 +155,10 @@ func (o *oidcVerifier) checkClaims(c oidcClaims) error {
 	case errors.Is(err, jwt.ErrInvalidAudience):
 		return o.reject("is meant for another audience than %q", o.Audience)
 	}
-	return o.reject("is not valid yet; the clocks of the servers may differ")
+	return o.reject("is not valid yet (the clocks of the servers may differ)")
 }
 
-// verifySignature is what a token says, when one of the issuer's keys signed it.
+// verifySignature returns the payload of a token that one of the issuer's keys signed.
 func (o *oidcVerifier) verifySignature(ctx context.Context, token *jose.JSONWebSignature) ([]byte, error) {
 	keys, err := o.find(ctx, token.Signatures[0].Header.KeyID)
 	if err != nil {
@@ -176,13 +175,12 @@ func (o *oidcVerifier) verifySignature(ctx context.Context, token *jose.JSONWebS
 	return nil, o.reject("has a wrong signature; it was changed, or not issued there")
 }
 
-// find returns the issuer's keys of an id, all of them for a token without one.
-// It waits for a load only where it knows no such key, until ctx ends.
-// UNAVAILABLE when there is none and the last load failed.
+// find returns the issuer's keys with an id, all keys for a token without one. It waits for a load only if it knows no such
+// key, until ctx ends. It returns UNAVAILABLE if there is none and the last load failed.
 func (o *oidcVerifier) find(ctx context.Context, kid string) ([]jose.JSONWebKey, error) {
-	known := o.keys.Load()
-	if keys := known.find(kid); len(keys) > 0 {
-		if o.clock().Sub(known.loadedAt) >= issuerKeysMaxAge {
+	current := o.keys.Load()
+	if keys := current.find(kid); len(keys) > 0 {
+		if o.clock().Sub(current.loadedAt) >= issuerKeysMaxAge {
 			o.load(ctx)
 		}
 		return keys, nil
@@ -216,9 +214,8 @@ func (o *oidcVerifier) lastErr() error {
 	return o.loadErr
 }
 
-// load starts a load of the issuer's keys in the background, or joins the one
-// that runs. The channel closes when it ends. It is nil where the last load ended
-// less than reloadPause ago, and nothing was started.
+// load starts a load in the background, or joins the one that runs. The channel closes when it ends. It is nil if the last
+// load ended less than reloadPause ago.
 func (o *oidcVerifier) load(ctx context.Context) <-chan struct{} {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -235,7 +232,7 @@ func (o *oidcVerifier) load(ctx context.Context) <-chan struct{} {
 		keys, err := o.read(context.WithoutCancel(ctx))
 		if err != nil {
 			o.jwks = "" // discover it again
-			o.log.WarnContext(ctx, "could not read the keys of the outside issuer", "issuer", o.URL, "error", err)
+			o.log.WarnContext(ctx, "cannot load the keys of the OIDC issuer", "issuer", o.URL, "error", err)
 		} else {
 			o.keys.Store(keys)
 		}
@@ -246,7 +243,7 @@ func (o *oidcVerifier) load(ctx context.Context) <-chan struct{} {
 	return ended
 }
 
-// read asks the issuer for its keys. The running load alone calls it.
+// read fetches the keys. Only the running load calls it.
 func (o *oidcVerifier) read(ctx context.Context) (*issuerKeys, error) {
 	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, o.client), issuerTimeout)
 	defer cancel()
@@ -263,26 +260,26 @@ func (o *oidcVerifier) read(ctx context.Context) (*issuerKeys, error) {
 		}
 		o.jwks = found.JWKS
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, o.jwks, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, o.jwks, nil)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := o.client.Do(request)
+	resp, err := o.client.Do(req)
 	if err != nil {
 		return nil, err
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answers %s", o.jwks, answer.Status)
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s returned %s", o.jwks, resp.Status)
 	}
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
-	if err := json.NewDecoder(http.MaxBytesReader(nil, answer.Body, 1<<20)).Decode(&set); err != nil {
-		return nil, fmt.Errorf("%s is no set of keys: %w", o.jwks, err)
+	if err := json.NewDecoder(http.MaxBytesReader(nil, resp.Body, 1<<20)).Decode(&set); err != nil {
+		return nil, fmt.Errorf("%s is not a JSON Web Key Set: %w", o.jwks, err)
 	}
 	keys := &issuerKeys{loadedAt: o.clock()}
-	for _, raw := range set.Keys { // a kind of key that we do not know does no harm to the others
+	for _, raw := range set.Keys { // unknown kinds of keys are ignored
 		var key jose.JSONWebKey
 		if json.Unmarshal(raw, &key) == nil {
 			keys.Keys = append(keys.Keys, key)
@@ -292,10 +289,10 @@ func (o *oidcVerifier) read(ctx context.Context) (*issuerKeys, error) {
 }
 
 func (o *oidcVerifier) reject(format string, args ...any) *store.Error {
-	return unauthenticated("The token of the issuer %s %s; get a new one there.", o.URL, fmt.Sprintf(format, args...))
+	return unauthenticated("The token of the issuer %s %s. Get a new one there.", o.URL, fmt.Sprintf(format, args...))
 }
 
-// oidcClaims are what a token of an outside issuer says to us.
+// oidcClaims are the claims that we read from a token of the OIDC issuer.
 type oidcClaims struct {
 	jwt.Claims
 	Scope           string     `json:"scope"` // separated by spaces
@@ -307,7 +304,7 @@ type oidcClaims struct {
 	CustomerID      string     `json:"customer_id"`
 }
 
-// stringList is an array of strings, or one string, separated by spaces.
+// stringList is an array of strings, or one string separated by spaces.
 type stringList []string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -320,7 +317,7 @@ func (t *stringList) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]string)(t))
 }
 
-// principal has those of the scopes that are ours.
+// principal returns the principal, with the known ones of the scopes.
 func (c oidcClaims) principal(o *oidcVerifier) (*Principal, error) {
 	id := c.Subject
 	for _, named := range []string{c.ClientID, c.AuthorizedParty} {
@@ -332,8 +329,8 @@ func (c oidcClaims) principal(o *oidcVerifier) (*Principal, error) {
 	if id == "" || len(id) > maxOIDCClientID || !utf8.ValidString(id) || strings.ContainsFunc(id, unprintable) {
 		return nil, o.reject("names no client by azp, client_id or sub, in 1 to %d bytes", maxOIDCClientID)
 	}
-	said := append(strings.Fields(c.Scope), c.SCP...)
-	scopes := slices.DeleteFunc(access.Scopes(), func(scope string) bool { return !slices.Contains(said, scope) })
+	names := append(strings.Fields(c.Scope), c.SCP...)
+	scopes := slices.DeleteFunc(access.Scopes(), func(scope string) bool { return !slices.Contains(names, scope) })
 	return &Principal{
 		ClientID: oidcPrefix + id, Grant: GrantOIDC, Scopes: scopes, Expires: c.Expiry.Time().UTC(),
 		AccountID: c.AccountID, AccountTags: c.AccountTags, CustomerID: c.CustomerID,

@@ -212,7 +212,7 @@ func TestOutsideIssuerRefuses(t *testing.T) {
 		{"another audience", signed(map[string]any{"aud": "other"}), `is meant for another audience than "shop-api"`},
 		{"our own audience", signed(map[string]any{"aud": "portico"}), `another audience than "shop-api"`},
 		{"no audience", signed(map[string]any{"aud": nil}), "another audience"},
-		{"expired", signed(map[string]any{"exp": start.Unix() - 61}), "expired at 2026-03-04T05:05:06Z; get a new one there"},
+		{"expired", signed(map[string]any{"exp": start.Unix() - 61}), "expired at 2026-03-04T05:05:06Z. Get a new one there"},
 		{"no expiry", signed(map[string]any{"exp": nil}), "is malformed"},
 		{"not valid yet", signed(map[string]any{"nbf": start.Unix() + 120}), "is not valid yet"},
 		{"another key", sign(t, jose.RS256, stranger, "r", p.saying(nil)), "has a wrong signature"},
@@ -396,7 +396,7 @@ func TestOutsideIssuerChecks(t *testing.T) {
 		{"https://u:p@id.example", "shop-api", "must be an address"},
 		{"https://id.example?x=1", "shop-api", "must be an address"},
 		{"", "shop-api", "must be an address"},
-		{issuer, "shop-api", "must not be named as our own"},
+		{issuer, "shop-api", "must differ from --token-issuer"},
 		{"https://id.example", "", "audience"},
 	} {
 		err := auth.OIDCIssuer{URL: test.url, Audience: test.audience}.Check(issuer)

@@ -5,16 +5,14 @@ import (
 	"slices"
 )
 
-// What stands in the table in place of a scope.
+// Special values of the table.
 const (
-	noScope  = ""          // needs no token
-	AnyScope = "any scope" // needs a good token, whatever its scopes
+	noScope  = ""          // no token needed
+	AnyScope = "any scope" // a valid token with any scopes
 )
 
-// scopes is the one place that says who may do what (DESIGN 8): a coordinate,
-// which is a field of the schema or a route, and the scope it needs. It is
-// never written to. GraphQL's own routes are public because each resolver
-// requires its scope itself.
+// scopes is the only place that says which scope a coordinate needs: a schema field or a route. It is never written. The
+// routes of GraphQL are public because each resolver checks its scope.
 var scopes = map[string]string{
 	"Query.catalogNode":  "catalog:read",
 	"Query.catalogNodes": "catalog:read",
@@ -192,14 +190,12 @@ var scopes = map[string]string{
 	"POST /graphql":              noScope,
 }
 
-// Scope is the scope that a coordinate needs: empty when it is public, AnyScope
-// when any good token may use it.
-// declared is false for a coordinate that the table does not know; nobody may
-// use that one.
+// Scope returns the scope that a coordinate needs: empty if it is public, AnyScope if any valid token will do. declared is
+// false for unknown coordinates, which nobody may use.
 func Scope(coordinate string) (scope string, declared bool) {
 	scope, declared = scopes[coordinate]
 	return scope, declared
 }
 
-// Coordinates lists every declared coordinate, sorted.
+// Coordinates returns all declared coordinates, sorted.
 func Coordinates() []string { return slices.Sorted(maps.Keys(scopes)) }

@@ -9,26 +9,23 @@ import (
 	"portico/store"
 )
 
-// TokenWatch is a token that a connection is held open by: it must be good for as
-// long as that.
+// TokenWatch checks the token of a long-lived connection again and again.
 type TokenWatch struct {
 	service *Service
 	bearer  string
 	expires time.Time
 
 	mu      sync.Mutex
-	version int64     // store.TokensVersion when it was last found good
-	checked time.Time // when that was
+	version int64 // store.TokensVersion at the last check
+	checked time.Time
 }
 
-// recheckInterval is how long a token is believed to be good though nothing is
-// known to have changed.
+// recheckInterval is how long a token is taken as valid if no change is known.
 const recheckInterval = 15 * time.Second
 
-// Authenticate puts who asks by an Authorization header on the context, or what is
-// wrong with their token, as Middleware does; err is that. held is nil without
-// a good token.
-func (s *Service) Authenticate(ctx context.Context, header string) (admitted context.Context, held *TokenWatch, err error) {
+// Authenticate verifies an Authorization header and returns a context with the principal, or with the error, as Middleware
+// does. watch is nil without a valid token.
+func (s *Service) Authenticate(ctx context.Context, header string) (admitted context.Context, watcw *TokenWatch, err error) {
 	version := s.store.TokensVersion() // before it is verified
 	principal, err := s.caller(ctx, header)
 	if err != nil {
@@ -38,37 +35,34 @@ func (s *Service) Authenticate(ctx context.Context, header string) (admitted con
 	return WithPrincipal(ctx, principal), &TokenWatch{service: s, bearer: token, expires: principal.Expires, version: version, checked: s.clock()}, nil
 }
 
-// Watch holds on to the token of a request that Middleware found good; nil
-// without one.
+// Watch watches the token of a request that Middleware found valid; nil without one.
 func (s *Service) Watch(r *http.Request) *TokenWatch {
 	header := r.Header.Get("Authorization")
 	token, ok := parseBearer(header)
 	if principal := PrincipalFrom(r.Context()); ok && principal != nil {
-		return &TokenWatch{service: s, bearer: token, expires: principal.Expires} // to be checked at once
+		return &TokenWatch{service: s, bearer: token, expires: principal.Expires} // checked at the first call of Check
 	}
 	return nil
 }
 
-// Check is UNAUTHENTICATED once the token is good no longer: it has expired,
-// its client was revoked, or its key taken away. While nothing of that changed
-// it costs two comparisons.
-func (h *TokenWatch) Check(ctx context.Context) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	version, now := h.service.store.TokensVersion(), h.service.clock()
-	if version == h.version && now.Before(h.expires) && now.Sub(h.checked) < recheckInterval {
+// Check returns UNAUTHENTICATED once the token has expired, its client was revoked, or its key was removed. It is cheap
+// while nothing has changed.
+func (w *TokenWatch) Check(ctx context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	version, now := w.service.store.TokensVersion(), w.service.clock()
+	if version == w.version && now.Before(w.expires) && now.Sub(w.checked) < recheckInterval {
 		return nil
 	}
-	_, err := h.service.Verify(ctx, h.bearer)
+	_, err := w.service.Verify(ctx, w.bearer)
 	if err == nil {
-		h.version, h.checked = version, now
+		w.version, w.checked = version, now
 	}
-	if !store.HasCode(err, store.Unauthenticated) { // the database, or an issuer, does not answer
+	if !store.HasCode(err, store.Unauthenticated) { // the database or the issuer is not responding
 		return nil
 	}
 	return err
 }
 
-// Expired tells whether the token's time is over, so that another of the same
-// client may do.
-func (h *TokenWatch) Expired() bool { return !h.service.clock().Before(h.expires) }
+// Expired reports whether the token has expired.
+func (w *TokenWatch) Expired() bool { return !w.service.clock().Before(w.expires) }

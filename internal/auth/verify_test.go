@@ -45,7 +45,7 @@ func TestVerifyRefuses(t *testing.T) {
 		{"no audience", signed(map[string]any{"aud": nil}), `another audience than "portico"`},
 		{"another issuer", signed(map[string]any{"iss": "https://evil.example"}), `another issuer than "https://shop.example"`},
 		{"no issuer", signed(map[string]any{"iss": nil}), "another issuer"},
-		{"expired", signed(map[string]any{"iat": now - 7200, "exp": now - 3600}), "expired at 2026-03-04T04:06:07Z; get a new one"},
+		{"expired", signed(map[string]any{"iat": now - 7200, "exp": now - 3600}), "expired at 2026-03-04T04:06:07Z. Get a new token"},
 		{"expired longer than the skew", signed(map[string]any{"exp": now - 61}), "expired at"},
 		{"no expiry", signed(map[string]any{"exp": nil}), "malformed"},
 		{"no subject", signed(map[string]any{"sub": nil}), "malformed"},

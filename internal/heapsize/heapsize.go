@@ -1,5 +1,4 @@
-// Package heapsize estimates the memory that Go values take, so that caches
-// can charge their entries for it.
+// Package heapsize estimates the memory of Go values, for the byte budgets of caches. It must not import other packages of this module.
 package heapsize
 
 import (
@@ -8,10 +7,8 @@ import (
 	"unsafe"
 )
 
-// Of returns the heap memory, in bytes, that values hold: what their pointers,
-// slices, maps and strings reach, each allocation once. The values themselves,
-// functions and channels count nothing. Strings that share bytes with others
-// are counted in full.
+// Of returns the heap memory, in bytes, that values reach through pointers, slices, maps and strings, each allocation once. The values
+// themselves, functions and channels do not count. Strings that share memory count in full.
 func Of(values ...any) int {
 	w := walker{seen: map[unsafe.Pointer]struct{}{}}
 	for _, value := range values {
@@ -20,8 +17,7 @@ func Of(values ...any) int {
 	return w.bytes
 }
 
-// Round returns the size of the allocation that n bytes take, about: the
-// allocator's size classes are at most an eighth apart.
+// Round returns about the size of the allocation for n bytes: size classes are at most an eighth apart.
 func Round(n int) int {
 	switch {
 	case n <= 8:
@@ -36,8 +32,7 @@ func Round(n int) int {
 // Slice returns the size of a backing array of n elements of a size.
 func Slice(n, element int) int { return Round(n * element) }
 
-// Map returns the size of a map of n entries, whose keys and values take
-// so many bytes together.
+// Map returns the size of a map of n entries, whose keys and values take entry bytes together.
 func Map(n, entry int) int {
 	const (
 		header = 48
@@ -59,7 +54,7 @@ type walker struct {
 	seen  map[unsafe.Pointer]struct{}
 }
 
-// visit tells whether an allocation has not been counted.
+// visit reports whether an allocation is new.
 func (w *walker) visit(at unsafe.Pointer) bool {
 	if _, seen := w.seen[at]; seen || at == nil {
 		return false
@@ -68,7 +63,7 @@ func (w *walker) visit(at unsafe.Pointer) bool {
 	return true
 }
 
-// add counts what a value refers to.
+// add adds what a value refers to.
 func (w *walker) add(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:

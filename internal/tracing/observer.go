@@ -16,15 +16,13 @@ import (
 )
 
 const (
-	// maxSpans bounds the spans within one request or job: a publication has
-	// thousands of statements.
+	// maxSpans limits the spans of a request or job: a publication runs thousands of statements.
 	maxSpans = 500
 
 	maxQueryBytes = 2 << 10 // bytes of a statement
 )
 
-// observer makes spans of what is done for a request or a job. next is told of
-// it too.
+// observer creates spans for the steps and statements of a request or job, and notifies next.
 type observer struct {
 	tracing *Tracing
 	next    store.Observer // nil for nobody
@@ -37,19 +35,19 @@ func newSpanBudget() *atomic.Int64 {
 	return room
 }
 
-// Begin implements store.Observer. What is no part of a request is traced only
-// if it is a job or a sweep, each a trace of its own, which what they log names.
+// Begin implements store.Observer. Outside of requests it traces jobs and sweeps only, each as a trace of its own, whose id their
+// log lines have.
 func (o *observer) Begin(ctx context.Context, step string) (context.Context, func(error)) {
-	alone := strings.HasPrefix(step, store.StepJob) || strings.HasPrefix(step, store.StepSweep)
+	root := strings.HasPrefix(step, store.StepJob) || strings.HasPrefix(step, store.StepSweep)
 	switch {
-	case alone:
+	case root:
 		ctx = store.WithObserver(ctx, &observer{tracing: o.tracing, next: o.next, budget: newSpanBudget()})
 		ctx = trace.ContextWithSpanContext(ctx, trace.SpanContext{})
 	case !trace.SpanContextFromContext(ctx).IsValid(), o.budget.Add(-1) < 0:
 		return o.notifyNext(ctx, step)
 	}
 	ctx, span := o.tracing.tracer.Start(ctx, step)
-	if alone {
+	if root {
 		ctx = reqctx.WithTraceID(ctx, span.SpanContext().TraceID().String())
 	}
 	ctx, end := o.notifyNext(ctx, step)
@@ -60,7 +58,7 @@ func (o *observer) Begin(ctx context.Context, step string) (context.Context, fun
 	}
 }
 
-// notifyNext tells next, which may have another be told of what is done within.
+// notifyNext notifies next, which may replace the observer of the context.
 func (o *observer) notifyNext(ctx context.Context, step string) (context.Context, func(error)) {
 	if o.next == nil {
 		return ctx, func(error) {}
@@ -89,15 +87,14 @@ func (o *observer) Statement(ctx context.Context, query string, began time.Time,
 	span.End()
 }
 
-// markFailed marks what failed, and says nothing of how: errors quote what was
-// sent.
+// markFailed sets the status only: error texts can quote values.
 func markFailed(span trace.Span, err error) {
 	if err != nil {
 		span.SetStatus(codes.Error, "")
 	}
 }
 
-// singleLine is a statement in one line, of which the first part is enough.
+// singleLine returns the first maxQueryBytes of a statement on one line.
 func singleLine(query string) string {
 	text := strings.Join(strings.Fields(query[:min(len(query), 2*maxQueryBytes)]), " ")
 	if len(text) > maxQueryBytes {
