@@ -48,11 +48,7 @@ func (o OIDCIssuer) Check(ours string) error {
 	at, err := url.Parse(o.URL)
 	switch {
 	case err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || at.User != nil || at.RawQuery != "" || at.Fragment != "":
-<<<<<<< HEAD
-		return fmt.Errorf("the issuer must be an address such as https://id.example, got %q", o.URL)
-=======
 		return fmt.Errorf("the issuer must be a URL such as https://id.example, got %q", o.URL)
->>>>>>> part-W-next
 	case at.Scheme == "http" && !slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, at.Hostname()):
 		return fmt.Errorf("the issuer %q must use https", o.URL)
 	case o.URL == ours:

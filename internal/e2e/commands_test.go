@@ -69,7 +69,7 @@ func TestExitCodes(t *testing.T) {
 		{"serve --streams-connection=-1", 2, "--streams-connection must be at least 1; 0 is the default"},
 		{"import x --line-bytes=-1", 2, "--line-bytes must be 1 or more, or 0 for the default"},
 		{"serve --oidc-audience shop", 2, "--oidc-audience needs --oidc-issuer"},
-		{"serve --oidc-issuer https://id.example", 2, "the audience that its tokens are meant for must be named"},
+		{"serve --oidc-issuer https://id.example", 2, "the audience of its tokens must be set"},
 		{"serve --oidc-issuer http://id.example --oidc-audience shop", 2, "must use https"},
 		{"serve --oidc-issuer https://id.example --oidc-audience shop --token-issuer https://id.example", 2, "must differ from --token-issuer"},
 		{"serve --addr nowhere", 2, "--addr must be HOST:PORT"},
