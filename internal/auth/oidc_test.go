@@ -408,7 +408,7 @@ func TestOutsideIssuerChecks(t *testing.T) {
 	}
 	f := newFixture(t)
 	_, err := auth.New(t.Context(), f.store, newSealer(t, 1), auth.Options{Issuer: issuer, OIDC: &auth.OIDCIssuer{URL: issuer, Audience: "a"}})
-	require.ErrorContains(t, err, "our own")
+	require.ErrorContains(t, err, "--token-issuer")
 }
 
 func TestOutsideTokensByManyAtOnce(t *testing.T) {
