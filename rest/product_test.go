@@ -119,7 +119,7 @@ func productFilters() []scenario {
 		bad("an unknown operator", "ne(sku,ANVIL)", `unknown operator \"ne\"`, "eq, in, gt, ge, lt and le"),
 		bad("like", "like(sku,*AN*)", `unknown operator \"like\"`),
 		bad("an unknown attribute", "eq(colour,red)", `unknown attribute \"colour\"`, "manufacturer_part_num"),
-		bad("an attribute that does not compare", "gt(sku,A)", `\"sku\"`, "id, created_at or updated_at"),
+		bad("an attribute that does not compare", "gt(sku,A)", `\"sku\"`, "id, created_at and updated_at"),
 		bad("unbalanced", "eq(sku,ANVIL", "ends where"),
 		bad("no values", "in(sku)", "byte 6"),
 		bad("no value after the comma", "eq(sku,)", "no value at byte 7"),
@@ -165,7 +165,7 @@ func productOrders() []scenario {
 		list("le of an id", "filter=le(id,brush)&sort=id", "anvil", "brush"),
 		list("a bound and a condition", "filter=gt(id,anvil):eq(tags,paint)&sort=updated_at", "brush", "chalk"),
 		list("a time before all", "filter=lt(updated_at,0001-01-01)"),
-		{name: "an unknown key", path: productsOf("tools") + "?sort=name", status: 400, holds: []string{"sort must be id, created_at or updated_at", `\"name\"`}},
+		{name: "an unknown key", path: productsOf("tools") + "?sort=name", status: 400, holds: []string{"sort must be id, created_at and updated_at", `\"name\"`}},
 		{name: "two keys", path: productsOf("tools") + "?sort=id,name", status: 400, holds: []string{"sort must be"}},
 		{name: "only a minus", path: productsOf("tools") + "?sort=-", status: 400, holds: []string{"sort must be"}},
 	}

@@ -118,7 +118,7 @@ func (r *referenceChecker) misplacedIn(places map[string]nodePosition) (list []I
 		for _, child := range left[id] {
 			r.steps++
 			if place := places[child]; place.hierarchy != node.hierarchy {
-				f.Add("relationships.hierarchy.data.id", "must stay %q as long as the node %q of that hierarchy hangs from it", place.hierarchy, child)
+				f.Add("relationships.hierarchy.data.id", "must stay %q while the node %q of that hierarchy is its child", place.hierarchy, child)
 			}
 		}
 		for _, fault := range f.Errors {

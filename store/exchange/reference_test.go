@@ -57,7 +57,7 @@ func TestMisplacedNodesAreTold(t *testing.T) {
 	require.Equal(t, []string{
 		"line 1: node: relationships.parent.data.id must not be the node itself or one of its descendants.",
 		"line 2: node: relationships.parent.data.id must not be the node itself or one of its descendants.",
-		`line 4: node: relationships.parent.data.id must be a node of the same hierarchy, "other"; "top" is one of "h".`,
+		`line 4: node: relationships.parent.data.id must be a node of the same hierarchy, "other"; "top" is in "h".`,
 		`line 5: node: relationships.hierarchy.data.id must stay "h" while the node "stays" of that hierarchy is its child.`,
 	}, told)
 }
