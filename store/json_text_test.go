@@ -43,15 +43,14 @@ func TestCheckJSON(t *testing.T) {
 	}
 }
 
-func TestCheckLineRefusesNUL(t *testing.T) {
+func TestCheckImportLineRejectsNUL(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, CheckImportLine([]byte(`{"a":"\\u0000"}`)))
 	require.ErrorContains(t, CheckImportLine([]byte(`{"a":["x","\u0000"]}`)), "a.1 contains the character U+0000")
 	require.ErrorContains(t, CheckImportLine([]byte(`{"a":["x","\ud800"]}`)), "a.1 contains half")
 }
 
-// What passes is decoded to what was sent: U+FFFD is there only where it was
-// written.
+// FuzzCheckJSON: accepted JSON is decoded without replacement characters that were not in it.
 //
 //	go test ./store -run - -fuzz FuzzCheckJSON
 func FuzzCheckJSON(f *testing.F) {

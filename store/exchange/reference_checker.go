@@ -58,7 +58,7 @@ func (r *referenceChecker) add(d decodedLine) {
 // missing reports missing targets, and nodes that are in a cycle or below a node of another
 // hierarchy.
 func (r *referenceChecker) missing(ctx context.Context, s *ExchangeService) (list []ImportError, err error) {
-	for _, kind := range kinds {
+	for _, kind := range allKinds {
 		var ids []string
 		for target := range r.wanted {
 			if target.Kind == kind.Name && !r.defined[target] {
