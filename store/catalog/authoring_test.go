@@ -128,7 +128,7 @@ func authorTree(backend storetest.Backend) func(*testing.T) {
 		_, err = s.MoveNode(t.Context(), storetest.Actor, "paths", "tools")
 		storetest.RequireError(t, err, store.Unprocessable, "parent_id", "in the node's hierarchy, garden", `"tools" is in workshop`)
 		_, err = s.MoveNode(t.Context(), storetest.Actor, "garden", "beds")
-		storetest.RequireError(t, err, store.NotFound, "id", "no node")
+		storetest.RequireError(t, err, store.NotFound, "id", "not the id of a node")
 		storetest.RequireError(t, s.DeleteNode(t.Context(), storetest.Actor, "paths"), store.Unprocessable, "id", "has the child nodes beds")
 		storetest.RequireError(t, s.DeleteHierarchy(t.Context(), storetest.Actor, "garden"), store.Unprocessable, "id", "has the nodes beds, paths, roses")
 		storetest.RequireError(t, s.DeleteHierarchy(t.Context(), storetest.Actor, "workshop"), store.Unprocessable, "id", "in the catalogs main")
@@ -137,7 +137,7 @@ func authorTree(backend storetest.Backend) func(*testing.T) {
 		}
 		require.NoError(t, s.DeleteHierarchy(t.Context(), storetest.Actor, "garden"))
 		_, err = s.AuthoredHierarchy(t.Context(), "garden")
-		storetest.RequireError(t, err, store.NotFound, "id", "no hierarchy")
+		storetest.RequireError(t, err, store.NotFound, "id", "not the id of a hierarchy")
 	}
 }
 
@@ -186,7 +186,7 @@ func authorProducts(backend storetest.Backend) func(*testing.T) {
 		require.Equal(t, []string{"brush", "drill-draft", "chalk", "anvil"}, attachedTo(t, s, "shelf"), "attached again, it is the newest")
 
 		_, err = s.AttachProducts(t.Context(), storetest.Actor, "shelf", []string{"glue", "nothing", "\x00"})
-		storetest.RequireError(t, err, store.Unprocessable, "product_ids.1", `no product: "nothing"`)
+		storetest.RequireError(t, err, store.Unprocessable, "product_ids.1", `not a product: "nothing"`)
 		require.NotContains(t, attachedTo(t, s, "shelf"), "glue", "nothing is attached")
 		for _, n := range []int{0, 1001} {
 			_, err = s.AttachProducts(t.Context(), storetest.Actor, "shelf", slices.Repeat([]string{"anvil"}, n))
@@ -195,7 +195,7 @@ func authorProducts(backend storetest.Backend) func(*testing.T) {
 			storetest.RequireError(t, err, store.Unprocessable, "product_ids", "between 1 and 1000")
 		}
 		_, err = s.AttachProducts(t.Context(), storetest.Actor, "nowhere", []string{"anvil"})
-		storetest.RequireError(t, err, store.NotFound, "id", "no node")
+		storetest.RequireError(t, err, store.NotFound, "id", "not the id of a node")
 		require.NoError(t, s.DeleteNode(t.Context(), storetest.Actor, "shelf"))
 		require.Equal(t, 0, storetest.CountRows(t, backend.SQL(t), `node_product WHERE node_id = 'shelf'`))
 	}
