@@ -60,7 +60,7 @@ func listParameters(path string, rows []string) []scenario {
 		bad("offset -1", "page[offset]=-1", 422, offset+"-1."),
 		bad("an offset below every integer", "page[offset]=-99999999999999999999", 422, offset),
 		bad("an offset that is no number", "page[offset]=abc", 400, "page[offset] "+number+`\"abc\".`),
-		bad("an unknown sort", "sort=colour", 400, "sort must be id, created_at and updated_at", `\"colour\"`),
+		bad("an unknown sort", "sort=colour", 400, "sort must be id, created_at or updated_at", `\"colour\"`),
 		bad("a cursor that is none", "page[after]=xyz", 400, "page[after] is not a cursor"),
 		bad("a cursor back that is none", "page[before]=xyz", 400, "page[before] is not a cursor"),
 		bad("a bad percent escape", "page[limit]=%zz", 400, "URL-encoded", "%"),

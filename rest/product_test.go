@@ -165,7 +165,7 @@ func productOrders() []scenario {
 		list("le of an id", "filter=le(id,brush)&sort=id", "anvil", "brush"),
 		list("a bound and a condition", "filter=gt(id,anvil):eq(tags,paint)&sort=updated_at", "brush", "chalk"),
 		list("a time before all", "filter=lt(updated_at,0001-01-01)"),
-		{name: "an unknown key", path: productsOf("tools") + "?sort=name", status: 400, holds: []string{"sort must be id, created_at and updated_at", `\"name\"`}},
+		{name: "an unknown key", path: productsOf("tools") + "?sort=name", status: 400, holds: []string{"sort must be id, created_at or updated_at", `\"name\"`}},
 		{name: "two keys", path: productsOf("tools") + "?sort=id,name", status: 400, holds: []string{"sort must be"}},
 		{name: "only a minus", path: productsOf("tools") + "?sort=-", status: 400, holds: []string{"sort must be"}},
 	}

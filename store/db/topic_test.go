@@ -39,7 +39,7 @@ func TestRollbackOfDatabaseIsDetected(t *testing.T) {
 			for _, topic := range []db.Topic{db.TopicSettings, db.TopicCatalog, db.TopicKeys, db.TopicClients} { // reloaded when the database is complete
 				require.Equal(t, topic, <-noticed)
 			}
-			storetest.Eventually(t, n+1, func() int { return strings.Count(log.String(), "the database is complete") })
+			storetest.Eventually(t, n+1, func() int { return strings.Count(log.String(), "the replaced database is complete") })
 			require.Equal(t, n+1, strings.Count(log.String(), "went back to an earlier state"))
 			require.NoError(t, d.Ping(t.Context()))
 		}
