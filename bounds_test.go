@@ -158,8 +158,8 @@ func TestTheKeysOfAClientAreBoundedByFlags(t *testing.T) {
 		bound, least, most int // keys until one is refused
 		says               string
 	}{
-		"keys-client":       {20, 20, 22, "of one client 20 keys and 268435456 bytes"},
-		"keys-client-bytes": {200, 2, 40, "of one client 100000 keys and 200 bytes"},
+		"keys-client":       {20, 20, 22, "a client may have 20 keys and 268435456 bytes"},
+		"keys-client-bytes": {200, 2, 40, "a client may have 100000 keys and 200 bytes"},
 	} {
 		t.Run(flag, func(t *testing.T) {
 			t.Parallel()
@@ -167,13 +167,13 @@ func TestTheKeysOfAClientAreBoundedByFlags(t *testing.T) {
 			taken, answer := 0, ""
 			for ; taken <= test.most; taken++ {
 				answer = h.posted(t, fmt.Sprintf(`mutation{settingsUpdate(input:{pageLength:25,idempotencyKey:"k%d"}){settings{pageLength}userErrors{message}}}`, taken))
-				if strings.Contains(answer, "is one too many") {
+				if strings.Contains(answer, "exceeds the quota") {
 					break
 				}
 				require.Contains(t, answer, `"userErrors":[]`)
 			}
 			require.Contains(t, answer, test.says)
-			require.Contains(t, answer, "send the request later, or without a key")
+			require.Contains(t, answer, "retry later, or send the request without a key")
 			require.GreaterOrEqual(t, taken, test.least)
 		})
 	}
