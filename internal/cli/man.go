@@ -37,7 +37,7 @@ func roff(model *kong.Application) string {
 		fmt.Fprintf(&w, ".SS portico %s\n%s\n", roffText(command.Summary()), roffText(command.Help))
 		for paragraph := range strings.SplitSeq(command.Detail, "\n\n") {
 			if code, ok := strings.CutPrefix(paragraph, "    "); ok {
-				fmt.Fprintf(&w, ".PP\n.EX\n%s\n.EE\n", roffText(code))
+				fmt.Fprintf(&w, ".PP\n.EX\n%s\n.EE\n", roffText(strings.ReplaceAll(code, "\n    ", "\n")))
 			} else if paragraph != "" {
 				fmt.Fprintf(&w, ".PP\n%s\n", roffText(paragraph))
 			}
