@@ -18,7 +18,6 @@ var aboutSecrets = regexp.MustCompile(`(?i)\b(secret|key|token|password|passphra
 
 // noSecrets are flags with such a word that hold none, and why.
 var noSecrets = map[string]string{
-	"admin-addr":    "where to listen, with no token asked for",
 	"token-issuer":  "every token names it",
 	"oidc-issuer":   "an address; the secrets that an address can have are masked by its form",
 	"oidc-audience": "every token names it",

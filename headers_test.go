@@ -9,8 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/graph"
+	"portico/graph/playground"
 	"portico/internal/web"
+	"portico/internal/web/metrics"
 	"portico/rest"
 )
 
@@ -25,8 +26,8 @@ func (h *hot) paths(t *testing.T) (paths []string) {
 	}
 	require.Greater(t, len(paths), 30)
 	return append(paths, "/", "/graphql", "/graphql?query={__typename}", "/schema.graphql", "/oauth/access_token", "/.well-known/jwks.json",
-		web.HealthPath, web.ReadyPath, rest.OpenAPIPath, rest.DocsPath, rest.DocsPath+"/docs.js", graph.PlaygroundPath+"/playground.js",
-		graph.PlaygroundPath+"/none", graph.GraphiQLPath, graph.GraphiQLPath+"/none", "/none", "/v2/none", "/catalog/none", "/v2/../x", "/catalog//nodes")
+		web.HealthPath, web.ReadyPath, rest.OpenAPIPath, rest.DocsPath, rest.DocsPath+"/docs.js", playground.Path+"/playground.js",
+		playground.Path+"/none", playground.GraphiQLPath, playground.GraphiQLPath+"/none", "/none", "/v2/none", "/catalog/none", "/v2/../x", "/catalog//nodes")
 }
 
 // TestEveryResponseForbidsSniffing: every path of both listeners, whatever the
@@ -47,7 +48,7 @@ func TestEveryResponseForbidsSniffing(t *testing.T) {
 		}
 	}
 	admin := h.adminHandler()
-	for _, path := range []string{web.MetricsPath, web.HealthPath, web.ReadyPath, "/debug/pprof/", "/debug/pprof/cmdline", "/none", "//"} {
+	for _, path := range []string{metrics.Path, web.HealthPath, web.ReadyPath, "/debug/pprof/", "/debug/pprof/cmdline", "/none", "//"} {
 		check(admin, http.MethodGet, path, "")
 		check(admin, http.MethodDelete, path, "")
 	}

@@ -2,22 +2,6 @@
 // the commands that fill it.
 package main
 
-//	args --> run --> cli.Main --+--> config, import, export, publish, codes, client, keys, rekey, migrate, version, schema
-//	                            |
-//	                            `--> serve
-//	                                   |      store.Open      SQLite or PostgreSQL
-//	                                   |      cli.Sealing     the key that seals secrets
-//	                                   |      auth.New        tokens, signed by keys in the store, or by an outside issuer
-//	                                   v
-//	request --> NoSniff > RequestID > Slow > Traces > Address > Recover > auth > AccessLog > Metrics > CORS > Compress > Crowd > LimitBody > Turns > Consistent > Shopper > Entrance --> mux (app.handler)
-//	                                                                                     |
-//	     /oauth/access_token  /.well-known/jwks.json  /healthz  /readyz  <---------------+
-//	     /  /playground/...  /graphiql/...  /graphql  /schema.graphql  graph  <----------+
-//	     /catalog/...  /v2/...                rest --> graph  <--------------------------+
-//	     /docs  /openapi.yaml                 rest  <------------------------------------'
-//
-//	--admin-addr --> /metrics  /healthz  /readyz  /debug/pprof/ (app.adminHandler)
-
 import (
 	"cmp"
 	"context"
@@ -39,12 +23,21 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"portico/graph"
-	"portico/internal/answers"
+	"portico/graph/document"
+	"portico/graph/limits"
+	"portico/graph/opctx"
+	"portico/graph/playground"
+	"portico/graph/transport"
 	"portico/internal/auth"
 	"portico/internal/cli"
 	"portico/internal/demo"
+	"portico/internal/responsecache"
 	"portico/internal/tracing"
 	"portico/internal/web"
+	"portico/internal/web/accesslog"
+	"portico/internal/web/metrics"
+	"portico/internal/web/middleware"
+	"portico/internal/web/server"
 	"portico/rest"
 	"portico/store"
 	"portico/store/seal"
@@ -56,21 +49,21 @@ var schema string
 
 // commands is the grammar of the command line.
 type commands struct {
-	Serve   serve             `cmd:"" help:"Serve the shop over HTTP."`
-	Config  cli.Config[serve] `cmd:"" help:"Print what serve would have in force, and where it comes from, with secrets masked."`
-	Import  cli.Import        `cmd:"" help:"Import resources and publish the catalogs."`
-	Export  cli.Export        `cmd:"" help:"Export all resources to a file."`
+	Serve   serve             `cmd:"" help:"Start the server."`
+	Config  cli.Config[serve] `cmd:"" help:"Print the effective configuration of serve."`
+	Import  cli.Import        `cmd:"" help:"Import resources from NDJSON files and publish the catalogs."`
+	Export  cli.Export        `cmd:"" help:"Export all resources to an NDJSON file."`
 	Publish cli.Publish       `cmd:"" help:"Publish catalogs."`
-	Codes   cli.Codes         `cmd:"" help:"Promotion codes."`
-	Client  cli.Client        `cmd:"" help:"API clients."`
-	Rekey   cli.Rekey         `cmd:"" help:"Seal the secrets in the database with a new key, while servers go on."`
-	Keys    cli.Keys          `cmd:"" help:"The keys that tokens are signed with."`
-	Backup  cli.Backup        `cmd:"" help:"Copy a SQLite database to a file, while servers go on."`
-	Restore cli.Restore       `cmd:"" help:"Put a backup in the place of a SQLite database that is not there."`
-	Migrate cli.Migrate       `cmd:"" help:"Bring the database to this version's schema."`
-	Schema  cli.Schema        `cmd:"" help:"Print the GraphQL schema."`
-	Version cli.Version       `cmd:"" help:"Print the version."`
-	Health  cli.Health        `cmd:"" help:"Ask the server on this machine whether it is well."`
+	Codes   cli.Codes         `cmd:"" help:"Generate and export promotion codes."`
+	Client  cli.Client        `cmd:"" help:"Manage API clients."`
+	Keys    cli.Keys          `cmd:"" help:"Manage the keys that sign tokens."`
+	Rekey   cli.Rekey         `cmd:"" help:"Encrypt the secrets in the database with a new key."`
+	Backup  cli.Backup        `cmd:"" help:"Copy a SQLite database to a file."`
+	Restore cli.Restore       `cmd:"" help:"Create a SQLite database from a backup."`
+	Migrate cli.Migrate       `cmd:"" help:"Migrate the database to the schema of this version."`
+	Schema  cli.Schema        `cmd:"" help:"Print the GraphQL schema, or the JSON Schema of import files."`
+	Health  cli.Health        `cmd:"" help:"Check the server on this machine."`
+	cli.Builtin
 }
 
 func main() {
@@ -88,13 +81,13 @@ func run(ctx context.Context, args []string, streams cli.Streams) (code int) {
 // serve is the server.
 type serve struct {
 	cli.Serve
-	Documents graph.Bounds `embed:"" group:"Bounds"`
+	Documents limits.Bounds `embed:"" group:"graphql-limits"`
 }
 
 // Validate checks what kong cannot.
 func (c *serve) Validate() error {
-	if err := c.Documents.Check(); err != nil {
-		return &cli.Usage{Reason: err.Error()}
+	if err := c.Documents.Validate(); err != nil {
+		return &cli.UsageError{Reason: err.Error()}
 	}
 	return c.Serve.Validate()
 }
@@ -103,24 +96,24 @@ func (c *serve) Validate() error {
 func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Context) error {
 	log, lines := c.Logs(streams)
 	defer lines.Flush()
-	listener, err := c.Listen("--addr", c.Addr, demo.ErrElsewhere)
+	listener, err := c.Listen("--addr", c.Addr, demo.ErrNotLocal)
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
 	var admin net.Listener
 	if c.AdminAddr != "" {
-		if admin, err = c.Listen("--admin-addr", c.AdminAddr, demo.ErrElsewhere); err != nil {
+		if admin, err = c.Listen("--admin-addr", c.AdminAddr, demo.ErrNotLocal); err != nil {
 			return err
 		}
 		defer admin.Close()
 	}
 	if c.Demo {
-		clean, err := c.Relax(command)
+		removeDemo, err := c.PrepareDemo(command)
 		if err != nil {
 			return err
 		}
-		defer clean()
+		defer removeDemo()
 	}
 	a, err := c.open(ctx, log)
 	if err != nil {
@@ -131,11 +124,11 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 	a.lines = lines
 	address := "http://" + listener.Addr().String()
 	if c.TLSCert != "" {
-		certificate, err := web.LoadCertificate(c.TLSCert, c.TLSKey, log)
+		certificate, err := server.LoadCertificate(c.TLSCert, c.TLSKey, log)
 		if err != nil {
 			return err
 		}
-		address, a.tls, a.certificate = "https://"+listener.Addr().String(), certificate.Config(), certificate
+		address, a.tls, a.certificate = "https://"+listener.Addr().String(), certificate.TLSConfig(), certificate
 	}
 	hurry, ignore := cli.Signals(a.reload)
 	defer ignore()
@@ -144,7 +137,7 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 		if a.visitor, err = demo.Open(ctx, a.store, a.tokens); err != nil {
 			return err
 		}
-		if err := demo.Welcome(streams.Out, address, a.visitor); err != nil {
+		if err := demo.PrintWelcome(streams.Out, address, a.visitor); err != nil {
 			return err
 		}
 	}
@@ -159,7 +152,7 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 		ready = append(ready, "admin", "http://"+admin.Addr().String())
 	}
 	debug.FreeOSMemory() // what only the start needed
-	log.Debug("bounds", cli.Bounds(command)...)
+	log.Debug("limits", cli.Limits(command)...)
 	log.Info("ready", ready...)
 	if catalogs, err := a.store.CatalogIDs(ctx); err == nil && len(catalogs) == 0 {
 		log.Info("the shop is empty: fill it with portico import FILE, by the same --database-url", "database", a.store.Describe())
@@ -170,22 +163,22 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 // answer serves until ctx ends, or either listener fails. Without an admin
 // listener there is one.
 func (a *app) answer(ctx context.Context, listener, admin net.Listener) error {
-	proxies, _ := web.ParseProxies(a.TrustedProxies) // Validate saw to it
-	main := []web.ServeOption{web.Linger(a.Linger), web.Hurry(a.hurry), web.Within(a.Bounds, proxies...), web.Secured(a.tls)}
+	proxies, _ := middleware.ParseProxies(a.TrustedProxies) // Validate saw to it
+	main := []server.Option{server.WithLinger(a.Linger), server.WithFastShutdown(a.hurry), server.WithLimits(a.Limits, proxies...), server.WithTLS(a.tls)}
 	if admin == nil {
-		return web.Serve(ctx, listener, a.handler(), a.log, main...)
+		return server.Serve(ctx, listener, a.handler(), a.log, main...)
 	}
 	both, ctx := errgroup.WithContext(ctx)
 	both.Go(func() error {
-		return web.Serve(ctx, admin, a.adminHandler(), a.log, web.Linger(a.Linger), web.Hurry(a.hurry), web.Within(a.Bounds.Inner()))
+		return server.Serve(ctx, admin, a.adminHandler(), a.log, server.WithLinger(a.Linger), server.WithFastShutdown(a.hurry), server.WithLimits(a.Limits.Admin()))
 	})
-	both.Go(func() error { return web.Serve(ctx, listener, a.handler(), a.log, main...) })
+	both.Go(func() error { return server.Serve(ctx, listener, a.handler(), a.log, main...) })
 	return both.Wait()
 }
 
 // open opens what the handlers work with.
 func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
-	trusted, err := graph.ReadManifestFile(c.TrustedDocuments, graph.Trust(c.TrustedDocumentsMode), c.Documents.OrDefaults())
+	trusted, err := document.ReadManifestFile(c.TrustedDocuments, document.TrustMode(c.TrustedDocumentsMode), c.Documents.OrDefaults(), playground.Documents()...)
 	if err != nil {
 		return nil, fmt.Errorf("--trusted-documents: %w", err)
 	}
@@ -196,14 +189,14 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	kept := c.Retention()
 	s, err := c.Open(ctx, log, func(config *shop.Config) {
 		config.Sealer, config.StockBytes, config.Retention = sealer, c.StockCacheBytes, &kept
-		config.JobRoom, config.KeptKeys, config.KeptKeyBytes = c.JobRoom(), c.KeysClient, c.KeysClientBytes
+		config.JobQuota, config.MaxKeys, config.MaxKeyBytes = c.JobQuota(), c.KeysClient, c.KeysClientBytes
 	})
 	if err != nil {
 		return nil, err
 	}
 	tokens, err := auth.New(ctx, s, sealer, auth.Options{
-		Issuer: c.TokenIssuer, Log: log, Outside: c.Outside(),
-		Limit: web.NewLimit("asking for tokens", int(c.TokenRateClient), int(c.TokenRateAddress)).Use,
+		Issuer: c.TokenIssuer, Log: log, OIDC: c.Outside(),
+		Limit: middleware.NewRateLimit("token requests", int(c.TokenRateClient), int(c.TokenRateAddress)).Use,
 	})
 	if err != nil {
 		s.Close()
@@ -212,7 +205,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		}
 		return nil, fmt.Errorf("read the signing keys: %w", err)
 	}
-	a := &app{serve: c, trusted: trusted, store: s, tokens: tokens, metrics: web.NewMetrics(auth.ClientID), answers: answers.NewRoom(cli.AnswerCacheBytes(c.AnswerCacheBytes)), turns: web.NewTurns(c.Bounds), log: log}
+	a := &app{serve: c, trusted: trusted, store: s, tokens: tokens, metrics: metrics.New(auth.ClientID), answers: responsecache.NewCache(cli.ResponseCacheBytes(c.AnswerCacheBytes)), turns: server.NewConcurrencyLimiter(c.Limits), log: log}
 	held, err := s.HeldCatalogs(ctx)
 	if err != nil {
 		s.Close()
@@ -222,22 +215,22 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		log.Warn("a roll-back holds a catalog; imports leave it at this release until it is published on purpose",
 			"catalog", hold.CatalogID, "release", hold.ReleaseID, "rolled_back_from", hold.RolledBackFrom)
 	}
-	a.metrics.Turns(a.turns)
+	a.metrics.RegisterLimiter(a.turns)
 	engine, _, _ := strings.Cut(s.Describe(), " ")
 	if a.traces, err = tracing.New(ctx, cli.BuildVersion(), engine, log); err != nil {
 		s.Close()
 		return nil, err
 	}
-	a.metrics.Build(cli.BuildVersion(), engine)
-	a.metrics.Store(log, s)
-	a.metrics.Operations(c.MetricsOperations)
-	a.metrics.Answers(func() (found, made, bytes uint64) {
+	a.metrics.RegisterBuild(cli.BuildVersion(), engine)
+	a.metrics.RegisterStore(log, s)
+	a.metrics.SetMaxOperations(c.MetricsOperations)
+	a.metrics.RegisterResponseCache(func() (found, made, bytes uint64) {
 		stats := a.answers.Stats()
 		return stats.Hits, stats.Misses, stats.Bytes
 	})
-	a.metrics.Fragments(func() (found, made uint64) {
+	a.metrics.RegisterFragmentCache(func() (found, made uint64) {
 		stats := a.answers.Stats()
-		return stats.FragmentsFound, stats.FragmentsMade
+		return stats.FragmentHits, stats.FragmentMisses
 	})
 	return a, nil
 }
@@ -245,20 +238,20 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 // app is what a running server consists of.
 type app struct {
 	*serve
-	trusted *graph.Manifest // nil for none
+	trusted *document.Manifest // nil for none
 	store   *shop.Store
 	tokens  *auth.Service
-	metrics *web.Metrics
-	answers *answers.Room
-	turns   *web.Turns
+	metrics *metrics.Metrics
+	answers *responsecache.Cache
+	turns   *server.ConcurrencyLimiter
 	traces  *tracing.Tracing // nil for none
 	log     *slog.Logger
-	lines   *web.Lines    // of the log; nil where it is written another way
-	tls     *tls.Config   // nil for HTTP
-	visitor *demo.Visitor // nil but in the demo
+	lines   *accesslog.LineWriter // of the log; nil where it is written another way
+	tls     *tls.Config           // nil for HTTP
+	visitor *demo.Client          // nil but in the demo
 
-	certificate *web.Certificate // nil for HTTP
-	hurry       <-chan struct{}  // closed when the shutdown must be soon
+	certificate *server.Certificate // nil for HTTP
+	hurry       <-chan struct{}     // closed when the shutdown must be soon
 }
 
 // reload is what SIGHUP asks for. The key that seals secrets and tokens' keys
@@ -274,80 +267,82 @@ func (a *app) reload() {
 
 // handler is every route, behind what all of them share.
 func (a *app) handler() http.Handler {
-	codes := web.NewLimit("trying promotion codes", int(a.CodeRateClient), int(a.CodeRateAddress))
+	codes := middleware.NewRateLimit("promotion code lookups", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
-	options := []graph.HandlerOption{graph.CountFields(a.metrics.Field), graph.CountExecutors(a.metrics.Executor), graph.WithBounds(a.Documents.OrDefaults()), graph.Keeping(a.answers),
-		graph.Trusting(a.trusted), graph.CountDocuments(a.metrics.Document), graph.CountOperations(a.ran, a.began), graph.WithLive(a.streams()), graph.InTurn(a.turns)}
+	options := []transport.HandlerOption{transport.CountFields(a.metrics.CountField), transport.CountExecutors(a.metrics.CountExecutor), transport.WithBounds(a.Documents.OrDefaults()), transport.WithResponseCache(a.answers),
+		transport.Trusting(a.trusted), transport.CountDocuments(a.metrics.CountDocument), transport.CountOperations(a.ran, a.began), transport.WithLive(a.streams()), transport.InTurn(a.turns)}
 	if a.Executor == "gqlgen" {
-		options = append(options, graph.WithoutPlans())
+		options = append(options, transport.WithoutPlans())
 	}
 	if a.Demo {
-		options = append(options, graph.OpenIntrospection())
+		options = append(options, transport.OpenIntrospection())
 	}
-	var greeting []graph.PlaygroundOption
+	var visitor []playground.Option
 	if a.visitor != nil {
-		greeting = append(greeting, graph.WithVisitor(a.visitor.Token, a.visitor.ClientID))
+		visitor = append(visitor, playground.WithVisitor(a.visitor.Token, a.visitor.ClientID))
 	}
-	proxies, _ := web.ParseProxies(a.TrustedProxies) // Validate saw to it
-	api := rest.New(resolver, a.log, rest.Keeping(a.answers), rest.LimitAnswers(a.Documents.OrDefaults().AnswerBytes, a.turns.Expensive))
-	playground, graphiql := graph.NewPlayground(api.WriteError, greeting...), graph.NewGraphiQL(api.WriteError, greeting...)
-	docs := rest.Docs(api.WriteError, greeting...)
+	proxies, _ := middleware.ParseProxies(a.TrustedProxies) // Validate saw to it
+	api := rest.New(resolver, a.log, rest.WithResponseCache(a.answers), rest.LimitResponses(a.Documents.OrDefaults().AnswerBytes, a.turns.AcquireExpensive))
+	page, graphiql := playground.NewHandler(api.WriteError, visitor...), playground.NewGraphiQL(api.WriteError, visitor...)
+	docs := rest.Docs(api.WriteError, visitor...)
 	mux := http.NewServeMux()
 	mux.Handle("/", api.Handler())
-	mux.Handle("/graphql", graph.NewHandler(resolver, a.log, options...))
+	mux.Handle("/graphql", transport.NewHandler(resolver, a.log, options...))
 	mux.Handle("/oauth/access_token", a.tokens.TokenHandler(api.WriteError))
 	mux.Handle("/.well-known/jwks.json", a.tokens.JWKSHandler(api.WriteError))
-	web.Pages(mux, map[string]http.Handler{
-		"/{$}": playground, graph.PlaygroundPath + "/{part}": playground, "/schema.graphql": web.Text(schema),
-		graph.GraphiQLPath: graphiql, graph.GraphiQLPath + "/{part}": graphiql,
+	middleware.HandlePages(mux, map[string]http.Handler{
+		"/{$}": page, playground.Path + "/{part}": page, "/schema.graphql": middleware.PlainText(schema),
+		playground.GraphiQLPath: graphiql, playground.GraphiQLPath + "/{part}": graphiql,
 		rest.OpenAPIPath: rest.OpenAPI(), rest.DocsPath: docs, rest.DocsPath + "/": docs,
-		web.HealthPath: web.Health(), web.ReadyPath: web.Ready(a.store.Ping, a.store.ReadOnly),
+		web.HealthPath: middleware.Health(), web.ReadyPath: middleware.Ready(a.store.Ping, a.store.ReadOnly),
 	}, api.WriteError)
-	return web.Chain(web.Entrance(api.WriteError, graph.SentHeaders()...)(web.Route(mux)),
-		web.NoSniff,
-		web.Announce(a.store.Asked), // so that jobs give way
-		web.RequestID,
-		web.Slow(a.log, a.Slow, auth.ClientID),
+	return web.Chain(middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(middleware.RecordRoute(mux)),
+		middleware.NoSniff,
+		middleware.OnRequest(a.store.CountRequest), // so that jobs give way
+		middleware.RequestID,
+		accesslog.Slow(a.log, a.Slow, auth.ClientID),
 		a.traces.Middleware,
-		web.Address(proxies),
-		web.Recover(a.log, api.WriteError),
+		middleware.ClientAddress(proxies),
+		middleware.Recover(a.log, api.WriteError),
 		a.tokens.Middleware,
-		web.AccessLog(a.log, web.WithClient(auth.ClientID), web.WithLines(a.lines)),
+		accesslog.Middleware(a.log, accesslog.WithClient(auth.ClientID), accesslog.WithLineWriter(a.lines)),
 		a.metrics.Middleware,
-		web.CORS(a.CORSOrigins),
-		web.Compress,
-		web.Crowd(api.WriteError),
-		web.LimitBody(a.BodyBytes),
+		middleware.CORS(a.CORSOrigins),
+		middleware.Compress,
+		server.RejectOverLimit(api.WriteError),
+		middleware.LimitBody(a.BodyBytes),
 		a.turns.Middleware(api.WriteError),
-		web.Consistent(a.store.Await, api.WriteError),
-		graph.Shopper,
+		middleware.AwaitConsistency(a.store.Await, api.WriteError),
+		opctx.Middleware,
 	)
 }
 
 // ran has the metrics count a GraphQL operation, and began a subscription.
-func (a *app) ran(ctx context.Context, of graph.Ran) { a.metrics.OperationRan(ctx, web.Operation(of)) }
-func (a *app) began(ctx context.Context, of graph.Ran) {
-	a.metrics.OperationBegan(ctx, web.Operation(of))
+func (a *app) ran(ctx context.Context, of transport.Ran) {
+	a.metrics.CountOperation(ctx, metrics.Operation(of))
+}
+func (a *app) began(ctx context.Context, of transport.Ran) {
+	a.metrics.CountSubscription(ctx, metrics.Operation(of))
 }
 
 // streams is what subscriptions are given.
-func (a *app) streams() graph.Live {
-	live := graph.DefaultLive()
+func (a *app) streams() transport.Live {
+	live := transport.DefaultLive()
 	live.Message = cmp.Or(a.MessageBytes, live.Message)
 	live.Connection, live.Client, live.Address, live.Within = a.SubscriptionsConnection, a.SubscriptionsClient, a.SubscriptionsAddress, a.AnswerTime
-	live.Origin, live.Draining, live.Count = web.Allowed(a.CORSOrigins), web.Draining, a.metrics.Subscriptions
+	live.Origin, live.Draining, live.Count = middleware.OriginAllowed(a.CORSOrigins), server.Draining, a.metrics.AddSubscriptions
 	return live
 }
 
 // adminHandler is what only those who run the server see.
 func (a *app) adminHandler() http.Handler {
 	mux, api := http.NewServeMux(), rest.New(nil, a.log)
-	web.Pages(mux, map[string]http.Handler{
-		web.MetricsPath: a.metrics.Handler(), web.HealthPath: web.Health(), web.ReadyPath: web.Ready(a.store.Ping, a.store.ReadOnly),
+	middleware.HandlePages(mux, map[string]http.Handler{
+		metrics.Path: a.metrics.Handler(), web.HealthPath: middleware.Health(), web.ReadyPath: middleware.Ready(a.store.Ping, a.store.ReadOnly),
 	}, api.WriteError)
-	web.Profiles(mux)
+	middleware.HandleProfiles(mux)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		api.WriteError(w, r, &store.Error{Code: store.NotFound, Detail: "There are " + web.MetricsPath + ", " + web.HealthPath + ", " + web.ReadyPath + " and /debug/pprof/ here, and nothing else."})
+		api.WriteError(w, r, &store.Error{Code: store.NotFound, Detail: "There are " + metrics.Path + ", " + web.HealthPath + ", " + web.ReadyPath + " and /debug/pprof/ here, and nothing else."})
 	})
-	return web.Chain(mux, web.NoSniff, web.Crowd(api.WriteError), web.Entrance(api.WriteError))
+	return web.Chain(mux, middleware.NoSniff, server.RejectOverLimit(api.WriteError), middleware.NormalizePath(api.WriteError))
 }

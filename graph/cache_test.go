@@ -297,7 +297,7 @@ const family = `
 func TestOneIDNeverHasTwoValues(t *testing.T) {
 	t.Parallel()
 	seed := storetest.Seed(t, "PORTICO_CACHE_SEED")
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade()+family)
 		seedJob(t, e, "job-1")
 		for _, headers := range [][]string{nil, {"Accept-Language", "fr", "X-Moltin-Currency", "EUR"}} {
@@ -362,7 +362,7 @@ func TestAMutationAnswersWithWhatIsThere(t *testing.T) {
 		"a job that is canceled":         `mutation { jobCancel(input: {id: "job-1"}) { userErrors { message } } }`,
 		"a code that is used for a cart": `mutation { promotionCodesCreate(input: {promotionId: "ten-off", codes: [{uses: 2}, {code: "B"}]}) { userErrors { message } } }`,
 	}
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		seedJob(t, e, "job-1")
 		seedCodes(t, s)

@@ -5,23 +5,26 @@ import (
 
 	"portico/graph/generated"
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/redeem"
+	"portico/store/promotion/rule"
 )
 
-func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *promotion.GivenAmount) (*promotion.CodeCheck, error) {
+func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *rule.GivenAmount) (*redeem.CodeCheck, error) {
 	if err := auth.Require(ctx, "Query.promotionCodeCheck"); err != nil {
 		return nil, err
 	}
-	if err := r.codeLimit(ctx, auth.From(ctx).Share()); err != nil {
+	if err := r.codeLimit(ctx, auth.PrincipalFrom(ctx).QuotaClientID()); err != nil {
 		return nil, err
 	}
 	worth, fault := cartValue.Value()
 	if fault != nil {
 		return nil, fault.At("cart_value")
 	}
-	return r.store.CheckCode(ctx, promotion.CodeUse{Code: code, User: deref(user), Units: units, CartValue: worth})
+	return r.store.CheckCode(ctx, redeem.CodeUse{Code: code, User: deref(user), Units: units, CartValue: worth})
 }
 
 func (r queryResolver) PromotionCodeUsages(ctx context.Context, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.PromotionCodeUsageConnection, error) {
@@ -37,15 +40,15 @@ func (r queryResolver) PromotionCodeUsages(ctx context.Context, promotionID stri
 }
 
 func (r mutationResolver) PromotionCodeRedeem(ctx context.Context, input generated.PromotionCodeRedeemInput) (*generated.PromotionCodeRedeemPayload, error) {
-	ctx, err := begin(ctx, "Mutation.promotionCodeRedeem", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.promotionCodeRedeem", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.codeLimit(ctx, auth.From(ctx).Share()); err != nil {
+	if err := r.codeLimit(ctx, auth.PrincipalFrom(ctx).QuotaClientID()); err != nil {
 		return nil, err
 	}
-	usage, err := r.store.RedeemCode(ctx, auth.From(ctx).Actor(),
-		promotion.CodeUse{Code: input.Code, User: deref(input.User), Units: input.Units, Reference: input.Reference})
+	usage, err := r.store.RedeemCode(ctx, auth.PrincipalFrom(ctx).Actor(),
+		redeem.CodeUse{Code: input.Code, User: deref(input.User), Units: input.Units, Reference: input.Reference})
 	faults, err := userErrors(err)
 	payload := &generated.PromotionCodeRedeemPayload{UserErrors: faults}
 	if usage != nil {
@@ -55,15 +58,15 @@ func (r mutationResolver) PromotionCodeRedeem(ctx context.Context, input generat
 }
 
 func (r mutationResolver) PromotionCodeRelease(ctx context.Context, input generated.PromotionCodeReleaseInput) (*generated.PromotionCodeReleasePayload, error) {
-	ctx, err := begin(ctx, "Mutation.promotionCodeRelease", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.promotionCodeRelease", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
-	released, err := r.store.ReleaseCode(ctx, auth.From(ctx).Actor(), input.Reference, input.Code)
+	released, err := r.store.ReleaseCode(ctx, auth.PrincipalFrom(ctx).Actor(), input.Reference, input.Code)
 	faults, err := userErrors(err)
 	return &generated.PromotionCodeReleasePayload{Usages: model.NewPromotionCodeUsages(released), UserErrors: faults}, err
 }
 
-func (codeRefusalResolver) Message(_ context.Context, obj *promotion.CodeRefusal) (string, error) {
+func (codeRefusalResolver) Message(_ context.Context, obj *code.CodeRefusal) (string, error) {
 	return model.Sentence(obj.Fault), nil
 }

@@ -19,7 +19,7 @@ func TestACheckoutUsesACode(t *testing.T) {
 		release = `mutation($reference: String!) { promotionCodeRelease(input: {reference: $reference}) { usages { code unitsApplied releasedAt } userErrors { field code message } } }`
 	)
 	spring := `"` + store.GlobalID(store.TypePromotion, "spring") + `"`
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		seedCodes(t, s)
 		load(t, s.store, `{"type":"promotion_code","id":"spring-2","promotion_id":"spring","code":"ITEMS","max_uses":5,"consume_unit":"per_item","user":"u1"}`)
@@ -31,10 +31,10 @@ func TestACheckoutUsesACode(t *testing.T) {
 			{"a look", check, variables{"code": "ITEMS", "user": "u1", "units": 7, "cartValue": variables{"currency": "USD", "amount": "1999"}},
 				`{"promotionCodeCheck":{"valid":true,"reasons":[],"unitsApplied":5,"remainingUses":5,"promotionId":` + spring + `}}`},
 			{"a cart in another currency", check, variables{"code": "ITEMS", "user": "u1", "cartValue": variables{"currency": "EUR", "amount": "1999"}},
-				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"OTHER_CURRENCY","argument":"CART_VALUE","message":"cartValue must be of a currency that the promotion gives something in, not EUR."}],"unitsApplied":0,"remainingUses":5,"promotionId":` + spring + `}}`},
+				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"OTHER_CURRENCY","argument":"CART_VALUE","message":"cartValue must be of a currency that the promotion gives something in, got EUR."}],"unitsApplied":0,"remainingUses":5,"promotionId":` + spring + `}}`},
 			{"what is wrong", check, variables{"code": "ITEMS", "user": "u2", "units": 0},
 				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"WRONG_USER","argument":"USER","message":"user may not use this code, which is for others."},` +
-					`{"reason":"NO_UNITS","argument":"UNITS","message":"units must be at least 1 for a code that counts per item, not 0."}],"unitsApplied":0,"remainingUses":5,"promotionId":` + spring + `}}`},
+					`{"reason":"NO_UNITS","argument":"UNITS","message":"units must be at least 1 for a code that counts per item, got 0."}],"unitsApplied":0,"remainingUses":5,"promotionId":` + spring + `}}`},
 			{"unknown", check, variables{"code": "NONE"},
 				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"UNKNOWN","argument":"CODE","message":"code is no promotion's: \"NONE\"."}],"unitsApplied":0,"remainingUses":null,"promotionId":null}}`},
 			{"redeemed", redeem, variables{"input": map[string]any{"code": "ITEMS", "user": "u1", "units": 3, "reference": "o-1"}},

@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -21,8 +22,11 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"portico/graph"
+	"portico/graph/limits"
+	"portico/graph/opctx"
+	"portico/graph/transport"
 	"portico/internal/auth"
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 	"portico/store"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -60,7 +64,7 @@ func (w work) share() float64 {
 // times is how many times its cost the work was.
 func (w work) times() float64 {
 	bytes := float64(w.allocated - fixedWork - perByte*w.response - perDocumentByte*w.document)
-	return max(bytes/graph.WorkUnit, float64(w.statements-8)*perStatement) / float64(max(1, w.cost))
+	return max(bytes/limits.BytesPerUnit, float64(w.statements-8)*perStatement) / float64(max(1, w.cost))
 }
 
 func (w work) String() string {
@@ -93,8 +97,8 @@ func (b *responseBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func newWorker(s *service, options ...graph.HandlerOption) *worker {
-	handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.NewTextHandler(s.log, nil)), options...))
+func newWorker(s *service, options ...transport.HandlerOption) *worker {
+	handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.NewTextHandler(s.log, nil)), options...))
 	return &worker{&service{s.store, handler, s.log}, responseBuffer{body: make([]byte, 0, 16<<20)}}
 }
 
@@ -107,13 +111,13 @@ func (w *worker) ask(t testing.TB, query string, values variables, reader *auth.
 		body := operationOf(query, string(must(json.Marshal(values))))
 		r := newRaw(t, strings.TrimSuffix(body, "}")+`,"extensions":{"cost":true}}`)
 		ctx, statements := store.CountStatements(r.Context())
-		r, _ = incoming.Begin(by(r.WithContext(ctx), reader))
+		r, _ = reqctx.Begin(by(r.WithContext(ctx), reader))
 		w.response.header, w.response.status, w.response.body, w.response.size = http.Header{}, http.StatusOK, w.response.body[:0], 0
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		began := cpuTime()
 		w.handler.ServeHTTP(&w.response, r)
-		did := work{cpu: cpuTime() - began, status: w.response.status, document: len(query), response: w.response.size, statements: statements.Count(), cost: graph.CostIn(r.Context())}
+		did := work{cpu: cpuTime() - began, status: w.response.status, document: len(query), response: w.response.size, statements: statements.Count(), cost: costIn(r.Context())}
 		runtime.ReadMemStats(&after)
 		did.allocated = int(after.TotalAlloc - before.TotalAlloc)
 		if found := estimated.FindSubmatch(w.response.body); found != nil {
@@ -146,9 +150,9 @@ func cpuTime() time.Duration {
 
 // workers serve the large shop: with a cache that holds next to nothing of it, as
 // if it were many times as large, and in the full tests with one that holds all.
-func workers(t *testing.T, e storetest.Engine) []*worker {
+func workers(t *testing.T, e storetest.Backend) []*worker {
 	var list []*worker
-	for _, bytes := range []uint64{2 << 20, 0}[:storetest.Pick(1, 2)] {
+	for _, bytes := range []uint64{2 << 20, 0}[:storetest.QuickOrFull(1, 2)] {
 		list = append(list, newWorker(open(t, e, largeShop(), func(c *shop.Config) { c.CacheBytes = bytes })))
 	}
 	return list
@@ -159,14 +163,14 @@ func workers(t *testing.T, e storetest.Engine) []*worker {
 // in bytes allocated and statements: the test does not run beside others.
 func TestNoDocumentCostsMoreThanItSays(t *testing.T) {
 	seed := storetest.Seed(t, "PORTICO_ORACLE_SEED")
-	storetest.EachAlone(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		for i, w := range workers(t, e) {
 			d := w.drawing(t, seed+uint64(i))
 			d.pages = []int{1, 2, 5, 10, 25, 50, 100}
 			var worst work
 			var of string
 			ran := 0
-			for range storetest.Pick(250, 3000) {
+			for range storetest.QuickOrFull(250, 3000) {
 				query, values := d.query()
 				did := w.ask(t, query, values, []*auth.Principal{public(), admin()}[d.IntN(2)], true)
 				if did.cost > 0 && did.status == http.StatusOK {
@@ -430,7 +434,7 @@ var shapes = map[string]func(n int) (string, variables){
 // makes more work. None may cause more than the bounds.
 func TestTheMostExpensiveRequestIsBounded(t *testing.T) {
 	seed := storetest.Seed(t, "PORTICO_ORACLE_SEED")
-	storetest.EachAlone(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		var worst, slowest work
 		var of, slow string
 		for i, w := range workers(t, e) {
@@ -456,11 +460,11 @@ func TestTheMostExpensiveRequestIsBounded(t *testing.T) {
 					return !keep(w.ask(t, query, values, public(), false), query)
 				})
 			}
-			for range storetest.Pick(6, 200) {
+			for range storetest.QuickOrFull(6, 200) {
 				best, most := d.random(), 0.
 				for range 25 {
 					next := d.mutate(best)
-					if next.fields() > graph.DefaultBounds().Fields {
+					if next.fields() > limits.DefaultBounds().Fields {
 						continue // refused as it is
 					}
 					query, values := d.text(next)
@@ -477,4 +481,13 @@ func TestTheMostExpensiveRequestIsBounded(t *testing.T) {
 		t.Logf("the slowest: %v\n%.300s", slowest, slow)
 		require.LessOrEqual(t, worst.share(), 1., "%v\n%.5000s", worst, of)
 	})
+}
+
+// costIn is what the operation of a context has cost so far; 0 if it has not run.
+func costIn(ctx context.Context) int {
+	op := opctx.From(ctx)
+	if op == nil || op.Budget == nil {
+		return 0
+	}
+	return int(op.Budget.Cost())
 }

@@ -37,7 +37,7 @@ func requireFailure(t *testing.T, a *answer, query string, code store.Code, mess
 
 func TestADamagedDatabaseIsOurOwnAffair(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		for table, column := range map[string]string{"release_list": "total", "release_file": "document_id", "stock_transaction": "action", "stock": "available", "document": "body"} {
 			_, err := e.SQL(t).Exec("ALTER TABLE " + table + " RENAME COLUMN " + column + " TO damaged")
@@ -52,7 +52,7 @@ func TestADamagedDatabaseIsOurOwnAffair(t *testing.T) {
 			`mutation { stockTransact(input: {changes: [{productId: "anvil", action: SET, quantity: 1}]}) { userErrors { message } } }`,
 		} {
 			if e.Name == "postgres" { // where a restore may be under way
-				requireFailure(t, s.post(t, query, nil), query, store.Unavailable, "The database is being replaced or restored; try again in a moment.")
+				requireFailure(t, s.post(t, query, nil), query, store.Unavailable, "The database is being replaced or restored. Retry in a moment.")
 				continue
 			}
 			requireDiscreet(t, s.post(t, query, nil), query)
@@ -69,10 +69,10 @@ func TestADamagedDatabaseIsOurOwnAffair(t *testing.T) {
 // a batch that fetches for all siblings.
 func TestAPanicIsOurOwnAffair(t *testing.T) {
 	t.Parallel()
-	elsewhere := &storetest.Log{}
+	elsewhere := &storetest.LogBuffer{}
 	log.SetOutput(elsewhere)
 	t.Cleanup(func() { log.SetOutput(os.Stderr) })
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		for _, query := range []string{
 			`{ products { nodes { name } } }`,
 			`{ products { nodes { children { uuid } } } }`,
@@ -110,7 +110,7 @@ func TestEveryRootFieldSurvivesAPanic(t *testing.T) {
 
 func TestAServerThatShutsDownSaysSo(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		require.NoError(t, s.store.Close())
 		for range 20 { // it may be a matter of luck
@@ -121,7 +121,7 @@ func TestAServerThatShutsDownSaysSo(t *testing.T) {
 				a := s.postInTime(t, query)
 				require.Equal(t, http.StatusOK, a.Code)
 				require.Equal(t, []store.Code{store.Unavailable}, a.codes(), "%s answers %s", query, a.Body)
-				require.Contains(t, a.Errors[0].Message, "try again")
+				require.Contains(t, a.Errors[0].Message, "Retry in a moment")
 			}
 		}
 	})
@@ -143,7 +143,7 @@ func (s *service) postInTime(t *testing.T, query string) *answer {
 
 func TestErrorsOfFieldsSayWhere(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		a := s.post(t, `{ one: stock(productId: "anvil") { total } two: catalogNode(id: "tools") { name children { nodes { deep: products(first: 0) { totalCount } } } } }`, nil)
 		require.Equal(t, unprocessable, a.codes())

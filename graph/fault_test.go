@@ -63,7 +63,7 @@ func TestWhatErrorsQuoteIsCut(t *testing.T) {
 // The rows of a list may fail one by one.
 func TestAnAnswerHasTwentyErrorsAtMost(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, big(t))
 		a := s.post(t, `{ products(first: 100) { nodes { uuid childrenConnection(first: 0) { totalCount } } } }`, nil)
 		requireMore(t, a)
@@ -90,7 +90,7 @@ func TestAnAnswerHasTwentyErrorsAtMost(t *testing.T) {
 // extensions.argument, and in words.
 func TestErrorsNameTheMember(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		for _, c := range []struct {
 			query    string

@@ -12,7 +12,7 @@ import (
 // clients declare it, and by one that may not.
 func TestATextConditionTakesEitherVariable(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		for _, test := range []struct {
 			query string

@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/opctx"
+	"portico/graph/transport"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/access"
@@ -24,7 +26,7 @@ import (
 	"portico/store/storetest"
 )
 
-func TestMain(m *testing.M) { storetest.SurfaceMain(m) }
+func TestMain(m *testing.M) { storetest.APIMain(m) }
 
 // noon is when these tests take place.
 var noon = time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
@@ -33,13 +35,13 @@ var noon = time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
 type service struct {
 	store   *shop.Store
 	handler http.Handler
-	log     *storetest.Log
+	log     *storetest.LogBuffer
 }
 
 // open imports and publishes a shop at noon, and serves it.
-func open(t testing.TB, e storetest.Engine, lines string, options ...func(*shop.Config)) *service {
+func open(t testing.TB, e storetest.Backend, lines string, options ...func(*shop.Config)) *service {
 	t.Helper()
-	noonClock := storetest.At(storetest.NewClock(noon))
+	noonClock := storetest.WithClock(storetest.NewClock(noon))
 	s := e.Open(t, append([]func(*shop.Config){noonClock}, options...)...)
 	load(t, s, lines)
 	return serve(s, graph.WithTokens(minting(t, s)))
@@ -56,7 +58,7 @@ func minting(t testing.TB, s *shop.Store) *auth.Service {
 }
 
 // handmade is storetest's small shop.
-func handmade() string { return strings.Join(storetest.Shop(), "\n") }
+func handmade() string { return strings.Join(storetest.ShopLines(), "\n") }
 
 // load imports a shop and publishes its catalogs.
 func load(t testing.TB, s *shop.Store, lines string) {
@@ -77,8 +79,8 @@ func reading(text string) func() (io.ReadCloser, error) {
 }
 
 func serve(s *shop.Store, options ...graph.Option) *service {
-	log := &storetest.Log{}
-	handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s, options...), slog.New(slog.NewTextHandler(log, nil))))
+	log := &storetest.LogBuffer{}
+	handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s, options...), slog.New(slog.NewTextHandler(log, nil))))
 	return &service{s, handler, log}
 }
 

@@ -8,7 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/graph"
+	"portico/graph/limits"
+	"portico/graph/transport"
 	"portico/internal/auth"
 	"portico/store/storetest"
 )
@@ -21,20 +22,20 @@ func TestFragmentsOutliveAPublication(t *testing.T) {
 	const page = `query ($n: Int) { products(first: $n, orderBy: {field: NAME}) { nodes { id uuid sku name slug tags publishedAt saleId displayPrice { withTax { formatted } withoutTax { formatted } }
 		files { attachedAt file { href } } mainImage { href } breadcrumbs { node { name hasChildren } ancestors { name } } children { name } stock { available transactions(first: 1) { quantity } } } } }`
 	const tools = `{ catalogNode(id: "tools") { products { edges { curated node { uuid sku name slug status publishedAt nodes { name } } } } } }`
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		clock := storetest.NewClock(noon)
-		s := open(t, e, handmade(), storetest.At(clock))
+		s := open(t, e, handmade(), storetest.WithClock(clock))
 		x := bothExecutors(t, s)
 		made := func(query string, values variables, reader *auth.Principal, header ...string) (made, errors int) {
 			t.Helper()
-			before := x.fragments.Stats().FragmentsMade
+			before := x.fragments.Stats().FragmentMisses
 			errors = x.same(t, query, values, func(r *http.Request) *http.Request {
 				for i := 0; i < len(header); i += 2 {
 					r.Header.Set(header[i], header[i+1])
 				}
 				return by(r, reader)
 			})
-			return int(x.fragments.Stats().FragmentsMade - before), errors
+			return int(x.fragments.Stats().FragmentMisses - before), errors
 		}
 		all := variables{"n": 50}
 		step := func(what string, want int, header ...string) {
@@ -46,7 +47,7 @@ func TestFragmentsOutliveAPublication(t *testing.T) {
 		publish := func(change ...string) { // of lines of the shop: what they have, and what they shall have
 			t.Helper()
 			clock.Advance(time.Minute)
-			for _, line := range storetest.Shop() {
+			for _, line := range storetest.ShopLines() {
 				if strings.Contains(line, change[0]) && strings.Contains(line, change[1]) {
 					load(t, s.store, strings.ReplaceAll(line, change[1], change[2]))
 					return
@@ -100,15 +101,15 @@ func TestFragmentsOutliveAPublication(t *testing.T) {
 // errors are those of an answer that is made, and fragments do not hide them.
 func TestFragmentsCostWhatTheyHold(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		const query = `query ($n: Int, $more: Boolean!) { products(first: $n) { nodes { sku name slug uuid files { file { href } } breadcrumbs { node { name slug uuid } ancestors { name } }
 			stock { available } parent @include(if: $more) { children { files { file { href } } breadcrumbs { node { name } } } } children { sku breadcrumbs { node { uuid name } } files { attachedAt } } } } }`
 		failed := 0
 		for _, cost := range []int{100, 200, 400, 800, 1600} {
-			bounds := graph.DefaultBounds()
+			bounds := limits.DefaultBounds()
 			bounds.Cost = cost
-			x := bothExecutors(t, s, graph.WithBounds(bounds))
+			x := bothExecutors(t, s, transport.WithBounds(bounds))
 			for n := 1; n < 14; n += 3 {
 				for _, more := range []bool{true, false} {
 					if x.same(t, query, variables{"n": n, "more": more}, func(r *http.Request) *http.Request { return by(r, admin()) }) > 0 {

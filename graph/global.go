@@ -12,11 +12,11 @@ import (
 
 // tooMany says that a list of arguments is over its bound.
 func tooMany(member string, n, most int) error {
-	return &store.Error{Code: store.Unprocessable, Path: []string{member}, Detail: fmt.Sprintf("must be at most %d, not %d", most, n)}
+	return &store.Error{Code: store.Unprocessable, Path: []string{member}, Detail: fmt.Sprintf("must be at most %d, got %d", most, n)}
 }
 
 func outOfBounds(member string, n, least, most int) error {
-	return &store.Error{Code: store.Unprocessable, Path: []string{member}, Detail: fmt.Sprintf("must be between %d and %d, not %d", least, most, n)}
+	return &store.Error{Code: store.Unprocessable, Path: []string{member}, Detail: fmt.Sprintf("must be between %d and %d, got %d", least, most, n)}
 }
 
 func notID(id string, path ...string) error {
@@ -118,7 +118,7 @@ func (r *Resolver) nodesOfType(ctx context.Context, kind string, ids []string, i
 		}
 		return r.authoredOfType(ctx, kind, ids, into)
 	}
-	v, err := r.view(ctx)
+	v, err := r.View(ctx)
 	if err != nil {
 		return err
 	}

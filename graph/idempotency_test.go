@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/graph"
+	"portico/graph/opctx"
 	"portico/store"
 	"portico/store/storetest"
 )
@@ -28,7 +28,7 @@ func TestEveryMutationTakesAnIdempotencyKey(t *testing.T) {
 // answer otherwise, or not at all.
 func TestEveryMutationHeedsItsIdempotencyKey(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		seedCodes(t, s)
 		for coordinate, query := range rootFields() {
@@ -44,7 +44,7 @@ func TestEveryMutationHeedsItsIdempotencyKey(t *testing.T) {
 				require.Empty(t, again.Errors)
 				require.Equal(t, string(first.Data), string(again.Data))
 				require.Contains(t, replaysOf(t, again), strings.TrimPrefix(coordinate, "Mutation."))
-				require.Equal(t, "true", again.Header().Get(graph.ReplayHeader))
+				require.Equal(t, "true", again.Header().Get(opctx.ReplayHeader))
 			})
 		}
 	})
@@ -52,7 +52,7 @@ func TestEveryMutationHeedsItsIdempotencyKey(t *testing.T) {
 
 func TestACanceledJobIsAnsweredAgain(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		seedJob(t, e, "job-1")
 		const cancel = `mutation { jobCancel(input: {id: "job-1", idempotencyKey: "k"}) { job { uuid state done startedAt finishedAt actor error release { id } } userErrors { message } } }`
@@ -75,7 +75,7 @@ func replaysOf(t *testing.T, a *answer) []string {
 func TestIdempotencyKeys(t *testing.T) {
 	t.Parallel()
 	const add = `stockTransact(input: {changes: [{productId: "anvil", action: INCREMENT, quantity: 1}]%s}) { transactions { stock { available } } userErrors { field code message } }`
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		available := func() int {
 			stock, err := s.store.Stock(t.Context(), "anvil")
@@ -108,7 +108,7 @@ func TestIdempotencyKeys(t *testing.T) {
 			require.Contains(t, string(a.Data), string(store.Unprocessable), "what is wrong in any case comes first")
 			a = s.post(t, `mutation { stockTransact(input: {changes: [{productId: "anvil", action: INCREMENT, quantity: 2}], idempotencyKey: "k"}) { transactions { uuid } userErrors { field code message } } }`, nil)
 			require.JSONEq(t, `{"stockTransact":{"transactions":[],"userErrors":[{"field":["input","idempotencyKey"],"code":"CONFLICT",`+
-				`"message":"idempotencyKey was used with another input: \"k\"; take a new key for a new request, or send the first request unchanged."}]}}`, string(a.Data))
+				`"message":"idempotencyKey was used with another input: \"k\"; use a new key for a new request, or resend the first request unchanged."}]}}`, string(a.Data))
 			require.Equal(t, before+1, available())
 		})
 		t.Run("a malformed key", func(t *testing.T) {

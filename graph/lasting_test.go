@@ -14,8 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
-	"portico/internal/answers"
+	"portico/graph/opctx"
+	"portico/graph/transport"
 	"portico/internal/auth"
+	"portico/internal/responsecache"
 	"portico/store"
 	"portico/store/stock"
 	"portico/store/storetest"
@@ -25,7 +27,7 @@ import (
 // with the stock of now.
 func TestAKeptAnswerIsEachCallersOwn(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		x := bothExecutors(t, s)
 		const query = `query ($n: Int) { products(first: $n) { nodes { uuid stock { available transactions(first: 1) { quantity } } } } catalogNodes { totalCount } }`
@@ -52,11 +54,11 @@ func contains(scopes []string, scope string) bool {
 // kept costs no statement.
 func TestAKeptAnswerIsCountedAndCostsNoStatement(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
-		counted, room := map[string]int{}, answers.NewRoom(1<<20)
-		s.handler = graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), graph.Keeping(room),
-			graph.CountFields(func(_ context.Context, field string) { counted[field]++ })))
+		counted, room := map[string]int{}, responsecache.NewCache(1<<20)
+		s.handler = opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), transport.WithResponseCache(room),
+			transport.CountFields(func(_ context.Context, field string) { counted[field]++ })))
 		asked := 0
 		ask := func() (statements int) {
 			asked++
@@ -66,9 +68,9 @@ func TestAKeptAnswerIsCountedAndCostsNoStatement(t *testing.T) {
 			return counter.Count()
 		}
 		require.NotZero(t, ask())
-		storetest.Soon(t, 0, ask) // the poll after a write has the rules read once more
+		storetest.Eventually(t, 0, ask) // the poll after a write has the rules read once more
 		require.Equal(t, map[string]int{"Query.products": asked, "Query.hierarchies": asked}, counted)
-		require.Equal(t, answers.Stats{Hits: uint64(asked) - 1, Misses: 1, Bytes: room.Stats().Bytes}, room.Stats())
+		require.Equal(t, responsecache.Stats{Hits: uint64(asked) - 1, Misses: 1, Bytes: room.Stats().Bytes}, room.Stats())
 	})
 }
 
@@ -76,7 +78,7 @@ func TestAKeptAnswerIsCountedAndCostsNoStatement(t *testing.T) {
 // holds; what is live, what is posted and what has errors cannot.
 func TestQueriesByGETHaveEntityTags(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		ask := func(handler http.Handler, method, query string, reader *auth.Principal, known string) *httptest.ResponseRecorder {
 			r := newPost(t, query, nil)
@@ -93,8 +95,8 @@ func TestQueriesByGETHaveEntityTags(t *testing.T) {
 		account := with("catalog:read")
 		account.AccountID = "acme"
 		const lasting, live, broken = `{ products(first: 3) { nodes { sku } } }`, `{ products(first: 3) { nodes { sku stock { available } } } }`, `{ products(first: 3, after: "!") { nodes { sku } } }`
-		for name, options := range map[string][]graph.HandlerOption{"kept": {graph.Keeping(answers.NewRoom(1 << 20))}, "not kept": nil} {
-			handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), options...))
+		for name, options := range map[string][]transport.HandlerOption{"kept": {transport.WithResponseCache(responsecache.NewCache(1 << 20))}, "not kept": nil} {
+			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), options...))
 			for range 3 { // made, found, found and known by its bytes
 				got := ask(handler, "GET", lasting, admin(), "")
 				tag := got.Header().Get("Etag")
@@ -122,7 +124,7 @@ func TestQueriesByGETHaveEntityTags(t *testing.T) {
 // nobody.
 func TestManyAskTheSameAtOnce(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		x := bothExecutors(t, open(t, e, handmade()))
 		const query = `query ($n: Int, $on: Boolean!) { products(first: $n, filter: {productTypes: {in: ["standard", "parent"]}}, orderBy: {field: NAME}) {
 			facets { tags(first: 3) { value toggled { tags { in } } } } edges { cursor node { sku stock { total } children { sku } files { file { uuid } } breadcrumbs @include(if: $on) { ancestors { name } } } } } }`
@@ -153,7 +155,7 @@ func TestManyAskTheSameAtOnce(t *testing.T) {
 // nowhere else.
 func TestNoStockIsFilledIntoWhatBecameNull(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		x := bothExecutors(t, open(t, e, handmade()))
 		const query = `{ none: product(id: "easel") { sku stock { available } childrenConnection(first: 1000) { totalCount } } some: product(id: "anvil") { description uuid name sku slug status stock { available } } }`
 		require.Positive(t, x.same(t, query, nil, func(r *http.Request) *http.Request { return by(r, admin()) }))
@@ -164,7 +166,7 @@ func TestNoStockIsFilledIntoWhatBecameNull(t *testing.T) {
 // its neighbours all tell theirs.
 func TestWhatBecameNullTellsTheErrorsOfItsStock(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		x := bothExecutors(t, open(t, e, handmade()))
 		const query = `{ some: product(id: "anvil") { sku stock { total } } none: product(id: "easel") { sku first: stock { available } childrenConnection(first: 1000) { totalCount } second: stock { total } } }`
 		require.Equal(t, 4, x.same(t, query, nil, func(r *http.Request) *http.Request { return by(r, with("catalog:read")) }))

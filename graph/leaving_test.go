@@ -39,7 +39,7 @@ func (l *leaving) Err() error {
 // and before each edge.
 func TestWorkEndsWithItsClient(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, big(t))
 		for name, query := range map[string]string{
 			"introspection":            introspections["GraphiQL"],
@@ -58,7 +58,7 @@ func TestWorkEndsWithItsClient(t *testing.T) {
 				ask(0) // what is read once
 				all, statements := ask(0)
 				require.Greater(t, all, int64(40), "the client is looked for")
-				storetest.Soon(t, true, func() bool { // a poll may have noticed the mutations just now, and something is read anew
+				storetest.Eventually(t, true, func() bool { // a poll may have noticed the mutations just now, and something is read anew
 					looks, few := ask(10)
 					require.Less(t, looks, all/2, "of %d looks", all)
 					return few <= max(2, statements/4)

@@ -11,7 +11,7 @@ import (
 // What is no text is refused wherever GraphQL takes text, because whoever
 // decodes it would keep another one.
 func TestTextThatIsNoneIsRefused(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) { textThatIsNone(t, open(t, e, "")) })
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) { textThatIsNone(t, open(t, e, "")) })
 }
 
 func textThatIsNone(t *testing.T, s *service) {
@@ -27,16 +27,16 @@ func textThatIsNone(t *testing.T, s *service) {
 		return shown{name: name, body: post(query, `{}`), data: length}
 	}
 	runExchanges(t, s, []shown{
-		refused("a variable", post(`query ($v: String!) { promotionCode(code: $v) { code } }`, `{"v":"\ud800"}`), 400, "variables.v holds half"),
-		refused("deep in a variable", post(settings, `{"v":{"a":[1,{"b":"\ude00\ud83d"}]}}`), 400, "variables.v.a.1.b holds half"),
-		refused("a stray byte in the document", "{\"query\":\"{ settings { pageLength } } #\xff\"}", 400, "query is not UTF-8"),
-		refused("half a pair in the document", `{"query":"{ settings { pageLength } } #\ud800"}`, 400, "query holds half"),
-		refused("an escape in the document", post(`{ settings { pageLength } promotionCode(code: "\ud800") { code } }`, `{}`), 200, "half a surrogate pair", `"line":1,"column":47`),
+		refused("a variable", post(`query ($v: String!) { promotionCode(code: $v) { code } }`, `{"v":"\ud800"}`), 400, "variables.v contains half"),
+		refused("deep in a variable", post(settings, `{"v":{"a":[1,{"b":"\ude00\ud83d"}]}}`), 400, "variables.v.a.1.b contains half"),
+		refused("a stray byte in the document", "{\"query\":\"{ settings { pageLength } } #\xff\"}", 400, "query is not valid UTF-8"),
+		refused("half a pair in the document", `{"query":"{ settings { pageLength } } #\ud800"}`, 400, "query contains half"),
+		refused("an escape in the document", post(`{ settings { pageLength } promotionCode(code: "\ud800") { code } }`, `{}`), 200, "half of a surrogate pair", `"line":1,"column":47`),
 		refused("on another line", post("{ settings { pageLength }\n a: promotionCode(code: \"\\uDE00\\uD83D\") { code } }", `{}`), 200, `"line":2,"column":25`),
 		fine("a whole pair", `{ settings { pageLength } a: promotionCode(code: "\uD83D\uDE00 \u{1F600}") @skip(if: true) { code } }`),
-		refused("behind an escaped quote", post(`{ promotionCode(code: "\"\\\udfff") { code } }`, `{}`), 200, "half a surrogate pair"),
-		{name: "a variable by GET", method: "GET", target: get("query", `query ($v: String!) { promotionCode(code: $v) { code } }`, "variables", `{"v":"\ud800"}`), status: 400, code: store.Invalid, holds: []string{"variables.v holds half"}},
-		{name: "an escape by GET", method: "GET", target: get("query", `{ promotionCode(code: "\udc00") { code } }`), code: store.Invalid, holds: []string{"half a surrogate pair"}},
+		refused("behind an escaped quote", post(`{ promotionCode(code: "\"\\\udfff") { code } }`, `{}`), 200, "half of a surrogate pair"),
+		{name: "a variable by GET", method: "GET", target: get("query", `query ($v: String!) { promotionCode(code: $v) { code } }`, "variables", `{"v":"\ud800"}`), status: 400, code: store.Invalid, holds: []string{"variables.v contains half"}},
+		{name: "an escape by GET", method: "GET", target: get("query", `{ promotionCode(code: "\udc00") { code } }`), code: store.Invalid, holds: []string{"half of a surrogate pair"}},
 		{name: "a query string that is none", method: "GET", target: "/graphql?query=%7Bsettings%7BpageLength%7D%7D&x=%zz", status: 400, code: store.Invalid, holds: []string{"URL-encoded"}},
 		fine("in a comment", "{ # \"\\ud800\n settings { pageLength } }"),
 		fine("with its backslash escaped", `{ settings { pageLength } a: promotionCode(code: "\\ud800") @skip(if: true) { code } }`),

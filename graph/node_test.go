@@ -112,7 +112,7 @@ func anythingByID() []scenario {
 		{name: "nothing", query: `{ node(id: "") { id } }`, codes: invalid, argument: "id", holds: garbage},
 		{name: "an unknown type", query: `{ node(id: ` + global("Order", "1") + `) { id } }`, data: `{"node":null}`},
 		{name: "garbage among good ones", query: `{ nodes(ids: [` + product + `, "!"]) { id } }`, codes: invalid, argument: "ids.1", data: `{"nodes":null}`, holds: garbage},
-		{name: "101", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: variables{"ids": repeated(store.GlobalID("Product", "anvil"), 101)}, codes: unprocessable, argument: "ids", holds: []string{"at most 100, not 101"}},
+		{name: "101", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: variables{"ids": repeated(store.GlobalID("Product", "anvil"), 101)}, codes: unprocessable, argument: "ids", holds: []string{"at most 100, got 101"}},
 		{name: "100", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: variables{"ids": repeated(store.GlobalID("Product", "anvil"), 100)}},
 		{name: "a null among them", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: variables{"ids": []any{nil}}, codes: invalid},
 	}
@@ -122,7 +122,7 @@ func anythingByID() []scenario {
 // under their ids.
 func TestEveryIDLeadsBack(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		for name, query := range map[string]string{
 			"a product":             `{ row: product(id: "anvil") { __typename id } }`,
@@ -166,7 +166,7 @@ func innermost(t *testing.T, a *answer) map[string]any {
 
 func TestWithoutACatalogNothingIsFound(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, "")
 		for _, field := range []string{`catalogNode(id: "tools") { uuid }`, `catalogNodes { totalCount }`, `hierarchies { totalCount }`,
 			`product(id: "anvil") { uuid }`, `products { totalCount }`, `node(id: ` + global("Product", "anvil") + `) { id }`} {

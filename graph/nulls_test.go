@@ -30,7 +30,7 @@ var updates = map[string]struct{ key, values, read string }{
 // of each member says.
 func TestNullInEveryUpdate(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		schema := generated.NewExecutableSchema(generated.Config{}).Schema()
 		for _, mutation := range schema.Mutation.Fields {
 			if !strings.HasSuffix(mutation.Name, "Update") {
@@ -103,8 +103,8 @@ func nullsOf(t *testing.T, s *service, mutation, key, values, read string, input
 // TestNullOfAVariableIsNull, as the whole input and as one of its members.
 func TestNullOfAVariableIsNull(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		storetest.OnceIsEnough(t, e)
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		storetest.FullTestsOnlyOnPostgres(t, e)
 		for name, sent := range map[string]struct {
 			query  string
 			values variables

@@ -17,9 +17,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
-	"portico/internal/answers"
+	"portico/graph/opctx"
+	"portico/graph/transport"
 	"portico/internal/auth"
-	"portico/internal/madeup"
+	"portico/internal/datagen"
+	"portico/internal/responsecache"
 	"portico/store/storetest"
 )
 
@@ -28,26 +30,26 @@ import (
 // that plans have left to that.
 type executors struct {
 	planned, keeping, patching, gqlgen *service
-	fragments                          *answers.Room // of the one that keeps them alone
+	fragments                          *responsecache.Cache // of the one that keeps them alone
 	left                               map[string]int
 }
 
-func bothExecutors(t testing.TB, s *service, all ...graph.HandlerOption) *executors {
+func bothExecutors(t testing.TB, s *service, all ...transport.HandlerOption) *executors {
 	t.Helper()
-	x := &executors{fragments: answers.NewRoom(8 << 20), left: map[string]int{}}
-	handler := func(options ...graph.HandlerOption) *service {
+	x := &executors{fragments: responsecache.NewCache(8 << 20), left: map[string]int{}}
+	handler := func(options ...transport.HandlerOption) *service {
 		resolver := graph.NewResolver(s.store, graph.WithTokens(minting(t, s.store)))
-		return &service{s.store, graph.Shopper(graph.NewHandler(resolver, slog.New(slog.NewTextHandler(s.log, nil)), append(options, all...)...)), s.log}
+		return &service{s.store, opctx.Middleware(transport.NewHandler(resolver, slog.New(slog.NewTextHandler(s.log, nil)), append(options, all...)...)), s.log}
 	}
 	var mu sync.Mutex
-	x.planned = handler(graph.CountExecutors(func(executor string) {
+	x.planned = handler(transport.CountExecutors(func(executor string) {
 		mu.Lock()
 		defer mu.Unlock()
 		x.left[executor]++
 	}))
-	x.keeping = handler(graph.Keeping(answers.NewRoom(8 << 20)))
-	x.patching = handler(graph.KeepingFragments(x.fragments))
-	x.gqlgen = handler(graph.WithoutPlans())
+	x.keeping = handler(transport.WithResponseCache(responsecache.NewCache(8 << 20)))
+	x.patching = handler(transport.WithFragmentCache(x.fragments))
+	x.gqlgen = handler(transport.WithoutPlans())
 	return x
 }
 
@@ -94,20 +96,20 @@ func TestPlansAnswerAsTheExecutorDoes(t *testing.T) {
 	t.Parallel()
 	seed := storetest.Seed(t, "PORTICO_ORACLE_SEED")
 	shops := map[string]string{"handmade": handmade(), "generated": generatedShop(t, 300)}
-	if file, err := os.ReadFile("../../shared/data/adventureworks.ndjson"); err == nil && storetest.Long() { // it lies beside the repository, or not
+	if file, err := os.ReadFile("../../shared/data/adventureworks.ndjson"); err == nil && storetest.FullTests() { // it lies beside the repository, or not
 		shops["AdventureWorks"] = string(file)
 	}
 	for name, shop := range shops {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			storetest.EachAlone(t, func(t *testing.T, e storetest.Engine) {
+			storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 				s := open(t, e, shop)
 				seedCodes(t, s)
 				x := bothExecutors(t, s)
 				d := s.drawing(t, seed)
 				readers := []*auth.Principal{admin(), admin(), with("catalog:read"), with("catalog:read", "inventory:read"), nil}
 				failed := 0
-				rounds := storetest.Pick(150, 2600) // of two shops on two engines
+				rounds := storetest.QuickOrFull(150, 2600) // of two shops on two engines
 				for range rounds {
 					query, values := d.query()
 					reader := readers[d.IntN(len(readers))]
@@ -124,7 +126,7 @@ func TestPlansAnswerAsTheExecutorDoes(t *testing.T) {
 				require.Less(t, failed, rounds*19/20, "and answers without")
 				require.Greater(t, x.left["plan"], rounds*2/3, "few are refused before they run")
 				require.Zero(t, x.left["gqlgen"], "plans know the whole schema")
-				require.Positive(t, x.fragments.Stats().FragmentsFound)
+				require.Positive(t, x.fragments.Stats().FragmentHits)
 			})
 		})
 	}
@@ -134,7 +136,7 @@ func TestPlansAnswerAsTheExecutorDoes(t *testing.T) {
 func generatedShop(t testing.TB, products int) string {
 	t.Helper()
 	var b strings.Builder
-	require.NoError(t, madeup.Shop(&b, products, 7))
+	require.NoError(t, datagen.WriteShop(&b, products, 7))
 	return b.String()
 }
 

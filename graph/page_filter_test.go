@@ -40,9 +40,9 @@ func TestEveryListIsPagedWithEveryFilter(t *testing.T) {
 	t.Parallel()
 	arguments := map[string]string{"promotionCodes": `promotionId: "ten-off",`, "promotionCodeUsages": `promotionId: "ten-off",`, "stockTransactions": `productId: "anvil",`}
 	without := map[string]bool{"promotionCodeUsages ListBounds.updatedAt": true, "stockTransactions ListBounds.updatedAt": true, "hierarchies CatalogNodeFilter.parentId": true} // which those have none of
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		clock := storetest.NewClock(noon)
-		s := open(t, e, handmade(), storetest.At(clock))
+		s := open(t, e, handmade(), storetest.WithClock(clock))
 		schema, used := generated.NewExecutableSchema(generated.Config{}).Schema(), map[string]bool{}
 		for _, field := range schema.Query.Fields {
 			filter := field.Arguments.ForName("filter")

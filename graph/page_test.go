@@ -76,7 +76,7 @@ func (l list) ask(t *testing.T, s *service, format string, arguments ...any) *an
 
 func TestEveryListIsRead(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		for _, l := range lists() {
 			whole := l.page(t, s, `first: 100`)
@@ -174,21 +174,21 @@ func readFromTheMiddle(t *testing.T, s *service, l list, whole []string) {
 
 func TestPagesOutOfBoundsAreRefused(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		for _, l := range lists() {
 			cursor := l.page(t, s, `first: 1`).Edges[0].Cursor
 			for _, bad := range []struct {
 				page, argument, code, says string
 			}{
-				{`first: 0`, "first", "UNPROCESSABLE", "between 1 and 100, not 0"},
-				{`first: 101`, "first", "UNPROCESSABLE", "between 1 and 100, not 101"},
-				{`first: -1`, "first", "UNPROCESSABLE", "between 1 and 100, not -1"},
+				{`first: 0`, "first", "UNPROCESSABLE", "between 1 and 100, got 0"},
+				{`first: 101`, "first", "UNPROCESSABLE", "between 1 and 100, got 101"},
+				{`first: -1`, "first", "UNPROCESSABLE", "between 1 and 100, got -1"},
 				{`first: 2147483647`, "first", "UNPROCESSABLE", "between 1 and 100"},
-				{`last: 0`, "last", "UNPROCESSABLE", "between 1 and 100, not 0"},
-				{`last: 101`, "last", "UNPROCESSABLE", "between 1 and 100, not 101"},
-				{`offset: -1`, "offset", "UNPROCESSABLE", "between 0 and 10000, not -1"},
-				{`offset: 10001`, "offset", "UNPROCESSABLE", "page by key"},
+				{`last: 0`, "last", "UNPROCESSABLE", "between 1 and 100, got 0"},
+				{`last: 101`, "last", "UNPROCESSABLE", "between 1 and 100, got 101"},
+				{`offset: -1`, "offset", "UNPROCESSABLE", "between 0 and 10000, got -1"},
+				{`offset: 10001`, "offset", "UNPROCESSABLE", "to read further"},
 				{`first: 1, last: 1`, "last", "INVALID", "cannot be combined with first"},
 				{`last: 1, offset: 1`, "offset", "INVALID", "cannot be combined"},
 				{`offset: 0, after: "` + cursor + `"`, "offset", "INVALID", "cannot be combined"},
@@ -216,7 +216,7 @@ func TestPagesOutOfBoundsAreRefused(t *testing.T) {
 // A cursor belongs to a list, its order and its filter.
 func TestACursorOfAnotherListIsAMismatch(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		for _, from := range lists() {
 			t.Run("of "+from.name, func(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/opctx"
+	"portico/graph/transport"
 	"portico/store"
 	"portico/store/storetest"
 )
@@ -19,13 +21,13 @@ import (
 // A panic is the error of its field alone, whichever executor runs the query.
 func TestAPanicIsTheErrorOfItsField(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		panics := graph.WithCodeLimit(func(context.Context, string) error { panic("the limit is broken") })
-		for executor, options := range map[string][]graph.HandlerOption{"plan": nil, "gqlgen": {graph.WithoutPlans()}} {
-			log, ran := &storetest.Log{}, map[string]int{}
-			options = append(options, graph.CountExecutors(func(executor string) { ran[executor]++ }))
-			broken := &service{s.store, graph.Shopper(graph.NewHandler(graph.NewResolver(s.store, panics), slog.New(slog.NewTextHandler(log, nil)), options...)), log}
+		for executor, options := range map[string][]transport.HandlerOption{"plan": nil, "gqlgen": {transport.WithoutPlans()}} {
+			log, ran := &storetest.LogBuffer{}, map[string]int{}
+			options = append(options, transport.CountExecutors(func(executor string) { ran[executor]++ }))
+			broken := &service{s.store, opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store, panics), slog.New(slog.NewTextHandler(log, nil)), options...)), log}
 			a := broken.post(t, `{ settings { currency } promotionCodeCheck(code: "X") { remainingUses } products(first: 1) { totalCount } }`, nil)
 			require.Equal(t, []store.Code{store.Internal}, a.codes())
 			require.Equal(t, []any{"promotionCodeCheck"}, a.Errors[0].Path)
@@ -57,7 +59,7 @@ func conditional(booleans int, value func(i int) bool) (string, map[string]any) 
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	seed := storetest.Seed(t, "PORTICO_CONDITIONS_SEED")
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		x := bothExecutors(t, open(t, e, handmade()))
 		for booleans := 1; booleans <= 20; booleans++ {
@@ -76,7 +78,7 @@ func TestConditions(t *testing.T) {
 // default allows it.
 func TestAConditionIsNotNull(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		for _, directive := range []string{"skip", "include"} {
 			query := "query ($c: Boolean = true) { settings { currency ...F } } fragment F on Settings { pageLength @" + directive + "(if: $c) }"

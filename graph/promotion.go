@@ -5,12 +5,14 @@ import (
 
 	"portico/graph/generated"
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/promotion"
+	"portico/store/promotion/rule"
 )
 
-func (r queryResolver) Promotion(ctx context.Context, id string) (*promotion.Promotion, error) {
+func (r queryResolver) Promotion(ctx context.Context, id string) (*rule.Promotion, error) {
 	if err := auth.Require(ctx, "Query.promotion"); err != nil {
 		return nil, err
 	}
@@ -34,32 +36,32 @@ func (r queryResolver) Promotions(ctx context.Context, filter *model.PromotionFi
 
 // MinCartValue and MaxDiscountValue read nothing: a promotion has its amounts,
 // and they are but written for the shopper.
-func (r promotionResolver) MinCartValue(ctx context.Context, obj *promotion.Promotion) ([]*store.Money, error) {
-	return r.store.Monies(ctx, obj.MinCartValue, shopperIn(ctx).Locale)
+func (r promotionResolver) MinCartValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error) {
+	return r.store.Monies(ctx, obj.MinCartValue, opctx.Shopper(ctx).Locale)
 }
 
-func (r promotionResolver) MaxDiscountValue(ctx context.Context, obj *promotion.Promotion) ([]*store.Money, error) {
-	return r.store.Monies(ctx, obj.MaxDiscountValue, shopperIn(ctx).Locale)
+func (r promotionResolver) MaxDiscountValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error) {
+	return r.store.Monies(ctx, obj.MaxDiscountValue, opctx.Shopper(ctx).Locale)
 }
 
 func (r mutationResolver) PromotionCreate(ctx context.Context, input model.PromotionCreateInput) (*generated.PromotionCreatePayload, error) {
-	ctx, err := begin(ctx, "Mutation.promotionCreate", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.promotionCreate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
 	input.TargetCatalogs = localIDs(input.TargetCatalogs)
-	promotion, err := r.store.CreatePromotion(ctx, auth.From(ctx).Actor(), deref(input.ID), input.PromotionChange)
+	promotion, err := r.store.CreatePromotion(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), input.PromotionChange)
 	faults, err := userErrors(err)
 	return &generated.PromotionCreatePayload{Promotion: promotion, UserErrors: faults}, err
 }
 
 func (r mutationResolver) PromotionUpdate(ctx context.Context, input model.PromotionUpdateInput) (*generated.PromotionUpdatePayload, error) {
-	ctx, err := begin(ctx, "Mutation.promotionUpdate", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.promotionUpdate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
-	input.TargetCatalogs, input.Nulls = localIDs(input.TargetCatalogs), NullsIn(ctx)
-	update, err := r.store.UpdatePromotion(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), input.PromotionChange, input.DryRun)
+	input.TargetCatalogs, input.Nulls = localIDs(input.TargetCatalogs), opctx.Nulls(ctx)
+	update, err := r.store.UpdatePromotion(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), input.PromotionChange, input.DryRun)
 	if err != nil {
 		update = &promotion.PromotionUpdate{}
 	}
@@ -74,12 +76,12 @@ func (r mutationResolver) PromotionUpdate(ctx context.Context, input model.Promo
 }
 
 func (r mutationResolver) PromotionDelete(ctx context.Context, input generated.PromotionDeleteInput) (*generated.PromotionDeletePayload, error) {
-	ctx, err := begin(ctx, "Mutation.promotionDelete", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.promotionDelete", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
 	id := store.LocalID(input.ID)
-	done, err := r.store.DeletePromotion(ctx, auth.From(ctx).Actor(), id, input.DryRun)
+	done, err := r.store.DeletePromotion(ctx, auth.PrincipalFrom(ctx).Actor(), id, input.DryRun)
 	gone, faults, err := deletion(store.TypePromotion, id, err)
 	if input.DryRun {
 		gone = nil
@@ -89,7 +91,7 @@ func (r mutationResolver) PromotionDelete(ctx context.Context, input generated.P
 
 // Amount takes digits as they are: the store tells which are no amount, with
 // all else that is wrong.
-func (moneyInputResolver) Amount(_ context.Context, obj *promotion.GivenAmount, data string) error {
+func (moneyInputResolver) Amount(_ context.Context, obj *rule.GivenAmount, data string) error {
 	obj.SetDigits(data)
 	return nil
 }

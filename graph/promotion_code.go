@@ -5,12 +5,13 @@ import (
 
 	"portico/graph/generated"
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
 )
 
-func (r queryResolver) PromotionCode(ctx context.Context, code string) (*promotion.PromotionCode, error) {
+func (r queryResolver) PromotionCode(ctx context.Context, code string) (*code.PromotionCode, error) {
 	if err := auth.Require(ctx, "Query.promotionCode"); err != nil {
 		return nil, err
 	}
@@ -33,30 +34,30 @@ func (r queryResolver) PromotionCodes(ctx context.Context, promotionID string, f
 }
 
 func (r mutationResolver) PromotionCodesCreate(ctx context.Context, input generated.PromotionCodesCreateInput) (*generated.PromotionCodesCreatePayload, error) {
-	ctx, err := begin(ctx, "Mutation.promotionCodesCreate", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.promotionCodesCreate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
-	p, made, err := r.store.CreatePromotionCodes(ctx, auth.From(ctx).Actor(), store.LocalID(input.PromotionID), values(input.Codes), input.ConsumeUnit)
+	p, made, err := r.store.CreatePromotionCodes(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.PromotionID), values(input.Codes), input.ConsumeUnit)
 	faults, err := userErrors(err)
 	if made == nil {
-		made = []*promotion.PromotionCode{}
+		made = []*code.PromotionCode{}
 	}
 	return &generated.PromotionCodesCreatePayload{Promotion: p, Codes: made, UserErrors: faults}, err
 }
 
 func (r mutationResolver) PromotionCodesDelete(ctx context.Context, input generated.PromotionCodesDeleteInput) (*generated.PromotionCodesDeletePayload, error) {
-	ctx, err := begin(ctx, "Mutation.promotionCodesDelete", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.promotionCodesDelete", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
-	deleted, err := r.store.DeletePromotionCodes(ctx, auth.From(ctx).Actor(), store.LocalID(input.PromotionID), input.Codes)
+	deleted, err := r.store.DeletePromotionCodes(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.PromotionID), input.Codes)
 	faults, err := userErrors(err)
 	return &generated.PromotionCodesDeletePayload{Deleted: deleted, UserErrors: faults}, err
 }
 
 // User is a list in GraphQL, and in REST a text, too.
-func (promotionCodeInputResolver) User(_ context.Context, obj *promotion.NewCode, data []string) error {
-	obj.User = promotion.CodeUsers(data)
+func (promotionCodeInputResolver) User(_ context.Context, obj *code.NewCode, data []string) error {
+	obj.User = code.CodeUsers(data)
 	return nil
 }

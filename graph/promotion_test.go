@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/promotion"
+	"portico/store/promotion/rule"
 	"portico/store/storetest"
 )
 
@@ -43,7 +43,7 @@ func TestPromotions(t *testing.T) {
 		{name: "all that is wrong with a batch", query: codes, variables: variables{"codes": []any{variables{"code": "TEN-OFF"}, variables{"code": "a/b", "uses": 0}, variables{"code": "fine"}, variables{"user": []any{}}}},
 			data: `{"promotionCodesCreate":{"codes":[],"userErrors":[{"field":["input","codes","0","code"],"code":"DUPLICATE_CODE","message":"Promotion code already in use"},
 				{"field":["input","codes","1","code"],"code":"UNPROCESSABLE","message":"codes.1.code must have printable characters and no slash, not '/': \"a/b\"."},
-				{"field":["input","codes","1","uses"],"code":"UNPROCESSABLE","message":"codes.1.uses must be between 1 and 2147483647, not 0."},
+				{"field":["input","codes","1","uses"],"code":"UNPROCESSABLE","message":"codes.1.uses must be between 1 and 2147483647, got 0."},
 				{"field":["input","codes","3","user"],"code":"UNPROCESSABLE","message":"codes.3.user must name somebody; leave it out, or send null, for everybody."}]}}`},
 		{name: "an automatic promotion takes no codes", query: `mutation { promotionUpdate(input: {id: "ten-off", automatic: true}) { userErrors { code } } promotionCodesCreate(input: {promotionId: "ten-off", codes: [{}]}) { userErrors { field code message } } }`,
 			data: `{"promotionUpdate":{"userErrors":[]},"promotionCodesCreate":{"userErrors":[{"field":[],"code":"CODES_NOT_ALLOWED","message":"Cannot add codes to an automatic promotion"}]}}`},
@@ -65,15 +65,15 @@ func TestPromotionTypesRoundTrip(t *testing.T) {
 	schemas := map[string]string{"FIXED_DISCOUNT": `currencies: [{currency: "USD", amount: 1}]`, "PERCENT_DISCOUNT": `percent: 5`, "ITEM_FIXED_DISCOUNT": `currencies: [{currency: "USD", amount: 1}]`,
 		"ITEM_PERCENT_DISCOUNT": `percent: 5`, "X_FOR_Y": `x: 3, y: 2, targets: ["A"]`, "X_FOR_AMOUNT": `x: 3, currencies: [{currency: "USD", amount: 1}], targets: ["A"]`,
 		"BUNDLE_FIXED_DISCOUNT": `currencies: [{currency: "USD", amount: 1}], targets: [["A"]], quantities: [1]`, "BUNDLE_GIFT": `gifts: ["G"], targets: [["A"]], quantities: [1]`}
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
-		require.Len(t, schemas, len(promotion.PromotionTypes()))
+		require.Len(t, schemas, len(rule.PromotionTypes()))
 		for _, name := range valuesOf("PromotionType") {
 			a := s.post(t, `mutation { promotionCreate(input: {id: "`+strings.ToLower(name)+`", name: "P", promotionType: `+name+`, start: "2024-01-01", end: "2030-01-01", schema: {`+schemas[name]+`}}) { promotion { promotionType } userErrors { message } } }`, nil)
 			require.JSONEq(t, `{"promotionCreate":{"promotion":{"promotionType":"`+name+`"},"userErrors":[]}}`, string(a.Data), "%s", a.Body)
 			p, err := s.store.Promotion(t.Context(), strings.ToLower(name))
 			require.NoError(t, err)
-			require.Equal(t, promotion.PromotionType(strings.ToLower(name)), p.Type, "what the store keeps")
+			require.Equal(t, rule.PromotionType(strings.ToLower(name)), p.Type, "what the store keeps")
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"portico/graph/generated"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/release"
@@ -21,21 +22,21 @@ func (r releaseResolver) Served(ctx context.Context, obj *release.Release) (bool
 }
 
 func (r mutationResolver) CatalogPublish(ctx context.Context, input generated.CatalogPublishInput) (*generated.CatalogPublishPayload, error) {
-	ctx, err := begin(ctx, "Mutation.catalogPublish", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.catalogPublish", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
-	job, err := r.store.PublishLater(ctx, auth.From(ctx).Actor(), store.LocalID(input.CatalogID), input.Serve)
+	job, err := r.store.PublishLater(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.CatalogID), input.Serve)
 	faults, err := userErrors(err)
 	return &generated.CatalogPublishPayload{Job: jobOf(job), UserErrors: faults}, err
 }
 
 func (r mutationResolver) CatalogReleaseServe(ctx context.Context, input generated.CatalogReleaseServeInput) (*generated.CatalogReleaseServePayload, error) {
-	ctx, err := begin(ctx, "Mutation.catalogReleaseServe", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.catalogReleaseServe", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
-	release, err := r.store.ServeRelease(ctx, auth.From(ctx).Actor(), store.LocalID(input.ReleaseID))
+	release, err := r.store.ServeRelease(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ReleaseID))
 	faults, err := userErrors(err)
 	return &generated.CatalogReleaseServePayload{Release: release, UserErrors: faults}, err
 }

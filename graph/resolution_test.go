@@ -28,7 +28,7 @@ func storefront() *auth.Principal { return with("catalog:read", "inventory:read"
 
 func TestWhoIsShownWhichCatalog(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, offers())
 		member := storefront()
 		member.AccountID, member.AccountTags, member.CustomerID = "acme", []string{"silver", "gold"}, "bob"
@@ -71,7 +71,7 @@ func TestWhoIsShownWhichCatalog(t *testing.T) {
 // A storefront offers the languages and channels of its shopper's catalog.
 func TestWhatAStorefrontOffersOfItsCatalog(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, offers())
 		const query = `{ settings { currency locale } catalogResolution { catalogId locales channels } }`
 		for _, c := range []struct {
@@ -105,18 +105,18 @@ func numbered(n int) string {
 // What a token was minted with decides: account, account tags and customer.
 func TestTheShopperOfAToken(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, offers())
 		tokens := minting(t, s.store)
 		handler := tokens.Middleware(s.handler)
 		for _, c := range []struct {
-			grant   access.ShopperGrant
+			grant   access.ShopperTokenContent
 			catalog string
 		}{
-			{access.ShopperGrant{AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob"}, "outlet"},
-			{access.ShopperGrant{AccountTags: []string{"gold"}, CustomerID: "bob"}, "main"},
-			{access.ShopperGrant{AccountID: "acme", CustomerID: "bob"}, "main"},
-			{access.ShopperGrant{AccountID: "acme", AccountTags: []string{"gold"}}, "main"},
+			{access.ShopperTokenContent{AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob"}, "outlet"},
+			{access.ShopperTokenContent{AccountTags: []string{"gold"}, CustomerID: "bob"}, "main"},
+			{access.ShopperTokenContent{AccountID: "acme", CustomerID: "bob"}, "main"},
+			{access.ShopperTokenContent{AccountID: "acme", AccountTags: []string{"gold"}}, "main"},
 		} {
 			c.grant.IssuedAt, c.grant.Expires = noon, noon.Add(time.Hour)
 			token, err := tokens.ShopperToken(t.Context(), "till", &c.grant)
@@ -136,7 +136,7 @@ const everyVerdict = `{ at validUntil reason catalogId catalogName releaseId pub
 func TestTheExplanation(t *testing.T) {
 	t.Parallel()
 	onTheShopOfOffers := func(run func(*testing.T, *service)) {
-		storetest.Each(t, func(t *testing.T, e storetest.Engine) { run(t, open(t, e, offers())) })
+		storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) { run(t, open(t, e, offers())) })
 	}
 	onTheShopOfOffers(func(t *testing.T, s *service) {
 		runScenarios(t, s, []scenario{
@@ -157,7 +157,7 @@ func TestTheExplanation(t *testing.T) {
 			{name: "another account", query: `{ catalogResolution(context: {accountId: "acme", accountTags: ["gold"], customerId: "bob"}) { ruleId candidates { score } } }`,
 				data: `{"catalogResolution":{"ruleId":"club","candidates":[{"score":3},{"score":0},{"score":0},{"score":0}]}}`},
 			{name: "too many tags", query: `query($tags: [String!]) { catalogResolution(context: {tags: $tags}) { ruleId } }`, variables: variables{"tags": slices.Repeat([]string{"a"}, 101)},
-				codes: unprocessable, argument: "context.tags", holds: []string{"at most 100, not 101"}},
+				codes: unprocessable, argument: "context.tags", holds: []string{"at most 100, got 101"}},
 			{name: "a release that was asked for", query: `{ catalogResolution { reason catalogId releaseId ruleId candidates { ruleId } } product(id: "anvil") { catalogId } }`, headers: []string{"EP-Channel", "mobile", "Store-Catalog-Release", "1"},
 				data: `{"catalogResolution":{"reason":"REQUESTED_RELEASE","catalogId":"main","releaseId":"1","ruleId":null,"candidates":[{"ruleId":"offers"},{"ruleId":"everyone"},{"ruleId":"club"},{"ruleId":"night"}]},"product":{"catalogId":"main"}}`},
 			{name: "a release that there is not", query: `{ catalogResolution { reason } }`, headers: []string{"Store-Catalog-Release", "99"}, codes: notFound},
@@ -170,7 +170,7 @@ func TestTheExplanation(t *testing.T) {
 // A shopper learns why they see what they see, and nothing of others.
 func TestAnExplanationNamesNobodyElsesRules(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, offers())
 		a := s.send(t, by(newPost(t, `{ catalogResolution `+everyVerdict+` }`, nil), storefront()))
 		require.Empty(t, a.Errors, "%s", a.Body)
@@ -200,7 +200,7 @@ func TestAnExplanationNamesNobodyElsesRules(t *testing.T) {
 
 func TestAnExplanationWhereNothingIsPublished(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, "")
 		runScenarios(t, s, []scenario{{name: "says so", query: `{ catalogResolution { reason catalogId releaseId publishedAt ruleId candidates { ruleId } } }`,
 			data: `{"catalogResolution":{"reason":"NOTHING_PUBLISHED","catalogId":null,"releaseId":null,"publishedAt":null,"ruleId":null,"candidates":[]}}`}})

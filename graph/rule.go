@@ -5,6 +5,7 @@ import (
 
 	"portico/graph/generated"
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/catalog"
@@ -29,12 +30,12 @@ func (r queryResolver) CatalogRules(ctx context.Context, first *int, after *stri
 }
 
 func (r mutationResolver) CatalogRuleCreate(ctx context.Context, input generated.CatalogRuleCreateInput) (*generated.CatalogRuleCreatePayload, error) {
-	ctx, err := begin(ctx, "Mutation.catalogRuleCreate", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.catalogRuleCreate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
 	catalogID := store.LocalID(input.CatalogID)
-	rule, err := r.store.CreateCatalogRule(ctx, auth.From(ctx).Actor(), deref(input.ID), catalog.RuleChange{
+	rule, err := r.store.CreateCatalogRule(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), catalog.RuleChange{
 		Name: &input.Name, CatalogID: &catalogID, AccountIDs: input.AccountIds, AccountTagIDs: input.AccountTagIds,
 		CustomerIDs: input.CustomerIds, Channels: input.Channels, Tags: input.Tags, Schedules: schedules(input.Schedules)})
 	faults, err := userErrors(err)
@@ -42,28 +43,28 @@ func (r mutationResolver) CatalogRuleCreate(ctx context.Context, input generated
 }
 
 func (r mutationResolver) CatalogRuleUpdate(ctx context.Context, input generated.CatalogRuleUpdateInput) (*generated.CatalogRuleUpdatePayload, error) {
-	ctx, err := begin(ctx, "Mutation.catalogRuleUpdate", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.catalogRuleUpdate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
-	change := catalog.RuleChange{Nulls: NullsIn(ctx), Name: input.Name, AccountIDs: input.AccountIds, AccountTagIDs: input.AccountTagIds,
+	change := catalog.RuleChange{Nulls: opctx.Nulls(ctx), Name: input.Name, AccountIDs: input.AccountIds, AccountTagIDs: input.AccountTagIds,
 		CustomerIDs: input.CustomerIds, Channels: input.Channels, Tags: input.Tags, Schedules: schedules(input.Schedules)}
 	if input.CatalogID != nil {
 		catalogID := store.LocalID(*input.CatalogID)
 		change.CatalogID = &catalogID
 	}
-	rule, err := r.store.UpdateCatalogRule(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), change)
+	rule, err := r.store.UpdateCatalogRule(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), change)
 	faults, err := userErrors(err)
 	return &generated.CatalogRuleUpdatePayload{CatalogRule: rule, UserErrors: faults}, err
 }
 
 func (r mutationResolver) CatalogRuleDelete(ctx context.Context, input generated.CatalogRuleDeleteInput) (*generated.CatalogRuleDeletePayload, error) {
-	ctx, err := begin(ctx, "Mutation.catalogRuleDelete", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.catalogRuleDelete", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
 	id := store.LocalID(input.ID)
-	gone, faults, err := deletion(store.TypeCatalogRule, id, r.store.DeleteCatalogRule(ctx, auth.From(ctx).Actor(), id))
+	gone, faults, err := deletion(store.TypeCatalogRule, id, r.store.DeleteCatalogRule(ctx, auth.PrincipalFrom(ctx).Actor(), id))
 	return &generated.CatalogRuleDeletePayload{DeletedID: gone, UserErrors: faults}, err
 }
 

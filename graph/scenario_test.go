@@ -52,7 +52,7 @@ func runScenarios(t *testing.T, s *service, scenarios []scenario) {
 
 // onTheHandmadeShop runs scenarios on both engines.
 func onTheHandmadeShop(t *testing.T, scenarios []scenario) {
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		runScenarios(t, s, scenarios)
 		require.Empty(t, s.log.String(), "nothing unexpected")
@@ -62,7 +62,7 @@ func onTheHandmadeShop(t *testing.T, scenarios []scenario) {
 // What is asked, noun by noun; the tables stand in the nouns' own files.
 func TestQueries(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		for _, table := range []struct {
 			name      string

@@ -14,17 +14,17 @@ func TestSettings(t *testing.T) {
 		{name: "as they are", query: `{ settings { pageLength currency locale } }`, data: `{"settings":{"pageLength":25,"currency":"USD","locale":"en"}}`},
 		{name: "nothing changes nothing", query: update(``, whole), data: `{"settingsUpdate":{"settings":{"pageLength":25,"currency":"USD","locale":"en"},"userErrors":[]}}`},
 		{name: "null is none of their values", query: update(`pageLength: null`, whole), data: `{"settingsUpdate":{"settings":null,"userErrors":[
-			{"field":["input","pageLength"],"code":"UNPROCESSABLE","message":"pageLength must not be null; leave it out to keep its value."}]}}`},
+			{"field":["input","pageLength"],"code":"UNPROCESSABLE","message":"pageLength must not be null; omit it to keep its value."}]}}`},
 		{name: "one member", query: update(`pageLength: 3`, whole), data: `{"settingsUpdate":{"settings":{"pageLength":3,"currency":"USD","locale":"en"},"userErrors":[]}}`},
 		{name: "which pages obey", query: `{ products { nodes { uuid } pageInfo { hasNextPage } } }`, data: `{"products":{"nodes":[{"uuid":"glue"},{"uuid":"kit"},{"uuid":"anvil"}],"pageInfo":{"hasNextPage":true}}}`},
 		{name: "all members", query: update(`pageLength: 100, currency: "EUR", locale: "fr-CA"`, whole), data: `{"settingsUpdate":{"settings":{"pageLength":100,"currency":"EUR","locale":"fr-CA"},"userErrors":[]}}`},
 		{name: "are kept", query: `{ settings { pageLength currency locale } }`, data: `{"settings":{"pageLength":100,"currency":"EUR","locale":"fr-CA"}}`},
 		{name: "every fault is named", query: update(`pageLength: 101, currency: "dollars", locale: "!"`, whole), data: `{"settingsUpdate":{"settings":null,"userErrors":[
-			{"field":["input","pageLength"],"code":"UNPROCESSABLE","message":"pageLength must be between 1 and 100, not 101."},
-			{"field":["input","currency"],"code":"UNPROCESSABLE","message":"currency must be an ISO 4217 code such as USD, not \"dollars\"."},
-			{"field":["input","locale"],"code":"UNPROCESSABLE","message":"locale must be a BCP 47 tag such as en or fr-CA, not \"!\"."}]}}`},
+			{"field":["input","pageLength"],"code":"UNPROCESSABLE","message":"pageLength must be between 1 and 100, got 101."},
+			{"field":["input","currency"],"code":"UNPROCESSABLE","message":"currency must be an ISO 4217 code such as USD, got \"dollars\"."},
+			{"field":["input","locale"],"code":"UNPROCESSABLE","message":"locale must be a BCP 47 tag such as en or fr-CA, got \"!\"."}]}}`},
 		{name: "one fault spoils the good members", query: update(`pageLength: 0, currency: "GBP"`, whole), data: `{"settingsUpdate":{"settings":null,"userErrors":[
-			{"field":["input","pageLength"],"code":"UNPROCESSABLE","message":"pageLength must be between 1 and 100, not 0."}]}}`},
+			{"field":["input","pageLength"],"code":"UNPROCESSABLE","message":"pageLength must be between 1 and 100, got 0."}]}}`},
 		{name: "nothing half-written", query: `{ settings { pageLength currency locale } }`, data: `{"settings":{"pageLength":100,"currency":"EUR","locale":"fr-CA"}}`},
 		{name: "a text for a number", query: update(`pageLength: "70"`, whole), codes: invalid, lacks: []string{`"data"`}},
 		{name: "an unknown member", query: update(`theme: "dark"`, whole), codes: invalid},

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/internal/madeup"
+	"portico/internal/datagen"
 	"portico/store"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -28,7 +28,7 @@ func whole(i int) string { return fmt.Sprintf("whole-%03d", i) }
 func big(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
-	require.NoError(t, madeup.Shop(&b, 300, 1))
+	require.NoError(t, datagen.WriteShop(&b, 300, 1))
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
 	var hierarchies []string
 	for i := range 12 {
@@ -115,7 +115,7 @@ const everyEdge = everyMember + ` translations { language name } childByOptions(
 func TestTheCostOfAQueryDoesNotDependOnThePage(t *testing.T) {
 	t.Parallel()
 	lines := big(t)
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, lines, func(c *shop.Config) { c.NoCache = true })
 		requireWholes(t, s)
 		for _, c := range []struct {
@@ -196,7 +196,7 @@ func requireWholes(t *testing.T, s *service) {
 // A total is counted only where it is shown.
 func TestATotalThatNobodyAsksForCostsNothing(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade(), func(c *shop.Config) { c.NoCache = true })
 		for _, c := range []struct {
 			field, total string

@@ -7,6 +7,7 @@ import (
 
 	"portico/graph/generated"
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/stock"
@@ -99,11 +100,11 @@ func (r stockResolver) Transactions(ctx context.Context, obj *model.Stock, first
 }
 
 func (r mutationResolver) StockCreate(ctx context.Context, input generated.StockCreateInput) (*generated.StockCreatePayload, error) {
-	ctx, err := begin(ctx, "Mutation.stockCreate", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.stockCreate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
-	stored, err := r.store.CreateStock(ctx, auth.From(ctx).Actor(), store.LocalID(input.ProductID), input.Quantity)
+	stored, err := r.store.CreateStock(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ProductID), input.Quantity)
 	faults, err := userErrors(err)
 	payload := &generated.StockCreatePayload{UserErrors: faults, Warnings: []*model.Warning{}}
 	if stored == nil {
@@ -119,17 +120,17 @@ func (r mutationResolver) StockCreate(ctx context.Context, input generated.Stock
 }
 
 func (r mutationResolver) StockDelete(ctx context.Context, input generated.StockDeleteInput) (*generated.StockDeletePayload, error) {
-	ctx, err := begin(ctx, "Mutation.stockDelete", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.stockDelete", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
 	id := store.LocalID(input.ProductID)
-	gone, faults, err := deletion(store.TypeStock, id, r.store.DeleteStock(ctx, auth.From(ctx).Actor(), id))
+	gone, faults, err := deletion(store.TypeStock, id, r.store.DeleteStock(ctx, auth.PrincipalFrom(ctx).Actor(), id))
 	return &generated.StockDeletePayload{DeletedID: gone, UserErrors: faults}, err
 }
 
 func (r mutationResolver) StockTransact(ctx context.Context, input generated.StockTransactInput) (*generated.StockTransactPayload, error) {
-	ctx, err := begin(ctx, "Mutation.stockTransact", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.stockTransact", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +138,7 @@ func (r mutationResolver) StockTransact(ctx context.Context, input generated.Sto
 	for i := range changes {
 		changes[i].ProductID = store.LocalID(changes[i].ProductID)
 	}
-	made, err := r.store.TransactStock(ctx, auth.From(ctx).Actor(), changes)
+	made, err := r.store.TransactStock(ctx, auth.PrincipalFrom(ctx).Actor(), changes)
 	faults, err := userErrors(err)
 	return &generated.StockTransactPayload{Transactions: written(made), UserErrors: faults}, err
 }

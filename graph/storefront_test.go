@@ -12,7 +12,7 @@ import (
 
 func TestWhatStorefrontsAskFor(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		runScenarios(t, s, []scenario{
 			{name: "a bundle as it is chosen", query: `{ productConfigured(id: ` + global("Product", "kit") + `, selectedOptions: [{component: "wood", options: [{id: ` + global("Product", "frame") + `, quantity: 3}]}]) {
@@ -46,7 +46,7 @@ func TestWhatStorefrontsAskFor(t *testing.T) {
 // A file that no product of the release shows is for who may write the catalog.
 func TestFilesThatAreNotShown(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade()+"\n"+`{"type":"file","id":"spare","file_name":"spare.jpg","link":{"href":"https://cdn.example/spare.jpg"},"meta":{"timestamps":{}}}`+"\n")
 		const query = `{ file(id: "spare") { uuid } files { totalCount } node(id: "RmlsZTpzcGFyZQ") { id } }`
 		reader := s.send(t, by(newPost(t, query, nil), &auth.Principal{ClientID: "c", Scopes: []string{"catalog:read"}}))

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/graph"
+	"portico/graph/opctx"
 	"portico/store"
 	"portico/store/storetest"
 )
@@ -101,7 +101,7 @@ const length = `{"settings":{"pageLength":25}}`
 
 func TestOperationsOverHTTP(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		runExchanges(t, s, []shown{
 			{name: "POST", body: `{"query":"{ settings { pageLength } }"}`, data: length},
@@ -118,7 +118,7 @@ func TestOperationsOverHTTP(t *testing.T) {
 			{name: "the modern media type, a field's error", body: `{"query":"{ product { uuid } }"}`, accept: "application/graphql-response+json", code: store.Invalid, data: `{"product":null}`,
 				headers: map[string]string{"Content-Type": "application/graphql-response+json"}},
 			{name: "the modern media type, no operation", body: `{"query":"{ nothing }"}`, accept: "application/graphql-response+json", status: 400, code: store.Invalid},
-			{name: "answers differ by who asks and how", body: `{"query":"{ __typename }"}`, headers: map[string]string{"Vary": "Accept, Accept-Encoding, " + graph.Vary}},
+			{name: "answers differ by who asks and how", body: `{"query":"{ __typename }"}`, headers: map[string]string{"Vary": "Accept, Accept-Encoding, " + opctx.Vary}},
 		})
 	})
 }
@@ -167,7 +167,7 @@ func TestRequestsThatAreNoOperation(t *testing.T) {
 
 func TestMutationsAreOnlyPosted(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, "")
 		mutation := `mutation { settingsUpdate(input: {pageLength: 3}) { settings { pageLength } } }`
 		refused := map[string]string{"Allow": "POST"}
@@ -242,7 +242,7 @@ func TestMistakesSuggestWhatWasMeant(t *testing.T) {
 // A client that went away has no answer to wait for, and is no failure.
 func TestAClientThatGoesAway(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()

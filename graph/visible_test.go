@@ -56,7 +56,7 @@ func TestNodeShowsWhatTheFieldOfTheTypeShows(t *testing.T) {
 	for _, definition := range schema().GetPossibleTypes(schema().Types["Node"]) {
 		require.Contains(t, reaches(), definition.Name, "say how a %s is found by its id", definition.Name)
 	}
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade()+secretFiles)
 		seedJob(t, e, "job-1")
 		for kind, of := range reaches() {

@@ -14,9 +14,9 @@ import (
 	"portico/store/storetest"
 )
 
-// documented are the coordinates of REST in the table of scopes. One that is
+// documentedOperations are the coordinates of REST in the table of scopes. One that is
 // added to the table is held here without another word.
-func documented() (coordinates []string) {
+func documentedOperations() (coordinates []string) {
 	for _, coordinate := range auth.Coordinates() {
 		if _, path, _ := strings.Cut(coordinate, " "); strings.HasPrefix(path, "/catalog") || strings.HasPrefix(path, "/v2/") {
 			coordinates = append(coordinates, coordinate)
@@ -33,33 +33,33 @@ func requestOf(coordinate string) (method, path string) {
 		":transaction", "ledger-5", ":id", "tools", ":slug", "manual").Replace(path)
 }
 
-func TestWhoMayDoWhat(t *testing.T) {
+func TestScopesOfRoutes(t *testing.T) {
 	t.Parallel()
-	require.Contains(t, documented(), "GET /v2/inventories")
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
-		for _, coordinate := range documented() {
+	require.Contains(t, documentedOperations(), "GET /v2/inventories")
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		for _, coordinate := range documentedOperations() {
 			t.Run(coordinate, func(t *testing.T) {
 				method, path := requestOf(coordinate)
 				needed, _ := auth.Scope(coordinate)
 				require.NotEmpty(t, needed, "no documented operation is public")
 				t.Run("nobody may without a token", func(t *testing.T) {
-					refused(t, s.as(nil), method, path, http.StatusUnauthorized, "Authorization: Bearer <token>")
+					requireRefused(t, s.as(nil), method, path, http.StatusUnauthorized, "Authorization: Bearer <token>")
 				})
 				t.Run("a bad token is told what is wrong with it", func(t *testing.T) {
-					refused(t, failed(s, "The token expired at noon; get another."), method, path, http.StatusUnauthorized, "The token expired at noon; get another.")
+					requireRefused(t, failingHandler(s, "The token expired at noon; get another."), method, path, http.StatusUnauthorized, "The token expired at noon; get another.")
 				})
 				if needed == auth.AnyScope {
-					require.Equal(t, http.StatusOK, ask(s.as(&auth.Principal{ClientID: "c"}), method, path).Code, "any good token may")
+					require.Equal(t, http.StatusOK, sendRequest(s.as(&auth.Principal{ClientID: "c"}), method, path).Code, "any good token may")
 					return
 				}
 				t.Run("every scope but the one is not enough", func(t *testing.T) {
 					others := slices.DeleteFunc(access.Scopes(), func(scope string) bool { return scope == needed })
-					refused(t, s.as(&auth.Principal{ClientID: "c", Scopes: others}), method, path, http.StatusForbidden, "needs the scope "+needed)
-					refused(t, s.as(&auth.Principal{ClientID: "c"}), method, path, http.StatusForbidden, "no scope at all")
+					requireRefused(t, s.as(&auth.Principal{ClientID: "c", Scopes: others}), method, path, http.StatusForbidden, "needs the scope "+needed)
+					requireRefused(t, s.as(&auth.Principal{ClientID: "c"}), method, path, http.StatusForbidden, "no scope at all")
 				})
 				t.Run("the scope alone is enough", func(t *testing.T) {
-					w := ask(s.as(&auth.Principal{ClientID: "c", Scopes: []string{needed}}), method, path)
+					w := sendRequest(s.as(&auth.Principal{ClientID: "c", Scopes: []string{needed}}), method, path)
 					require.NotContains(t, []int{http.StatusUnauthorized, http.StatusForbidden}, w.Code, "%.300s", w.Body)
 				})
 			})
@@ -67,12 +67,12 @@ func TestWhoMayDoWhat(t *testing.T) {
 	})
 }
 
-func TestAStorefrontReadsCatalogsStockAndSettingsAndNothingElse(t *testing.T) {
+func TestScopesOfStorefrontTokens(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		storefront := s.as(&auth.Principal{ClientID: "c", Grant: auth.GrantImplicit, Scopes: []string{"catalog:read", "inventory:read"}})
-		for _, coordinate := range documented() {
+		for _, coordinate := range documentedOperations() {
 			method, path := requestOf(coordinate)
 			want := http.StatusForbidden
 			if scope, _ := auth.Scope(coordinate); scope == "catalog:read" || scope == "inventory:read" || scope == auth.AnyScope {
@@ -81,41 +81,41 @@ func TestAStorefrontReadsCatalogsStockAndSettingsAndNothingElse(t *testing.T) {
 			if method == http.MethodPost && want == http.StatusOK {
 				want = http.StatusBadRequest // it may, but a body is missing
 			}
-			w := ask(storefront, method, path)
+			w := sendRequest(storefront, method, path)
 			require.Equal(t, want, w.Code, "%s: %.300s", coordinate, w.Body)
 		}
 	})
 }
 
 // Whoever may not ask learns nothing of what they asked for.
-func TestATokenComesBeforeAllElse(t *testing.T) {
+func TestTokenIsCheckedFirst(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		for _, path := range []string{productsOf("nowhere"), productsOf("tools") + "?page[limit]=0", "/v2/inventories?filter=%zz", "/v2/settings"} {
 			method := http.MethodGet
 			if path == "/v2/settings" {
 				method = http.MethodPut // without a body
 			}
-			refused(t, s.as(nil), method, path, http.StatusUnauthorized, "")
-			refused(t, s.as(&auth.Principal{ClientID: "c"}), method, path, http.StatusForbidden, "")
+			requireRefused(t, s.as(nil), method, path, http.StatusUnauthorized, "")
+			requireRefused(t, s.as(&auth.Principal{ClientID: "c"}), method, path, http.StatusForbidden, "")
 		}
-		require.Equal(t, http.StatusNotFound, ask(s.as(nil), http.MethodGet, "/v2/nowhere").Code, "a path that is not there needs no token")
-		require.Equal(t, http.StatusMethodNotAllowed, ask(s.as(nil), http.MethodDelete, "/v2/settings").Code, "nor a method that is not")
+		require.Equal(t, http.StatusNotFound, sendRequest(s.as(nil), http.MethodGet, "/v2/nowhere").Code, "a path that is not there needs no token")
+		require.Equal(t, http.StatusMethodNotAllowed, sendRequest(s.as(nil), http.MethodDelete, "/v2/settings").Code, "nor a method that is not")
 	})
 }
 
-// failed makes the surfaces believe in a token that is no good.
-func failed(s *surface, why string) http.Handler {
+// failingHandler makes the surfaces believe in a token that is no good.
+func failingHandler(s *testServer, why string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx := auth.WithFailure(r.Context(), &store.Error{Code: store.Unauthenticated, Detail: why})
+		ctx := auth.WithTokenError(r.Context(), &store.Error{Code: store.Unauthenticated, Detail: why})
 		s.as(nil).ServeHTTP(w, r.WithContext(ctx))
 	})
 }
 
-func refused(t *testing.T, handler http.Handler, method, path string, status int, words string) {
+func requireRefused(t *testing.T, handler http.Handler, method, path string, status int, words string) {
 	t.Helper()
-	w := ask(handler, method, path)
+	w := sendRequest(handler, method, path)
 	require.Equal(t, status, w.Code, "%s %s: %.300s", method, path, w.Body)
 	requireJSON(t, path, w)
 	require.Contains(t, w.Body.String(), words)

@@ -37,11 +37,11 @@ func TestAdventureWorks(t *testing.T) {
 	t.Parallel()
 	file := adventureWorks(t)
 	m := newModel(t, file)
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		storetest.OnceIsEnough(t, e)
-		s := open(t, e, file)
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		storetest.FullTestsOnlyOnPostgres(t, e)
+		s := openShop(t, e, file)
 		t.Run("Road Bikes lists its live products, curated first", func(t *testing.T) {
-			w := walk{s: s, path: productsOf(roadBikes), limit: 10}
+			w := pageWalk{s: s, path: productsOf(roadBikes), limit: 10}
 			want := w.query.of(m.listed[roadBikes])
 			require.Len(t, want, 25)
 			pages, got := w.forwards(t, want)
@@ -53,14 +53,14 @@ func TestAdventureWorks(t *testing.T) {
 		})
 		t.Run("every node and hierarchy lists what is attached to it", func(t *testing.T) {
 			for list, rows := range m.listed {
-				w := walk{s: s, path: productsOf(list), limit: 100}
+				w := pageWalk{s: s, path: productsOf(list), limit: 100}
 				want := w.query.of(rows)
 				_, got := w.forwards(t, want)
 				require.Equal(t, want, got, "%s", list)
 			}
 		})
 		t.Run("stock", func(t *testing.T) {
-			w := walk{s: s, path: "/v2/inventories", limit: 100}
+			w := pageWalk{s: s, path: "/v2/inventories", limit: 100}
 			want := w.query.of(m.stock)
 			require.Len(t, want, 504)
 			_, got := w.forwards(t, want)
@@ -73,7 +73,7 @@ func TestAdventureWorks(t *testing.T) {
 }
 
 func roadBikeScenarios(m *model) []scenario {
-	of := func(filters ...filter) []string { return query{filters: filters}.of(m.listed[roadBikes]) }
+	of := func(filters ...modelFilter) []string { return modelQuery{filters: filters}.of(m.listed[roadBikes]) }
 	return []scenario{
 		{name: "in of skus, one of them a draft's", path: bikes("filter=in(sku,BK-R19B-44,M-25,BK-R93R-62)"), ids: of(oneOf("in", "sku", "BK-R19B-44", "M-25"))},
 		{name: "in of skus, encoded", path: bikes("filter=in%28sku%2CBK-R19B-44%2CM-25%29"), ids: []string{"04726d71-68be-5641-b09e-fe662bf16728", "fbe525d0-c8fe-5e9d-a85d-9e146d5d8056"}},
@@ -84,7 +84,7 @@ func roadBikeScenarios(m *model) []scenario {
 		{name: "in English otherwise", path: bikes("filter=eq(sku,BK-R89R-58)"), headers: []string{"Accept-Language", "*"}, holds: []string{`"language":"en"`}, lacks: []string{"Cadre"}},
 		{name: "a node's id in upper case", path: productsOf(strings.ToUpper(roadBikes)) + "?page[limit]=1", ids: []string{"04726d71-68be-5641-b09e-fe662bf16728"}},
 		{name: "ids in upper case", path: bikes("filter=in(id,04726D71-68BE-5641-B09E-FE662BF16728)"), ids: []string{"04726d71-68be-5641-b09e-fe662bf16728"}},
-		{name: "included resources", path: bikes("include=" + everything), holds: []string{`"included":{"main_images":[{"type":"file"`}},
+		{name: "included resources", path: bikes("include=" + allIncludes), holds: []string{`"included":{"main_images":[{"type":"file"`}},
 	}
 }
 
@@ -95,7 +95,7 @@ const (
 	offersTree    = "b6a78244-c0cd-59f9-99ba-fafab1f70453"
 )
 
-func requireOffers(t *testing.T, s *surface) {
+func requireOffers(t *testing.T, s *testServer) {
 	for _, c := range []struct {
 		headers            []string
 		catalog, rule      string
@@ -119,7 +119,7 @@ func requireOffers(t *testing.T, s *surface) {
 
 // requireNoDrafts reads every node of every catalog with all that can be
 // included, and looks for the drafts' ids, skus and slugs.
-func requireNoDrafts(t *testing.T, s *surface, file string, m *model) {
+func requireNoDrafts(t *testing.T, s *testServer, file string, m *model) {
 	const mark = "<<a draft's>> "
 	var marked []string // words and their replacements, which finds them all in one pass
 	for text := range strings.Lines(file) {
@@ -138,14 +138,14 @@ func requireNoDrafts(t *testing.T, s *surface, file string, m *model) {
 	drafts, rows := strings.NewReplacer(marked...), 0
 	for _, shopper := range [][]string{nil, {"EP-Channel", "mobile", "EP-Context-Tag", "clearance"}} {
 		for node := range m.listed {
-			for address := productsOf(node) + "?page[limit]=100&include=" + everything; address != ""; {
+			for address := productsOf(node) + "?page[limit]=100&include=" + allIncludes; address != ""; {
 				w := s.send(t, http.MethodGet, address, "", shopper...)
 				if w.Code == http.StatusNotFound {
 					break // of another catalog
 				}
 				_, shown, found := strings.Cut(drafts.Replace(w.Body.String()), mark)
 				require.False(t, found, "%s shows the draft %.100s", address, shown)
-				page := read(t, w)
+				page := readListBody(t, w)
 				rows += len(page.Data)
 				address = page.link("next")
 			}

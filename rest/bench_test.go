@@ -14,7 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
-	"portico/internal/madeup"
+	"portico/graph/transport"
+	"portico/internal/datagen"
 	"portico/rest"
 	"portico/store"
 	"portico/store/exchange"
@@ -33,7 +34,7 @@ import (
 // imported once.
 
 // benchShop opens the shop, importing it where the database is new.
-func benchShop(b *testing.B) *surface {
+func benchShop(b *testing.B) *testServer {
 	b.Helper()
 	products := 1000
 	if text := os.Getenv("PORTICO_BENCH_PRODUCTS"); text != "" {
@@ -54,9 +55,9 @@ func benchShop(b *testing.B) *surface {
 	log := slog.New(slog.DiscardHandler)
 	resolver := graph.NewResolver(s)
 	mux := http.NewServeMux()
-	mux.Handle("/graphql", graph.NewHandler(resolver, log))
+	mux.Handle("/graphql", transport.NewHandler(resolver, log))
 	mux.Handle("/", rest.New(resolver, log).Handler())
-	return &surface{s, mux}
+	return &testServer{s, mux}
 }
 
 // importGenerated streams a generated shop into the store.
@@ -64,7 +65,7 @@ func importGenerated(b *testing.B, s *shop.Store, products int) {
 	b.Helper()
 	open := func() (io.ReadCloser, error) {
 		reader, writer := io.Pipe()
-		go func() { writer.CloseWithError(madeup.Shop(writer, products, 1)) }()
+		go func() { writer.CloseWithError(datagen.WriteShop(writer, products, 1)) }()
 		return reader, nil
 	}
 	_, err := s.Import(b.Context(), "bench", open, exchange.ImportOptions{})
@@ -88,10 +89,10 @@ func listen(b *testing.B, handler http.Handler) (url string) {
 	return "http://" + listener.Addr().String()
 }
 
-// request is what a benchmark asks.
-type request struct{ method, path, body string }
+// benchRequest is what a benchmark asks.
+type benchRequest struct{ method, path, body string }
 
-func (q request) do(b *testing.B, client *http.Client, url string) []byte {
+func (q benchRequest) do(b *testing.B, client *http.Client, url string) []byte {
 	r, err := http.NewRequest(q.method, url+q.path, strings.NewReader(q.body))
 	require.NoError(b, err)
 	r.Header.Set("Content-Type", "application/json")
@@ -107,7 +108,7 @@ func (q request) do(b *testing.B, client *http.Client, url string) []byte {
 
 // measure times a request, and the floor: the same bytes written bare. Allocations are the
 // server's and the client's together; the client's are the floor's.
-func measure(b *testing.B, s *surface, q request) {
+func measure(b *testing.B, s *testServer, q benchRequest) {
 	url := listen(b, s.as(admin()))
 	body := q.do(b, http.DefaultClient, url)
 	floor := listen(b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -132,7 +133,7 @@ const everyEdge = `{ id uuid sku name slug description price { amount currency }
 	nodes { uuid name } breadcrumbs { ancestors { uuid name } } stock { total available allocated } }`
 
 // bigNode is the node with the longest list.
-func bigNode(b *testing.B, s *surface) string {
+func bigNode(b *testing.B, s *testServer) string {
 	b.Helper()
 	v, err := s.store.View(b.Context(), release.ShopperContext{})
 	require.NoError(b, err)
@@ -159,11 +160,11 @@ func BenchmarkNodeProducts(b *testing.B) {
 	node := bigNode(b, s)
 	for _, limit := range []int{25, 100} {
 		b.Run(fmt.Sprintf("rest/%d", limit), func(b *testing.B) {
-			measure(b, s, request{"GET", fmt.Sprintf("/catalog/nodes/%s/relationships/products?page[limit]=%d&include=main_image,files,component_products", node, limit), ""})
+			measure(b, s, benchRequest{"GET", fmt.Sprintf("/catalog/nodes/%s/relationships/products?page[limit]=%d&include=main_image,files,component_products", node, limit), ""})
 		})
 		b.Run(fmt.Sprintf("graphql/%d", limit), func(b *testing.B) {
 			query := strings.Join(strings.Fields(fmt.Sprintf(`{ catalogNode(id: %q) { products(first: %d) { totalCount pageInfo { hasNextPage endCursor } nodes %s } } }`, node, limit, everyEdge)), " ")
-			measure(b, s, request{"POST", "/graphql", fmt.Sprintf(`{"query":%q}`, query)})
+			measure(b, s, benchRequest{"POST", "/graphql", fmt.Sprintf(`{"query":%q}`, query)})
 		})
 	}
 }
@@ -173,7 +174,7 @@ func BenchmarkNodeProductsOffset(b *testing.B) {
 	node := bigNode(b, s)
 	for _, offset := range []int{0, 500, 10000} {
 		b.Run(strconv.Itoa(offset), func(b *testing.B) {
-			measure(b, s, request{"GET", fmt.Sprintf("/catalog/nodes/%s/relationships/products?page[offset]=%d", node, offset), ""})
+			measure(b, s, benchRequest{"GET", fmt.Sprintf("/catalog/nodes/%s/relationships/products?page[offset]=%d", node, offset), ""})
 		})
 	}
 }
@@ -182,10 +183,10 @@ func BenchmarkStocks(b *testing.B) {
 	s := benchShop(b)
 	for _, limit := range []int{25, 100} {
 		b.Run(fmt.Sprintf("rest/%d", limit), func(b *testing.B) {
-			measure(b, s, request{"GET", fmt.Sprintf("/v2/inventories?page[limit]=%d", limit), ""})
+			measure(b, s, benchRequest{"GET", fmt.Sprintf("/v2/inventories?page[limit]=%d", limit), ""})
 		})
 		b.Run(fmt.Sprintf("graphql/%d", limit), func(b *testing.B) {
-			measure(b, s, request{"POST", "/graphql", fmt.Sprintf(`{"query":"{ stocks(first: %d) { totalCount nodes { uuid total available allocated } } }"}`, limit)})
+			measure(b, s, benchRequest{"POST", "/graphql", fmt.Sprintf(`{"query":"{ stocks(first: %d) { totalCount nodes { uuid total available allocated } } }"}`, limit)})
 		})
 	}
 }
@@ -193,6 +194,6 @@ func BenchmarkStocks(b *testing.B) {
 // BenchmarkEvery is what every request pays.
 func BenchmarkEvery(b *testing.B) {
 	s := benchShop(b)
-	b.Run("settings", func(b *testing.B) { measure(b, s, request{"GET", "/v2/settings", ""}) })
-	b.Run("typename", func(b *testing.B) { measure(b, s, request{"POST", "/graphql", `{"query":"{ __typename }"}`}) })
+	b.Run("settings", func(b *testing.B) { measure(b, s, benchRequest{"GET", "/v2/settings", ""}) })
+	b.Run("typename", func(b *testing.B) { measure(b, s, benchRequest{"POST", "/graphql", `{"query":"{ __typename }"}`}) })
 }

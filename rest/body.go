@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"strings"
 
-	"portico/graph"
+	"portico/graph/opctx"
 	"portico/internal/auth"
-	"portico/internal/incoming"
+	"portico/internal/reqctx"
 	"portico/store"
 	"portico/store/gateway"
 )
@@ -44,7 +44,7 @@ func readUpdate(w http.ResponseWriter, r *http.Request, into any) (*http.Request
 		}
 	}
 	slices.Sort(nulls)
-	return r.WithContext(graph.WithNulls(r.Context(), nulls)), nil
+	return r.WithContext(opctx.WithNulls(r.Context(), nulls)), nil
 }
 
 // readList reads the resources of a body: {"data": […]}.
@@ -56,14 +56,14 @@ func readList(w http.ResponseWriter, r *http.Request, into any) error {
 // readBody reads what a body holds under data, which must begin so, and returns
 // it.
 func readBody(w http.ResponseWriter, r *http.Request, begin, rule string, into any) (data []byte, err error) {
-	if err := checkType(r); err != nil {
+	if err := checkContentType(r); err != nil {
 		return nil, err
 	}
-	body, err := auth.ReadBody(w, r, incoming.MaxBody(r.Context()), nil)
+	body, err := auth.ReadBody(w, r, reqctx.MaxBody(r.Context()), nil)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkSent(body, begin, into); err != nil {
+	if err := checkJSON(body, begin, into); err != nil {
 		return nil, err
 	}
 	var members map[string]json.RawMessage
@@ -74,21 +74,21 @@ func readBody(w http.ResponseWriter, r *http.Request, begin, rule string, into a
 		body = data
 	}
 	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte(begin)) {
-		return nil, badParameter("data", "%s", rule)
+		return nil, invalidParameter("data", "%s", rule)
 	}
 	var mistyped *json.UnmarshalTypeError
 	if err := store.DecodeJSON(body, into); errors.As(err, &mistyped) {
-		mistyped.Field = sentAs(reflect.TypeOf(into).Elem(), mistyped.Field)
-		return nil, mistypedMember(mistyped).At(mistypedRow(body, into)...)
+		mistyped.Field = withoutEmbedded(reflect.TypeOf(into).Elem(), mistyped.Field)
+		return nil, typeError(mistyped).At(firstMistypedRow(body, into)...)
 	} else if err != nil {
 		return nil, &store.Error{Code: store.Invalid, Detail: "The body is not the JSON that is expected."}
 	}
 	return body, nil
 }
 
-// mistypedRow is the path of the first row of a list that does not decode; empty
+// firstMistypedRow is the path of the first row of a list that does not decode; empty
 // for an object.
-func mistypedRow(body []byte, into any) []string {
+func firstMistypedRow(body []byte, into any) []string {
 	var rows []json.RawMessage
 	if json.Unmarshal(body, &rows) != nil {
 		return nil
@@ -101,9 +101,9 @@ func mistypedRow(body []byte, into any) []string {
 	return nil
 }
 
-// checkType refuses a body that says that it is no JSON. One that says nothing
+// checkContentType refuses a body that says that it is no JSON. One that says nothing
 // is taken for it.
-func checkType(r *http.Request) error {
+func checkContentType(r *http.Request) error {
 	label := r.Header.Get("Content-Type")
 	if label == "" {
 		return nil
@@ -113,13 +113,13 @@ func checkType(r *http.Request) error {
 		return nil
 	}
 	return &auth.StatusError{Status: http.StatusUnsupportedMediaType, Err: &store.Error{Code: store.Invalid,
-		Detail: fmt.Sprintf("The body must be JSON, with the header Content-Type: application/json, not %q.", label)}}
+		Detail: fmt.Sprintf("The body must be JSON, with the header Content-Type: application/json, got %q.", label)}}
 }
 
-// checkSent is INVALID for text that would not be kept as it was sent. Members
+// checkJSON is INVALID for text that would not be kept as it was sent. Members
 // of a resource are named without the data around it; of one with a secret only
 // those that it has, for what else a caller wrote may be that in the wrong place.
-func checkSent(body []byte, begin string, into any) error {
+func checkJSON(body []byte, begin string, into any) error {
 	err := store.CheckJSON(body)
 	if err == nil {
 		return nil
@@ -130,7 +130,7 @@ func checkSent(body []byte, begin string, into any) error {
 		around, fault.Path = fault.Path[:1], fault.Path[1:]
 	}
 	if of := reflect.TypeOf(into).Elem(); hasSecret(of) {
-		fault.Path = membersOf(of, fault.Path)
+		fault.Path = knownMember(of, fault.Path)
 	}
 	if len(fault.Path) == 0 || begin != "{" {
 		fault.Path = append(around, fault.Path...)
@@ -145,9 +145,9 @@ func hasSecret(of reflect.Type) bool {
 	})
 }
 
-// membersOf is the part of a path that a resource of plain members has: one
+// knownMember is the part of a path that a resource of plain members has: one
 // step or none.
-func membersOf(of reflect.Type, path []string) []string {
+func knownMember(of reflect.Type, path []string) []string {
 	for _, f := range reflect.VisibleFields(of) {
 		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); len(path) > 0 && path[0] == name {
 			return path[:1]
@@ -156,9 +156,9 @@ func membersOf(of reflect.Type, path []string) []string {
 	return nil
 }
 
-// sentAs is a member's path without the struct that a body embeds, which the
+// withoutEmbedded is a member's path without the struct that a body embeds, which the
 // decoder names as well.
-func sentAs(body reflect.Type, path string) string {
+func withoutEmbedded(body reflect.Type, path string) string {
 	if first, inner, _ := strings.Cut(path, "."); body.Kind() == reflect.Struct {
 		if field, ok := body.FieldByName(first); ok && field.Anonymous {
 			return inner
@@ -170,8 +170,8 @@ func sentAs(body reflect.Type, path string) string {
 // maxQuoted is how much of a number an error quotes.
 const maxQuoted = 64
 
-// mistypedMember names a member of the wrong JSON type.
-func mistypedMember(e *json.UnmarshalTypeError) *store.Error {
+// typeError names a member of the wrong JSON type.
+func typeError(e *json.UnmarshalTypeError) *store.Error {
 	var path []string
 	if e.Field != "" {
 		path = []string{e.Field}
@@ -179,7 +179,7 @@ func mistypedMember(e *json.UnmarshalTypeError) *store.Error {
 	if digits, ok := strings.CutPrefix(e.Value, "number "); ok && jsonName(e.Type) == wholeNumber && strings.Trim(digits, "-0123456789") == "" {
 		return &store.Error{Code: store.Unprocessable, Path: path, Detail: fmt.Sprintf("is out of any range: %.*s", maxQuoted, digits)}
 	}
-	return &store.Error{Code: store.Invalid, Path: path, Detail: fmt.Sprintf("must be %s, not a %.*s", jsonName(e.Type), maxQuoted, e.Value)}
+	return &store.Error{Code: store.Invalid, Path: path, Detail: fmt.Sprintf("must be %s, got a %.*s", jsonName(e.Type), maxQuoted, e.Value)}
 }
 
 const wholeNumber = "a whole number"

@@ -11,8 +11,8 @@ import (
 
 // A body that says that it is no JSON is refused; what says nothing is read.
 func TestTypesOfBodies(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		typed := func(kind string, status int) scenario {
 			sc := scenario{name: kind, method: "PUT", path: "/v2/settings", body: `{"data":{"page_length":30}}`, headers: []string{"Content-Type", kind}, status: status}
 			if status == 415 {
@@ -32,8 +32,8 @@ func TestTypesOfBodies(t *testing.T) {
 
 // A whole number is one however JSON has it; every integer member reads alike.
 func TestWholeNumbers(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		for _, member := range []struct{ name, method, path, body, bad, shown string }{
 			{"uses", "POST", "/v2/promotions/ten-off/codes", `{"data":{"codes":[{"uses":#}]}}`, "codes.0.uses", `"max_uses":60,`},
 			{"quantity", "POST", "/v2/inventories/anvil/transactions", `{"data":{"action":"increment","quantity":#}}`, "quantity", `"quantity":60,`},
@@ -62,27 +62,27 @@ func TestWholeNumbers(t *testing.T) {
 
 // Text that would not be kept as it was sent is refused, by its member.
 func TestTextThatIsNoneIsRefused(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		sent := func(method, path, body string, holds ...string) scenario {
 			return scenario{name: method + " " + path, method: method, path: path, body: body, status: 400, holds: holds}
 		}
 		runScenarios(t, s, []scenario{
-			sent("PUT", "/v2/gateways/card_processor", `{"data":{"password":"\ud800"}}`, "password holds half a surrogate pair"),
-			sent("PUT", "/v2/gateways/card_processor", "{\"data\":{\"password\":\"\xff\"}}", "password is not UTF-8"),
-			sent("POST", "/v2/promotions", `{"data":{"name":"\udfff"}}`, "name holds half"),
-			sent("POST", "/v2/promotions", `{"name":"\udfff"}`, "name holds half"),
-			sent("POST", "/v2/promotions", `{"data":{"schema":{"targets":["a","\ud800"]}}}`, "schema.targets.1 holds half"),
-			sent("POST", "/v2/promotions/ten-off/codes", `{"data":{"codes":[{"code":"A"},{"code":"\ud800"}]}}`, "codes.1.code holds half"),
-			sent("DELETE", "/v2/promotions/ten-off/codes", `{"data":{"codes":["\ud800"]}}`, "codes.0 holds half"),
-			sent("POST", "/v2/inventories/multiple", `{"data":[{"id":"\ud800"}]}`, "data.0.id holds half"),
-			sent("POST", "/v2/inventories/new", `{"data":{"quantity":1,"\ud800":1}}`, "has a member whose name holds half"),
-			sent("POST", "/v2/shopper-tokens", `{"data":{"account_id":"\ud800"}}`, "account_id holds half"),
-			sent("PUT", "/v2/settings", `{"data":{"unknown":"\ud800"}}`, "unknown holds half"),
+			sent("PUT", "/v2/gateways/card_processor", `{"data":{"password":"\ud800"}}`, "password contains half of a surrogate pair"),
+			sent("PUT", "/v2/gateways/card_processor", "{\"data\":{\"password\":\"\xff\"}}", "password is not valid UTF-8"),
+			sent("POST", "/v2/promotions", `{"data":{"name":"\udfff"}}`, "name contains half"),
+			sent("POST", "/v2/promotions", `{"name":"\udfff"}`, "name contains half"),
+			sent("POST", "/v2/promotions", `{"data":{"schema":{"targets":["a","\ud800"]}}}`, "schema.targets.1 contains half"),
+			sent("POST", "/v2/promotions/ten-off/codes", `{"data":{"codes":[{"code":"A"},{"code":"\ud800"}]}}`, "codes.1.code contains half"),
+			sent("DELETE", "/v2/promotions/ten-off/codes", `{"data":{"codes":["\ud800"]}}`, "codes.0 contains half"),
+			sent("POST", "/v2/inventories/multiple", `{"data":[{"id":"\ud800"}]}`, "data.0.id contains half"),
+			sent("POST", "/v2/inventories/new", `{"data":{"quantity":1,"\ud800":1}}`, "has a member name that contains half"),
+			sent("POST", "/v2/shopper-tokens", `{"data":{"account_id":"\ud800"}}`, "account_id contains half"),
+			sent("PUT", "/v2/settings", `{"data":{"unknown":"\ud800"}}`, "unknown contains half"),
 			sent("POST", "/v2/inventories/multiple", `{"data":[{"id":"a"},{"id":null}]}`, "data.1.id must be a string"),
 			sent("POST", "/v2/inventories/multiple", `{"data":[{}]}`, "data.0.id must be a string"),
-			{name: "in a filter", path: "/catalog/products?filter=eq(name,%ff)", status: 400, holds: []string{"is not UTF-8"}},
-			{name: "in a path", path: "/v2/promotions/%ff", status: 400, holds: []string{"path is not UTF-8"}},
+			{name: "in a filter", path: "/catalog/products?filter=eq(name,%ff)", status: 400, holds: []string{"is not valid UTF-8"}},
+			{name: "in a path", path: "/v2/promotions/%ff", status: 400, holds: []string{"path is not valid UTF-8"}},
 			{name: "in a header that is read", path: "/catalog/nodes", headers: []string{"EP-Channel", "\xff"}, status: 400, holds: []string{"header EP-Channel"}},
 			{name: "in a header that is not", path: "/catalog/nodes", headers: []string{"X-City", "M\xfcnchen"}},
 			{name: "a whole pair", method: "PUT", path: "/v2/gateways/manual", body: `{"data":{"name":"\ud83d\ude00"}}`, holds: []string{"😀"}},

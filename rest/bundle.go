@@ -32,7 +32,7 @@ func (b *configurationBody) choices() []*release.BundleChoice {
 // configureProduct answers with a bundle as the shopper chose it; it writes
 // nothing.
 func (a *API) configureProduct(w http.ResponseWriter, r *http.Request) error {
-	p, err := parseParams(r)
+	p, err := parseListParams(r)
 	if err != nil {
 		return err
 	}
@@ -47,10 +47,10 @@ func (a *API) configureProduct(w http.ResponseWriter, r *http.Request) error {
 		return &store.Error{Code: store.Unprocessable, Path: []string{"selected_options"}, Detail: "is required: quantities by component and option id"}
 	}
 	choices := b.choices()
-	tell(w, r, "id", r.PathValue("id"), "selectedOptions", choices, "components", p.components())
+	addGraphQLHint(w, r, "id", r.PathValue("id"), "selectedOptions", choices, "components", p.includeComponents())
 	product, err := a.resolver.Query().ProductConfigured(r.Context(), r.PathValue("id"), choices)
 	if err == nil && product == nil {
-		err = noProduct(r)
+		err = productNotFound(r)
 	}
 	if err != nil {
 		return err

@@ -33,12 +33,12 @@ type releaseHierarchy struct {
 
 // releaseRelationships lead to lists; there is none of what changed.
 type releaseRelationships struct {
-	Hierarchies linkedList `json:"hierarchies"`
-	Products    linkedList `json:"products"`
-	Delta       linkedList `json:"delta"`
+	Hierarchies listLink `json:"hierarchies"`
+	Products    listLink `json:"products"`
+	Delta       listLink `json:"delta"`
 }
 
-type linkedList struct {
+type listLink struct {
 	Links map[string]any `json:"links"`
 }
 
@@ -59,7 +59,7 @@ type releaseMeta struct {
 // catalog returns the release that this shopper sees.
 func (a *API) catalog(w http.ResponseWriter, r *http.Request) error {
 	ctx, query, most, least, every := r.Context(), a.resolver.Query(), store.MaxPageLength, store.MinPageLength, true
-	tell(w, r)
+	addGraphQLHint(w, r)
 	hierarchies, err := query.Hierarchies(ctx, nil, nil, &most, nil, nil, nil, nil)
 	if err != nil {
 		return err
@@ -81,8 +81,8 @@ func (a *API) catalog(w http.ResponseWriter, r *http.Request) error {
 	body := releaseBody{
 		ID: release.UUID(), Type: "catalog-release",
 		Attributes: releaseAttributes{Name: resolution.Catalog.Name, CatalogID: release.CatalogID, PublishedAt: at, Hierarchies: make([]releaseHierarchy, len(hierarchies.Nodes))},
-		Relationships: releaseRelationships{linkedList{related("/catalog/hierarchies")}, linkedList{related("/catalog/products")},
-			linkedList{map[string]any{"related": nil}}},
+		Relationships: releaseRelationships{listLink{relatedLink("/catalog/hierarchies")}, listLink{relatedLink("/catalog/products")},
+			listLink{map[string]any{"related": nil}}},
 		Meta: releaseMeta{Language: release.Locale, ReleaseStatus: "PUBLISHED", IsFullPublish: true, PercentComplete: 100, Owner: "store", CreatedAt: at, StartedAt: at, UpdatedAt: at},
 	}
 	for i, h := range hierarchies.Nodes {
@@ -95,6 +95,6 @@ func (a *API) catalog(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Content-Language", release.Locale)
-	writeJSON(w, http.StatusOK, appendOne(r, body))
+	writeJSON(w, http.StatusOK, singleBody(r, body))
 	return nil
 }

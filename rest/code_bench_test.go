@@ -20,10 +20,10 @@ import (
 // BenchmarkCodes/engine of the store.
 func BenchmarkNewCodes(b *testing.B) {
 	const promotion = `{"type":"promotion","id":"p","name":"P","description":"","promotion_type":"fixed_discount","enabled":true,"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`
-	storetest.EachBench(b, func(b *testing.B, e storetest.Engine) {
+	storetest.EachBackendBenchmark(b, func(b *testing.B, e storetest.Backend) {
 		s := e.Open(b, func(c *shop.Config) { c.Synchronous = "FULL" })
-		load(b, s, promotion)
-		handler := (&surface{s, rest.New(graph.NewResolver(s), slog.New(slog.DiscardHandler)).Handler()}).as(admin())
+		importLines(b, s, promotion)
+		handler := (&testServer{s, rest.New(graph.NewResolver(s), slog.New(slog.DiscardHandler)).Handler()}).as(admin())
 		b.ReportAllocs()
 		n := 0
 		for b.Loop() {

@@ -19,7 +19,7 @@ func (a *API) codeUsages(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *API) writeUsages(w http.ResponseWriter, r *http.Request, code *string) error {
-	p, err := parseParams(r)
+	p, err := parseListParams(r)
 	if err != nil {
 		return err
 	}
@@ -27,17 +27,17 @@ func (a *API) writeUsages(w http.ResponseWriter, r *http.Request, code *string) 
 	if err != nil {
 		return err
 	}
-	p.tell(w, r, bounds, "promotionId", r.PathValue("id"), "code", code)
+	p.addGraphQLHint(w, r, bounds, "promotionId", r.PathValue("id"), "code", code)
 	ctx := r.Context()
 	usages, err := a.resolver.Query().PromotionCodeUsages(ctx, r.PathValue("id"), code, bounds, p.order, p.first, p.after, p.last, p.before, p.offset)
 	if err != nil {
 		return err
 	}
-	g, err := newPage(ctx, p, usages)
+	g, err := newPagination(ctx, p, usages)
 	if err != nil {
 		return err
 	}
-	return writePage(w, a.limit(r), g, usages.Nodes, newUsageResource)
+	return writePage(w, a.newBuilder(r), g, usages.Nodes, newUsageResource)
 }
 
 // usageResource is one use of a code.

@@ -14,10 +14,10 @@ import (
 
 // Whoever shows another server the token of a write is shown that write by it,
 // whichever API wrote.
-func TestAWriteIsReadOnAnotherServerByItsToken(t *testing.T) {
+func TestConsistencyToken(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		both := serveTwice(t, e.Live())
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		both := serveTwice(t, e.WithStockCache())
 		write := func(method, path, body string, headers ...string) (token string) {
 			t.Helper()
 			w, r := httptest.NewRecorder(), httptest.NewRequest(method, path, strings.NewReader(body))
@@ -40,7 +40,7 @@ func TestAWriteIsReadOnAnotherServerByItsToken(t *testing.T) {
 		}
 		graphql := func(mutation string) string { return fmt.Sprintf(`{"query":%q}`, "mutation { "+mutation+" }") }
 		const settings, stock = "/v2/settings", "/v2/inventories/tea"
-		for n := 1; n < storetest.Pick(5, 30); n++ {
+		for n := 1; n < storetest.QuickOrFull(5, 30); n++ {
 			shown(write("PUT", settings, fmt.Sprintf(`{"data":{"type":"settings","page_length":%d}}`, 2*n)), settings, fmt.Sprintf(`"page_length":%d`, 2*n))
 			shown(write("POST", "/graphql", graphql(fmt.Sprintf(`settingsUpdate(input: {pageLength: %d}) { settings { pageLength } }`, 2*n+1))), settings, fmt.Sprintf(`"page_length":%d`, 2*n+1))
 		}

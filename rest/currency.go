@@ -30,7 +30,7 @@ func newCurrencyBody(c *release.Currency) currencyBody {
 
 // currencies lists what the shopper can see prices in; the list has no pages.
 func (a *API) currencies(w http.ResponseWriter, r *http.Request) error {
-	tell(w, r)
+	addGraphQLHint(w, r)
 	currencies, err := a.resolver.Query().Currencies(r.Context())
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (a *API) currencies(w http.ResponseWriter, r *http.Request) error {
 
 // currency returns one, by its code.
 func (a *API) currency(w http.ResponseWriter, r *http.Request) error {
-	tell(w, r, "code", r.PathValue("id"))
+	addGraphQLHint(w, r, "code", r.PathValue("id"))
 	currency, err := a.resolver.Query().Currency(r.Context(), r.PathValue("id"))
 	if err == nil && currency == nil {
 		err = &store.Error{Code: store.NotFound, Detail: "There is no currency " + strconv.Quote(r.PathValue("id")) + " in this shopper's catalog; its id is its code, such as USD."}

@@ -14,21 +14,21 @@ import (
 	"portico/store/storetest"
 )
 
-// cursor is the page[after] of a sorted list's second row.
-func cursor(t *testing.T, s *surface, path, sort string) string {
+// firstCursor is the page[after] of a sorted list's second row.
+func firstCursor(t *testing.T, s *testServer, path, sort string) string {
 	t.Helper()
-	w := walk{s: s, path: path, query: query{sort: sort}, limit: 1}
+	w := pageWalk{s: s, path: path, query: modelQuery{sort: sort}, limit: 1}
 	_, after, _ := strings.Cut(w.get(t, w.at("page[offset]=0")).link("next"), "page[after]=")
 	after, _, _ = strings.Cut(after, "&")
 	require.NotEmpty(t, after)
 	return after
 }
 
-func TestCursorsOfAnotherList(t *testing.T) {
+func TestCursorsOfOtherLists(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
-		ofTools, ofStock := "page[after]="+cursor(t, s, productsOf("tools"), "id"), "page[after]="+cursor(t, s, "/v2/inventories", "id")
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		ofTools, ofStock := "page[after]="+firstCursor(t, s, productsOf("tools"), "id"), "page[after]="+firstCursor(t, s, "/v2/inventories", "id")
 		mismatch := func(name, path string) scenario {
 			return scenario{name: name, path: path, status: 400, holds: []string{"page[after] belongs to another list, sort or filter"}}
 		}
@@ -43,7 +43,7 @@ func TestCursorsOfAnotherList(t *testing.T) {
 			mismatch("of stock, bounded otherwise", "/v2/inventories?"+ofStock+"&sort=id&filter=gt(id,a)"),
 			{name: "with an offset too", path: "/v2/inventories?" + ofStock + "&sort=id&page[offset]=1", status: 400, holds: []string{"page[offset] cannot be combined with a cursor"}},
 			{name: "with a limit of its own", path: "/v2/inventories?" + ofStock + "&sort=id&page[limit]=2", ids: []string{"brush", "chalk"}},
-			{name: "without its position, which is for counting only", path: "/v2/inventories?" + strings.TrimSuffix(ofStock, ".1") + "&sort=id", ids: stocked[1:]},
+			{name: "without its position, which is for counting only", path: "/v2/inventories?" + strings.TrimSuffix(ofStock, ".1") + "&sort=id", ids: stockedProducts[1:]},
 		})
 	})
 }
@@ -52,22 +52,22 @@ func TestCursorsOfAnotherList(t *testing.T) {
 // fault.
 func TestForgedCursors(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		for _, forged := range []struct{ name, path, sort, real string }{
-			{"of products", productsOf("tools"), "id", cursor(t, s, productsOf("tools"), "id")},
+			{"of products", productsOf("tools"), "id", firstCursor(t, s, productsOf("tools"), "id")},
 			{"of products that are not sorted", productsOf("tools"), "", curatedCursor(t, s)},
-			{"of stock", "/v2/inventories", "id", cursor(t, s, "/v2/inventories", "id")},
-			{"of stock by time", "/v2/inventories", "updated_at", cursor(t, s, "/v2/inventories", "updated_at")},
+			{"of stock", "/v2/inventories", "id", firstCursor(t, s, "/v2/inventories", "id")},
+			{"of stock by time", "/v2/inventories", "updated_at", firstCursor(t, s, "/v2/inventories", "updated_at")},
 		} {
 			t.Run(forged.name, func(t *testing.T) {
-				w := walk{s: s, path: forged.path, query: query{sort: forged.sort}, limit: 1}
+				w := pageWalk{s: s, path: forged.path, query: modelQuery{sort: forged.sort}, limit: 1}
 				require.Len(t, w.get(t, w.at("page[after]="+forged.real)).Data, 1, "the real one")
 				for _, text := range forgeries(t, forged.real) {
 					for _, parameter := range []string{"page[after]=", "page[before]="} {
 						address := w.at(parameter + text)
 						require.NotPanics(t, func() {
-							answer := ask(s.as(admin()), http.MethodGet, address)
+							answer := sendRequest(s.as(admin()), http.MethodGet, address)
 							require.Less(t, answer.Code, http.StatusInternalServerError, "%s answers %.300s", address, answer.Body)
 							requireJSON(t, address, answer)
 						}, "%s", address)
@@ -80,7 +80,7 @@ func TestForgedCursors(t *testing.T) {
 
 // curatedCursor is a cursor in a list's own order, which REST links to only
 // beyond offset 10,000.
-func curatedCursor(t *testing.T, s *surface) string {
+func curatedCursor(t *testing.T, s *testServer) string {
 	t.Helper()
 	var answer struct {
 		Data struct {

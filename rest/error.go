@@ -7,20 +7,20 @@ import (
 	"strconv"
 	"strings"
 
-	"portico/graph"
+	"portico/graph/transport"
 	"portico/internal/auth"
 	"portico/internal/web"
 	"portico/store"
 )
 
-// meaning is what a code is over HTTP.
-type meaning struct {
+// httpError is what a code is over HTTP.
+type httpError struct {
 	status int
 	title  string
 }
 
-// meanings has an entry for every store.Code (DESIGN 4: Errors).
-var meanings = map[store.Code]meaning{
+// httpErrors has an entry for every store.Code (DESIGN 4: Errors).
+var httpErrors = map[store.Code]httpError{
 	store.Invalid:         {http.StatusBadRequest, "Bad Request"},
 	store.Unauthenticated: {http.StatusUnauthorized, "Unauthorized"},
 	store.Forbidden:       {http.StatusForbidden, "Forbidden"},
@@ -38,9 +38,9 @@ var meanings = map[store.Code]meaning{
 // (spec: Errors).
 const catalogTitle = "There was a problem processing your request."
 
-// inCatalog tells the family of a path: under /catalog a status is a string
+// isCatalogPath tells the family of a path: under /catalog a status is a string
 // and times have no zone, elsewhere a status is a number.
-func inCatalog(r *http.Request) bool { return web.Family(r.URL) == "catalog" }
+func isCatalogPath(r *http.Request) bool { return web.FirstSegment(r.URL) == "catalog" }
 
 // errorBody is the contract's ErrorBody. Detail is always there, because
 // storefronts print it.
@@ -54,7 +54,7 @@ type errorBody struct {
 // may be GraphQL.
 func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	list := store.AsErrors(err)
-	status := meanings[list[0].Code].status
+	status := httpErrors[list[0].Code].status
 	var given *auth.StatusError
 	if errors.As(err, &given) {
 		status = given.Status
@@ -71,8 +71,8 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 			w.Header().Set("Retry-After", "1")
 		}
 	}
-	if web.Family(r.URL) == "graphql" {
-		graph.WriteFault(w, status, list)
+	if web.FirstSegment(r.URL) == "graphql" {
+		transport.WriteFault(w, status, list)
 		return
 	}
 	body := struct {
@@ -84,35 +84,35 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 		body.TokenError, body.Description = refused.Code, refused.Error()
 	}
 	for _, e := range list {
-		body.Errors = append(body.Errors, describe(r, e, status))
+		body.Errors = append(body.Errors, newErrorBody(r, e, status))
 	}
 	writeJSON(w, status, store.Encode(body))
 }
 
-func describe(r *http.Request, e *store.Error, status int) errorBody {
+func newErrorBody(r *http.Request, e *store.Error, status int) errorBody {
 	title := e.Title
 	if title == "" {
-		title = meanings[e.Code].title
-		if known := meanings[e.Code].status; known != status {
+		title = httpErrors[e.Code].title
+		if known := httpErrors[e.Code].status; known != status {
 			title = http.StatusText(status)
 		}
-		if inCatalog(r) && (e.Code == store.Unprocessable || e.Code == store.Internal) {
+		if isCatalogPath(r) && (e.Code == store.Unprocessable || e.Code == store.Internal) {
 			title = catalogTitle
 		}
 	}
-	body := errorBody{status, title, e.Sentence(member(e.Path))}
+	body := errorBody{status, title, e.Sentence(memberName(e.Path))}
 	if e.Code == store.Invalid && len(e.Path) > 0 && e.Path[0] == "filter" {
 		body.Detail = e.Sentence("Could not parse the supplied filter: it")
 	}
-	if inCatalog(r) {
+	if isCatalogPath(r) {
 		body.Status = strconv.Itoa(status)
 	}
 	return body
 }
 
-// member is a path as REST writes it, where parameters have names of their own: page[limit], page_length,
+// memberName is a path as REST writes it, where parameters have names of their own: page[limit], page_length,
 // changes.0.quantity.
-func member(path []string) string {
+func memberName(path []string) string {
 	if len(path) == 1 {
 		switch path[0] {
 		case "first", "last":
@@ -128,9 +128,9 @@ func member(path []string) string {
 	return strings.Join(path, ".")
 }
 
-// sentIn names the members of an error as the request has them, where that is
+// renameMembers names the members of an error as the request has them, where that is
 // not the input's name.
-func sentIn(err error, names map[string]string) error {
+func renameMembers(err error, names map[string]string) error {
 	var list store.Errors
 	if errors.As(err, new(store.Errors)) || errors.As(err, new(*store.Error)) {
 		for _, e := range store.AsErrors(err) {
@@ -146,7 +146,7 @@ func sentIn(err error, names map[string]string) error {
 	return err
 }
 
-// badParameter is INVALID, with the member as REST spells it.
-func badParameter(name, format string, args ...any) error {
+// invalidParameter is INVALID, with the member as REST spells it.
+func invalidParameter(name, format string, args ...any) error {
 	return &store.Error{Code: store.Invalid, Path: []string{name}, Detail: fmt.Sprintf(format, args...)}
 }

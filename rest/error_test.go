@@ -16,25 +16,25 @@ import (
 	"portico/store"
 )
 
-func TestEveryCodeHasAMeaning(t *testing.T) {
+func TestEveryCodeHasAStatus(t *testing.T) {
 	t.Parallel()
 	for _, code := range store.Codes() {
-		m, ok := meanings[code]
+		m, ok := httpErrors[code]
 		require.True(t, ok, "meanings has no entry for %s", code)
 		require.GreaterOrEqual(t, m.status, 400, "%s", code)
 		require.NotEmpty(t, m.title, "%s", code)
 	}
-	require.Len(t, meanings, len(store.Codes()), "and for nothing else")
+	require.Len(t, httpErrors, len(store.Codes()), "and for nothing else")
 }
 
-// answer is what WriteError writes for a path.
-type answer struct {
+// errorResponse is what WriteError writes for a path.
+type errorResponse struct {
 	*httptest.ResponseRecorder
 	errors []errorBody
 	log    string
 }
 
-func write(t *testing.T, path string, err error) answer {
+func writeTestError(t *testing.T, path string, err error) errorResponse {
 	t.Helper()
 	var log bytes.Buffer
 	api := New(nil, slog.New(slog.NewTextHandler(&log, nil)))
@@ -42,16 +42,16 @@ func write(t *testing.T, path string, err error) answer {
 	api.WriteError(w, httptest.NewRequest(http.MethodGet, path, nil), err)
 	var body struct{ Errors []errorBody }
 	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &body), "%s", w.Body)
-	return answer{w, body.Errors, log.String()}
+	return errorResponse{w, body.Errors, log.String()}
 }
 
-func TestEveryCodeIsRenderedInBothFamilies(t *testing.T) {
+func TestEveryCodeInBothErrorFormats(t *testing.T) {
 	t.Parallel()
 	for _, code := range store.Codes() {
 		t.Run(string(code), func(t *testing.T) {
-			status := meanings[code].status
+			status := httpErrors[code].status
 			for path, want := range map[string]any{"/catalog/x": fmt.Sprint(status), "/v2/x": float64(status), "/x": float64(status)} {
-				got := write(t, path, &store.Error{Code: code, Detail: "Something is not as it should be."})
+				got := writeTestError(t, path, &store.Error{Code: code, Detail: "Something is not as it should be."})
 				require.Equal(t, status, got.Code, "%s", path)
 				require.Equal(t, "application/json", got.Header().Get("Content-Type"))
 				require.Len(t, got.errors, 1)
@@ -82,7 +82,7 @@ func TestDocumentedTitles(t *testing.T) {
 		{"/catalog/x", &store.Error{Code: store.Unprocessable, Title: "Duplicate code"}, "Duplicate code"},
 	} {
 		test.err.Detail = "It is so."
-		require.Equal(t, test.want, write(t, test.path, test.err).errors[0].Title, "%s of %s", test.err.Code, test.path)
+		require.Equal(t, test.want, writeTestError(t, test.path, test.err).errors[0].Title, "%s of %s", test.err.Code, test.path)
 	}
 }
 
@@ -106,13 +106,13 @@ func TestMembersInDetails(t *testing.T) {
 		{[]string{"filter"}, "Could not parse the supplied filter: it It is so."},
 	} {
 		err := &store.Error{Code: store.Invalid, Path: test.path, Detail: "It is so"}
-		require.Equal(t, test.want, write(t, "/v2/x", err).errors[0].Detail, "%v", test.path)
+		require.Equal(t, test.want, writeTestError(t, "/v2/x", err).errors[0].Detail, "%v", test.path)
 	}
 }
 
-func TestSeveralErrorsTravelTogether(t *testing.T) {
+func TestSeveralErrorsInOneResponse(t *testing.T) {
 	t.Parallel()
-	got := write(t, "/v2/x", store.Errors{
+	got := writeTestError(t, "/v2/x", store.Errors{
 		{Code: store.Unprocessable, Path: []string{"page_length"}, Detail: "must be smaller"},
 		{Code: store.Unprocessable, Path: []string{"currency"}, Detail: "must be one"},
 	})
@@ -124,30 +124,30 @@ func TestSeveralErrorsTravelTogether(t *testing.T) {
 }
 
 // 405, 413 and the like have no code of their own.
-func TestAStatusThatNoCodeHas(t *testing.T) {
+func TestStatusWithoutACode(t *testing.T) {
 	t.Parallel()
 	err := &auth.StatusError{Status: http.StatusRequestEntityTooLarge, Err: &store.Error{Code: store.Invalid, Detail: "It is too large."}}
-	require.Equal(t, []errorBody{{float64(413), "Request Entity Too Large", "It is too large."}}, write(t, "/v2/x", err).errors)
-	got := write(t, "/catalog/x", err)
+	require.Equal(t, []errorBody{{float64(413), "Request Entity Too Large", "It is too large."}}, writeTestError(t, "/v2/x", err).errors)
+	got := writeTestError(t, "/catalog/x", err)
 	require.Equal(t, http.StatusRequestEntityTooLarge, got.Code)
 	require.Equal(t, []errorBody{{"413", "Request Entity Too Large", "It is too large."}}, got.errors)
 }
 
 // What is unexpected is logged, and not shown.
-func TestTheInsideStaysInside(t *testing.T) {
+func TestInternalErrorsAreHidden(t *testing.T) {
 	t.Parallel()
 	secret := errors.New("SELECT password FROM /var/lib/secret")
 	for _, path := range []string{"/catalog/x", "/v2/x"} {
-		got := write(t, path, fmt.Errorf("reading: %w", secret))
+		got := writeTestError(t, path, fmt.Errorf("reading: %w", secret))
 		require.Equal(t, http.StatusInternalServerError, got.Code)
 		require.Equal(t, "An internal error has occurred.", got.errors[0].Detail)
 		require.NotContains(t, got.Body.String(), "SELECT")
 		require.Contains(t, got.log, secret.Error())
 	}
-	require.Empty(t, write(t, "/v2/x", &store.Error{Code: store.NotFound, Detail: "It is not there."}).log, "what the caller can mend is not logged")
+	require.Empty(t, writeTestError(t, "/v2/x", &store.Error{Code: store.NotFound, Detail: "It is not there."}).log, "what the caller can mend is not logged")
 }
 
-func TestARetryAfterThatIsSetIsKept(t *testing.T) {
+func TestRetryAfterIsNotOverwritten(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()
 	w.Header().Set("Retry-After", "30")

@@ -12,7 +12,7 @@ import (
 
 // files lists the files that the shopper's catalog shows, by id.
 func (a *API) files(w http.ResponseWriter, r *http.Request) error {
-	p, err := parseSorted(r)
+	p, err := parseListParamsSortedBy(r)
 	if err != nil {
 		return err
 	}
@@ -20,21 +20,21 @@ func (a *API) files(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	tell(w, r, "filter", filter, "first", p.first, "after", p.after, "last", p.last, "before", p.before, "offset", p.offset)
+	addGraphQLHint(w, r, "filter", filter, "first", p.first, "after", p.after, "last", p.last, "before", p.before, "offset", p.offset)
 	files, err := a.resolver.Query().Files(r.Context(), filter, p.first, p.after, p.last, p.before, p.offset)
 	if err != nil {
 		return err
 	}
-	page, err := newPage(r.Context(), p, files)
+	page, err := newPagination(r.Context(), p, files)
 	if err != nil {
 		return err
 	}
-	return writePage(w, a.limit(r), page, files.Nodes, func(f *catalog.File) json.RawMessage { return f.AppendJSON(nil) })
+	return writePage(w, a.newBuilder(r), page, files.Nodes, func(f *catalog.File) json.RawMessage { return f.AppendJSON(nil) })
 }
 
 // file returns one.
 func (a *API) file(w http.ResponseWriter, r *http.Request) error {
-	tell(w, r, "id", r.PathValue("id"))
+	addGraphQLHint(w, r, "id", r.PathValue("id"))
 	file, err := a.resolver.Query().File(r.Context(), r.PathValue("id"))
 	if err == nil && file == nil {
 		err = &store.Error{Code: store.NotFound, Detail: "There is no file " + strconv.Quote(r.PathValue("id")) + " in this shopper's catalog."}
@@ -58,11 +58,11 @@ func fileFilter(text string) (*generated.FileFilter, error) {
 	only := conditions[0]
 	switch {
 	case len(conditions) > 1:
-		return nil, badFilter("joins %d conditions; this list takes one, in(id,…)", len(conditions))
+		return nil, invalidFilter("joins %d conditions; this list takes one, in(id,…)", len(conditions))
 	case only.operator != "in" && only.operator != "eq" || only.attribute != "id":
-		return nil, badFilter("compares %q by %s; this list takes in(id,…) alone", only.attribute, only.operator)
+		return nil, invalidFilter("compares %q by %s; this list takes in(id,…) alone", only.attribute, only.operator)
 	case only.operator == "eq" && len(only.values) != 1:
-		return nil, badFilter("gives eq(id,…) %d values; it takes one, and in(id,…) several", len(only.values))
+		return nil, invalidFilter("gives eq(id,…) %d values; it takes one, and in(id,…) several", len(only.values))
 	}
 	return &generated.FileFilter{Ids: only.values}, nil
 }

@@ -31,7 +31,7 @@ const maxFilterBytes = 64 << 10
 // quoted. The error is INVALID and names the byte at which parsing stopped.
 func parseFilter(text string) ([]condition, error) {
 	if len(text) > maxFilterBytes {
-		return nil, badFilter("is %d bytes long; at most %d are read", len(text), maxFilterBytes)
+		return nil, invalidFilter("is %d bytes long; at most %d are read", len(text), maxFilterBytes)
 	}
 	p := &filterParser{text: text}
 	var list []condition
@@ -41,7 +41,7 @@ func parseFilter(text string) ([]condition, error) {
 			return nil, err
 		}
 		if list = append(list, c); len(list) > store.MaxFilterTerms {
-			return nil, badFilter("joins more than %d conditions", store.MaxFilterTerms)
+			return nil, invalidFilter("joins more than %d conditions", store.MaxFilterTerms)
 		}
 		p.space()
 		if p.done() {
@@ -71,10 +71,10 @@ func (p *filterParser) space() {
 func (p *filterParser) expect(c byte, where string) error {
 	p.space()
 	if p.done() {
-		return badFilter("ends where %q is due %s", c, where)
+		return invalidFilter("ends where %q is due %s", c, where)
 	}
 	if p.text[p.at] != c {
-		return badFilter("has %q at byte %d, where %q is due %s", p.text[p.at], p.at, c, where)
+		return invalidFilter("has %q at byte %d, where %q is due %s", p.text[p.at], p.at, c, where)
 	}
 	p.at++
 	return nil
@@ -119,7 +119,7 @@ func (p *filterParser) word(what string) (string, error) {
 		p.at++
 	}
 	if p.at == start {
-		return "", badFilter("has nothing at byte %d, where %s is due", start, what)
+		return "", invalidFilter("has nothing at byte %d, where %s is due", start, what)
 	}
 	return p.text[start:p.at], nil
 }
@@ -134,7 +134,7 @@ func (p *filterParser) value() (string, error) {
 		p.at++
 	}
 	if p.at == start {
-		return "", badFilter(`has no value at byte %d; write "" for an empty one`, start)
+		return "", invalidFilter(`has no value at byte %d; write "" for an empty one`, start)
 	}
 	return p.text[start:p.at], nil
 }
@@ -154,10 +154,10 @@ func (p *filterParser) quoted() (string, error) {
 			b.WriteByte(c)
 		}
 	}
-	return "", badFilter("has a quote at byte %d that is never closed", start)
+	return "", invalidFilter("has a quote at byte %d that is never closed", start)
 }
 
-func badFilter(format string, args ...any) error {
+func invalidFilter(format string, args ...any) error {
 	return &store.Error{Code: store.Invalid, Path: []string{"filter"}, Detail: fmt.Sprintf(format, args...)}
 }
 
@@ -184,10 +184,10 @@ func productFilter(text string) (*model.ProductFilter, error) {
 func (c condition) productFilter() (*model.ProductFilter, error) {
 	if c.isRange() {
 		bounds := &model.ListBounds{}
-		return &model.ProductFilter{Bounds: bounds}, c.addTo(bounds)
+		return &model.ProductFilter{Bounds: bounds}, c.addBound(bounds)
 	}
 	if c.operator != "eq" && c.operator != "in" {
-		return nil, badFilter("uses the unknown operator %q; known are eq, in, gt, ge, lt and le", c.operator)
+		return nil, invalidFilter("has the unknown operator %q; known are eq, in, gt, ge, lt and le", c.operator)
 	}
 	if _, err := release.NewTerm(c.attribute, c.operator, c.values); err != nil {
 		return nil, err
@@ -196,12 +196,12 @@ func (c condition) productFilter() (*model.ProductFilter, error) {
 		return &model.ProductFilter{ID: &model.IDFilter{In: c.values}}, nil
 	}
 	filter := &model.ProductFilter{}
-	filter.SetText(c.attribute, c.text())
+	filter.SetText(c.attribute, c.textFilter())
 	return filter, nil
 }
 
-// text is a condition on a text, which was checked.
-func (c condition) text() *model.TextFilter {
+// textFilter is a condition on a text, which was checked.
+func (c condition) textFilter() *model.TextFilter {
 	if c.operator == "eq" {
 		return &model.TextFilter{Eq: &c.values[0]}
 	}
@@ -221,7 +221,7 @@ func nodeFilter(text string) (*model.CatalogNodeFilter, error) {
 	for _, c := range conditions {
 		if c.isRange() {
 			filter.Bounds = bounds
-			if err := c.addTo(bounds); err != nil {
+			if err := c.addBound(bounds); err != nil {
 				return nil, err
 			}
 			continue
@@ -234,12 +234,12 @@ func nodeFilter(text string) (*model.CatalogNodeFilter, error) {
 		case "id":
 			twice, filter.Ids = filter.Ids != nil, c.values
 		case "name":
-			twice, filter.Name = filter.Name != nil, c.text()
+			twice, filter.Name = filter.Name != nil, c.textFilter()
 		case "slug":
-			twice, filter.Slug = filter.Slug != nil, c.text()
+			twice, filter.Slug = filter.Slug != nil, c.textFilter()
 		}
 		if twice {
-			return nil, badFilter("has two conditions on %s; this list takes one", c.attribute)
+			return nil, invalidFilter("has two conditions on %s; this list takes one", c.attribute)
 		}
 	}
 	return filter, nil
@@ -250,17 +250,17 @@ func (c condition) isRange() bool {
 	return slices.Contains([]string{"gt", "ge", "lt", "le"}, c.operator)
 }
 
-// addTo bounds a list.
-func (c condition) addTo(bounds *model.ListBounds) error {
+// addBound bounds a list.
+func (c condition) addBound(bounds *model.ListBounds) error {
 	if len(c.values) != 1 {
-		return badFilter("gives %s(%s,…) %d values; it takes one", c.operator, c.attribute, len(c.values))
+		return invalidFilter("gives %s(%s,…) %d values; it takes one", c.operator, c.attribute, len(c.values))
 	}
 	r, err := store.NewRange(c.attribute, c.operator, strings.TrimSpace(c.values[0])) // neither ids nor times hold space
 	if err != nil {
 		return err
 	}
 	if !bounds.Add(r) {
-		return badFilter("gives %s(%s,…) twice", c.operator, c.attribute)
+		return invalidFilter("gives %s(%s,…) twice", c.operator, c.attribute)
 	}
 	return nil
 }
@@ -278,9 +278,9 @@ func listBounds(text string) (*model.ListBounds, error) {
 	bounds := &model.ListBounds{}
 	for _, c := range conditions {
 		if !c.isRange() {
-			return nil, badFilter("uses the operator %q, which this list does not know; known are gt, ge, lt and le on id, created_at and updated_at", c.operator)
+			return nil, invalidFilter("uses the operator %q, which this list does not know; known are gt, ge, lt and le on id, created_at and updated_at", c.operator)
 		}
-		if err := c.addTo(bounds); err != nil {
+		if err := c.addBound(bounds); err != nil {
 			return nil, err
 		}
 	}

@@ -12,9 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
-	"portico/internal/answers"
+	"portico/graph/opctx"
+	"portico/graph/transport"
 	"portico/internal/auth"
+	"portico/internal/responsecache"
 	"portico/internal/web"
+	"portico/internal/web/middleware"
 	"portico/rest"
 	"portico/rest/resttest"
 	"portico/store/access"
@@ -24,28 +27,28 @@ import (
 	"portico/store/storetest"
 )
 
-func TestMain(m *testing.M) { storetest.SurfaceMain(m) }
+func TestMain(m *testing.M) { storetest.APIMain(m) }
 
-// surface is both surfaces over one store, asked as a client with every scope.
-type surface struct {
+// testServer is both surfaces over one store, asked as a client with every scope.
+type testServer struct {
 	store   *shop.Store
 	handler http.Handler
 }
 
-// open imports and publishes a shop, and mounts both surfaces over it.
-func open(t testing.TB, e storetest.Engine, shop string, options ...func(*shop.Config)) *surface {
+// openShop imports and publishes a shop, and mounts both surfaces over it.
+func openShop(t testing.TB, e storetest.Backend, lines string, options ...func(*shop.Config)) *testServer {
 	t.Helper()
 	if os.Getenv("PORTICO_STOCK") != "off" { // as the long form of the tests is run with as well
-		e = e.Live()
+		e = e.WithStockCache()
 	}
 	s := e.Open(t, options...)
-	load(t, s, shop)
+	importLines(t, s, lines)
 	require.NoError(t, s.WarmStock(t.Context())) // no later than after the import
-	return over(t, s)
+	return serveStore(t, s)
 }
 
-// over mounts both surfaces over a store.
-func over(t testing.TB, s *shop.Store) *surface {
+// serveStore mounts both surfaces over a store.
+func serveStore(t testing.TB, s *shop.Store) *testServer {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	sealer, err := seal.New([]byte(strings.Repeat("k", seal.KeySize)))
@@ -54,15 +57,15 @@ func over(t testing.TB, s *shop.Store) *surface {
 	require.NoError(t, err)
 	resolver := graph.NewResolver(s, graph.WithTokens(tokens))
 	mux := http.NewServeMux()
-	room := answers.NewRoom(keptBytes())
-	mux.Handle("/graphql", graph.NewHandler(resolver, log, graph.Keeping(room)))
-	api := rest.New(resolver, log, rest.Keeping(room))
+	room := responsecache.NewCache(keptBytes())
+	mux.Handle("/graphql", transport.NewHandler(resolver, log, transport.WithResponseCache(room)))
+	api := rest.New(resolver, log, rest.WithResponseCache(room))
 	mux.Handle("/", api.Handler())
 	mux.Handle("/oauth/access_token", tokens.TokenHandler(api.WriteError))
 	mux.Handle("/.well-known/jwks.json", tokens.JWKSHandler(api.WriteError))
-	mux.Handle(web.HealthPath, web.Health())
-	mux.Handle(web.ReadyPath, web.Ready(s.Ping, s.ReadOnly))
-	return &surface{s, resttest.Held(t, web.Entrance(api.WriteError, graph.SentHeaders()...)(mux))}
+	mux.Handle(web.HealthPath, middleware.Health())
+	mux.Handle(web.ReadyPath, middleware.Ready(s.Ping, s.ReadOnly))
+	return &testServer{s, resttest.CheckHandler(t, middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(mux))}
 }
 
 // keptBytes is how many bytes of answers are kept, so that every test of this
@@ -75,8 +78,8 @@ func keptBytes() uint64 {
 	return 16 << 20
 }
 
-// load imports a shop and publishes its catalogs.
-func load(t testing.TB, s *shop.Store, lines string) {
+// importLines imports a shop and publishes its catalogs.
+func importLines(t testing.TB, s *shop.Store, lines string) {
 	t.Helper()
 	reader := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(lines)), nil }
 	_, err := s.Import(t.Context(), "test", reader, exchange.ImportOptions{})
@@ -95,17 +98,17 @@ func admin() *auth.Principal {
 }
 
 // as makes the surfaces believe in a principal; nil is no token.
-func (s *surface) as(p *auth.Principal) http.Handler {
+func (s *testServer) as(p *auth.Principal) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p != nil {
 			r = r.WithContext(auth.WithPrincipal(r.Context(), p))
 		}
-		graph.Shopper(s.handler).ServeHTTP(w, r)
+		opctx.Middleware(s.handler).ServeHTTP(w, r)
 	})
 }
 
 // send sends a request as an admin; headers come in pairs.
-func (s *surface) send(t testing.TB, method, target, body string, headers ...string) *httptest.ResponseRecorder {
+func (s *testServer) send(t testing.TB, method, target, body string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, target, strings.NewReader(body))
 	if body != "" {

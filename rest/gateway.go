@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"slices"
 
-	"portico/graph"
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/store"
 	"portico/store/gateway"
 )
@@ -34,7 +34,7 @@ func newGatewayBody(g *model.Gateway) gatewayBody {
 
 // gateways lists all of them; the list has no pages.
 func (a *API) gateways(w http.ResponseWriter, r *http.Request) error {
-	tell(w, r)
+	addGraphQLHint(w, r)
 	gateways, err := a.resolver.Query().Gateways(r.Context())
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (a *API) gateways(w http.ResponseWriter, r *http.Request) error {
 
 func (a *API) gateway(w http.ResponseWriter, r *http.Request) error {
 	slug := gateway.GatewaySlug(r.PathValue("slug"))
-	tell(w, r, "slug", slug)
+	addGraphQLHint(w, r, "slug", slug)
 	kept, err := a.resolver.Query().Gateway(r.Context(), slug)
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (a *API) updateGateway(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	slug := r.PathValue("slug")
-	nulls := graph.NullsIn(r.Context())
+	nulls := opctx.Nulls(r.Context())
 	if slices.Contains(nulls, "type") || change.Type != nil && *change.Type != "" && *change.Type != "gateway" {
 		return &store.Error{Code: store.Unprocessable, Path: []string{"type"}, Detail: "must be gateway, or be left out"}
 	}
@@ -94,10 +94,10 @@ func (a *API) updateGateway(w http.ResponseWriter, r *http.Request) error {
 		return &store.Error{Code: store.Unprocessable, Path: []string{"slug"}, Detail: "must be that of the path, " + slug + ", or be left out; it cannot be changed"}
 	}
 	input := model.GatewayUpdateInput{Slug: gateway.GatewaySlug(slug), GatewayChange: gateway.GatewayChange(change.gatewayMembers)}
-	tell(w, r, "input", input)
+	addGraphQLHint(w, r, "input", input)
 	payload, err := a.resolver.Mutation().GatewayUpdate(r.Context(), input)
 	if err == nil {
-		err = asError(payload.UserErrors)
+		err = userErrorsToError(payload.UserErrors)
 	}
 	if err != nil {
 		return err

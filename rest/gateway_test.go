@@ -14,10 +14,10 @@ import (
 
 // A client reads a gateway, changes one member and sends the object back
 // whole: nothing else is changed by that, the password least of all.
-func TestAGatewayThatWasReadCanBeSentBack(t *testing.T) {
+func TestGatewayRoundTrip(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		good := func(method, path, body string, headers ...string) map[string]any {
 			t.Helper()
 			w := s.send(t, method, path, body, headers...)
@@ -65,16 +65,16 @@ func TestAGatewayThatWasReadCanBeSentBack(t *testing.T) {
 
 // What is wrong with a body about a gateway is told by the members that there
 // are: anything else may be the password, in the wrong place.
-func TestFaultsAboutGatewaysQuoteNothing(t *testing.T) {
+func TestGatewayErrorsQuoteNothing(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		for body, told := range map[string]string{
-			`{"data":{"hunter2":"\ud800"}}`:                   "data holds half",
-			`{"data":{"password":"hunter2\ud800"}}`:           "password holds half",
-			`{"data":{"password":{"hunter2":"\ud800"}}}`:      "password holds half",
-			`{"hunter2":{"data":"\ud800"}}`:                   "holds half",
-			"{\"data\":{\"hunter2\":\"\xff\"}}":               "data is not UTF-8",
+			`{"data":{"hunter2":"\ud800"}}`:                   "data contains half",
+			`{"data":{"password":"hunter2\ud800"}}`:           "password contains half",
+			`{"data":{"password":{"hunter2":"\ud800"}}}`:      "password contains half",
+			`{"hunter2":{"data":"\ud800"}}`:                   "contains half",
+			"{\"data\":{\"hunter2\":\"\xff\"}}":               "data is not valid UTF-8",
 			`{"data":{"slug":"hunter2","enabled":"hunter2"}}`: "enabled must be a boolean",
 		} {
 			for _, path := range []string{"/v2/gateways/card_processor", "/v2/gateways/hunter2"} {

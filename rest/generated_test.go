@@ -21,20 +21,20 @@ func TestGeneratedClientsCallEveryOperation(t *testing.T) {
 	if raceDetector {
 		t.Skip("nothing in it is concurrent")
 	}
-	storetest.LongOnly(t, "compiling TypeScript takes as long as all else here")
+	storetest.FullTestsOnly(t, "compiling TypeScript takes as long as all else here")
 	t.Parallel()
 	if _, err := exec.LookPath("node"); err != nil {
-		storetest.Require(t, "node", "Node 18 or newer runs the generators of clients")
+		storetest.SkipMissing(t, "node", "Node 18 or newer runs the generators of clients")
 	}
 	const folder = "../tools/openapi"
 	if _, err := os.Stat(folder + "/node_modules/.bin/openapi-typescript"); err != nil {
-		storetest.Require(t, "node", "the generators of clients are not installed; run: npm ci --prefix tools/openapi")
+		storetest.SkipMissing(t, "node", "the generators of clients are not installed; run: npm ci --prefix tools/openapi")
 	}
 	out, err := exec.CommandContext(t.Context(), "node", folder+"/calls.js", "openapi.yaml", t.TempDir()).CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	c, err := resttest.TheContract()
+	c, err := resttest.LoadContract()
 	require.NoError(t, err)
-	coordinates, _ := described(c)
+	coordinates, _ := operationsInOrder(c)
 	for _, coordinate := range coordinates {
 		var segments []string
 		for _, segment := range strings.Split(coordinate, "/") {
@@ -53,7 +53,7 @@ func TestGeneratedGoClient(t *testing.T) {
 	if raceDetector {
 		t.Skip("nothing in it is concurrent")
 	}
-	storetest.LongOnly(t, "generating and compiling 28,000 lines takes some seconds")
+	storetest.FullTestsOnly(t, "generating and compiling 28,000 lines takes some seconds")
 	t.Parallel()
 	const module = "../tools/openapi/goclient"
 	folder := t.TempDir()
@@ -65,7 +65,7 @@ func TestGeneratedGoClient(t *testing.T) {
 		return tool
 	}
 	if out, err := command(folder, "mod", "download").CombinedOutput(); err != nil {
-		storetest.Require(t, "modules", "the modules of the generated client are not there; run: go mod download -C "+module+"\n"+string(out))
+		storetest.SkipMissing(t, "modules", "the modules of the generated client are not there; run: go mod download -C "+module+"\n"+string(out))
 	}
 	document, err := filepath.Abs("openapi.yaml")
 	require.NoError(t, err)
@@ -79,8 +79,8 @@ func TestGeneratedGoClient(t *testing.T) {
 	out, err = command(folder, "build", "-tags", "generated", "-o", program, ".").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		server := httptest.NewServer(s.as(admin()))
 		t.Cleanup(server.Close)
 		out, err := exec.CommandContext(t.Context(), program, server.URL).CombinedOutput()
@@ -92,11 +92,11 @@ func TestGeneratedGoClient(t *testing.T) {
 // A generator takes a member with a default for one that is always there, so
 // that a body without it would not compile; and what clients send as a
 // resource's type would not, either, where the body does not know it.
-func TestBodiesCanBeSentAsClientsSendThem(t *testing.T) {
+func TestBodiesAreDocumentedAsClientsSendThem(t *testing.T) {
 	t.Parallel()
-	c, err := resttest.TheContract()
+	c, err := resttest.LoadContract()
 	require.NoError(t, err)
-	_, operations := described(c)
+	_, operations := operationsInOrder(c)
 	for coordinate, operation := range operations {
 		if operation.RequestBody == nil {
 			continue

@@ -17,17 +17,17 @@ import (
 	"portico/store/storetest"
 )
 
-var update = flag.Bool("update", false, "rewrite testdata/*.golden.json with what is answered")
+var updateGolden = flag.Bool("update", false, "rewrite testdata/*.golden.json with what is answered")
 
-// golden is a documented example: its answer is testdata/name.golden.json,
+// goldenCase is a documented example: its answer is testdata/name.golden.json,
 // byte for byte but for the indentation.
-type golden struct {
+type goldenCase struct {
 	name, method, path, body string
 	headers                  []string // in pairs
 	status                   int
 }
 
-func (g golden) run(t *testing.T, s *surface) {
+func (g goldenCase) run(t *testing.T, s *testServer) {
 	t.Run(g.name, func(t *testing.T) {
 		w := s.send(t, g.method, g.path, g.body, g.headers...)
 		require.Equal(t, g.status, w.Code, "%s", w.Body)
@@ -42,7 +42,7 @@ func requireGolden(t *testing.T, name string, body []byte) {
 	require.NoError(t, json.Indent(&indented, body, "", "  "))
 	indented.WriteByte('\n')
 	path := filepath.Join("testdata", name+".golden.json")
-	if *update {
+	if *updateGolden {
 		require.NoError(t, os.WriteFile(path, indented.Bytes(), 0o644))
 	}
 	want, err := os.ReadFile(path)
@@ -50,19 +50,19 @@ func requireGolden(t *testing.T, name string, body []byte) {
 	require.Equal(t, string(want), indented.String(), "run the test with -update if this is how it should be")
 }
 
-const everything = "component_products,main_image,files"
+const allIncludes = "component_products,main_image,files"
 
-func TestTheDocumentedExamples(t *testing.T) {
+func TestDocumentedExamples(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
-		for _, g := range []golden{
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		for _, g := range []goldenCase{
 			{"node_products", "GET", productsOf("hand-tools"), "", nil, 200},
 			{"node_products_page", "GET", productsOf("tools") + "?page[limit]=2&page[offset]=2", "", nil, 200},
 			{"node_products_curated", "GET", productsOf("tools") + "?page[limit]=3", "", nil, 200},
-			{"node_products_include", "GET", productsOf("tools") + "?include=" + everything, "", nil, 200},
+			{"node_products_include", "GET", productsOf("tools") + "?include=" + allIncludes, "", nil, 200},
 			{"node_products_empty", "GET", productsOf("empty"), "", nil, 200},
-			{"node_products_empty_include", "GET", productsOf("empty") + "?include=" + everything, "", nil, 200},
+			{"node_products_empty_include", "GET", productsOf("empty") + "?include=" + allIncludes, "", nil, 200},
 			{"node_products_hierarchy", "GET", productsOf("workshop"), "", nil, 200},
 			{"node_products_filter_eq", "GET", productsOf("tools") + "?filter=eq(sku,ANVIL)", "", nil, 200},
 			{"node_products_filter_ids", "GET", productsOf("tools") + "?filter=in(id,jar,chalk,kit)&include=component_products", "", nil, 200},
@@ -84,11 +84,11 @@ func TestTheDocumentedExamples(t *testing.T) {
 	})
 }
 
-func TestTheNeighboursOfTheCatalog(t *testing.T) {
+func TestUnknownCatalogPaths(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
-		for _, g := range []golden{
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		for _, g := range []goldenCase{
 			{"catalog", "GET", "/catalog", "", nil, 200},
 			{"hierarchies", "GET", "/catalog/hierarchies", "", nil, 200},
 			{"hierarchies_none", "GET", "/catalog/hierarchies?filter=eq(name,Nobody)", "", nil, 200},
@@ -133,13 +133,13 @@ func TestTheNeighboursOfTheCatalog(t *testing.T) {
 	})
 }
 
-func TestTheNeighboursOfStock(t *testing.T) {
+func TestUnknownStockPaths(t *testing.T) {
 	t.Parallel()
 	locations := []string{"EP-Inventories-Multi-Location", "true"}
 	const anvil = "/v2/inventories/anvil"
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
-		for _, g := range []golden{
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		for _, g := range []goldenCase{
 			{"stock", "GET", anvil + "/", "", nil, 200},
 			{"stock_locations", "GET", anvil, "", locations, 200},
 			{"stocks_locations", "GET", "/v2/inventories?page[limit]=2", "", locations, 200},
@@ -176,10 +176,10 @@ func TestTheNeighboursOfStock(t *testing.T) {
 }
 
 // A transaction's id is made up, so that its answer is held by its members.
-func TestAStockTransactionAnswersAsTheClientsReadIt(t *testing.T) {
+func TestStockTransactionResponses(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		var plain, located struct{ Data map[string]any }
 		w := s.send(t, "POST", "/v2/inventories/anvil/transactions", `{"data":{"type":"stock-transaction","action":"allocate","quantity":5,"reference":"order-1"}}`)
 		require.Equal(t, 201, w.Code, "%s", w.Body)
@@ -203,21 +203,21 @@ func TestAStockTransactionAnswersAsTheClientsReadIt(t *testing.T) {
 	})
 }
 
-func TestAStoreWithoutStockListsNone(t *testing.T) {
+func TestEmptyStockList(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, "", at(storetest.NewClock(noon)))
-		golden{"stocks_empty", "GET", "/v2/inventories", "", nil, 200}.run(t, s)
-		golden{"error_catalog_404_nothing_published", "GET", productsOf("tools"), "", nil, 404}.run(t, s)
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, "", withClock(storetest.NewClock(noon)))
+		goldenCase{"stocks_empty", "GET", "/v2/inventories", "", nil, 200}.run(t, s)
+		goldenCase{"error_catalog_404_nothing_published", "GET", productsOf("tools"), "", nil, 404}.run(t, s)
 	})
 }
 
-func TestTheErrorsOfEachFamily(t *testing.T) {
+func TestClientErrors(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		tools := productsOf("tools")
-		for _, g := range []golden{
+		for _, g := range []goldenCase{
 			{"error_catalog_400_filter", "GET", tools + "?filter=eq(sku", "", nil, 400},
 			{"error_catalog_400_limit", "GET", tools + "?page[limit]=abc", "", nil, 400},
 			{"error_catalog_404_node", "GET", productsOf("nowhere"), "", nil, 404},
@@ -252,7 +252,7 @@ func TestTheErrorsOfEachFamily(t *testing.T) {
 			{"error_403", "/v2/inventories", poor, 403},
 		} {
 			t.Run(refused.name, func(t *testing.T) {
-				w := ask(s.as(refused.who), http.MethodGet, refused.path)
+				w := sendRequest(s.as(refused.who), http.MethodGet, refused.path)
 				require.Equal(t, refused.status, w.Code, "%s", w.Body)
 				requireJSON(t, refused.path, w)
 				requireGolden(t, refused.name, w.Body.Bytes())
@@ -262,12 +262,12 @@ func TestTheErrorsOfEachFamily(t *testing.T) {
 }
 
 // What the caller cannot mend says nothing of the inside.
-func TestTheErrorsOfTheServer(t *testing.T) {
+func TestServerErrors(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("a damaged database", func(t *testing.T) {
 			asked := func(c *shop.Config) { c.StockBytes = 0 } // each time, for nothing is in memory
-			s := open(t, e, shopFile(), at(storetest.NewClock(noon)), asked)
+			s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)), asked)
 			for table, column := range map[string]string{"release_list": "total", "stock_transaction": "action", "stock": "available"} {
 				_, err := e.SQL(t).Exec("ALTER TABLE " + table + " RENAME COLUMN " + column + " TO damaged")
 				require.NoError(t, err)
@@ -276,18 +276,18 @@ func TestTheErrorsOfTheServer(t *testing.T) {
 				for _, path := range []string{productsOf("tools"), "/v2/inventories"} {
 					w := s.send(t, "GET", path, "")
 					require.Equal(t, 503, w.Code, "%s", w.Body)
-					require.Contains(t, w.Body.String(), "The database is being replaced or restored; try again in a moment.")
+					require.Contains(t, w.Body.String(), "The database is being replaced or restored. Retry in a moment.")
 				}
 				return
 			}
-			golden{"error_catalog_500", "GET", productsOf("tools"), "", nil, 500}.run(t, s)
-			golden{"error_500", "GET", "/v2/inventories", "", nil, 500}.run(t, s)
+			goldenCase{"error_catalog_500", "GET", productsOf("tools"), "", nil, 500}.run(t, s)
+			goldenCase{"error_500", "GET", "/v2/inventories", "", nil, 500}.run(t, s)
 		})
 		t.Run("a server that shuts down", func(t *testing.T) {
-			s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+			s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 			require.NoError(t, s.store.Close())
-			golden{"error_catalog_503", "GET", productsOf("tools"), "", nil, 503}.run(t, s)
-			golden{"error_503", "GET", "/v2/inventories", "", nil, 503}.run(t, s)
+			goldenCase{"error_catalog_503", "GET", productsOf("tools"), "", nil, 503}.run(t, s)
+			goldenCase{"error_503", "GET", "/v2/inventories", "", nil, 503}.run(t, s)
 			w := s.send(t, http.MethodGet, "/v2/inventories", "")
 			require.NotEmpty(t, w.Header().Get("Retry-After"), "when to try again")
 		})

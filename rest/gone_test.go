@@ -15,9 +15,9 @@ import (
 // Work that is ended, because it took too long, is told to whoever still
 // listens: nothing that looks like an answer, and nothing half-written.
 func TestWorkThatIsEndedIsTold(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
-		before := exported(t, s)
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		before := exportShop(t, s)
 		ended, end := context.WithCancel(t.Context())
 		end()
 		for _, asked := range [][3]string{
@@ -40,9 +40,9 @@ func TestWorkThatIsEndedIsTold(t *testing.T) {
 				require.Equal(t, http.StatusServiceUnavailable, w.Code, "%v answers %s", asked, w.Body)
 				requireEnvelope(t, asked[1], w)
 			}
-			require.Contains(t, w.Body.String(), "given up", "%v", asked)
+			require.Contains(t, w.Body.String(), "cancelled or timed out", "%v", asked)
 			require.Equal(t, "1", w.Header().Get("Retry-After"), "%v", asked)
 		}
-		require.True(t, before == exported(t, s), "nothing was written")
+		require.True(t, before == exportShop(t, s), "nothing was written")
 	})
 }

@@ -29,9 +29,9 @@ type hierarchyAttributes struct {
 }
 
 type hierarchyRelationships struct {
-	Children linked `json:"children"`
-	Nodes    linked `json:"nodes"`
-	Products linked `json:"products"`
+	Children relationship `json:"children"`
+	Nodes    relationship `json:"nodes"`
+	Products relationship `json:"products"`
 }
 
 type hierarchyMeta struct {
@@ -47,7 +47,7 @@ func newHierarchyBody(h *model.Hierarchy) hierarchyBody {
 		ID: h.ID, Type: "hierarchy",
 		Attributes: hierarchyAttributes{Name: h.Name, Slug: h.Slug, Description: h.Description, ShopperAttributes: map[string]any{},
 			UpdatedAt: catalogTime(h.UpdatedAt), PublishedAt: catalogTime(h.PublishedAt)},
-		Relationships: hierarchyRelationships{Children: listAt(path + "/children"), Nodes: listAt(path + "/nodes"), Products: listAt(path + "/products")},
+		Relationships: hierarchyRelationships{Children: listRelationship(path + "/children"), Nodes: listRelationship(path + "/nodes"), Products: listRelationship(path + "/products")},
 		Meta:          hierarchyMeta{Language: h.Language, Breadcrumbs: []breadcrumb{}, HasChildren: h.HasChildren(), Owner: "store"},
 	}
 }
@@ -58,20 +58,20 @@ func (a *API) hierarchies(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p.tell(w, r, filter)
+	p.addGraphQLHint(w, r, filter)
 	list, err := a.resolver.Query().Hierarchies(r.Context(), filter, p.order, p.first, p.after, p.last, p.before, p.offset)
 	if err != nil {
 		return err
 	}
-	page, err := newPage(r.Context(), p, list)
+	page, err := newPagination(r.Context(), p, list)
 	if err != nil {
 		return err
 	}
 	if len(list.Nodes) > 0 {
 		w.Header().Set("Content-Language", list.Nodes[0].Language)
 	}
-	limit := a.limit(r)
-	return limit.writeBuilt(w, 0, func(dst []byte) ([]byte, error) {
+	limit := a.newBuilder(r)
+	return limit.write(w, 0, func(dst []byte) ([]byte, error) {
 		return appendCatalogPage(dst, limit, list.Nodes, page, r.URL.EscapedPath(),
 			func(dst []byte, h *model.Hierarchy) []byte { return appendResource(dst, newHierarchyBody(h)) }, nil)
 	})
@@ -79,19 +79,19 @@ func (a *API) hierarchies(w http.ResponseWriter, r *http.Request) error {
 
 // hierarchy returns one.
 func (a *API) hierarchy(w http.ResponseWriter, r *http.Request) error {
-	tell(w, r, "id", r.PathValue("id"))
+	addGraphQLHint(w, r, "id", r.PathValue("id"))
 	hierarchy, err := a.findHierarchy(r)
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Content-Language", hierarchy.Language)
-	writeJSON(w, http.StatusOK, appendOne(r, newHierarchyBody(hierarchy)))
+	writeJSON(w, http.StatusOK, singleBody(r, newHierarchyBody(hierarchy)))
 	return nil
 }
 
 // hierarchyChildren lists the nodes right below a hierarchy.
 func (a *API) hierarchyChildren(w http.ResponseWriter, r *http.Request) error {
-	return a.writeNodes(w, r, func(p *params, filter *model.CatalogNodeFilter) (*model.CatalogNodeConnection, error) {
+	return a.writeNodes(w, r, func(p *listParams, filter *model.CatalogNodeFilter) (*model.CatalogNodeConnection, error) {
 		hierarchy, err := a.findHierarchy(r)
 		if err != nil {
 			return nil, err
@@ -102,7 +102,7 @@ func (a *API) hierarchyChildren(w http.ResponseWriter, r *http.Request) error {
 
 // hierarchyNodes lists all nodes of a hierarchy.
 func (a *API) hierarchyNodes(w http.ResponseWriter, r *http.Request) error {
-	return a.writeNodes(w, r, func(p *params, filter *model.CatalogNodeFilter) (*model.CatalogNodeConnection, error) {
+	return a.writeNodes(w, r, func(p *listParams, filter *model.CatalogNodeFilter) (*model.CatalogNodeConnection, error) {
 		hierarchy, err := a.findHierarchy(r)
 		if err != nil {
 			return nil, err

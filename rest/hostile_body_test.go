@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/rest"
 	"portico/store/seal"
@@ -54,7 +55,7 @@ func hostileBodies() map[string]string {
 // in the documented shape. Work is counted in bytes: this test is not run side
 // by side with others.
 func TestHostileBodiesCostLittle(t *testing.T) {
-	storetest.EachAlone(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		s := e.Open(t)
 		sealer, err := seal.New([]byte(strings.Repeat("k", seal.KeySize)))
 		require.NoError(t, err)
@@ -84,7 +85,7 @@ func TestHostileBodiesCostLittle(t *testing.T) {
 					w := httptest.NewRecorder()
 					var before, after runtime.MemStats
 					runtime.ReadMemStats(&before)
-					graph.Shopper(mux).ServeHTTP(w, r)
+					opctx.Middleware(mux).ServeHTTP(w, r)
 					runtime.ReadMemStats(&after)
 					what := fmt.Sprintf("%s with %s by %s: %d %.200s", route, name, who, w.Code, w.Body)
 					require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(32<<20), what)

@@ -12,16 +12,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/opctx"
 	"portico/internal/auth"
-	"portico/internal/web"
+	"portico/internal/web/middleware"
 	"portico/rest"
 	"portico/store/exchange"
 	"portico/store/storetest"
 )
 
-// hostile are segments that would name something else to whoever cleans a path,
+// hostileSegments are segments that would name something else to whoever cleans a path,
 // decodes it twice, or decodes it before it is split.
-var hostile = []string{
+var hostileSegments = []string{
 	"..", ".", "%2e%2e", "%2E.", "%2e", "..%2f..", "..%2F..%2Ften-off", "%2F", "a%2F", "%2Fa", "%5c", "..%5c..", "%00", "ten-off%00", ";", "a;b=c",
 	"", "%252f", "..%252f..", "%252e%252e", "%c0%ae%c0%ae", "%ff", "*", "~", "{id}", "..;", "%20", "%0a", "%23", "%3f", "%0d%0aX:y",
 }
@@ -29,18 +30,18 @@ var hostile = []string{
 // What a path asks for is what its segments say, each for itself: the route
 // that answers has as many, its words stand where they were sent, and its
 // parameters are what was sent there. Whatever it is, nothing changes.
-func TestHostileSegmentsNameNoOtherRoute(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+func TestHostilePathSegments(t *testing.T) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		api := rest.New(graph.NewResolver(s.store), slog.New(slog.DiscardHandler))
 		mux := api.Handler()
 		var pattern string
 		var values func(string) string
-		handler := web.Entrance(api.WriteError, graph.SentHeaders()...)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler := middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			mux.ServeHTTP(w, r)
 			pattern, values = r.Pattern, r.PathValue
 		}))
-		before := exported(t, s)
+		before := exportShop(t, s)
 		asked := 0
 		for _, coordinate := range auth.Coordinates() {
 			method, path, isRoute := strings.Cut(coordinate, " ")
@@ -49,11 +50,11 @@ func TestHostileSegmentsNameNoOtherRoute(t *testing.T) {
 			}
 			segments := strings.Split(path[1:], "/")
 			for i := range segments {
-				for _, bad := range hostile {
+				for _, bad := range hostileSegments {
 					if bad == "" && i == len(segments)-1 {
 						continue // that is a path that ends in a slash
 					}
-					sent := existing(segments)
+					sent := existingPath(segments)
 					sent[i] = bad
 					target := "/" + strings.Join(sent, "/")
 					r := httptest.NewRequestWithContext(auth.WithPrincipal(t.Context(), admin()), method, target, strings.NewReader(`{"data":{"codes":["HI"],"quantity":1}}`))
@@ -62,7 +63,7 @@ func TestHostileSegmentsNameNoOtherRoute(t *testing.T) {
 					}
 					w := httptest.NewRecorder()
 					pattern = ""
-					graph.Shopper(handler).ServeHTTP(w, r)
+					opctx.Middleware(handler).ServeHTTP(w, r)
 					asked++
 					require.Less(t, w.Code, http.StatusInternalServerError, "%s %s answers %s", method, target, w.Body)
 					require.True(t, w.Code < 300 || w.Code >= 400, "%s %s is not redirected", method, target)
@@ -74,12 +75,12 @@ func TestHostileSegmentsNameNoOtherRoute(t *testing.T) {
 			}
 		}
 		require.Greater(t, asked, 1000)
-		require.True(t, before == exported(t, s), "nothing was changed")
+		require.True(t, before == exportShop(t, s), "nothing was changed")
 	})
 }
 
-// existing is a route's path with parameters that there are.
-func existing(segments []string) []string {
+// existingPath is a route's path with parameters that there are.
+func existingPath(segments []string) []string {
 	sent := make([]string, len(segments))
 	for i, segment := range segments {
 		sent[i] = segment
@@ -121,7 +122,7 @@ func requireOwnRoute(t *testing.T, target, pattern string, value func(string) st
 	}
 }
 
-func exported(t *testing.T, s *surface) string {
+func exportShop(t *testing.T, s *testServer) string {
 	t.Helper()
 	var b bytes.Buffer
 	_, err := s.store.Export(t.Context(), &b, exchange.ExportOptions{})

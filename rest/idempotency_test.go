@@ -14,17 +14,17 @@ import (
 	"portico/store/storetest"
 )
 
-// write is a request to REST that writes, another one that is just as good,
+// writeCase is a request to REST that writes, another one that is just as good,
 // and the mutation that asks the same as the first; empty where its input has
 // members that REST says otherwise.
-type write struct {
+type writeCase struct {
 	path, body           string
 	otherPath, otherBody string
 	mutation             string
 }
 
-// writes has an entry for every route that writes.
-func writes() map[string]write {
+// writeCases has an entry for every route that writes.
+func writeCases() map[string]writeCase {
 	const promotions, spring = "/v2/promotions", "/v2/promotions/spring"
 	create := func(name string) string {
 		return `{"data":{"type":"promotion","name":"` + name + `","description":"","promotion_type":"fixed_discount","enabled":true,"automatic":false,"start":"2024-01-01","end":"2100-01-01",` +
@@ -33,7 +33,7 @@ func writes() map[string]write {
 	codes := func(code string) string {
 		return `{"data":{"type":"promotion_codes","codes":[{"code":"` + code + `","uses":2,"user":["u1","u2"]},{"user":"u1"}]}}`
 	}
-	return map[string]write{
+	return map[string]writeCase{
 		"POST /v2/inventories": {"/v2/inventories", `{"data":{"type":"stock","id":"new","attributes":{"available":5}}}`, "/v2/inventories", `{"data":{"id":"newer","attributes":{"available":5}}}`,
 			`mutation { stockCreate(input: {productId: "new", quantity: 5}) { stock { total } userErrors { message } } }`},
 		"POST /v2/inventories/:id": {"/v2/inventories/new", `{"data":{"quantity":5}}`, "/v2/inventories/new", `{"data":{"quantity":6}}`,
@@ -58,19 +58,19 @@ func writes() map[string]write {
 	}
 }
 
-func TestEveryRouteThatWritesHeedsTheIdempotencyKey(t *testing.T) {
+func TestEveryWriteTakesAnIdempotencyKey(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		for _, coordinate := range rest.Routes {
 			method, _, _ := strings.Cut(coordinate, " ")
 			if scope, _ := auth.Scope(coordinate); method == "GET" || strings.HasSuffix(scope, ":read") {
 				continue
 			}
 			t.Run(coordinate, func(t *testing.T) {
-				w, known := writes()[coordinate]
+				w, known := writeCases()[coordinate]
 				require.True(t, known, "say how %s is written to", coordinate)
-				s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
-				redeemed(t, s)
+				s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+				redeemCode(t, s)
 				const key, header = "key-1", "Idempotent-Replay"
 				first := s.send(t, method, w.path, w.body, "Idempotency-Key", key)
 				require.Less(t, first.Code, 300, "%s", first.Body)
@@ -92,7 +92,7 @@ func TestEveryRouteThatWritesHeedsTheIdempotencyKey(t *testing.T) {
 				for _, bad := range []string{"", "a b", strings.Repeat("k", 256)} {
 					refused := s.send(t, method, w.path, w.body, "Idempotency-Key", bad)
 					require.Equal(t, 400, refused.Code, "%s", refused.Body)
-					require.Contains(t, refused.Body.String(), "Idempotency-Key must be")
+					require.Contains(t, refused.Body.String(), "Idempotency-Key must have")
 				}
 
 				if w.mutation == "" {

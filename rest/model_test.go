@@ -11,12 +11,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/internal/madeup"
+	"portico/internal/datagen"
 )
 
-// row is a product or a stock record as the import file has it. Times are in
+// productRow is a product or a stock record as the import file has it. Times are in
 // their canonical form, so that they compare as text.
-type row struct {
+type productRow struct {
 	id, sku, created, updated string
 	tags, types               []string
 }
@@ -24,16 +24,16 @@ type row struct {
 // model is a shop read from its import file by other means than the store's:
 // what a list must hold, and in which order.
 type model struct {
-	listed  map[string][]row // the live products of each node and hierarchy, in its own order
+	listed  map[string][]productRow // the live products of each node and hierarchy, in its own order
 	curated map[string][]string
-	stock   []row // by id
+	stock   []productRow // by id
 
 	hierarchies []string
-	all         []row // the live products of all nodes, and all that they are related to, by last update
+	all         []productRow // the live products of all nodes, and all that they are related to, by last update
 }
 
-// line is as much of a line of the file as the model wants.
-type line struct {
+// importLine is as much of a line of the file as the model wants.
+type importLine struct {
 	Type       string `json:"type"`
 	ID         string `json:"id"`
 	CreatedAt  string `json:"created_at"`
@@ -72,23 +72,23 @@ type line struct {
 }
 
 func newModel(t require.TestingT, shop string) *model {
-	m := &model{listed: map[string][]row{}, curated: map[string][]string{}}
-	live, ties := map[string]row{}, map[string][]string{} // ties are parents, children and components
-	attached := map[[2]string]bool{}                      // of list and product
-	attach := func(list string, r row) {
+	m := &model{listed: map[string][]productRow{}, curated: map[string][]string{}}
+	live, ties := map[string]productRow{}, map[string][]string{} // ties are parents, children and components
+	attached := map[[2]string]bool{}                             // of list and product
+	attach := func(list string, r productRow) {
 		if at := [2]string{list, r.id}; !attached[at] {
 			attached[at] = true
 			m.listed[list] = append(m.listed[list], r)
 		}
 	}
-	var nodes []line
+	var nodes []importLine
 	for text := range strings.Lines(shop) {
-		var l line
+		var l importLine
 		require.NoError(t, json.Unmarshal([]byte(text), &l), "%.200s", text)
 		a := l.Attributes
 		switch {
 		case l.Type == "product" && a.Status == "live":
-			live[l.ID] = row{l.ID, a.SKU, a.CreatedAt, a.UpdatedAt, a.Tags, a.ProductTypes}
+			live[l.ID] = productRow{l.ID, a.SKU, a.CreatedAt, a.UpdatedAt, a.Tags, a.ProductTypes}
 			parent := l.Relationships.Parent.Data.ID
 			ties[l.ID], ties[parent] = append(ties[l.ID], parent), append(ties[parent], l.ID)
 			for _, component := range a.Components {
@@ -97,7 +97,7 @@ func newModel(t require.TestingT, shop string) *model {
 				}
 			}
 		case l.Type == "stock":
-			m.stock = append(m.stock, row{id: l.ID, created: l.CreatedAt, updated: l.UpdatedAt})
+			m.stock = append(m.stock, productRow{id: l.ID, created: l.CreatedAt, updated: l.UpdatedAt})
 		case l.Type == "node":
 			nodes = append(nodes, l)
 		}
@@ -131,9 +131,9 @@ func newModel(t require.TestingT, shop string) *model {
 		}
 	}
 	slices.SortFunc(m.all, byUpdate)
-	m.all = slices.CompactFunc(m.all, func(a, b row) bool { return a.id == b.id })
+	m.all = slices.CompactFunc(m.all, func(a, b productRow) bool { return a.id == b.id })
 	for list, rows := range m.listed {
-		slices.SortFunc(rows, func(a, b row) int {
+		slices.SortFunc(rows, func(a, b productRow) int {
 			return cmp.Or(cmp.Compare(m.rank(list, a.id), m.rank(list, b.id)), byUpdate(a, b))
 		})
 	}
@@ -148,35 +148,35 @@ func (m *model) rank(list, id string) int {
 	return len(m.curated[list])
 }
 
-func byID(a, b row) int { return cmp.Compare(a.id, b.id) }
+func byID(a, b productRow) int { return cmp.Compare(a.id, b.id) }
 
 // byUpdate is the order of a list that nobody curates.
-func byUpdate(a, b row) int { return cmp.Or(cmp.Compare(b.updated, a.updated), byID(a, b)) }
+func byUpdate(a, b productRow) int { return cmp.Or(cmp.Compare(b.updated, a.updated), byID(a, b)) }
 
-// query is what a list is asked for.
-type query struct {
+// modelQuery is what a list is asked for.
+type modelQuery struct {
 	sort    string
-	filters []filter
+	filters []modelFilter
 }
 
-// filter is a condition in the words of REST, and what it means.
-type filter struct {
+// modelFilter is a condition in the words of REST, and what it means.
+type modelFilter struct {
 	text  string
-	keep  func(row) bool
+	keep  func(productRow) bool
 	byIDs bool // names ids, whose order is by last update
 }
 
 // of is what the query leaves of a list's rows, in order.
-func (q query) of(rows []row) (ids []string) {
-	rows = slices.DeleteFunc(slices.Clone(rows), func(r row) bool {
-		return slices.ContainsFunc(q.filters, func(f filter) bool { return !f.keep(r) })
+func (q modelQuery) of(rows []productRow) (ids []string) {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r productRow) bool {
+		return slices.ContainsFunc(q.filters, func(f modelFilter) bool { return !f.keep(r) })
 	})
 	if key, descending := strings.CutPrefix(q.sort, "-"); key != "" {
-		slices.SortFunc(rows, func(a, b row) int { return cmp.Or(cmp.Compare(a.key(key), b.key(key)), byID(a, b)) })
+		slices.SortFunc(rows, func(a, b productRow) int { return cmp.Or(cmp.Compare(a.key(key), b.key(key)), byID(a, b)) })
 		if descending {
 			slices.Reverse(rows)
 		}
-	} else if slices.ContainsFunc(q.filters, func(f filter) bool { return f.byIDs }) {
+	} else if slices.ContainsFunc(q.filters, func(f modelFilter) bool { return f.byIDs }) {
 		slices.SortFunc(rows, byUpdate)
 	}
 	ids = []string{}
@@ -186,21 +186,21 @@ func (q query) of(rows []row) (ids []string) {
 	return ids
 }
 
-func (r row) key(name string) string {
+func (r productRow) key(name string) string {
 	return map[string]string{"id": r.id, "created_at": r.created, "updated_at": r.updated}[name]
 }
 
 // compare is a filter such as gt(updated_at,…).
-func compare(operator, key, value string) filter {
-	return filter{text: operator + "(" + key + "," + value + ")", keep: func(r row) bool {
+func compare(operator, key, value string) modelFilter {
+	return modelFilter{text: operator + "(" + key + "," + value + ")", keep: func(r productRow) bool {
 		order := cmp.Compare(r.key(key), value)
 		return map[string]bool{"gt": order > 0, "ge": order >= 0, "lt": order < 0, "le": order <= 0}[operator]
 	}}
 }
 
 // oneOf is a filter such as in(tags,…), or eq of one value.
-func oneOf(operator, attribute string, values ...string) filter {
-	return filter{text: operator + "(" + attribute + "," + strings.Join(values, ",") + ")", byIDs: attribute == "id", keep: func(r row) bool {
+func oneOf(operator, attribute string, values ...string) modelFilter {
+	return modelFilter{text: operator + "(" + attribute + "," + strings.Join(values, ",") + ")", byIDs: attribute == "id", keep: func(r productRow) bool {
 		have := map[string][]string{"id": {r.id}, "sku": {r.sku}, "tags": r.tags, "product_types": r.types}[attribute]
 		return slices.ContainsFunc(have, func(value string) bool { return slices.Contains(values, value) })
 	}}
@@ -209,14 +209,14 @@ func oneOf(operator, attribute string, values ...string) filter {
 // generated are shops of Generate's, each made once.
 var generated sync.Map
 
-// generate is a shop of so many products.
-func generate(t testing.TB, products int) string {
+// generateShop is a shop of so many products.
+func generateShop(t testing.TB, products int) string {
 	t.Helper()
 	if shop, ok := generated.Load(products); ok {
 		return shop.(string)
 	}
 	var file strings.Builder
-	require.NoError(t, madeup.Shop(&file, products, 1))
+	require.NoError(t, datagen.WriteShop(&file, products, 1))
 	generated.Store(products, file.String())
 	return file.String()
 }

@@ -35,10 +35,10 @@ type nodeAttributes struct {
 }
 
 type nodeRelationships struct {
-	Parent    linked `json:"parent"` // null for a hierarchy alone
-	Hierarchy linked `json:"hierarchy"`
-	Children  linked `json:"children"`
-	Products  linked `json:"products"`
+	Parent    relationship `json:"parent"` // null for a hierarchy alone
+	Hierarchy relationship `json:"hierarchy"`
+	Children  relationship `json:"children"`
+	Products  relationship `json:"products"`
 }
 
 type nodeMeta struct {
@@ -54,21 +54,23 @@ type breadcrumb struct {
 	Slug string `json:"slug"`
 }
 
-// linked is a relationship: what it leads to, and where that is.
-type linked struct {
+// relationship is a relationship: what it leads to, and where that is.
+type relationship struct {
 	Data  any            `json:"data"` // a reference, null, or an empty list
 	Links map[string]any `json:"links"`
 }
 
-type reference struct {
+type resourceRef struct {
 	Type string `json:"type"`
 	ID   string `json:"id"`
 }
 
-func related(path string) map[string]any { return map[string]any{"related": path} }
+func relatedLink(path string) map[string]any { return map[string]any{"related": path} }
 
-// listAt is a relationship whose list is to be had at a path.
-func listAt(path string) linked { return linked{[]reference{}, related(path)} }
+// listRelationship is a relationship whose list is to be had at a path.
+func listRelationship(path string) relationship {
+	return relationship{[]resourceRef{}, relatedLink(path)}
+}
 
 // catalogTime is a time as it is written under /catalog: without a zone.
 type catalogTime time.Time
@@ -81,9 +83,9 @@ func (t catalogTime) MarshalJSON() ([]byte, error) {
 // appendResource appends a resource's JSON.
 func appendResource(dst []byte, resource any) []byte { return append(dst, store.Encode(resource)...) }
 
-// appendOne is the body of a single resource under /catalog.
-func appendOne(r *http.Request, resource any) []byte {
-	return append(appendSelf(appendResource([]byte(`{"data":`), resource), r), '}')
+// singleBody is the body of a single resource under /catalog.
+func singleBody(r *http.Request, resource any) []byte {
+	return append(appendSelfLink(appendResource([]byte(`{"data":`), resource), r), '}')
 }
 
 // newNodeBodies follows the edges that a node's body shows, for a whole page.
@@ -113,15 +115,15 @@ func newNodeBody(n *model.CatalogNode, crumbs []*model.Breadcrumb, curated []*mo
 			UpdatedAt: catalogTime(n.UpdatedAt), PublishedAt: catalogTime(n.PublishedAt),
 		},
 		Relationships: nodeRelationships{
-			Parent:    linked{nil, map[string]any{"related": nil}},
-			Hierarchy: linked{reference{"hierarchy", n.HierarchyID}, related(hierarchy)},
-			Children:  listAt(path + "/relationships/children"),
-			Products:  listAt(path + "/relationships/products"),
+			Parent:    relationship{nil, map[string]any{"related": nil}},
+			Hierarchy: relationship{resourceRef{"hierarchy", n.HierarchyID}, relatedLink(hierarchy)},
+			Children:  listRelationship(path + "/relationships/children"),
+			Products:  listRelationship(path + "/relationships/products"),
 		},
 		Meta: nodeMeta{Language: n.Language, BreadCrumb: make([]string, len(crumbs)), Breadcrumbs: make([]breadcrumb, len(crumbs)), HasChildren: n.HasChildren()},
 	}
 	if n.ParentID != "" { // right below the hierarchy it is that, which storefronts read as a node
-		body.Relationships.Parent = linked{reference{"node", n.ParentID}, related("/catalog/nodes/" + url.PathEscape(n.ParentID))}
+		body.Relationships.Parent = relationship{resourceRef{"node", n.ParentID}, relatedLink("/catalog/nodes/" + url.PathEscape(n.ParentID))}
 	}
 	for i, product := range curated {
 		body.Attributes.CuratedProducts[i] = product.ID()
@@ -133,18 +135,18 @@ func newNodeBody(n *model.CatalogNode, crumbs []*model.Breadcrumb, curated []*mo
 }
 
 // nodeList asks a resolver for a page of nodes.
-type nodeList func(p *params, filter *model.CatalogNodeFilter) (*model.CatalogNodeConnection, error)
+type nodeList func(p *listParams, filter *model.CatalogNodeFilter) (*model.CatalogNodeConnection, error)
 
 // nodes lists the nodes of the shopper's catalog.
 func (a *API) nodes(w http.ResponseWriter, r *http.Request) error {
-	return a.writeNodes(w, r, func(p *params, filter *model.CatalogNodeFilter) (*model.CatalogNodeConnection, error) {
+	return a.writeNodes(w, r, func(p *listParams, filter *model.CatalogNodeFilter) (*model.CatalogNodeConnection, error) {
 		return a.resolver.Query().CatalogNodes(r.Context(), filter, p.order, p.first, p.after, p.last, p.before, p.offset)
 	})
 }
 
 // nodeChildren lists the nodes right below one.
 func (a *API) nodeChildren(w http.ResponseWriter, r *http.Request) error {
-	return a.writeNodes(w, r, func(p *params, filter *model.CatalogNodeFilter) (*model.CatalogNodeConnection, error) {
+	return a.writeNodes(w, r, func(p *listParams, filter *model.CatalogNodeFilter) (*model.CatalogNodeConnection, error) {
 		node, err := a.findNode(r)
 		if err != nil {
 			return nil, err
@@ -155,7 +157,7 @@ func (a *API) nodeChildren(w http.ResponseWriter, r *http.Request) error {
 
 // node returns one.
 func (a *API) node(w http.ResponseWriter, r *http.Request) error {
-	tell(w, r, "id", r.PathValue("id"))
+	addGraphQLHint(w, r, "id", r.PathValue("id"))
 	node, err := a.findNode(r)
 	if err != nil {
 		return err
@@ -165,7 +167,7 @@ func (a *API) node(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Content-Language", node.Language)
-	writeJSON(w, http.StatusOK, appendOne(r, bodies[0]))
+	writeJSON(w, http.StatusOK, singleBody(r, bodies[0]))
 	return nil
 }
 
@@ -184,12 +186,12 @@ func (a *API) writeNodes(w http.ResponseWriter, r *http.Request, list nodeList) 
 	if err != nil {
 		return err
 	}
-	p.tell(w, r, filter, "id", ofPath(r, "id"))
+	p.addGraphQLHint(w, r, filter, "id", pathParameter(r, "id"))
 	nodes, err := list(p, filter)
 	if err != nil {
 		return err
 	}
-	page, err := newPage(r.Context(), p, nodes)
+	page, err := newPagination(r.Context(), p, nodes)
 	if err != nil {
 		return err
 	}
@@ -200,15 +202,15 @@ func (a *API) writeNodes(w http.ResponseWriter, r *http.Request, list nodeList) 
 	if len(nodes.Nodes) > 0 {
 		w.Header().Set("Content-Language", nodes.Nodes[0].Language)
 	}
-	limit := a.limit(r)
-	return limit.writeBuilt(w, 0, func(dst []byte) ([]byte, error) {
+	limit := a.newBuilder(r)
+	return limit.write(w, 0, func(dst []byte) ([]byte, error) {
 		return appendCatalogPage(dst, limit, bodies, page, r.URL.EscapedPath(), func(dst []byte, n nodeBody) []byte { return appendResource(dst, n) }, nil)
 	})
 }
 
 // parseNodeParams reads the parameters of a list of nodes or hierarchies.
-func parseNodeParams(r *http.Request) (*params, *model.CatalogNodeFilter, error) {
-	p, err := parseSorted(r, store.SortID, store.SortName, store.SortUpdatedAt)
+func parseNodeParams(r *http.Request) (*listParams, *model.CatalogNodeFilter, error) {
+	p, err := parseListParamsSortedBy(r, store.SortID, store.SortName, store.SortUpdatedAt)
 	if err != nil {
 		return nil, nil, err
 	}

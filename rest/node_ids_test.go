@@ -14,10 +14,10 @@ import (
 
 // Breadcrumbs of a page are asked for by all their ids at once; only the size
 // of a request bounds them (spec: Filtering operators).
-func TestNodesAreFoundByAnyNumberOfIDs(t *testing.T) {
+func TestNodesByManyIDs(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		storetest.OnceIsEnough(t, e)
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		storetest.FullTestsOnlyOnPostgres(t, e)
 		const nodes = 2500
 		lines := []string{`{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`, `{"type":"catalog","id":"main","attributes":{"name":"Main","hierarchies":["h"]}}`}
 		ids := make([]string, nodes)
@@ -25,11 +25,11 @@ func TestNodesAreFoundByAnyNumberOfIDs(t *testing.T) {
 			ids[i] = fmt.Sprintf("n%04d", i)
 			lines = append(lines, fmt.Sprintf(`{"type":"node","id":%q,"attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}}}}`, ids[i]))
 		}
-		s := open(t, e, strings.Join(lines, "\n"), at(storetest.NewClock(noon)))
+		s := openShop(t, e, strings.Join(lines, "\n"), withClock(storetest.NewClock(noon)))
 		slices.Reverse(ids) // the order asked is not the order told: by last update, and of one time by id
 		wanted := slices.Clone(ids)
 		slices.Sort(wanted)
-		walk := walk{s: s, path: "/catalog/nodes", query: query{filters: []filter{{text: "in(id," + strings.Join(ids, ",") + ",nowhere)"}}}, limit: 100}
+		walk := pageWalk{s: s, path: "/catalog/nodes", query: modelQuery{filters: []modelFilter{{text: "in(id," + strings.Join(ids, ",") + ",nowhere)"}}}, limit: 100}
 		var found []string
 		for _, page := range walk.follow(t, walk.at("page[offset]=0"), "next") {
 			require.Equal(t, nodes, page.Meta.Results.Total)
@@ -40,7 +40,7 @@ func TestNodesAreFoundByAnyNumberOfIDs(t *testing.T) {
 		require.Equal(t, wanted, found)
 		for _, named := range [][]string{ids[:1], ids} {
 			address := "/catalog/nodes?filter=in(id," + strings.Join(named, ",") + ")"
-			require.Equal(t, 0, cost(t, s, "GET", address, ""), "the tree is known by now")
+			require.Equal(t, 0, statementCount(t, s, "GET", address, ""), "the tree is known by now")
 			body, err := json.Marshal(map[string]any{"query": `query($ids: [ID!]) { catalogNodes(filter: {ids: $ids}) { totalCount } }`, "variables": map[string]any{"ids": named}})
 			require.NoError(t, err)
 			w := s.send(t, "POST", "/graphql", string(body))

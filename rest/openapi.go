@@ -11,7 +11,7 @@ import (
 
 	"github.com/swaggest/swgui/v5emb"
 
-	"portico/graph"
+	"portico/graph/playground"
 	"portico/internal/auth"
 	"portico/store"
 )
@@ -41,19 +41,19 @@ func OpenAPI() http.Handler {
 //go:embed docs
 var docsFiles embed.FS
 
-// docsTypes is every part of the page that is ours, and its content type.
-var docsTypes = map[string]string{
+// docsContentTypes is every part of the page that is ours, and its content type.
+var docsContentTypes = map[string]string{
 	"docs.css": "text/css; charset=utf-8",
 	"docs.js":  "text/javascript; charset=utf-8",
 }
 
 // Docs answers DocsPath and what is below it: the document as a page, which
-// needs nothing from elsewhere. What is not there is NOT_FOUND, by writeError.
-func Docs(writeError auth.WriteError, options ...graph.PlaygroundOption) http.Handler {
-	page := graph.GreetingPage(docsFiles, "docs/index.html", options...)
+// needs nothing from elsewhere. What is not there is NOT_FOUND, by writeTestError.
+func Docs(writeError auth.WriteError, options ...playground.Option) http.Handler {
+	page := playground.Page(docsFiles, "docs/index.html", options...)
 	parts := map[string]http.Handler{DocsPath: page, DocsPath + "/": page}
-	for name, contentType := range docsTypes {
-		parts[DocsPath+"/"+name] = graph.PagePart(docsFiles, "docs/"+name, contentType)
+	for name, contentType := range docsContentTypes {
+		parts[DocsPath+"/"+name] = playground.File(docsFiles, "docs/"+name, contentType)
 	}
 	viewer := v5emb.New("", OpenAPIPath, DocsPath)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -61,7 +61,7 @@ func Docs(writeError auth.WriteError, options ...graph.PlaygroundOption) http.Ha
 			part.ServeHTTP(w, r)
 			return
 		}
-		found := &finding{ResponseWriter: w}
+		found := &notFoundInterceptor{ResponseWriter: w}
 		viewer.ServeHTTP(found, r)
 		if found.missing {
 			writeError(w, r, &store.Error{Code: store.NotFound, Detail: "There is no " + strconv.Quote(r.URL.Path) + " here; the document is at " + DocsPath + "."})
@@ -69,21 +69,21 @@ func Docs(writeError auth.WriteError, options ...graph.PlaygroundOption) http.Ha
 	})
 }
 
-// finding holds back an answer that there is nothing.
-type finding struct {
+// notFoundInterceptor holds back an answer that there is nothing.
+type notFoundInterceptor struct {
 	http.ResponseWriter
 	missing bool
 }
 
 // WriteHeader implements http.ResponseWriter.
-func (f *finding) WriteHeader(status int) {
+func (f *notFoundInterceptor) WriteHeader(status int) {
 	if f.missing = status == http.StatusNotFound; !f.missing {
 		f.ResponseWriter.WriteHeader(status)
 	}
 }
 
 // Write implements http.ResponseWriter.
-func (f *finding) Write(body []byte) (int, error) {
+func (f *notFoundInterceptor) Write(body []byte) (int, error) {
 	if f.missing {
 		return len(body), nil
 	}
@@ -91,4 +91,4 @@ func (f *finding) Write(body []byte) (int, error) {
 }
 
 // Unwrap lets http.ResponseController find the connection.
-func (f *finding) Unwrap() http.ResponseWriter { return f.ResponseWriter }
+func (f *notFoundInterceptor) Unwrap() http.ResponseWriter { return f.ResponseWriter }

@@ -23,17 +23,17 @@ import (
 	"portico/store/storetest"
 )
 
-// served are the operations that other packages answer, which the document
+// otherOperations are the operations that other packages answer, which the document
 // has after those of the routes.
-var served = []string{"POST /oauth/access_token", "GET /.well-known/jwks.json", "GET /healthz", "GET /readyz"}
+var otherOperations = []string{"POST /oauth/access_token", "GET /.well-known/jwks.json", "GET /healthz", "GET /readyz"}
 
-// What the README shows of a route is its method and path; a row of its table
-// may go on from its first path with … in place of what is repeated.
-func TestTheReadmeHasEveryRoute(t *testing.T) {
+// TestRestPageHasEveryRoute in the table of docs/rest.md. A row may continue its
+// first path with … in place of what is repeated.
+func TestRestPageHasEveryRoute(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../README.md")
+	text, err := os.ReadFile("../docs/rest.md")
 	require.NoError(t, err)
-	_, table, _ := strings.Cut(string(text), "\n## What is served\n")
+	_, table, _ := strings.Cut(string(text), "\n## Routes\n")
 	table, _, _ = strings.Cut(table, "\n## ")
 	shown := map[string]bool{}
 	for row := range strings.Lines(table) {
@@ -60,13 +60,13 @@ func TestTheReadmeHasEveryRoute(t *testing.T) {
 		}
 	}
 	for _, coordinate := range rest.Routes {
-		require.True(t, shown[coordinate], "the table under \"What is served\" in README.md has no %s", coordinate)
+		require.True(t, shown[coordinate], "the table of docs/rest.md has no %s", coordinate)
 	}
 }
 
-// described lists the document's operations in the order in which it has
+// operationsInOrder lists the document's operations in the order in which it has
 // them, as coordinates.
-func described(c *resttest.Contract) (coordinates []string, operations map[string]*openapi3.Operation) {
+func operationsInOrder(c *resttest.Contract) (coordinates []string, operations map[string]*openapi3.Operation) {
 	operations = map[string]*openapi3.Operation{}
 	address := ""
 	for line := range strings.Lines(string(rest.OpenAPIText)) {
@@ -85,19 +85,19 @@ func described(c *resttest.Contract) (coordinates []string, operations map[strin
 	return coordinates, operations
 }
 
-func TestTheDocumentHasEveryRouteInItsOrder(t *testing.T) {
+func TestOpenAPIHasEveryRouteInOrder(t *testing.T) {
 	t.Parallel()
-	c, err := resttest.TheContract()
+	c, err := resttest.LoadContract()
 	require.NoError(t, err)
-	coordinates, operations := described(c)
+	coordinates, operations := operationsInOrder(c)
 	var paths []string // the document has the methods of a path together
-	for _, coordinate := range slices.Concat(rest.Routes, served) {
+	for _, coordinate := range slices.Concat(rest.Routes, otherOperations) {
 		_, address, _ := strings.Cut(coordinate, " ")
 		if !slices.Contains(paths, address) {
 			paths = append(paths, address)
 		}
 	}
-	want := slices.Concat(rest.Routes, served)
+	want := slices.Concat(rest.Routes, otherOperations)
 	slices.SortStableFunc(want, func(a, b string) int {
 		_, of, _ := strings.Cut(a, " ")
 		_, with, _ := strings.Cut(b, " ")
@@ -117,11 +117,11 @@ func TestTheDocumentHasEveryRouteInItsOrder(t *testing.T) {
 	}
 }
 
-func TestTheDocumentHasTheScopesOfTheTable(t *testing.T) {
+func TestOpenAPIHasEveryScope(t *testing.T) {
 	t.Parallel()
-	c, err := resttest.TheContract()
+	c, err := resttest.LoadContract()
 	require.NoError(t, err)
-	_, operations := described(c)
+	_, operations := operationsInOrder(c)
 	for coordinate, operation := range operations {
 		scope, declared := auth.Scope(coordinate)
 		require.True(t, declared, coordinate)
@@ -140,11 +140,11 @@ func TestTheDocumentHasTheScopesOfTheTable(t *testing.T) {
 
 // The operations and fragments that are shown are those that Prefer: graphql
 // tells.
-func TestTheDocumentShowsTheOperations(t *testing.T) {
+func TestOpenAPIShowsGraphQLOperations(t *testing.T) {
 	t.Parallel()
-	c, err := resttest.TheContract()
+	c, err := resttest.LoadContract()
 	require.NoError(t, err)
-	_, operations := described(c)
+	_, operations := operationsInOrder(c)
 	blocks := func(text string) (inside []string) {
 		for i, part := range strings.Split(text, "```") {
 			if i%2 == 1 {
@@ -163,7 +163,7 @@ func TestTheDocumentShowsTheOperations(t *testing.T) {
 		name := rest.OperationOf(coordinate)
 		shown := blocks(operation.Description)
 		if name == "" {
-			require.Contains(t, served, coordinate)
+			require.Contains(t, otherOperations, coordinate)
 			require.Empty(t, shown)
 			continue
 		}
@@ -179,8 +179,8 @@ func TestTheDocumentShowsTheOperations(t *testing.T) {
 // free are members below which the contract promises nothing, and those that
 // an answer may leave out; the rest is held to the letter.
 var (
-	free     = regexp.MustCompile(`\.(shopper_attributes|custom_inputs|extensions|selected_options|variation_matrix|schema|conditions)\.|\.meta\.component_products\.|\.(conditions|user)$`) // and what is of several types
-	optional = regexp.MustCompile(`\.(curated_product|dimensions|included)$|\.currencies\.\d+\.(amount|percentage)$` +                                                                       // by name, or absent
+	unspecified     = regexp.MustCompile(`\.(shopper_attributes|custom_inputs|extensions|selected_options|variation_matrix|schema|conditions)\.|\.meta\.component_products\.|\.(conditions|user)$`) // and what is of several types
+	optionalMembers = regexp.MustCompile(`\.(curated_product|dimensions|included)$|\.currencies\.\d+\.(amount|percentage)$` +                                                                       // by name, or absent
 		`|\.attributes\.(components|base_product_id)$|\.(price|original_price|tiers|bread_crumbs|components|currencies|price_modifiers)\.[^.]+$`) // by a key of their own
 )
 
@@ -217,15 +217,15 @@ func mutations(at string, value any, yield func(name string, mutated any)) {
 
 // What is wrong with an answer is seen: a member too few or too many, another
 // type, another status.
-func TestTheDocumentRefusesOtherAnswers(t *testing.T) {
+func TestOpenAPIRejectsOtherResponses(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, refuseOthers)
+	storetest.EachBackend(t, refuseOthers)
 }
 
-func refuseOthers(t *testing.T, e storetest.Engine) {
-	s := open(t, e, offers(), at(storetest.NewClock(noon)))
-	redeemed(t, s)
-	c, err := resttest.TheContract()
+func refuseOthers(t *testing.T, e storetest.Backend) {
+	s := openShop(t, e, offers(), withClock(storetest.NewClock(noon)))
+	redeemCode(t, s)
+	c, err := resttest.LoadContract()
 	require.NoError(t, err)
 	located := []string{"EP-Inventories-Multi-Location", "true"}
 	tried := 0
@@ -238,10 +238,10 @@ func refuseOthers(t *testing.T, e storetest.Engine) {
 		{"GET", "/catalog/hierarchies/workshop", "", nil},
 		{"GET", "/catalog/nodes", "", nil},
 		{"GET", "/catalog/nodes/hand-tools", "", nil},
-		{"GET", productsOf("tools") + "?include=" + everything, "", nil},
-		{"GET", "/catalog/products/easel?include=" + everything, "", nil},
+		{"GET", productsOf("tools") + "?include=" + allIncludes, "", nil},
+		{"GET", "/catalog/products/easel?include=" + allIncludes, "", nil},
 		{"GET", "/catalog/products/kit/relationships/component_products", "", nil},
-		{"POST", "/catalog/products/kit/configure?include=" + everything, `{"data":{"selected_options":{"wood":{"frame":1}}}}`, nil},
+		{"POST", "/catalog/products/kit/configure?include=" + allIncludes, `{"data":{"selected_options":{"wood":{"frame":1}}}}`, nil},
 		{"GET", "/v2/files", "", nil},
 		{"GET", "/v2/files/photo-1", "", nil},
 		{"GET", "/v2/currencies", "", nil},
@@ -276,7 +276,7 @@ func refuseOthers(t *testing.T, e storetest.Engine) {
 		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer))
 		mutations("", answer, func(what string, mutated any) {
 			kind, member, _ := strings.Cut(what, " ")
-			if free.MatchString(member) || kind == "without" && optional.MatchString(member) {
+			if unspecified.MatchString(member) || kind == "without" && optionalMembers.MatchString(member) {
 				return
 			}
 			text, err := json.Marshal(mutated)
@@ -293,10 +293,10 @@ func refuseOthers(t *testing.T, e storetest.Engine) {
 
 // The operations that other packages answer are held against the document,
 // like all others, by the surface.
-func TestTokensAndHealthAreAsDocumented(t *testing.T) {
+func TestTokenAndHealthRoutes(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		client, secret, err := s.store.CreateClient(t.Context(), "test", "till", []string{"catalog:read"})
 		require.NoError(t, err)
 		const tokens = "/oauth/access_token"
@@ -325,13 +325,13 @@ func TestTokensAndHealthAreAsDocumented(t *testing.T) {
 }
 
 // What is told of GraphQL has no secret.
-func TestNoSecretIsTold(t *testing.T) {
+func TestGraphQLHintHasNoSecret(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, tellNoSecret)
+	storetest.EachBackend(t, hintHasNoSecret)
 }
 
-func tellNoSecret(t *testing.T, e storetest.Engine) {
-	s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+func hintHasNoSecret(t *testing.T, e storetest.Backend) {
+	s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 	w := s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"password":"hunter2-ü"}}`, "Prefer", "graphql")
 	require.Equal(t, 200, w.Code, "%s", w.Body)
 	for name, values := range w.Header() {
@@ -341,13 +341,13 @@ func tellNoSecret(t *testing.T, e storetest.Engine) {
 }
 
 // A header is ASCII of a bounded length, whatever is asked.
-func TestWhatIsToldIsShort(t *testing.T) {
+func TestGraphQLHintIsShort(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, tellBriefly)
+	storetest.EachBackend(t, hintIsShort)
 }
 
-func tellBriefly(t *testing.T, e storetest.Engine) {
-	s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+func hintIsShort(t *testing.T, e storetest.Backend) {
+	s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 	w := s.send(t, "GET", "/v2/promotions?filter=eq(name,%C3%A9%F0%9F%94%A8)", "", "Prefer", "respond-async, GraphQL; wait=1")
 	require.Contains(t, w.Header().Get("Graphql-Request"), `{"in":["\u00e9\ud83d\udd28"]}`)
 	ids := strings.TrimSuffix(strings.Repeat(`{"id":"`+strings.Repeat("x", 100)+`"},`, 90), ",")
@@ -362,7 +362,7 @@ func tellBriefly(t *testing.T, e storetest.Engine) {
 
 func TestOpenAPIIsServed(t *testing.T) {
 	t.Parallel()
-	w := ask(rest.OpenAPI(), http.MethodGet, rest.OpenAPIPath)
+	w := sendRequest(rest.OpenAPI(), http.MethodGet, rest.OpenAPIPath)
 	require.Equal(t, http.StatusOK, w.Code)
 	require.Equal(t, "application/yaml", w.Header().Get("Content-Type"))
 	require.Equal(t, rest.OpenAPIText, w.Body.Bytes())
@@ -377,7 +377,7 @@ func TestOpenAPIIsServed(t *testing.T) {
 func TestDocsNeedNothingFromElsewhere(t *testing.T) {
 	t.Parallel()
 	served := func(path string) string {
-		w := ask(rest.Docs(rest.New(nil, slog.New(slog.DiscardHandler)).WriteError), http.MethodGet, path)
+		w := sendRequest(rest.Docs(rest.New(nil, slog.New(slog.DiscardHandler)).WriteError), http.MethodGet, path)
 		require.Equal(t, http.StatusOK, w.Code, path)
 		require.NotZero(t, w.Body.Len(), path)
 		return w.Body.String()

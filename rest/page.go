@@ -14,8 +14,8 @@ import (
 	"portico/store"
 )
 
-// params are a list's parameters as sent.
-type params struct {
+// listParams are a list's parameters as sent.
+type listParams struct {
 	values        url.Values
 	first, offset *int
 	after, before *string
@@ -26,28 +26,28 @@ type params struct {
 	include       string
 }
 
-// parseParams reads page[limit], page[offset], page[after], page[before],
+// parseListParams reads page[limit], page[offset], page[after], page[before],
 // sort, filter and include; others are nobody's business. Several filters hold
 // together, and several includes add up; of the others each is there once. The
 // list can be sorted by id, created_at, updated_at and what further says.
-func parseParams(r *http.Request, further ...store.SortBy) (*params, error) {
-	return parseSorted(r, slices.Concat([]store.SortBy{store.SortID, store.SortCreatedAt, store.SortUpdatedAt}, further)...)
+func parseListParams(r *http.Request, further ...store.SortBy) (*listParams, error) {
+	return parseListParamsSortedBy(r, slices.Concat([]store.SortBy{store.SortID, store.SortCreatedAt, store.SortUpdatedAt}, further)...)
 }
 
-// parseSorted is parseParams for a list with sort keys of its own.
-func parseSorted(r *http.Request, keys ...store.SortBy) (*params, error) {
-	values, err := queryOf(r)
+// parseListParamsSortedBy is parseListParams for a list with sort keys of its own.
+func parseListParamsSortedBy(r *http.Request, keys ...store.SortBy) (*listParams, error) {
+	values, err := parseQuery(r)
 	if err != nil {
 		return nil, err
 	}
-	p := &params{values: values, include: strings.Join(values["include"], ","), position: -1}
+	p := &listParams{values: values, include: strings.Join(values["include"], ","), position: -1}
 	if p.filter, err = joinFilters(values["filter"]); err != nil {
 		return nil, err
 	}
-	if p.first, err = p.number("page[limit]", "first"); err != nil {
+	if p.first, err = p.integer("page[limit]", "first"); err != nil {
 		return nil, err
 	}
-	if p.offset, err = p.number("page[offset]", "offset"); err != nil {
+	if p.offset, err = p.integer("page[offset]", "offset"); err != nil {
 		return nil, err
 	}
 	p.after, p.before = p.cursor("page[after]"), p.cursor("page[before]")
@@ -58,16 +58,16 @@ func parseSorted(r *http.Request, keys ...store.SortBy) (*params, error) {
 	return p, err
 }
 
-// queryOf reads a query string. INVALID when it is not URL-encoded, and when
+// parseQuery reads a query string. INVALID when it is not URL-encoded, and when
 // it gives twice what can be there once.
-func queryOf(r *http.Request) (url.Values, error) {
+func parseQuery(r *http.Request) (url.Values, error) {
 	values, err := url.ParseQuery(strings.ReplaceAll(r.URL.RawQuery, ";", "%3B")) // a raw ; is no separator
 	if err != nil {
 		return nil, &store.Error{Code: store.Invalid, Detail: "The query string is not URL-encoded: a % must be followed by two hexadecimal digits."}
 	}
 	for _, name := range []string{"page[limit]", "page[offset]", "page[after]", "page[before]", "sort", "dry_run"} {
 		if n := len(values[name]); n > 1 {
-			return nil, badParameter(name, "is given %d times; give it once", n)
+			return nil, invalidParameter(name, "is given %d times; give it once", n)
 		}
 	}
 	return values, nil
@@ -86,9 +86,9 @@ func joinFilters(filters []string) (string, error) {
 	return strings.Join(filters, ":"), nil
 }
 
-// number is a whole number: INVALID when it is none, and UNPROCESSABLE when no
+// integer is a whole number: INVALID when it is none, and UNPROCESSABLE when no
 // integer holds it.
-func (p *params) number(name, member string) (*int, error) {
+func (p *listParams) integer(name, member string) (*int, error) {
 	if !p.values.Has(name) {
 		return nil, nil
 	}
@@ -98,10 +98,10 @@ func (p *params) number(name, member string) (*int, error) {
 		err = strconv.ErrSyntax
 	}
 	if errors.Is(err, strconv.ErrRange) {
-		return nil, store.PageFault(member, text)
+		return nil, store.PageRangeError(member, text)
 	}
 	if err != nil {
-		return nil, badParameter(member, "must be a whole number, not %q", text)
+		return nil, invalidParameter(member, "must be a whole number, got %q", text)
 	}
 	return &n, nil
 }
@@ -111,7 +111,7 @@ const maxPosition = 1 << 40
 
 // cursor reads an opaque page[after]: a cursor, and the position it stands
 // for, so that meta goes on counting.
-func (p *params) cursor(name string) *string {
+func (p *listParams) cursor(name string) *string {
 	text := p.values.Get(name)
 	if text == "" {
 		return nil
@@ -137,13 +137,13 @@ func parseSort(text string, keys []store.SortBy) (*model.ListOrder, error) {
 	case slices.Contains(keys, order.Field):
 		return order, nil
 	case len(keys) == 0:
-		return nil, badParameter("sort", "must be left out, not %q; this list has one order", text)
+		return nil, invalidParameter("sort", "must be left out, got %q; this list has one order", text)
 	}
-	return nil, badParameter("sort", "must be %s, with a leading - to descend, not %q", either(keys), text)
+	return nil, invalidParameter("sort", "must be %s, with a leading - to descend, got %q", joinOr(keys), text)
 }
 
-// either joins words: id, created_at or updated_at.
-func either(keys []store.SortBy) string {
+// joinOr joins words: id, created_at or updated_at.
+func joinOr(keys []store.SortBy) string {
 	var b strings.Builder
 	for i, key := range keys {
 		switch {
@@ -157,26 +157,26 @@ func either(keys []store.SortBy) string {
 	return b.String()
 }
 
-// page is what meta and links say of a list's page.
-type page struct {
+// pagination is what meta and links say of a list's page.
+type pagination struct {
 	limit, offset, rows, total int
 	keyed                      bool // by key: sorted, or past the bound of offsets
 	info                       model.PageInfo
-	params                     *params
+	params                     *listParams
 }
 
-// newPage gathers it from a connection.
-func newPage[T any](ctx context.Context, p *params, c *model.Connection[T]) (*page, error) {
+// newPagination gathers it from a connection.
+func newPagination[T any](ctx context.Context, p *listParams, c *model.Connection[T]) (*pagination, error) {
 	total, err := c.TotalCount(ctx)
 	if err != nil {
 		return nil, err
 	}
-	g := &page{limit: c.Limit, offset: c.Offset, rows: len(c.Nodes), total: total, info: c.PageInfo, params: p}
-	return g.placed(), nil
+	g := &pagination{limit: c.Limit, offset: c.Offset, rows: len(c.Nodes), total: total, info: c.PageInfo, params: p}
+	return g.locate(), nil
 }
 
-// placed works out where the page stands.
-func (g *page) placed() *page {
+// locate works out where the page stands.
+func (g *pagination) locate() *pagination {
 	p := g.params
 	if g.offset < 0 {
 		g.offset = max(0, p.position)
@@ -185,10 +185,10 @@ func (g *page) placed() *page {
 	return g
 }
 
-func (g *page) pages() int { return (g.total + g.limit - 1) / g.limit }
+func (g *pagination) pages() int { return (g.total + g.limit - 1) / g.limit }
 
 // appendMeta appends "results":{…},"page":{…}.
-func (g *page) appendMeta(dst []byte) []byte {
+func (g *pagination) appendMeta(dst []byte) []byte {
 	dst = append(dst, `"results":{"total":`...)
 	dst = strconv.AppendInt(dst, int64(g.total), 10)
 	dst = append(dst, `},"page":{"limit":`...)
@@ -204,7 +204,7 @@ func (g *page) appendMeta(dst []byte) []byte {
 
 // The links, each the query string of a page, or empty where there is none.
 
-func (g *page) self() string {
+func (g *pagination) self() string {
 	switch {
 	case g.params.after != nil:
 		return g.at("page[after]", g.params.values.Get("page[after]"))
@@ -214,13 +214,13 @@ func (g *page) self() string {
 	return g.atOffset(g.offset)
 }
 
-func (g *page) first() string { return g.atOffset(0) }
+func (g *pagination) first() string { return g.atOffset(0) }
 
-func (g *page) last() string { return g.atLast(math.MaxInt) }
+func (g *pagination) last() string { return g.atLast(math.MaxInt) }
 
 // atLast is the page at an offset, or the last page if that begins before. It
 // is empty beyond the largest offset.
-func (g *page) atLast(offset int) string {
+func (g *pagination) atLast(offset int) string {
 	offset = max(0, min(offset, max(0, g.pages()-1)*g.limit))
 	if offset > store.MaxOffset {
 		return ""
@@ -228,7 +228,7 @@ func (g *page) atLast(offset int) string {
 	return g.atOffset(offset)
 }
 
-func (g *page) prev() string {
+func (g *pagination) prev() string {
 	switch {
 	case !g.info.HasPreviousPage || g.offset == 0 && !g.keyed:
 		return ""
@@ -240,7 +240,7 @@ func (g *page) prev() string {
 	return g.at("page[before]", *g.info.StartCursor()+"."+strconv.Itoa(max(0, g.offset-g.limit)))
 }
 
-func (g *page) next() string {
+func (g *pagination) next() string {
 	switch {
 	case !g.info.HasNextPage || g.rows == 0:
 		return ""
@@ -250,10 +250,10 @@ func (g *page) next() string {
 	return g.atOffset(g.offset + g.limit)
 }
 
-func (g *page) atOffset(offset int) string { return g.at("page[offset]", strconv.Itoa(offset)) }
+func (g *pagination) atOffset(offset int) string { return g.at("page[offset]", strconv.Itoa(offset)) }
 
 // at is the query string of a page, with whatever else the list was asked by.
-func (g *page) at(name, value string) string {
+func (g *pagination) at(name, value string) string {
 	var b strings.Builder
 	b.WriteString("?" + name + "=" + url.QueryEscape(value) + "&page[limit]=" + strconv.Itoa(g.limit))
 	for _, kept := range []string{"sort", "filter", "include"} {
@@ -267,18 +267,18 @@ func (g *page) at(name, value string) string {
 }
 
 // appendLinks appends the links of a page outside of /catalog: query strings.
-func appendLinks(dst []byte, g *page) []byte {
+func appendLinks(dst []byte, g *pagination) []byte {
 	dst = append(dst, `"links":{`...)
 	for i, link := range []struct{ name, query string }{{"current", g.self()}, {"first", g.first()}, {"last", g.last()}, {"prev", g.prev()}, {"next", g.next()}} {
-		dst = appendLink(comma(dst, i), link.name, "", link.query)
+		dst = appendLink(appendComma(dst, i), link.name, "", link.query)
 	}
 	return append(dst, '}')
 }
 
 // writePage answers with a page of resources, each in its shape, outside of
 // /catalog.
-func writePage[T, R any](w http.ResponseWriter, l *limit, g *page, rows []T, shape func(T) R) error {
-	return l.writeBuilt(w, 0, func(dst []byte) ([]byte, error) {
+func writePage[T, R any](w http.ResponseWriter, l *responseBuilder, g *pagination, rows []T, shape func(T) R) error {
+	return l.write(w, 0, func(dst []byte) ([]byte, error) {
 		dst, err := appendRows(append(dst, `{"data":[`...), l, rows, func(dst []byte, row T) []byte { return appendResource(dst, shape(row)) })
 		dst = append(appendLinks(append(dst, "],"...), g), `,"meta":{`...)
 		return append(g.appendMeta(dst), "}}"...), err
@@ -286,9 +286,9 @@ func writePage[T, R any](w http.ResponseWriter, l *limit, g *page, rows []T, sha
 }
 
 // appendRows appends rows, separated by commas, as far as the limit goes.
-func appendRows[T any](dst []byte, l *limit, rows []T, row func([]byte, T) []byte) ([]byte, error) {
+func appendRows[T any](dst []byte, l *responseBuilder, rows []T, row func([]byte, T) []byte) ([]byte, error) {
 	for i, item := range rows {
-		dst = row(comma(dst, i), item)
+		dst = row(appendComma(dst, i), item)
 		if err := l.check(dst); err != nil {
 			return dst, err
 		}
@@ -307,7 +307,7 @@ func appendLink(dst []byte, name, prefix, query string) []byte {
 
 // appendCatalogPage appends a page as the paths under /catalog have it; included
 // is nil where nothing is.
-func appendCatalogPage[T any](dst []byte, l *limit, rows []T, g *page, path string, row func([]byte, T) []byte, included *included) ([]byte, error) {
+func appendCatalogPage[T any](dst []byte, l *responseBuilder, rows []T, g *pagination, path string, row func([]byte, T) []byte, included *includedResources) ([]byte, error) {
 	dst = append(dst, `{"meta":{`...)
 	dst = g.appendMeta(dst)
 	dst, err := appendRows(append(dst, `},"data":[`...), l, rows, row)

@@ -18,7 +18,7 @@ import (
 // offsets. Files, prices and stock are left out, for time's sake.
 func deepShop(t *testing.T) string {
 	var kept strings.Builder
-	for text := range strings.Lines(generate(t, 11_600)) {
+	for text := range strings.Lines(generateShop(t, 11_600)) {
 		if !strings.HasPrefix(text, `{"type":"file"`) && !strings.HasPrefix(text, `{"type":"product-price"`) && !strings.HasPrefix(text, `{"type":"stock"`) {
 			kept.WriteString(text)
 		}
@@ -28,31 +28,31 @@ func deepShop(t *testing.T) string {
 
 // Beyond offset 10,000 links.next goes over to page[after], and every list can
 // be read to its end.
-func TestLinksLeadBeyondTheBoundOfOffsets(t *testing.T) {
+func TestLinksPassTheOffsetLimit(t *testing.T) {
 	t.Parallel()
-	storetest.LongOnly(t, "a shop of 10,000 products takes seconds to import")
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.FullTestsOnly(t, "a shop of 10,000 products takes seconds to import")
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name != "sqlite" {
 			t.Skip("the offsets are the same on both engines; one import is enough")
 		}
 		file := deepShop(t)
 		m := newModel(t, file)
 		node := m.biggest()
-		s := open(t, e, file)
+		s := openShop(t, e, file)
 		seedDeepStock(t, e, m.listed[node])
 		require.NoError(t, s.store.WarmStock(t.Context())) // which was written past the service
-		deep := map[string][]row{productsOf(node): m.listed[node], "/catalog/products": m.all, "/v2/inventories": slices.SortedFunc(slices.Values(m.listed[node]), byID)}
+		deep := map[string][]productRow{productsOf(node): m.listed[node], "/catalog/products": m.all, "/v2/inventories": slices.SortedFunc(slices.Values(m.listed[node]), byID)}
 		for _, path := range slices.Sorted(maps.Keys(deep)) {
 			require.Greater(t, len(deep[path]), store.MaxOffset+300)
-			for _, q := range []query{{}, {sort: "-updated_at"}, {filters: []filter{compare("gt", "created_at", "2018-01-01T12:00:00.000Z")}}} {
-				w := walk{s: s, path: path, query: q, limit: 100}
+			for _, q := range []modelQuery{{}, {sort: "-updated_at"}, {filters: []modelFilter{compare("gt", "created_at", "2018-01-01T12:00:00.000Z")}}} {
+				w := pageWalk{s: s, path: path, query: q, limit: 100}
 				t.Run(w.at(""), func(t *testing.T) { readToTheEnd(t, w, q.of(deep[path])) })
 			}
 		}
 	})
 }
 
-func readToTheEnd(t *testing.T, w walk, want []string) {
+func readToTheEnd(t *testing.T, w pageWalk, want []string) {
 	require.Greater(t, len(want), store.MaxOffset+2*w.limit)
 	pages, got := w.forwards(t, want)
 	require.Equal(t, want, got, "following next")
@@ -74,7 +74,7 @@ func readToTheEnd(t *testing.T, w walk, want []string) {
 }
 
 // seedDeepStock gives the products stock, with their times.
-func seedDeepStock(t *testing.T, e storetest.Engine, products []row) {
+func seedDeepStock(t *testing.T, e storetest.Backend, products []productRow) {
 	stored := make([]stock.Stock, len(products))
 	for i, p := range products {
 		created, err := store.ParseTime(p.created)

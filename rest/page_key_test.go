@@ -15,14 +15,14 @@ import (
 // The contract pages large lists by sort and filter=ge(attribute,last value).
 // A client does as it says: rows that it has seen it passes over, and where a
 // page begins and ends with one value it reads that value's rows on.
-func TestTheContractsOwnPagingReachesEveryRow(t *testing.T) {
+func TestOffsetPagingReachesEveryRow(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		l := openLists(t, e)
 		paths := slices.DeleteFunc(slices.Sorted(maps.Keys(l.paths)), func(path string) bool { return path == "/v2/inventories" }) // which shows no times
 		rapid.Check(t, func(t *rapid.T) {
 			path := rapid.SampledFrom(paths).Draw(t, "path")
-			w := walk{s: l.surface, path: path, query: query{sort: "updated_at"}, limit: rapid.IntRange(1, 12).Draw(t, "limit")}
+			w := pageWalk{s: l.testServer, path: path, query: modelQuery{sort: "updated_at"}, limit: rapid.IntRange(1, 12).Draw(t, "limit")}
 			want := w.query.of(l.paths[path])
 			var got []string
 			for address := w.at("page[offset]=0"); address != ""; {
@@ -37,7 +37,7 @@ func TestTheContractsOwnPagingReachesEveryRow(t *testing.T) {
 				}
 				first, last := page.Data[0].Attributes.UpdatedAt, page.Data[len(page.Data)-1].Attributes.UpdatedAt
 				if address = page.link("next"); first != last {
-					w.query.filters = []filter{compare("ge", "updated_at", last)}
+					w.query.filters = []modelFilter{compare("ge", "updated_at", last)}
 					address = w.at("page[offset]=0")
 				}
 			}
@@ -47,9 +47,9 @@ func TestTheContractsOwnPagingReachesEveryRow(t *testing.T) {
 }
 
 // By id no two rows tie, so gt is enough.
-func TestPagingByIDReachesEveryRowOnce(t *testing.T) {
+func TestPagingByIDReachesEveryRow(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		l := openLists(t, e)
 		rapid.Check(t, func(t *rapid.T) {
 			path := rapid.SampledFrom(slices.Sorted(maps.Keys(l.paths))).Draw(t, "path")
@@ -57,7 +57,7 @@ func TestPagingByIDReachesEveryRowOnce(t *testing.T) {
 			if rapid.Bool().Draw(t, "descending") {
 				sort, operator = "-id", "lt"
 			}
-			w := walk{s: l.surface, path: path, query: query{sort: sort}, limit: rapid.IntRange(1, 100).Draw(t, "limit")}
+			w := pageWalk{s: l.testServer, path: path, query: modelQuery{sort: sort}, limit: rapid.IntRange(1, 100).Draw(t, "limit")}
 			want := w.query.of(l.paths[path])
 			var got []string
 			for {
@@ -66,7 +66,7 @@ func TestPagingByIDReachesEveryRowOnce(t *testing.T) {
 					break
 				}
 				got = append(got, page.ids()...)
-				w.query.filters = []filter{compare(operator, "id", got[len(got)-1])}
+				w.query.filters = []modelFilter{compare(operator, "id", got[len(got)-1])}
 			}
 			require.Equal(t, want, got, "%s by %d", path, w.limit)
 		})
@@ -74,15 +74,15 @@ func TestPagingByIDReachesEveryRowOnce(t *testing.T) {
 }
 
 // The times that products show are the ones that filters take.
-func TestATimeAsShownIsATimeAsTaken(t *testing.T) {
+func TestReturnedTimesWorkInFilters(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		l := openLists(t, e)
-		w := walk{s: l.surface, path: productsOf(l.model.biggest()), limit: 100}
+		w := pageWalk{s: l.testServer, path: productsOf(l.model.biggest()), limit: 100}
 		for _, product := range w.get(t, w.at("page[offset]=0")).Data[:10] {
 			shown := product.Attributes.UpdatedAt
 			require.False(t, strings.HasSuffix(shown, "Z"), "%s has no zone under /catalog", shown)
-			w.query.filters = []filter{compare("ge", "updated_at", shown), compare("le", "updated_at", shown)}
+			w.query.filters = []modelFilter{compare("ge", "updated_at", shown), compare("le", "updated_at", shown)}
 			require.Contains(t, w.get(t, w.at("page[offset]=0")).ids(), product.ID)
 		}
 	})

@@ -21,10 +21,10 @@ import (
 // Lists are paged while every second stock record is written. A row that stays
 // where it is in the order comes exactly once; one that moves with its
 // updated_at may be met at both places or at none.
-func TestLinksLeadThroughListsWhileStockIsWritten(t *testing.T) {
+func TestLinksDuringWrites(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		storetest.OnceIsEnough(t, e)
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		storetest.FullTestsOnlyOnPostgres(t, e)
 		l := openLists(t, e)
 		var hot []string
 		for i, r := range l.model.stock {
@@ -36,7 +36,7 @@ func TestLinksLeadThroughListsWhileStockIsWritten(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			w := l.draw(t)
 			w.moves = w.path == "/v2/inventories" && (strings.HasSuffix(w.query.sort, "updated_at") ||
-				slices.ContainsFunc(w.query.filters, func(f filter) bool { return strings.Contains(f.text, "updated_at") }))
+				slices.ContainsFunc(w.query.filters, func(f modelFilter) bool { return strings.Contains(f.text, "updated_at") }))
 			still := func(ids []string) []string {
 				return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return w.moves && slices.Contains(hot, id) })
 			}
@@ -75,20 +75,20 @@ func keepWriting(t *testing.T, s *shop.Store, hot []string) (writes *atomic.Int6
 }
 
 // Whoever pages by key reads on in the release they began in.
-func TestPublishingDisturbsNobodyWhoPagesByKey(t *testing.T) {
+func TestLinksDuringPublication(t *testing.T) {
 	t.Parallel()
 	const hammer = `{"type":"product","id":"hammer","attributes":{"name":"Hammer","sku":"HAMMER","slug":"hammer","status":"live",` +
 		`"created_at":"2024-02-01T00:00:00.000Z","updated_at":"2024-02-01T00:00:00.000Z"}}`
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		clock := storetest.NewClock(noon)
-		s := open(t, e, shopFile(), at(clock), func(config *shop.Config) { config.WholeReleases = true })
-		w := walk{s: s, path: productsOf("tools"), query: query{sort: "id"}, limit: 2}
+		s := openShop(t, e, shopFile(), withClock(clock), func(config *shop.Config) { config.WholeReleases = true })
+		w := pageWalk{s: s, path: productsOf("tools"), query: modelQuery{sort: "id"}, limit: 2}
 		first := w.get(t, w.at("page[offset]=0"))
 		require.Equal(t, []string{"anvil", "brush"}, first.ids())
 
 		more := strings.Replace(shopFile(), `{"type":"product","id":"jar"}]`, `{"type":"product","id":"hammer"}]`, 1) + "\n" + hammer
 		require.NotEqual(t, shopFile()+"\n"+hammer, more, "the shop has the jar in tools no more")
-		load(t, s.store, more)
+		importLines(t, s.store, more)
 
 		second := w.get(t, first.link("next"))
 		require.Equal(t, []string{"chalk", "jar"}, second.ids(), "from the release that the page before was of")
@@ -100,7 +100,7 @@ func TestPublishingDisturbsNobodyWhoPagesByKey(t *testing.T) {
 
 		for i := range 4 { // the newest three releases are kept
 			clock.Advance(2 * time.Hour)
-			load(t, s.store, strings.Replace(more, `"name":"Hammer"`, `"name":"Hammer `+strconv.Itoa(i)+`"`, 1))
+			importLines(t, s.store, strings.Replace(more, `"name":"Hammer"`, `"name":"Hammer `+strconv.Itoa(i)+`"`, 1))
 		}
 		require.NoError(t, s.store.Sweep(t.Context()))
 		runScenarios(t, s, []scenario{{name: "a cursor into a release that is gone", path: first.link("next"), status: 410, holds: []string{"page[after] points into a release", "start again without it"}}})

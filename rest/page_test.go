@@ -19,15 +19,15 @@ var sorts = []string{"", "id", "-id", "created_at", "-created_at", "updated_at",
 // lists are what paging is tried on: the products of a curated node, of a
 // hierarchy and of a node of a few, and stock.
 type lists struct {
-	*surface
+	*testServer
 	model *model
-	paths map[string][]row
+	paths map[string][]productRow
 }
 
-func openLists(t *testing.T, e storetest.Engine) *lists {
-	file := generate(t, 70)
+func openLists(t *testing.T, e storetest.Backend) *lists {
+	file := generateShop(t, 70)
 	m := newModel(t, file)
-	l := &lists{open(t, e, file), m, map[string][]row{"/v2/inventories": m.stock, "/catalog/products": m.all}}
+	l := &lists{openShop(t, e, file), m, map[string][]productRow{"/v2/inventories": m.stock, "/catalog/products": m.all}}
 	for _, hierarchy := range m.hierarchies {
 		l.paths["/catalog/hierarchies/"+hierarchy+"/products"] = m.listed[hierarchy]
 	}
@@ -38,28 +38,28 @@ func openLists(t *testing.T, e storetest.Engine) *lists {
 }
 
 // draw chooses a list, and how to ask for it.
-func (l *lists) draw(t *rapid.T) walk {
+func (l *lists) draw(t *rapid.T) pageWalk {
 	paths := slices.Sorted(maps.Keys(l.paths))
 	path := rapid.SampledFrom(paths).Draw(t, "path")
-	return walk{s: l.surface, path: path,
+	return pageWalk{s: l.testServer, path: path,
 		limit: rapid.OneOf(rapid.IntRange(1, 10), rapid.IntRange(1, 100)).Draw(t, "limit"),
-		query: query{
+		query: modelQuery{
 			sort:    rapid.SampledFrom(sorts).Draw(t, "sort"),
-			filters: rapid.SliceOfNDistinct(l.filters(path), 0, 2, func(f filter) string { return f.text[:4] }).Draw(t, "filters"),
+			filters: rapid.SliceOfNDistinct(l.filters(path), 0, 2, func(f modelFilter) string { return f.text[:4] }).Draw(t, "filters"),
 		}}
 }
 
 // filters are conditions that a list takes, on values that it has.
-func (l *lists) filters(path string) *rapid.Generator[filter] {
+func (l *lists) filters(path string) *rapid.Generator[modelFilter] {
 	rows := rapid.SampledFrom(l.paths[path])
-	bounds := rapid.Custom(func(t *rapid.T) filter {
+	bounds := rapid.Custom(func(t *rapid.T) modelFilter {
 		key := rapid.SampledFrom([]string{"id", "created_at", "updated_at"}).Draw(t, "key")
 		return compare(rapid.SampledFrom([]string{"gt", "ge", "lt", "le"}).Draw(t, "operator"), key, rows.Draw(t, "row").key(key))
 	})
 	if path == "/v2/inventories" {
 		return bounds
 	}
-	return rapid.OneOf(bounds, rapid.Custom(func(t *rapid.T) filter {
+	return rapid.OneOf(bounds, rapid.Custom(func(t *rapid.T) modelFilter {
 		attribute := rapid.SampledFrom([]string{"id", "sku", "tags", "product_types"}).Draw(t, "attribute")
 		var values []string
 		for _, r := range rapid.SliceOfN(rows, 1, 5).Draw(t, "rows") {
@@ -72,9 +72,9 @@ func (l *lists) filters(path string) *rapid.Generator[filter] {
 	}))
 }
 
-func TestLinksLeadThroughTheWholeListAndBack(t *testing.T) {
+func TestLinksReachEveryRow(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		l := openLists(t, e)
 		rapid.Check(t, func(t *rapid.T) {
 			w := l.draw(t)
@@ -87,9 +87,9 @@ func TestLinksLeadThroughTheWholeListAndBack(t *testing.T) {
 }
 
 // An offset need not be the start of a page.
-func TestLinksLeadOnFromAnyOffset(t *testing.T) {
+func TestLinksFromAnyOffset(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		l := openLists(t, e)
 		rapid.Check(t, func(t *rapid.T) {
 			w := l.draw(t)
@@ -110,13 +110,13 @@ func TestLinksLeadOnFromAnyOffset(t *testing.T) {
 }
 
 // Past the end there are no rows, and what is said of the page is still true.
-func TestAPagePastTheEndSaysWhereItIs(t *testing.T) {
+func TestPagePastTheEnd(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		l := openLists(t, e)
 		for _, path := range []string{productsOf(l.model.biggest()), "/v2/inventories"} {
 			for _, sort := range []string{"", "id"} {
-				w := walk{s: l.surface, path: path, query: query{sort: sort}, limit: 25}
+				w := pageWalk{s: l.testServer, path: path, query: modelQuery{sort: sort}, limit: 25}
 				want := w.query.of(l.paths[path])
 				for _, offset := range []int{len(want), len(want) + 1, store.MaxOffset} {
 					address := w.at("page[offset]=" + strconv.Itoa(offset))
@@ -140,9 +140,9 @@ func TestAPagePastTheEndSaysWhereItIs(t *testing.T) {
 
 // The iterators of the clients count: the next offset, until the current page
 // is the last one.
-func TestIteratorsThatCountReachEveryRow(t *testing.T) {
+func TestCountingIteratorsReachEveryRow(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		l := openLists(t, e)
 		rapid.Check(t, func(t *rapid.T) {
 			w := l.draw(t)

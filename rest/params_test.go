@@ -10,10 +10,10 @@ import (
 // Every list reads its parameters alike.
 func TestListParameters(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
-		t.Run("products", func(t *testing.T) { runScenarios(t, s, listParameters(productsOf("tools"), tools)) })
-		t.Run("stock", func(t *testing.T) { runScenarios(t, s, listParameters("/v2/inventories", stocked)) })
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		t.Run("products", func(t *testing.T) { runScenarios(t, s, listParameters(productsOf("tools"), toolProducts)) })
+		t.Run("stock", func(t *testing.T) { runScenarios(t, s, listParameters("/v2/inventories", stockedProducts)) })
 	})
 }
 
@@ -25,7 +25,7 @@ func listParameters(path string, rows []string) []scenario {
 	bad := func(name, query string, status int, holds ...string) scenario {
 		return scenario{name: name, path: path + "?" + query, status: status, holds: holds}
 	}
-	const limit, offset, number = "page[limit] must be between 1 and 100, not ", "page[offset] must be between 0 and 10000, not ", "must be a whole number, not "
+	const limit, offset, number = "page[limit] must be between 1 and 100, got ", "page[offset] must be between 0 and 10000, got ", "must be a whole number, got "
 	return []scenario{
 		some("raw brackets", "page[limit]=2&page[offset]=1", rows[1:3]...),
 		some("encoded brackets", "page%5Blimit%5D=2&page%5Boffset%5D=1", rows[1:3]...),
@@ -56,7 +56,7 @@ func listParameters(path string, rows []string) []scenario {
 		bad("an empty limit", "page[limit]=", 400, "page[limit] "+number+`\"\".`),
 		bad("a limit with a fraction", "page[limit]=1.5", 400, "page[limit] "+number+`\"1.5\".`),
 		bad("a limit in hexadecimal", "page[limit]=0x10", 400, "page[limit] "+number),
-		bad("offset 10001", "page[offset]=10001", 422, offset+"10001", "page by key", "next link"),
+		bad("offset 10001", "page[offset]=10001", 422, offset+"10001", "to read further", "next link"),
 		bad("offset -1", "page[offset]=-1", 422, offset+"-1."),
 		bad("an offset below every integer", "page[offset]=-99999999999999999999", 422, offset),
 		bad("an offset that is no number", "page[offset]=abc", 400, "page[offset] "+number+`\"abc\".`),

@@ -8,8 +8,8 @@ import (
 	"portico/store"
 )
 
-// drawn is a list request in the making, in both languages.
-type drawn struct {
+// drawnRequest is a list request in the making, in both languages.
+type drawnRequest struct {
 	*dice
 	coordinate string
 	query      url.Values     // REST's parameters
@@ -21,12 +21,12 @@ type drawn struct {
 	keys       []string       // what it can be sorted by
 }
 
-func (d *dice) list(coordinate string) *drawn {
-	return &drawn{dice: d, coordinate: coordinate, query: url.Values{}, variables: map[string]any{}, orderKind: "ListOrder", keys: []string{"id", "created_at", "updated_at"}}
+func (d *dice) list(coordinate string) *drawnRequest {
+	return &drawnRequest{dice: d, coordinate: coordinate, query: url.Values{}, variables: map[string]any{}, orderKind: "ListOrder", keys: []string{"id", "created_at", "updated_at"}}
 }
 
 // argument adds an argument, as a variable or as a literal.
-func (l *drawn) argument(name, kind, literal string, value any) {
+func (l *drawnRequest) argument(name, kind, literal string, value any) {
 	if l.chance(50) {
 		l.arguments = append(l.arguments, name+": "+literal)
 		return
@@ -37,14 +37,14 @@ func (l *drawn) argument(name, kind, literal string, value any) {
 }
 
 // number adds a whole number to both.
-func (l *drawn) number(parameter, argument string, n int) {
+func (l *drawnRequest) number(parameter, argument string, n int) {
 	l.query.Set(parameter, fmt.Sprint(n))
 	l.argument(argument, "Int", fmt.Sprint(n), n)
 }
 
 // document puts the arguments into a document, in place of %s; the first %s
 // takes the variables.
-func (l *drawn) document(format string) string {
+func (l *drawnRequest) document(format string) string {
 	head, list := "", ""
 	if len(l.declared) > 0 {
 		head = "query(" + strings.Join(l.declared, ", ") + ")"
@@ -56,7 +56,7 @@ func (l *drawn) document(format string) string {
 }
 
 // address spells the parameters, with more or less of them escaped.
-func (l *drawn) address(path string) string {
+func (l *drawnRequest) address(path string) string {
 	text := l.query.Encode()
 	for _, escaped := range []string{"%5B[", "%5D]", "%28(", "%29)", "%2C,", "%3A:", "%2F/"} {
 		if l.chance(50) {
@@ -72,14 +72,14 @@ func (l *drawn) address(path string) string {
 	return path + "?" + text
 }
 
-// place is where an answer stopped: a cursor, and the list it belongs to.
-type place struct {
+// pageChoice is where an answer stopped: a cursor, and the list it belongs to.
+type pageChoice struct {
 	where, parameter, cursor string // parameter is the cursor as REST's links have it
-	repeat                   func(*drawn)
+	repeat                   func(*drawnRequest)
 }
 
 // keep remembers places of an answer for later requests.
-func (l *drawn) keep(repeat func(*drawn), places ...place) {
+func (l *drawnRequest) keep(repeat func(*drawnRequest), places ...pageChoice) {
 	for _, p := range places {
 		p.where, p.repeat = l.where, repeat
 		kept := l.cursors[l.coordinate]
@@ -92,7 +92,7 @@ func (l *drawn) keep(repeat func(*drawn), places ...place) {
 }
 
 // kept draws a place, in this list or in another one.
-func (l *drawn) kept(here bool) (place, bool) {
+func (l *drawnRequest) kept(here bool) (pageChoice, bool) {
 	for range 20 {
 		if places := l.cursors[l.coordinate]; len(places) > 0 {
 			if p := pick(l.dice, places...); (p.where == l.where) == here {
@@ -100,17 +100,17 @@ func (l *drawn) kept(here bool) (place, bool) {
 			}
 		}
 	}
-	return place{}, false
+	return pageChoice{}, false
 }
 
 // page draws a page: by number, by cursor, or none.
-func (l *drawn) page(resume *place) {
+func (l *drawnRequest) page(resume *pageChoice) {
 	limited := func(argument string) {
 		if l.chance(75) {
 			l.number("page[limit]", argument, pick(l.dice, 1, 2, 3, 5, 10, 25, 99, 100, 1+l.IntN(100)))
 		}
 	}
-	cursor := func(parameter, argument string, p place) {
+	cursor := func(parameter, argument string, p pageChoice) {
 		l.query.Set(parameter, pick(l.dice, p.parameter, p.cursor))
 		l.argument(argument, "String", fmt.Sprintf("%q", p.cursor), p.cursor)
 	}
@@ -138,7 +138,7 @@ func (l *drawn) page(resume *place) {
 }
 
 // badPage draws a page that is refused.
-func (l *drawn) badPage() {
+func (l *drawnRequest) badPage() {
 	bad := func(parameter, value, argument string) {
 		l.query.Set(parameter, value)
 		l.arguments = append(l.arguments, argument)
@@ -164,7 +164,7 @@ func (l *drawn) badPage() {
 	default:
 		p, found := l.kept(false)
 		if !found {
-			p = place{parameter: "e30", cursor: "e30"}
+			p = pageChoice{parameter: "e30", cursor: "e30"}
 		}
 		parameter, argument := "page[after]", "after"
 		if l.chance(30) {
@@ -175,7 +175,7 @@ func (l *drawn) badPage() {
 }
 
 // order draws an order, or none.
-func (l *drawn) order() {
+func (l *drawnRequest) order() {
 	if l.chance(50) {
 		return
 	}
@@ -188,7 +188,7 @@ func (l *drawn) order() {
 
 // bound draws a bound on a sort key: as a condition of REST's filter, and as
 // the member of a GraphQL input.
-func (l *drawn) bound() (condition string, key, operator, value string) {
+func (l *drawnRequest) bound() (condition string, key, operator, value string) {
 	attribute := pick(l.dice, "id", "created_at", "updated_at")
 	operator, value = pick(l.dice, "gt", "ge", "lt", "le"), l.time()
 	if attribute == "id" {
@@ -199,7 +199,7 @@ func (l *drawn) bound() (condition string, key, operator, value string) {
 }
 
 // quote writes a filter's value, bare where that can be.
-func (l *drawn) quote(value string) string {
+func (l *drawnRequest) quote(value string) string {
 	bare := value != "" && !strings.ContainsAny(value, `,()":|\`) && strings.TrimSpace(value) == value
 	if bare && l.chance(70) {
 		return value
@@ -208,7 +208,7 @@ func (l *drawn) quote(value string) string {
 }
 
 // shopper draws the headers by which answers differ.
-func (l *drawn) shopper() (headers []string) {
+func (l *drawnRequest) shopper() (headers []string) {
 	if l.chance(40) {
 		headers = append(headers, "Accept-Language", pick(l.dice, "fr", "de", "fr-CA, en;q=0.3", "*", "en-GB", "zh-Hant-TW, pt", "nonsense;;", "pt-BR"))
 	}
@@ -231,7 +231,7 @@ func (d *dice) catalog() (headers []string) {
 }
 
 // stranger draws who asks where that is what is wrong with the request.
-func (d *dice) stranger() asker { return pick(d, asNobody, asFailure, asPoor) }
+func (d *dice) stranger() askingClient { return pick(d, asNobody, asFailure, asPoor) }
 
 // unknownNode is an id that no node of the catalog has.
 func (d *dice) unknownNode() string {

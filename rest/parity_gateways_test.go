@@ -21,8 +21,8 @@ func wireGateway(g map[string]any) any {
 		"merchant_id": g["merchantId"], "login": g["login"], "password": mask, "signature": ""}
 }
 
-func drawGateways(d *dice) *twin {
-	q := &twin{method: "GET", target: pick(d, "/v2/gateways", "/v2/gateways/"), document: `{ gateways ` + gatewayMembers + ` }`}
+func drawGateways(d *dice) *parityCase {
+	q := &parityCase{method: "GET", target: pick(d, "/v2/gateways", "/v2/gateways/"), document: `{ gateways ` + gatewayMembers + ` }`}
 	if d.chance(20) {
 		q.who = d.stranger()
 	}
@@ -32,9 +32,9 @@ func drawGateways(d *dice) *twin {
 	return q
 }
 
-func drawGateway(d *dice) *twin {
+func drawGateway(d *dice) *parityCase {
 	slug := pick(d, "card_processor", "manual") // GraphQL has no others
-	q := &twin{method: "GET", target: "/v2/gateways/" + slug, document: `query($slug: GatewaySlug!) { gateway(slug: $slug) ` + gatewayMembers + ` }`,
+	q := &parityCase{method: "GET", target: "/v2/gateways/" + slug, document: `query($slug: GatewaySlug!) { gateway(slug: $slug) ` + gatewayMembers + ` }`,
 		variables: map[string]any{"slug": strings.ToUpper(slug)}}
 	if d.chance(20) {
 		q.who = d.stranger()
@@ -46,9 +46,9 @@ func drawGateway(d *dice) *twin {
 }
 
 // drawGatewayUpdate changes some members, to good values or bad ones.
-func drawGatewayUpdate(d *dice) *twin {
+func drawGatewayUpdate(d *dice) *parityCase {
 	slug := pick(d, "card_processor", "card_processor", "manual")
-	q := &twin{method: "PUT", target: "/v2/gateways/" + slug}
+	q := &parityCase{method: "PUT", target: "/v2/gateways/" + slug}
 	values := map[string][]any{"name": {"Cards", "", nil}, "enabled": {true, false, nil}, "test": {true, false}, "merchant_id": {"m", "", nil},
 		"username": {"u", "", nil}, "password": {"p", "", nil, gateway.SecretMask}}
 	mistyped := d.chance(10)
@@ -59,7 +59,7 @@ func drawGatewayUpdate(d *dice) *twin {
 	for _, name := range []string{"name", "enabled", "test", "merchant_id", "username", "password"} {
 		if list := values[name]; len(list) > 0 && d.chance(60) {
 			data[name] = pick(d, list...)
-			input[member(name)] = data[name]
+			input[graphqlMember(name)] = data[name]
 		}
 	}
 	if !mistyped && d.chance(15) {

@@ -29,21 +29,21 @@ func nodeSources() []source {
 }
 
 // drawNodes makes up a request for a list of nodes.
-func drawNodes(of source) func(*dice) *twin {
+func drawNodes(of source) func(*dice) *parityCase {
 	members, wire := nodeMembers, wireNode
 	if of.edge == "hierarchies" {
 		members, wire = hierarchyMembers, wireHierarchy
 	}
-	return func(d *dice) *twin {
+	return func(d *dice) *parityCase {
 		l := d.list(of.coordinate)
 		l.orderKind, l.keys = "CatalogNodeOrder", []string{"id", "name", "updated_at"}
-		q := &twin{method: "GET"}
+		q := &parityCase{method: "GET"}
 		id := "all"
 		if of.id != nil {
 			id = of.id(d)
 		}
-		var resume *place
-		request := func(l *drawn) {
+		var resume *pageChoice
+		request := func(l *drawnRequest) {
 			l.where = store.LocalID(id)
 			l.order()
 			l.nodeFilter()
@@ -58,7 +58,7 @@ func drawNodes(of source) func(*dice) *twin {
 			fault = pick(d, "page", "page", "filter", "id", "who")
 		}
 		if fault == "filter" {
-			resume, request = nil, (*drawn).badNodeFilter
+			resume, request = nil, (*drawnRequest).badNodeFilter
 		}
 		again := l.replayable(request)
 		switch {
@@ -92,7 +92,7 @@ func drawNodes(of source) func(*dice) *twin {
 }
 
 // nodeFilter draws conditions, one for each attribute.
-func (l *drawn) nodeFilter() {
+func (l *drawnRequest) nodeFilter() {
 	var conditions []string
 	filter := map[string]any{}
 	if l.chance(20) {
@@ -127,12 +127,12 @@ func (l *drawn) nodeFilter() {
 		return
 	}
 	l.query.Set("filter", strings.Join(conditions, ":"))
-	l.argument("filter", "CatalogNodeFilter", literal(filter), filter)
+	l.argument("filter", "CatalogNodeFilter", graphqlLiteral(filter), filter)
 	l.where += " where " + fmt.Sprint(conditions)
 }
 
 // badNodeFilter draws a filter that is refused.
-func (l *drawn) badNodeFilter() {
+func (l *drawnRequest) badNodeFilter() {
 	bad := pick(l.dice,
 		[2]string{"eq(name", `{name: {eq: }}`},
 		[2]string{"eq(id,a)", `{ids: {eq: "a"}}`},
@@ -150,18 +150,18 @@ func (l *drawn) badNodeFilter() {
 }
 
 // drawNode makes up a request for one node, or for a hierarchy as a node.
-func drawNode(d *dice) *twin {
+func drawNode(d *dice) *parityCase {
 	return d.one("/catalog/nodes/", store.TypeCatalogNode, d.known.nodes, "catalogNode", nodeMembers, wireNode)
 }
 
 // drawHierarchy makes up a request for one hierarchy.
-func drawHierarchy(d *dice) *twin {
+func drawHierarchy(d *dice) *parityCase {
 	return d.one("/catalog/hierarchies/", store.TypeHierarchy, d.known.hierarchies, "hierarchy", hierarchyMembers, wireHierarchy)
 }
 
-func (d *dice) one(path, kind string, known []string, field, members string, wire func(map[string]any) any) *twin {
+func (d *dice) one(path, kind string, known []string, field, members string, wire func(map[string]any) any) *parityCase {
 	id := d.id(kind, pick(d, known...))
-	q := &twin{method: "GET", headers: d.catalog()}
+	q := &parityCase{method: "GET", headers: d.catalog()}
 	switch {
 	case d.chance(10):
 		id = d.unknownNode()
@@ -178,8 +178,8 @@ func (d *dice) one(path, kind string, known []string, field, members string, wir
 }
 
 // drawCatalog asks what the shopper's catalog is.
-func drawCatalog(d *dice) *twin {
-	q := &twin{method: "GET", target: "/catalog" + pick(d, "", "/"), headers: d.catalog(),
+func drawCatalog(d *dice) *parityCase {
+	q := &parityCase{method: "GET", target: "/catalog" + pick(d, "", "/"), headers: d.catalog(),
 		document: `{ catalogResolution { catalogId catalogName releaseId publishedAt } hierarchies(first: 100) { nodes { uuid name language } } catalogNodes(first: 1) { totalCount } products(first: 1, includeChildren: true) { totalCount } }`}
 	if d.chance(10) {
 		q.who = d.stranger()
@@ -192,7 +192,7 @@ func drawCatalog(d *dice) *twin {
 			number = resolution["releaseId"].(string)
 		}
 		require.Equal(t, number, release["id"])
-		require.Equal(t, map[string]any{"name": resolution["catalogName"], "description": "", "catalog_id": resolution["catalogId"], "published_at": bare(resolution["publishedAt"]),
+		require.Equal(t, map[string]any{"name": resolution["catalogName"], "description": "", "catalog_id": resolution["catalogId"], "published_at": stripped(resolution["publishedAt"]),
 			"hierarchies": each(hierarchies, func(h map[string]any) any {
 				return map[string]any{"id": h["uuid"], "name": h["name"], "label": h["name"]}
 			})}, release["attributes"])
@@ -210,7 +210,7 @@ func wireHierarchy(h map[string]any) any {
 	return map[string]any{
 		"id": h["uuid"], "type": "hierarchy",
 		"attributes": map[string]any{"name": h["name"], "slug": h["slug"], "description": h["description"], "shopper_attributes": map[string]any{},
-			"created_at": nil, "updated_at": bare(h["updatedAt"]), "published_at": bare(h["publishedAt"])},
+			"created_at": nil, "updated_at": stripped(h["updatedAt"]), "published_at": stripped(h["publishedAt"])},
 		"relationships": map[string]any{"children": wireLink(path + "/children"), "nodes": wireLink(path + "/nodes"), "products": wireLink(path + "/products")},
 		"meta":          map[string]any{"language": h["language"], "breadcrumbs": []any{}, "has_children": h["hasChildren"], "owner": "store"},
 	}
@@ -236,7 +236,7 @@ func wireNode(n map[string]any) any {
 		"id": id, "type": kind,
 		"attributes": map[string]any{"name": n["name"], "label": n["name"], "slug": n["slug"], "description": n["description"], "status": "live", "shopper_attributes": map[string]any{},
 			"curated_products": each(n["curatedProducts"], func(p map[string]any) any { return p["uuid"] }),
-			"created_at":       nil, "updated_at": bare(n["updatedAt"]), "published_at": bare(n["publishedAt"])},
+			"created_at":       nil, "updated_at": stripped(n["updatedAt"]), "published_at": stripped(n["publishedAt"])},
 		"relationships": map[string]any{"parent": parent, "children": wireLink(path + "children"), "products": wireLink(path + "products"),
 			"hierarchy": map[string]any{"data": map[string]any{"type": "hierarchy", "id": hierarchy}, "links": map[string]any{"related": "/catalog/hierarchies/" + hierarchy}}},
 		"meta": map[string]any{"language": n["language"], "has_children": n["hasChildren"],

@@ -64,17 +64,17 @@ func (d *dice) unknownProduct() string {
 
 // drawProducts makes up a request for a list of products. At most one thing
 // is wrong with it: which of two faults is told is nobody's promise.
-func drawProducts(of source) func(*dice) *twin {
-	return func(d *dice) *twin {
+func drawProducts(of source) func(*dice) *parityCase {
+	return func(d *dice) *parityCase {
 		l := d.list(of.coordinate)
 		l.orderKind = "ProductOrder"
-		q := &twin{method: "GET", headers: l.shopper()}
+		q := &parityCase{method: "GET", headers: l.shopper()}
 		id := "all"
 		if of.id != nil {
 			id = of.id(d)
 		}
-		var resume *place
-		request := func(l *drawn) {
+		var resume *pageChoice
+		request := func(l *drawnRequest) {
 			l.where = store.LocalID(id)
 			l.order()
 			l.productFilter()
@@ -134,9 +134,9 @@ func drawProducts(of source) func(*dice) *twin {
 }
 
 // drawProduct makes up a request for one product.
-func drawProduct(d *dice) *twin {
+func drawProduct(d *dice) *parityCase {
 	l := d.list("GET /catalog/products/:id")
-	q := &twin{method: "GET", headers: append(l.shopper(), d.catalog()...)}
+	q := &parityCase{method: "GET", headers: append(l.shopper(), d.catalog()...)}
 	id := l.id(store.TypeProduct, pick(d, d.known.live...))
 	bad := false
 	switch {
@@ -161,7 +161,7 @@ func drawProduct(d *dice) *twin {
 
 // replayable runs what draws a list's order and filter, and returns what adds
 // the very same to another request.
-func (l *drawn) replayable(request func(*drawn)) func(*drawn) {
+func (l *drawnRequest) replayable(request func(*drawnRequest)) func(*drawnRequest) {
 	request(l)
 	query, arguments, declared, variables, where := url.Values{}, slices.Clone(l.arguments), slices.Clone(l.declared), map[string]any{}, l.where
 	for name, values := range l.query {
@@ -170,7 +170,7 @@ func (l *drawn) replayable(request func(*drawn)) func(*drawn) {
 	for name, value := range l.variables {
 		variables[name] = value
 	}
-	return func(other *drawn) {
+	return func(other *drawnRequest) {
 		for name, values := range query {
 			other.query[name] = values
 		}
@@ -182,7 +182,7 @@ func (l *drawn) replayable(request func(*drawn)) func(*drawn) {
 }
 
 // productFilter draws a filter of up to three conditions, or none.
-func (l *drawn) productFilter() {
+func (l *drawnRequest) productFilter() {
 	n := pick(l.dice, 0, 0, 0, 1, 1, 1, 2, 3)
 	if n == 0 {
 		return
@@ -195,11 +195,11 @@ func (l *drawn) productFilter() {
 	}
 	separator := pick(l.dice, ":", " : ", ",", ", ")
 	l.query.Set("filter", strings.Join(conditions, separator))
-	l.argument("filter", "ProductFilter", literal(map[string]any{"and": inputs}), map[string]any{"and": inputs})
+	l.argument("filter", "ProductFilter", graphqlLiteral(map[string]any{"and": inputs}), map[string]any{"and": inputs})
 	l.where += " where " + fmt.Sprintf("%q", inputs)
 }
 
-func (l *drawn) productCondition() (condition string, input any) {
+func (l *drawnRequest) productCondition() (condition string, input any) {
 	if l.chance(35) {
 		condition, key, operator, value := l.bound()
 		return condition, map[string]any{"bounds": map[string]any{key: map[string]any{operator: value}}}
@@ -220,13 +220,13 @@ func (l *drawn) productCondition() (condition string, input any) {
 	space := pick(l.dice, "", " ")
 	condition = operator + "(" + attribute + "," + space + strings.Join(texts, ","+space) + ")"
 	if operator == "eq" {
-		return condition, map[string]any{member(attribute): map[string]any{"eq": values[0]}}
+		return condition, map[string]any{graphqlMember(attribute): map[string]any{"eq": values[0]}}
 	}
-	return condition, map[string]any{member(attribute): map[string]any{"in": values}}
+	return condition, map[string]any{graphqlMember(attribute): map[string]any{"in": values}}
 }
 
-// member is an attribute in GraphQL's spelling.
-func member(attribute string) string {
+// graphqlMember is an attribute in GraphQL's spelling.
+func graphqlMember(attribute string) string {
 	parts := strings.Split(attribute, "_")
 	for i := 1; i < len(parts); i++ {
 		parts[i] = strings.ToUpper(parts[i][:1]) + parts[i][1:]
@@ -234,20 +234,20 @@ func member(attribute string) string {
 	return strings.Join(parts, "")
 }
 
-// literal writes a value as a document has it. No member here is an enum.
-func literal(value any) string {
+// graphqlLiteral writes a value as a document has it. No member here is an enum.
+func graphqlLiteral(value any) string {
 	switch value := value.(type) {
 	case map[string]any:
 		var members []string
 		for name, member := range value {
-			members = append(members, name+": "+literal(member))
+			members = append(members, name+": "+graphqlLiteral(member))
 		}
 		slices.Sort(members)
 		return "{" + strings.Join(members, ", ") + "}"
 	case []any:
 		items := make([]string, len(value))
 		for i, item := range value {
-			items[i] = literal(item)
+			items[i] = graphqlLiteral(item)
 		}
 		return "[" + strings.Join(items, ", ") + "]"
 	case string:
@@ -257,7 +257,7 @@ func literal(value any) string {
 }
 
 // badProductFilter draws a filter that is refused.
-func (l *drawn) badProductFilter() {
+func (l *drawnRequest) badProductFilter() {
 	l.query.Del("filter")
 	l.arguments = slices.DeleteFunc(l.arguments, func(argument string) bool { return strings.HasPrefix(argument, "filter:") })
 	l.declared = slices.DeleteFunc(l.declared, func(variable string) bool { return strings.HasPrefix(variable, "$filter:") })
@@ -291,7 +291,7 @@ func (l *drawn) badProductFilter() {
 }
 
 // includes draws what is included; a bad one is a resource that there is not.
-func (l *drawn) includes(bad bool) (names []string) {
+func (l *drawnRequest) includes(bad bool) (names []string) {
 	names = slices.DeleteFunc([]string{"component_products", "main_image", "files"}, func(string) bool { return l.chance(60) })
 	l.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	if bad {
@@ -313,7 +313,7 @@ func rowsOf(list map[string]any) []any {
 
 // samePage holds rows, totals and links against each other, and keeps the
 // cursors for later.
-func (l *drawn) samePage(t require.TestingT, rest, list map[string]any, again func(*drawn)) {
+func (l *drawnRequest) samePage(t require.TestingT, rest, list map[string]any, again func(*drawnRequest)) {
 	var ids []string
 	for _, row := range rest["data"].([]any) {
 		ids = append(ids, row.(map[string]any)["id"].(string))
@@ -337,10 +337,10 @@ func (l *drawn) samePage(t require.TestingT, rest, list map[string]any, again fu
 	if len(edges) == 0 || edges[0].(map[string]any)["cursor"] == nil { // the route's own operation has no cursors
 		return
 	}
-	var places []place
+	var places []pageChoice
 	for _, edge := range []any{edges[0], edges[len(edges)-1], edges[l.IntN(len(edges))]} {
 		cursor := edge.(map[string]any)["cursor"].(string)
-		places = append(places, place{parameter: cursor, cursor: cursor})
+		places = append(places, pageChoice{parameter: cursor, cursor: cursor})
 	}
 	if next, ok := links["next"].(string); ok {
 		address, err := url.Parse(next)
@@ -348,7 +348,7 @@ func (l *drawn) samePage(t require.TestingT, rest, list map[string]any, again fu
 		if parameter := address.Query().Get("page[after]"); parameter != "" {
 			cursor, _, _ := strings.Cut(parameter, ".")
 			require.Equal(t, info["endCursor"], cursor, "the link and the cursor lead to the same place")
-			places = append(places, place{parameter: parameter, cursor: cursor})
+			places = append(places, pageChoice{parameter: parameter, cursor: cursor})
 		}
 	}
 	l.keep(again, places...)

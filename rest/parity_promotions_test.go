@@ -44,9 +44,9 @@ func (d *dice) promotionID() string {
 }
 
 // drawPromotions makes up a request for the list of promotions.
-func drawPromotions(d *dice) *twin {
+func drawPromotions(d *dice) *parityCase {
 	l := d.list("GET /v2/promotions")
-	q := &twin{method: "GET"}
+	q := &parityCase{method: "GET"}
 	if l.chance(40) {
 		key, direction := pick(d, "id", "name", "created_at", "updated_at"), pick(d, "ASC", "DESC")
 		l.query.Set("sort", map[string]string{"ASC": "", "DESC": "-"}[direction]+key)
@@ -76,15 +76,15 @@ func drawPromotions(d *dice) *twin {
 	q.variables = l.variables
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		list := data["promotions"].(map[string]any)
-		l.samePage(t, rest, list, func(*drawn) {})
+		l.samePage(t, rest, list, func(*drawnRequest) {})
 		require.Equal(t, each(list["nodes"], wirePromotion), rest["data"])
 	}
 	return q
 }
 
-func drawPromotion(d *dice) *twin {
+func drawPromotion(d *dice) *parityCase {
 	id := d.promotionID()
-	q := &twin{method: "GET", target: "/v2/promotions/" + id, document: `query($id: ID!) { promotion(id: $id) { ` + promotionMembers + ` } }`, variables: map[string]any{"id": id}}
+	q := &parityCase{method: "GET", target: "/v2/promotions/" + id, document: `query($id: ID!) { promotion(id: $id) { ` + promotionMembers + ` } }`, variables: map[string]any{"id": id}}
 	if d.chance(10) {
 		q.who = d.stranger()
 	}
@@ -97,7 +97,7 @@ func drawPromotion(d *dice) *twin {
 // promotionChange draws members, good ones or a bad one, in both languages.
 func (d *dice) promotionChange(create bool) (body, input map[string]any) {
 	body, input = map[string]any{}, map[string]any{}
-	set := func(name string, value any) { body[name], input[member(name)] = value, value }
+	set := func(name string, value any) { body[name], input[graphqlMember(name)] = value, value }
 	set("name", pick(d, "A promotion", "Étude off", "Two words"))
 	set("description", pick(d, "", "Something off."))
 	set("start", pick(d, "2024-01-01", "2024-05-30T11:00", "2024-05-30T14:00:00+02:00"))
@@ -136,9 +136,9 @@ func (d *dice) promotionChange(create bool) (body, input map[string]any) {
 	return body, input
 }
 
-func drawPromotionCreate(d *dice) *twin {
+func drawPromotionCreate(d *dice) *parityCase {
 	body, input := d.promotionChange(true)
-	q := &twin{method: "POST", target: "/v2/promotions", variables: map[string]any{"input": input},
+	q := &parityCase{method: "POST", target: "/v2/promotions", variables: map[string]any{"input": input},
 		document: `mutation($input: PromotionCreateInput!) { promotionCreate(input: $input) { promotion { ` + promotionMembers + ` } userErrors { field code message } } }`}
 	q.send(d, body)
 	q.same = func(t require.TestingT, rest, data map[string]any) {
@@ -152,11 +152,11 @@ func drawPromotionCreate(d *dice) *twin {
 	return q
 }
 
-func drawPromotionUpdate(d *dice) *twin {
+func drawPromotionUpdate(d *dice) *parityCase {
 	body, input := d.promotionChange(false)
 	id := d.promotionID()
 	input["id"] = id
-	q := &twin{method: "PUT", target: "/v2/promotions/" + id, variables: map[string]any{"input": input},
+	q := &parityCase{method: "PUT", target: "/v2/promotions/" + id, variables: map[string]any{"input": input},
 		document: `mutation($input: PromotionUpdateInput!) { promotionUpdate(input: $input) { promotion { ` + promotionMembers + ` } preview { ...preview } codesDeleted userErrors { field code message } } }`}
 	if d.chance(40) {
 		q.target, input["dryRun"] = q.target+"?dry_run=true", true
@@ -164,7 +164,7 @@ func drawPromotionUpdate(d *dice) *twin {
 	q.send(d, body)
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		payload := data["promotionUpdate"].(map[string]any)
-		require.Equal(t, wirePromotion(updated(payload)), rest["data"])
+		require.Equal(t, wirePromotion(updatedPromotion(payload)), rest["data"])
 		if input["dryRun"] == true {
 			require.Equal(t, payload["codesDeleted"], rest["meta"].(map[string]any)["codes_deleted"])
 		}
@@ -172,8 +172,8 @@ func drawPromotionUpdate(d *dice) *twin {
 	return q
 }
 
-// updated is the promotion as it is after an update, or would be.
-func updated(payload map[string]any) map[string]any {
+// updatedPromotion is the promotion as it is after an update, or would be.
+func updatedPromotion(payload map[string]any) map[string]any {
 	if preview, dry := payload["preview"].(map[string]any); dry {
 		return preview
 	}
@@ -182,12 +182,12 @@ func updated(payload map[string]any) map[string]any {
 
 // drawPromotionDelete removes two promotions that were made, one by each
 // surface, or one that is not there.
-func drawPromotionDelete(d *dice) *twin {
+func drawPromotionDelete(d *dice) *parityCase {
 	ids := []string{"nowhere", "nowhere"}
 	if n := len(d.promotions); n >= 2 {
 		ids, d.promotions = d.promotions[n-2:], d.promotions[:n-2]
 	}
-	return &twin{method: "DELETE", target: "/v2/promotions/" + ids[0], variables: map[string]any{"id": ids[1]},
+	return &parityCase{method: "DELETE", target: "/v2/promotions/" + ids[0], variables: map[string]any{"id": ids[1]},
 		document: `mutation($id: ID!) { promotionDelete(input: {id: $id}) { deletedId userErrors { field code message } } }`,
 		same: func(t require.TestingT, rest, data map[string]any) {
 			require.Nil(t, rest)
@@ -197,7 +197,7 @@ func drawPromotionDelete(d *dice) *twin {
 
 // send writes a body, wrapped or not; now and then it is broken, or somebody
 // else's.
-func (q *twin) send(d *dice, body map[string]any) {
+func (q *parityCase) send(d *dice, body map[string]any) {
 	good := body["promotion_type"] != "half_price"
 	wrapped := any(map[string]any{"data": body})
 	if d.chance(25) {
@@ -233,11 +233,11 @@ func listUsers(codes any) any {
 	return codes
 }
 
-func drawCodes(d *dice) *twin {
+func drawCodes(d *dice) *parityCase {
 	l := d.list("GET /v2/promotions/:id/codes")
 	id := d.promotionID()
 	l.argument("promotionId", "ID!", fmt.Sprintf("%q", id), id)
-	q := &twin{method: "GET"}
+	q := &parityCase{method: "GET"}
 	if l.chance(40) {
 		key, direction := pick(d, "code", "created_at"), pick(d, "ASC", "DESC")
 		l.query.Set("sort", map[string]string{"ASC": "", "DESC": "-"}[direction]+key)
@@ -256,7 +256,7 @@ func drawCodes(d *dice) *twin {
 	q.variables = l.variables
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		list := data["promotionCodes"].(map[string]any)
-		l.samePage(t, rest, list, func(*drawn) {})
+		l.samePage(t, rest, list, func(*drawnRequest) {})
 		require.Equal(t, each(list["nodes"], wireCode), listUsers(rest["data"]))
 	}
 	return q
@@ -264,7 +264,7 @@ func drawCodes(d *dice) *twin {
 
 // drawCodesCreate makes codes by both surfaces, which differ in their last
 // letter alone.
-func drawCodesCreate(d *dice) *twin {
+func drawCodesCreate(d *dice) *parityCase {
 	id := d.promotionID()
 	var rows, inputs []any
 	for range d.IntN(4) {
@@ -300,7 +300,7 @@ func drawCodesCreate(d *dice) *twin {
 	if d.chance(30) {
 		delete(body, "type")
 	}
-	q := &twin{method: "POST", target: "/v2/promotions/" + id + "/codes", variables: map[string]any{"input": input},
+	q := &parityCase{method: "POST", target: "/v2/promotions/" + id + "/codes", variables: map[string]any{"input": input},
 		document: `mutation($input: PromotionCodesCreateInput!) { promotionCodesCreate(input: $input) { promotion { ` + promotionMembers + ` } codes { ` + codeMembers + ` } userErrors { field code message } } }`}
 	q.send(d, body)
 	q.same = func(t require.TestingT, rest, data map[string]any) {
@@ -339,16 +339,16 @@ func sameDeletion(t require.TestingT, rest, data map[string]any) {
 	require.Equal(t, json.Number("1"), data["promotionCodesDelete"].(map[string]any)["deleted"])
 }
 
-func drawCodesDelete(d *dice) *twin {
+func drawCodesDelete(d *dice) *parityCase {
 	made := d.codeMade()
-	q := &twin{method: "DELETE", target: "/v2/promotions/" + made[0] + "/codes", document: codesDelete,
+	q := &parityCase{method: "DELETE", target: "/v2/promotions/" + made[0] + "/codes", document: codesDelete,
 		variables: map[string]any{"id": made[0], "codes": []any{made[2]}}, same: sameDeletion}
 	q.send(d, map[string]any{"codes": []any{pick[any](d, made[1], map[string]any{"code": made[1]})}})
 	return q
 }
 
-func drawCodeDelete(d *dice) *twin {
+func drawCodeDelete(d *dice) *parityCase {
 	made := d.codeMade()
-	return &twin{method: "DELETE", target: "/v2/promotions/" + made[0] + "/codes/" + made[1], document: codesDelete,
+	return &parityCase{method: "DELETE", target: "/v2/promotions/" + made[0] + "/codes/" + made[1], document: codesDelete,
 		variables: map[string]any{"id": made[0], "codes": []any{made[2]}}, same: sameDeletion}
 }

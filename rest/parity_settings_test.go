@@ -7,8 +7,8 @@ import (
 )
 
 // drawSettings asks for the settings.
-func drawSettings(d *dice) *twin {
-	q := &twin{method: "GET", target: pick(d, "/v2/settings", "/v2/settings/"), document: `{ settings { ...settings } }`}
+func drawSettings(d *dice) *parityCase {
+	q := &parityCase{method: "GET", target: pick(d, "/v2/settings", "/v2/settings/"), document: `{ settings { ...settings } }`}
 	if d.chance(20) {
 		q.who = d.stranger()
 	}
@@ -25,8 +25,8 @@ func wireSettings(s map[string]any) map[string]any {
 }
 
 // drawSettingsUpdate changes some settings, to good values or bad ones.
-func drawSettingsUpdate(d *dice) *twin {
-	q := &twin{method: "PUT", target: "/v2/settings"}
+func drawSettingsUpdate(d *dice) *parityCase {
+	q := &parityCase{method: "PUT", target: "/v2/settings"}
 	const document = `mutation($input: SettingsUpdateInput!) { settingsUpdate(input: $input) { settings { ...settings } userErrors { field code message } } }`
 	good := map[string][]any{"page_length": {1, 2, 25, 100, 1 + d.IntN(100), nil}, "currency": {"USD", "EUR", "JPY", nil}, "locale": {"en", "fr", "fr-CA", nil}}
 	broken := map[string][]any{"page_length": {0, 101, -1, 1 << 30}, "currency": {"dollars", "", "usd"}, "locale": {"!", "not a tag"}}
@@ -44,7 +44,7 @@ func drawSettingsUpdate(d *dice) *twin {
 	for _, name := range []string{"page_length", "currency", "locale"} {
 		if d.chance(60) || wrong && name == "page_length" {
 			data[name] = pick(d, from[name]...)
-			input[member(name)] = data[name]
+			input[graphqlMember(name)] = data[name]
 		}
 		if wrong {
 			break

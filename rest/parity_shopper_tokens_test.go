@@ -10,8 +10,8 @@ import (
 )
 
 // drawShopperToken mints a token, by good values or one bad one.
-func drawShopperToken(d *dice) *twin {
-	q := &twin{method: "POST", target: pick(d, "/v2/shopper-tokens", "/v2/shopper-tokens/")}
+func drawShopperToken(d *dice) *parityCase {
+	q := &parityCase{method: "POST", target: pick(d, "/v2/shopper-tokens", "/v2/shopper-tokens/")}
 	good := map[string][]any{"account_id": {"acme", "", nil}, "account_tags": {[]any{"gold", "vip"}, []any{}, nil},
 		"customer_id": {"bob", "bøb", nil}, "expires_in": {60, 3600, 86400, nil}}
 	bad := map[string][]any{"account_id": {strings.Repeat("x", 256)}, "account_tags": {strings.Split(strings.Repeat("t,", 100), ",")},
@@ -30,7 +30,7 @@ func drawShopperToken(d *dice) *twin {
 		default:
 			continue
 		}
-		input[member(name)] = data[name]
+		input[graphqlMember(name)] = data[name]
 	}
 	if broken == "" && d.chance(20) {
 		q.who = d.stranger()

@@ -39,12 +39,12 @@ func wireStockAs(headers []string) func(map[string]any) any {
 }
 
 // drawStock asks for the stock of one product.
-func drawStock(d *dice) *twin {
+func drawStock(d *dice) *parityCase {
 	id := pick(d, d.known.products...)
 	if n := len(d.stocks); n > 0 && d.chance(30) {
 		id = d.stocks[d.IntN(n)][d.IntN(2)]
 	}
-	q := &twin{method: "GET", headers: d.stockHeaders(), variables: map[string]any{"id": d.id(store.TypeProduct, id)},
+	q := &parityCase{method: "GET", headers: d.stockHeaders(), variables: map[string]any{"id": d.id(store.TypeProduct, id)},
 		document: `query($id: ID!) { stock(productId: $id) { ` + stockMembers + ` } }`}
 	if d.chance(15) {
 		q.variables["id"] = d.unknownProduct()
@@ -59,7 +59,7 @@ func drawStock(d *dice) *twin {
 }
 
 // drawStocksByID asks for the stock of several products.
-func drawStocksByID(d *dice) *twin {
+func drawStocksByID(d *dice) *parityCase {
 	n := pick(d, 0, 1, 3, 30, 100)
 	if d.chance(10) {
 		n = 101
@@ -69,7 +69,7 @@ func drawStocksByID(d *dice) *twin {
 		id := d.id(store.TypeProduct, pick(d, append([]string{"nobody", "a b", ""}, d.known.products...)...))
 		ids, resources = append(ids, id), append(resources, map[string]any{"id": id, "type": "stock"})
 	}
-	q := &twin{method: "POST", target: "/v2/inventories/multiple", headers: d.stockHeaders(), variables: map[string]any{"ids": ids},
+	q := &parityCase{method: "POST", target: "/v2/inventories/multiple", headers: d.stockHeaders(), variables: map[string]any{"ids": ids},
 		document: `query($ids: [ID!]!) { stocksById(productIds: $ids) { ` + stockMembers + ` } }`}
 	text, _ := json.Marshal(map[string]any{"data": resources}) // plain values
 	q.body = string(text)
@@ -86,8 +86,8 @@ func drawStocksByID(d *dice) *twin {
 }
 
 // drawStockCreate makes a stock record on each surface, of a product each.
-func drawStockCreate(coordinate string) func(*dice) *twin {
-	return func(d *dice) *twin {
+func drawStockCreate(coordinate string) func(*dice) *parityCase {
+	return func(d *dice) *parityCase {
 		n := len(d.stocks)
 		ids := [2]string{fmt.Sprintf("rest-%d", n), fmt.Sprintf("graphql-%d", n)}
 		quantity := any(d.IntN(50))
@@ -106,7 +106,7 @@ func drawStockCreate(coordinate string) func(*dice) *twin {
 			body = map[string]any{"type": "stock", "attributes": pick(d, map[string]any{"available": quantity},
 				map[string]any{"locations": map[string]any{"default": map[string]any{"available": quantity}}})}
 		}
-		q := &twin{method: "POST", target: "/v2/inventories", headers: d.stockHeaders(), variables: map[string]any{"input": map[string]any{"productId": ids[1], "quantity": quantity}},
+		q := &parityCase{method: "POST", target: "/v2/inventories", headers: d.stockHeaders(), variables: map[string]any{"input": map[string]any{"productId": ids[1], "quantity": quantity}},
 			document: `mutation($input: StockCreateInput!) { stockCreate(input: $input) { stock { ` + stockMembers + ` } userErrors { field code message } } }`}
 		if strings.HasSuffix(coordinate, ":id") {
 			q.target += "/" + url.PathEscape(ids[0])
@@ -126,14 +126,14 @@ func drawStockCreate(coordinate string) func(*dice) *twin {
 
 // drawStockDelete deletes two records that were made, one by each surface, or
 // one that is not there. Some have allocated units.
-func drawStockDelete(d *dice) *twin {
+func drawStockDelete(d *dice) *parityCase {
 	ids := [2]string{"nowhere", "nowhere"}
 	place := -1
 	if n := len(d.stocks); n > 0 && d.chance(80) {
 		place = d.IntN(n)
 		ids = d.stocks[place]
 	}
-	return &twin{method: "DELETE", target: "/v2/inventories/" + ids[0], variables: map[string]any{"id": ids[1]},
+	return &parityCase{method: "DELETE", target: "/v2/inventories/" + ids[0], variables: map[string]any{"id": ids[1]},
 		document: `mutation($id: ID!) { stockDelete(input: {productId: $id}) { deletedId userErrors { field code message } } }`,
 		same: func(t require.TestingT, rest, data map[string]any) {
 			require.Nil(t, rest)
@@ -160,7 +160,7 @@ func wireLineAs(headers []string) func(map[string]any) any {
 
 // drawTransact changes the stock of two products that had the same changes so
 // far, one by each surface.
-func drawTransact(d *dice) *twin {
+func drawTransact(d *dice) *parityCase {
 	ids := [2]string{"nobody", "nobody"}
 	if n := len(d.stocks); n > 0 && d.chance(90) {
 		ids = d.stocks[d.IntN(n)]
@@ -186,7 +186,7 @@ func drawTransact(d *dice) *twin {
 		body["location"], body["product_id"] = "default", ids[0]
 		body = map[string]any{"attributes": body}
 	}
-	q := &twin{method: "POST", target: "/v2/inventories/" + ids[0] + "/transactions", headers: d.stockHeaders(), variables: map[string]any{"input": map[string]any{"changes": []any{input}}},
+	q := &parityCase{method: "POST", target: "/v2/inventories/" + ids[0] + "/transactions", headers: d.stockHeaders(), variables: map[string]any{"input": map[string]any{"changes": []any{input}}},
 		document: `mutation($input: StockTransactInput!) { stockTransact(input: $input) { transactions { ` + lineMembers + ` } userErrors { field code message } } }`}
 	q.send(d, body)
 	q.same = func(t require.TestingT, rest, data map[string]any) {
@@ -200,16 +200,16 @@ func drawTransact(d *dice) *twin {
 }
 
 // drawTransactions asks for a product's ledger.
-func drawTransactions(d *dice) *twin {
+func drawTransactions(d *dice) *parityCase {
 	l := d.list("GET /v2/inventories/:id/transactions")
 	l.keys = []string{"created_at"}
-	q := &twin{method: "GET", headers: d.stockHeaders()}
+	q := &parityCase{method: "GET", headers: d.stockHeaders()}
 	id := pick(d, "anvil", "anvil", "nobody", "a b")
 	if n := len(d.stocks); n > 0 && d.chance(80) {
 		id = d.stocks[d.IntN(n)][d.IntN(2)]
 	}
-	var resume *place
-	request := func(l *drawn) {
+	var resume *pageChoice
+	request := func(l *drawnRequest) {
 		l.where = id
 		l.order()
 		if l.chance(30) {
@@ -217,7 +217,7 @@ func drawTransactions(d *dice) *twin {
 			if key != "updatedAt" {
 				bounds := map[string]any{key: map[string]any{operator: value}}
 				l.query.Set("filter", condition)
-				l.argument("filter", "ListBounds", literal(bounds), bounds)
+				l.argument("filter", "ListBounds", graphqlLiteral(bounds), bounds)
 				l.where += " where " + condition
 			}
 		}
@@ -248,12 +248,12 @@ func drawTransactions(d *dice) *twin {
 }
 
 // drawTransaction asks for a line of a ledger.
-func drawTransaction(d *dice) *twin {
+func drawTransaction(d *dice) *parityCase {
 	line := [2]string{pick(d, "anvil", "nobody"), pick(d, "ledger-5", "none", "a b")}
 	if n := len(d.lines); n > 0 && d.chance(70) {
 		line = d.lines[d.IntN(n)]
 	}
-	q := &twin{method: "GET", target: "/v2/inventories/" + line[0] + "/transactions/" + url.PathEscape(line[1]), headers: d.stockHeaders(),
+	q := &parityCase{method: "GET", target: "/v2/inventories/" + line[0] + "/transactions/" + url.PathEscape(line[1]), headers: d.stockHeaders(),
 		variables: map[string]any{"productId": line[0], "id": line[1]},
 		document:  `query($productId: ID!, $id: ID!) { stockTransaction(productId: $productId, id: $id) { ` + lineMembers + ` } }`}
 	if d.chance(10) {

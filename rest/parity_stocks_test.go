@@ -9,11 +9,11 @@ import (
 )
 
 // drawStocks makes up a request for the list of stock.
-func drawStocks(d *dice) *twin {
+func drawStocks(d *dice) *parityCase {
 	l := d.list("GET /v2/inventories")
-	q := &twin{method: "GET"}
-	var resume *place
-	request := func(l *drawn) {
+	q := &parityCase{method: "GET"}
+	var resume *pageChoice
+	request := func(l *drawnRequest) {
 		l.where = "stock"
 		l.order()
 		l.stockFilter()
@@ -27,7 +27,7 @@ func drawStocks(d *dice) *twin {
 		fault = pick(d, "page", "page", "filter", "who")
 	}
 	if fault == "filter" {
-		resume, request = nil, (*drawn).badStockFilter
+		resume, request = nil, (*drawnRequest).badStockFilter
 	}
 	again := l.replayable(request)
 	if fault == "page" {
@@ -56,7 +56,7 @@ func wireStock(s map[string]any) any {
 }
 
 // stockFilter draws bounds, each on another key or of another kind.
-func (l *drawn) stockFilter() {
+func (l *drawnRequest) stockFilter() {
 	n := pick(l.dice, 0, 0, 1, 1, 2, 3)
 	var conditions []string
 	bounds := map[string]any{}
@@ -77,13 +77,13 @@ func (l *drawn) stockFilter() {
 		return
 	}
 	l.query.Set("filter", strings.Join(conditions, ":"))
-	l.argument("filter", "ListBounds", literal(bounds), bounds)
+	l.argument("filter", "ListBounds", graphqlLiteral(bounds), bounds)
 	text, _ := json.Marshal(bounds) // maps are written in order
 	l.where += fmt.Sprintf(" where %s", text)
 }
 
 // badStockFilter draws a filter that is refused.
-func (l *drawn) badStockFilter() {
+func (l *drawnRequest) badStockFilter() {
 	bad := pick(l.dice,
 		[2]string{"gt(id", `{id: {gt: }}`},
 		[2]string{"eq(id,a)", `{id: {eq: "a"}}`},

@@ -14,9 +14,9 @@ import (
 
 // drawConfigured chooses options of a product, which may be a bundle, in ways
 // that its components allow or not.
-func drawConfigured(d *dice) *twin {
+func drawConfigured(d *dice) *parityCase {
 	l := d.list("POST /catalog/products/:id/configure")
-	q := &twin{method: "POST", headers: append(l.shopper(), d.catalog()...)}
+	q := &parityCase{method: "POST", headers: append(l.shopper(), d.catalog()...)}
 	id := l.id(store.TypeProduct, pick(d, d.known.live...))
 	if components := d.known.components; len(components) > 0 && d.chance(80) {
 		id = pick(d, slices.Sorted(maps.Keys(components))...)
@@ -80,11 +80,11 @@ func (d *dice) file() string {
 	return d.id(store.TypeFile, pick(d, d.known.files...))
 }
 
-func drawFiles(d *dice) *twin {
+func drawFiles(d *dice) *parityCase {
 	l := d.list("GET /v2/files")
-	q := &twin{method: "GET"}
-	var resume *place
-	request := func(l *drawn) {
+	q := &parityCase{method: "GET"}
+	var resume *pageChoice
+	request := func(l *drawnRequest) {
 		l.where = "files"
 		if l.chance(50) {
 			return
@@ -95,7 +95,7 @@ func drawFiles(d *dice) *twin {
 			ids, texts = append(ids, id), append(texts, l.quote(id))
 		}
 		l.query.Set("filter", "in(id,"+strings.Join(texts, ",")+")")
-		l.argument("filter", "FileFilter", literal(map[string]any{"ids": ids}), map[string]any{"ids": ids})
+		l.argument("filter", "FileFilter", graphqlLiteral(map[string]any{"ids": ids}), map[string]any{"ids": ids})
 		l.where += " of " + strings.Join(texts, ",")
 	}
 	if places := d.cursors[l.coordinate]; len(places) > 0 && d.chance(35) {
@@ -126,7 +126,7 @@ func drawFiles(d *dice) *twin {
 }
 
 // badFileFilter draws a filter that is refused.
-func (l *drawn) badFileFilter() {
+func (l *drawnRequest) badFileFilter() {
 	l.query.Del("filter")
 	l.arguments = slices.DeleteFunc(l.arguments, func(argument string) bool { return strings.HasPrefix(argument, "filter:") })
 	l.declared = slices.DeleteFunc(l.declared, func(variable string) bool { return strings.HasPrefix(variable, "$filter:") })
@@ -143,9 +143,9 @@ func (l *drawn) badFileFilter() {
 	l.arguments = append(l.arguments, "filter: "+bad[1])
 }
 
-func drawFile(d *dice) *twin {
+func drawFile(d *dice) *parityCase {
 	id := d.file()
-	q := &twin{method: "GET", target: "/v2/files/" + url.PathEscape(id), document: `query($id: ID!) { file(id: $id) { ...file } }`, variables: map[string]any{"id": id}}
+	q := &parityCase{method: "GET", target: "/v2/files/" + url.PathEscape(id), document: `query($id: ID!) { file(id: $id) { ...file } }`, variables: map[string]any{"id": id}}
 	if d.chance(20) {
 		q.who = d.stranger()
 	}
@@ -160,8 +160,8 @@ func wireCurrency(c map[string]any) any {
 		"thousand_separator": c["thousandSeparator"], "decimal_places": c["decimalPlaces"], "format": c["format"], "exchange_rate": json.Number("1")}
 }
 
-func drawCurrencies(d *dice) *twin {
-	q := &twin{method: "GET", target: pick(d, "/v2/currencies", "/v2/currencies/"), headers: append(d.list("").shopper(), d.catalog()...), document: `{ currencies { ...currency } }`}
+func drawCurrencies(d *dice) *parityCase {
+	q := &parityCase{method: "GET", target: pick(d, "/v2/currencies", "/v2/currencies/"), headers: append(d.list("").shopper(), d.catalog()...), document: `{ currencies { ...currency } }`}
 	if d.chance(20) {
 		q.who = d.stranger()
 	}
@@ -171,9 +171,9 @@ func drawCurrencies(d *dice) *twin {
 	return q
 }
 
-func drawCurrency(d *dice) *twin {
+func drawCurrency(d *dice) *parityCase {
 	code := pick(d, "USD", "EUR", "JPY", "usd", "XYZ", "nobody")
-	q := &twin{method: "GET", target: "/v2/currencies/" + code, headers: d.list("").shopper(), document: `query($code: String!) { currency(code: $code) { ...currency } }`,
+	q := &parityCase{method: "GET", target: "/v2/currencies/" + code, headers: d.list("").shopper(), document: `query($code: String!) { currency(code: $code) { ...currency } }`,
 		variables: map[string]any{"code": code}}
 	if d.chance(20) {
 		q.who = d.stranger()
@@ -184,8 +184,8 @@ func drawCurrency(d *dice) *twin {
 	return q
 }
 
-func drawLocations(d *dice) *twin {
-	q := &twin{method: "GET", target: pick(d, "/v2/inventories/locations", "/v2/inventories/locations/"), document: `{ stockLocations { uuid name description externalRef address } }`}
+func drawLocations(d *dice) *parityCase {
+	q := &parityCase{method: "GET", target: pick(d, "/v2/inventories/locations", "/v2/inventories/locations/"), document: `{ stockLocations { uuid name description externalRef address } }`}
 	if d.chance(20) {
 		q.who = d.stranger()
 	}

@@ -27,7 +27,7 @@ import (
 type parity struct {
 	coordinate string // of the route
 	weight     int    // how often it is drawn, against the others
-	draw       func(*dice) *twin
+	draw       func(*dice) *parityCase
 }
 
 // parities has an entry for every route.
@@ -79,35 +79,35 @@ func parities() []parity {
 	return list
 }
 
-// twin is one request in both languages.
-type twin struct {
+// parityCase is one request in both languages.
+type parityCase struct {
 	method, target, body string   // to REST
 	headers              []string // to both, in pairs
 	document             string   // to GraphQL
 	variables            map[string]any
 	raw                  string // to GraphQL, in place of document and variables
-	who                  asker
+	who                  askingClient
 
 	told func(operation string) // notes what REST says it is in GraphQL
 
 	// same holds two answers without errors against each other: REST's body
 	// and GraphQL's data, decoded with json.Number.
-	same func(t require.TestingT, rest, data map[string]any)
+	same func(t require.TestingT, body, data map[string]any)
 }
 
-// asker is who asks: an admin, nobody, someone whose token is no good, or one
+// askingClient is who asks: an admin, nobody, someone whose token is no good, or one
 // whose scopes do not suffice.
-type asker int
+type askingClient int
 
 const (
-	asAdmin asker = iota
+	asAdmin askingClient = iota
 	asNobody
 	asFailure
 	asPoor
 )
 
-// status is what each code is over HTTP, once more and by itself (DESIGN 4).
-func status(code store.Code) int {
+// statusOf is what each code is over HTTP, once more and by itself (DESIGN 4).
+func statusOf(code store.Code) int {
 	return map[store.Code]int{
 		store.Invalid: 400, store.Unauthenticated: 401, store.Forbidden: 403, store.NotFound: 404, store.Conflict: 409,
 		store.CursorMismatch: 400, store.CursorExpired: 410, store.Unprocessable: 422, store.RateLimited: 429,
@@ -116,30 +116,30 @@ func status(code store.Code) int {
 	}[code]
 }
 
-// turns is how often every operation has its turn before chance decides, so
+// parityRounds is how often every operation has its turn before chance decides, so
 // that the rarest is told too.
-const turns = 6
+const parityRounds = 6
 
-func TestBothSurfacesSayTheSame(t *testing.T) {
+func TestParityOfRESTAndGraphQL(t *testing.T) {
 	t.Parallel()
 	seed := storetest.Seed(t, "PORTICO_PARITY_SEED")
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		for _, run := range []struct {
 			name, shop string
 			requests   int
-		}{{"handmade", offers(), storetest.Pick(1_000, 2_000)}, {"generated", generate(t, 220), storetest.Pick(300, 900)}} {
+		}{{"handmade", offers(), storetest.QuickOrFull(1_000, 2_000)}, {"generated", generateShop(t, 220), storetest.QuickOrFull(300, 900)}} {
 			if raceDetector || run.name == "generated" && e.Name != "sqlite" {
 				run.requests /= 2
 			}
 			t.Run(run.name, func(t *testing.T) {
-				s := open(t, e, run.shop, at(storetest.NewClock(noon)))
-				redeemed(t, s)
+				s := openShop(t, e, run.shop, withClock(storetest.NewClock(noon)))
+				redeemCode(t, s)
 				d := newDice(t, seed, run.shop)
-				d.known.live = liveOf(t, s, d.known)
+				d.known.live = liveProducts(t, s, d.known)
 				statuses := map[int]int{}
 				for n := range run.requests {
 					drawn := d.parity()
-					if run.name == "handmade" && n < turns*len(parities()) {
+					if run.name == "handmade" && n < parityRounds*len(parities()) {
 						drawn = parities()[n%len(parities())]
 					}
 					q := drawn.draw(d)
@@ -159,7 +159,7 @@ func TestBothSurfacesSayTheSame(t *testing.T) {
 	})
 }
 
-func TestEveryRouteHasAParity(t *testing.T) {
+func TestEveryRouteHasAParityTest(t *testing.T) {
 	t.Parallel()
 	var compared []string
 	for _, p := range parities() {
@@ -170,15 +170,15 @@ func TestEveryRouteHasAParity(t *testing.T) {
 
 // requireSame asks both surfaces and holds their answers against each other;
 // it returns the status.
-func requireSame(t *testing.T, s *surface, q *twin, name string) int {
+func requireSame(t *testing.T, s *testServer, q *parityCase, name string) int {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), q.method, q.target, strings.NewReader(q.body))
 	r.Header.Set("Prefer", "graphql")
 	if q.writes() {
-		r.Header.Set("Idempotency-Key", key())
+		r.Header.Set("Idempotency-Key", newKey())
 	}
 	w := q.ask(s, r)
-	if operation := requireTold(t, s, q, r, w, name); operation != "" {
+	if operation := requireGraphQLHint(t, s, q, r, w, name); operation != "" {
 		q.told(operation)
 	}
 	body := q.raw
@@ -207,17 +207,17 @@ func requireSame(t *testing.T, s *surface, q *twin, name string) int {
 		codes = append(codes, e.Extensions.Code)
 	}
 	if len(codes) == 0 {
-		codes = faultsIn(graphql.Data)
+		codes = errorCodesIn(graphql.Data)
 	}
 	if len(codes) == 0 {
 		require.Contains(t, []int{http.StatusOK, http.StatusCreated, http.StatusNoContent}, w.Code, "%s", both)
 		require.NotPanics(t, func() { q.same(requirer{t, both}, answer, graphql.Data) }, "%s", both)
 		return w.Code
 	}
-	if costsTooMuch(t, q, w.Code, v.Body.String(), both) {
+	if exceedsCost(t, q, w.Code, v.Body.String(), both) {
 		return w.Code
 	}
-	require.Equal(t, status(codes[0]), w.Code, "GraphQL says %s\n%s", codes[0], both)
+	require.Equal(t, statusOf(codes[0]), w.Code, "GraphQL says %s\n%s", codes[0], both)
 	if errs := answer["errors"].([]any); len(graphql.Errors) == 0 {
 		require.Len(t, errs, len(codes), "as many faults on both\n%s", both)
 	}
@@ -225,10 +225,10 @@ func requireSame(t *testing.T, s *surface, q *twin, name string) int {
 	return w.Code
 }
 
-// costsTooMuch tells whether GraphQL refuses for its cost what REST answers: a
+// exceedsCost tells whether GraphQL refuses for its cost what REST answers: a
 // long page of products with all that belongs to them. REST, which cannot nest
 // further, bounds what it reads and answers instead.
-func costsTooMuch(t *testing.T, q *twin, status int, graphql, both string) bool {
+func exceedsCost(t *testing.T, q *parityCase, status int, graphql, both string) bool {
 	t.Helper()
 	if status != http.StatusOK || !strings.Contains(graphql, "the operation may cost") {
 		return false
@@ -256,7 +256,7 @@ func (r requirer) Errorf(format string, args ...any) {
 func (r requirer) FailNow() { r.t.FailNow() }
 
 // ask sends a request on somebody's behalf.
-func (q *twin) ask(s *surface, r *http.Request) *httptest.ResponseRecorder {
+func (q *parityCase) ask(s *testServer, r *http.Request) *httptest.ResponseRecorder {
 	r.Header.Set("Content-Type", "application/json")
 	for i := 0; i+1 < len(q.headers); i += 2 {
 		r.Header.Set(q.headers[i], q.headers[i+1])
@@ -266,7 +266,7 @@ func (q *twin) ask(s *surface, r *http.Request) *httptest.ResponseRecorder {
 	case asAdmin:
 		handler = s.as(admin())
 	case asFailure:
-		r = r.WithContext(auth.WithFailure(r.Context(), &store.Error{Code: store.Unauthenticated, Detail: "The token has expired."}))
+		r = r.WithContext(auth.WithTokenError(r.Context(), &store.Error{Code: store.Unauthenticated, Detail: "The token has expired."}))
 	case asPoor:
 		handler = s.as(&auth.Principal{ClientID: "poor", Scopes: []string{"checkout:write"}})
 	}
@@ -283,9 +283,9 @@ func decode(t *testing.T, text []byte, into any, both string) {
 	require.NoError(t, decoder.Decode(into), "%s", both)
 }
 
-// faultsIn are the codes of what GraphQL says with its data: userErrors of a
+// errorCodesIn are the codes of what GraphQL says with its data: userErrors of a
 // payload, and null where REST has nothing to show.
-func faultsIn(data map[string]any) (codes []store.Code) {
+func errorCodesIn(data map[string]any) (codes []store.Code) {
 	for _, field := range data {
 		if field == nil {
 			return []store.Code{store.NotFound}
@@ -302,8 +302,8 @@ func faultsIn(data map[string]any) (codes []store.Code) {
 // dice makes up requests.
 type dice struct {
 	*rand.Rand
-	known   known
-	cursors map[string][]place // where earlier answers stopped, by coordinate
+	known   shopFacts
+	cursors map[string][]pageChoice // where earlier answers stopped, by coordinate
 
 	promotions []string    // that were made, by either surface in turn
 	codes      [][3]string // that were made: the promotion, REST's code and GraphQL's
@@ -314,7 +314,7 @@ type dice struct {
 }
 
 func newDice(t *testing.T, seed uint64, shop string) *dice {
-	return &dice{Rand: rand.New(rand.NewPCG(seed, 0)), known: knownOf(t, shop), cursors: map[string][]place{}, told: map[string]int{}}
+	return &dice{Rand: rand.New(rand.NewPCG(seed, 0)), known: newShopFacts(t, shop), cursors: map[string][]pageChoice{}, told: map[string]int{}}
 }
 
 // parity draws an operation.

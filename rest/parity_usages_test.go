@@ -8,19 +8,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/promotion"
+	"portico/store/promotion/redeem"
 )
 
-// redeemed gives a store a promotion, and codes of it that were used.
-func redeemed(t testing.TB, s *surface) {
+// redeemCode gives a store a promotion, and codes of it that were used.
+func redeemCode(t testing.TB, s *testServer) {
 	t.Helper()
-	load(t, s.store, strings.Join([]string{
+	importLines(t, s.store, strings.Join([]string{
 		`{"type":"promotion","id":"spring","name":"Spring","description":"","promotion_type":"fixed_discount","enabled":true,"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`,
 		`{"type":"promotion_code","id":"spring-1","promotion_id":"spring","code":"HI"}`,
 		`{"type":"promotion_code","id":"spring-2","promotion_id":"spring","code":"A+B ü","consume_unit":"per_item"}`,
 	}, "\n"))
 	for i := range 40 {
-		use := promotion.CodeUse{Code: "HI", User: "u1", Units: 1 + i, Reference: fmt.Sprint("order-", i)}
+		use := redeem.CodeUse{Code: "HI", User: "u1", Units: 1 + i, Reference: fmt.Sprint("order-", i)}
 		if i%3 == 0 {
 			use.Code = "A+B ü"
 		}
@@ -34,20 +34,20 @@ func redeemed(t testing.TB, s *surface) {
 }
 
 // drawUsages asks for a promotion's usages, or for those of one code.
-func drawUsages(coordinate string) func(*dice) *twin {
-	return func(d *dice) *twin {
+func drawUsages(coordinate string) func(*dice) *parityCase {
+	return func(d *dice) *parityCase {
 		l := d.list(coordinate)
-		q := &twin{method: "GET"}
-		promotion := pick(d, "spring", "spring", "spring", "spring", "none", "a b")
-		path := "/v2/promotions/" + strings.ReplaceAll(promotion, " ", "%20")
-		of := fmt.Sprintf("promotionId: %q", promotion)
+		q := &parityCase{method: "GET"}
+		id := pick(d, "spring", "spring", "spring", "spring", "none", "a b")
+		path := "/v2/promotions/" + strings.ReplaceAll(id, " ", "%20")
+		of := fmt.Sprintf("promotionId: %q", id)
 		if strings.Contains(coordinate, ":code") {
 			code := pick(d, "HI", "HI", "A+B ü", "hi")
 			path += "/codes/" + strings.NewReplacer("/", "%2F", " ", "%20", "ü", "%C3%BC").Replace(code)
 			of += fmt.Sprintf(", code: %q", code)
 		}
-		var resume *place
-		request := func(l *drawn) {
+		var resume *pageChoice
+		request := func(l *drawnRequest) {
 			l.where = of
 			l.order()
 			if l.chance(30) {
@@ -84,7 +84,7 @@ func drawUsages(coordinate string) func(*dice) *twin {
 }
 
 func wireUsage(u map[string]any) any {
-	_, promotion, _ := store.ParseGlobalID(u["promotionId"].(string))
-	return map[string]any{"type": "promotion_usage", "id": u["uuid"], "promotion_id": promotion, "code": u["code"], "user": u["user"], "reference": u["reference"],
+	_, id, _ := store.ParseGlobalID(u["promotionId"].(string))
+	return map[string]any{"type": "promotion_usage", "id": u["uuid"], "promotion_id": id, "code": u["code"], "user": u["user"], "reference": u["reference"],
 		"actor": u["actor"], "units_asked": u["unitsAsked"], "units_applied": u["unitsApplied"], "created_at": u["createdAt"], "released_at": u["releasedAt"]}
 }

@@ -52,7 +52,7 @@ func wireProduct(p map[string]any) map[string]any {
 		"commodity_type": p["commodityType"], "upc_ean": p["upcEan"], "manufacturer_part_num": p["manufacturerPartNum"],
 		"external_ref": p["externalRef"], "tags": p["tags"], "price_modifiers": p["priceModifiers"],
 		"base_product": p["baseProduct"],
-		"created_at":   bare(p["createdAt"]), "updated_at": bare(p["updatedAt"]), "published_at": bare(p["publishedAt"]),
+		"created_at":   stripped(p["createdAt"]), "updated_at": stripped(p["updatedAt"]), "published_at": stripped(p["publishedAt"]),
 		"custom_inputs": p["customInputs"], "extensions": p["extensions"], "shopper_attributes": p["shopperAttributes"], "tiers": wireTiers(p["tiers"], "price", wirePrice),
 		"price": map[string]any{},
 	}
@@ -77,7 +77,7 @@ func wireProduct(p map[string]any) map[string]any {
 	relationships := map[string]any{
 		"children": map[string]any{"data": each(p["children"], product), "links": self("children")},
 		"files": map[string]any{"data": each(p["files"], func(f map[string]any) any {
-			return map[string]any{"type": "file", "id": f["file"].(map[string]any)["uuid"], "created_at": bare(f["attachedAt"])}
+			return map[string]any{"type": "file", "id": f["file"].(map[string]any)["uuid"], "created_at": stripped(f["attachedAt"])}
 		})},
 		"main_image": map[string]any{"data": orNull(p["mainImage"], func(f map[string]any) any {
 			return map[string]any{"id": f["uuid"], "type": "main_image"}
@@ -91,7 +91,7 @@ func wireProduct(p map[string]any) map[string]any {
 		"id": id, "type": "product", "attributes": attributes, "relationships": relationships,
 		"meta": map[string]any{
 			"language": p["language"], "catalog_id": p["catalogId"], "catalog_source": p["catalogSource"], "pricebook_id": orEmpty(p["pricebookId"]),
-			"product_types": p["productTypes"], "sale_id": orEmpty(p["saleId"]), "sale_expires": bare(p["saleExpires"]),
+			"product_types": p["productTypes"], "sale_id": orEmpty(p["saleId"]), "sale_expires": stripped(p["saleExpires"]),
 			"display_price": wireDisplay(p["displayPrice"]), "original_display_price": wireDisplay(p["originalDisplayPrice"]), "original_price": orNil(wirePrice(p["originalPrice"])),
 			"bundle_configuration": map[string]any{"selected_options": p["bundleConfiguration"].(map[string]any)["selectedOptions"]},
 			"variation_matrix":     p["variationMatrix"], "child_option_ids": p["childOptionIds"],
@@ -195,7 +195,7 @@ func orNull(value any, shape func(map[string]any) any) any {
 	return shape(value.(map[string]any))
 }
 
-// orEmpty is a text, which under /catalog is empty where GraphQL's is null.
+// orZero is a text, which under /catalog is empty where GraphQL's is null.
 func orEmpty(text any) any {
 	if text == nil {
 		return ""
@@ -203,8 +203,8 @@ func orEmpty(text any) any {
 	return text
 }
 
-// bare is a time as /catalog writes it: without a zone.
-func bare(at any) any {
+// stripped is a time as /catalog writes it: without a zone.
+func stripped(at any) any {
 	if at == nil {
 		return nil
 	}

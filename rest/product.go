@@ -11,16 +11,16 @@ import (
 	"portico/store/catalog"
 )
 
-// includes are what include can ask for.
-var includes = []string{"component_products", "main_image", "files"}
+// includeNames are what include can ask for.
+var includeNames = []string{"component_products", "main_image", "files"}
 
 // productList asks a resolver for a page of products.
-type productList func(p *params, filter *model.ProductFilter) (*model.ProductConnection, error)
+type productList func(p *listParams, filter *model.ProductFilter) (*model.ProductConnection, error)
 
 // nodeProducts lists the live products of a node or hierarchy (spec: Get a
 // node's products).
 func (a *API) nodeProducts(w http.ResponseWriter, r *http.Request) error {
-	return a.writeProducts(w, r, appendProduct, func(p *params, filter *model.ProductFilter) (*model.ProductConnection, error) {
+	return a.writeProducts(w, r, appendProduct, func(p *listParams, filter *model.ProductFilter) (*model.ProductConnection, error) {
 		node, err := a.findNode(r)
 		if err != nil {
 			return nil, err
@@ -31,7 +31,7 @@ func (a *API) nodeProducts(w http.ResponseWriter, r *http.Request) error {
 
 // hierarchyProducts lists the live products of all nodes of a hierarchy.
 func (a *API) hierarchyProducts(w http.ResponseWriter, r *http.Request) error {
-	return a.writeProducts(w, r, appendProduct, func(p *params, filter *model.ProductFilter) (*model.ProductConnection, error) {
+	return a.writeProducts(w, r, appendProduct, func(p *listParams, filter *model.ProductFilter) (*model.ProductConnection, error) {
 		hierarchy, err := a.findHierarchy(r)
 		if err != nil {
 			return nil, err
@@ -43,7 +43,7 @@ func (a *API) hierarchyProducts(w http.ResponseWriter, r *http.Request) error {
 // products lists every live product of the catalog, children too: those that
 // no node lists are told by relationships.parent and base_product_id.
 func (a *API) products(w http.ResponseWriter, r *http.Request) error {
-	return a.writeProducts(w, r, appendProduct, func(p *params, filter *model.ProductFilter) (*model.ProductConnection, error) {
+	return a.writeProducts(w, r, appendProduct, func(p *listParams, filter *model.ProductFilter) (*model.ProductConnection, error) {
 		every := true
 		return a.resolver.Query().Products(r.Context(), filter, &every, p.order, p.first, p.after, p.last, p.before, p.offset)
 	})
@@ -51,7 +51,7 @@ func (a *API) products(w http.ResponseWriter, r *http.Request) error {
 
 // productChildren lists the live children of a parent.
 func (a *API) productChildren(w http.ResponseWriter, r *http.Request) error {
-	return a.writeProducts(w, r, appendProduct, func(p *params, filter *model.ProductFilter) (*model.ProductConnection, error) {
+	return a.writeProducts(w, r, appendProduct, func(p *listParams, filter *model.ProductFilter) (*model.ProductConnection, error) {
 		product, err := a.findProduct(r)
 		if err != nil {
 			return nil, err
@@ -63,7 +63,7 @@ func (a *API) productChildren(w http.ResponseWriter, r *http.Request) error {
 // componentProducts lists the live products that a bundle is made of, by
 // reference; ?include=component_products has them whole on the bundle.
 func (a *API) componentProducts(w http.ResponseWriter, r *http.Request) error {
-	return a.writeProducts(w, r, appendReference, func(p *params, filter *model.ProductFilter) (*model.ProductConnection, error) {
+	return a.writeProducts(w, r, appendReference, func(p *listParams, filter *model.ProductFilter) (*model.ProductConnection, error) {
 		product, err := a.findProduct(r)
 		if err != nil {
 			return nil, err
@@ -81,14 +81,14 @@ func appendReference(dst []byte, product *model.Product) []byte {
 
 // product returns one live product, listed or not.
 func (a *API) product(w http.ResponseWriter, r *http.Request) error {
-	p, err := parseParams(r)
+	p, err := parseListParams(r)
 	if err != nil {
 		return err
 	}
 	if err := checkInclude(p.include); err != nil {
 		return err
 	}
-	tell(w, r, "id", r.PathValue("id"), "components", p.components())
+	addGraphQLHint(w, r, "id", r.PathValue("id"), "components", p.includeComponents())
 	product, err := a.findProduct(r)
 	if err != nil {
 		return err
@@ -97,16 +97,16 @@ func (a *API) product(w http.ResponseWriter, r *http.Request) error {
 }
 
 // writeProduct answers with one product and what was asked to be included.
-func (a *API) writeProduct(w http.ResponseWriter, r *http.Request, p *params, product *model.Product) error {
+func (a *API) writeProduct(w http.ResponseWriter, r *http.Request, p *listParams, product *model.Product) error {
 	one := []*model.Product{product}
-	included, err := a.included(r, p, one)
+	included, err := a.loadIncluded(r, p, one)
 	if err != nil {
 		return err
 	}
-	tellLanguages(w, one)
-	limit := a.limit(r)
-	return limit.writeBuilt(w, sizeOf(one, included), func(dst []byte) ([]byte, error) {
-		dst = appendSelf(product.AppendJSON(append(dst, `{"data":`...)), r)
+	setContentLanguage(w, one)
+	limit := a.newBuilder(r)
+	return limit.write(w, estimateSize(one, included), func(dst []byte) ([]byte, error) {
+		dst = appendSelfLink(product.AppendJSON(append(dst, `{"data":`...)), r)
 		err := limit.check(dst)
 		if included != nil && err == nil {
 			dst, err = included.append(append(dst, `,"included":`...), limit)
@@ -115,8 +115,8 @@ func (a *API) writeProduct(w http.ResponseWriter, r *http.Request, p *params, pr
 	})
 }
 
-// appendSelf appends the link of a single resource.
-func appendSelf(dst []byte, r *http.Request) []byte {
+// appendSelfLink appends the link of a single resource.
+func appendSelfLink(dst []byte, r *http.Request) []byte {
 	dst = store.AppendString(append(dst, `,"links":{"self":`...), r.URL.EscapedPath())
 	return append(dst, '}')
 }
@@ -126,19 +126,19 @@ func (a *API) findProduct(r *http.Request) (*model.Product, error) {
 	id := r.PathValue("id")
 	product, err := a.resolver.Query().Product(r.Context(), &id, nil, nil)
 	if err == nil && product == nil {
-		err = noProduct(r)
+		err = productNotFound(r)
 	}
 	return product, err
 }
 
-// noProduct says that there is none at the path.
-func noProduct(r *http.Request) error {
+// productNotFound says that there is none at the path.
+func productNotFound(r *http.Request) error {
 	return &store.Error{Code: store.NotFound, Detail: "There is no product " + strconv.Quote(r.PathValue("id")) + " in this shopper's catalog."}
 }
 
 // writeProducts answers with a page of products, each written by row.
 func (a *API) writeProducts(w http.ResponseWriter, r *http.Request, row func([]byte, *model.Product) []byte, list productList) error {
-	p, err := parseParams(r)
+	p, err := parseListParams(r)
 	if err != nil {
 		return err
 	}
@@ -149,33 +149,33 @@ func (a *API) writeProducts(w http.ResponseWriter, r *http.Request, row func([]b
 	if err != nil {
 		return err
 	}
-	p.tell(w, r, filter, "id", ofPath(r, "id"), "components", p.components())
+	p.addGraphQLHint(w, r, filter, "id", pathParameter(r, "id"), "components", p.includeComponents())
 	products, err := list(p, filter)
 	if err != nil {
 		return err
 	}
-	page, err := newPage(r.Context(), p, products.Connection)
+	page, err := newPagination(r.Context(), p, products.Connection)
 	if err != nil {
 		return err
 	}
-	included, err := a.included(r, p, products.Nodes)
+	included, err := a.loadIncluded(r, p, products.Nodes)
 	if err != nil {
 		return err
 	}
-	tellLanguages(w, products.Nodes)
-	limit := a.limit(r)
-	return limit.writeBuilt(w, sizeOf(products.Nodes, included), func(dst []byte) ([]byte, error) {
+	setContentLanguage(w, products.Nodes)
+	limit := a.newBuilder(r)
+	return limit.write(w, estimateSize(products.Nodes, included), func(dst []byte) ([]byte, error) {
 		return appendCatalogPage(dst, limit, products.Nodes, page, r.URL.EscapedPath(), row, included)
 	})
 }
 
-// aroundRows is about what a page has beside its products, in bytes.
-const aroundRows = 2 << 10
+// envelopeBytes is about what a page has beside its products, in bytes.
+const envelopeBytes = 2 << 10
 
-// sizeOf is about what an answer with products, and what it includes, comes to
+// estimateSize is about what an answer with products, and what it includes, comes to
 // in bytes.
-func sizeOf(products []*model.Product, included *included) int {
-	size := aroundRows
+func estimateSize(products []*model.Product, included *includedResources) int {
+	size := envelopeBytes
 	for _, product := range products {
 		size += product.JSONSize() + 1
 	}
@@ -190,9 +190,9 @@ func sizeOf(products []*model.Product, included *included) int {
 	return size
 }
 
-// tellLanguages names the languages of the products' texts; several where some
+// setContentLanguage names the languages of the products' texts; several where some
 // products lack the shopper's.
-func tellLanguages(w http.ResponseWriter, products []*model.Product) {
+func setContentLanguage(w http.ResponseWriter, products []*model.Product) {
 	var languages []string
 	for _, product := range products {
 		if !slices.Contains(languages, product.Language()) {
@@ -207,8 +207,8 @@ func tellLanguages(w http.ResponseWriter, products []*model.Product) {
 // checkInclude is INVALID for a resource that cannot be included.
 func checkInclude(text string) error {
 	for _, name := range splitInclude(text) {
-		if !slices.Contains(includes, name) {
-			return badParameter("include", "must be a list of %s, not %q", strings.Join(includes, ", "), name)
+		if !slices.Contains(includeNames, name) {
+			return invalidParameter("include", "must be a list of %s, got %q", strings.Join(includeNames, ", "), name)
 		}
 	}
 	return nil
@@ -218,9 +218,9 @@ func splitInclude(text string) []string {
 	return strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' })
 }
 
-// components is true where component products are to be included, nil where
+// includeComponents is true where component products are to be included, nil where
 // they are not.
-func (p *params) components() *bool {
+func (p *listParams) includeComponents() *bool {
 	if !slices.Contains(splitInclude(p.include), "component_products") {
 		return nil
 	}
@@ -228,15 +228,15 @@ func (p *params) components() *bool {
 	return &yes
 }
 
-// included are the resources that the page refers to, each once.
-type included struct {
+// includedResources are the resources that the page refers to, each once.
+type includedResources struct {
 	mainImages, files []*catalog.File
 	components        []*model.Product
 }
 
-// included fetches what was asked for, in one batch a kind; nil when nothing
+// loadIncluded fetches what was asked for, in one batch a kind; nil when nothing
 // was.
-func (a *API) included(r *http.Request, p *params, products []*model.Product) (*included, error) {
+func (a *API) loadIncluded(r *http.Request, p *listParams, products []*model.Product) (*includedResources, error) {
 	names := splitInclude(p.include)
 	if len(names) == 0 {
 		return nil, nil
@@ -255,21 +255,21 @@ func (a *API) included(r *http.Request, p *params, products []*model.Product) (*
 			components = append(components, product.ComponentProductIDs()...)
 		}
 	}
-	images, files = eachOnce(images), eachOnce(files)
+	images, files = unique(images), unique(files)
 	byID, err := a.resolver.FilesByID(r.Context(), slices.Concat(images, files))
 	if err != nil {
 		return nil, err
 	}
-	components = eachOnce(components) // bundles share parts
+	components = unique(components) // bundles share parts
 	bundled, err := a.resolver.ProductsByID(r.Context(), components)
 	if err != nil {
 		return nil, err
 	}
-	return &included{inOrder(images, byID), inOrder(files, byID), inOrder(components, bundled)}, nil
+	return &includedResources{pickInOrder(images, byID), pickInOrder(files, byID), pickInOrder(components, bundled)}, nil
 }
 
-// eachOnce leaves out what came before.
-func eachOnce(ids []string) []string {
+// unique leaves out what came before.
+func unique(ids []string) []string {
 	seen := make(map[string]bool, len(ids))
 	return slices.DeleteFunc(ids, func(id string) bool {
 		before := seen[id]
@@ -278,8 +278,8 @@ func eachOnce(ids []string) []string {
 	})
 }
 
-// inOrder takes resources in the order of the ids.
-func inOrder[T any](ids []string, byID map[string]T) []T {
+// pickInOrder takes resources in the order of the ids.
+func pickInOrder[T any](ids []string, byID map[string]T) []T {
 	list := make([]T, 0, len(ids))
 	for _, id := range ids {
 		if value, ok := byID[id]; ok {
@@ -289,7 +289,7 @@ func inOrder[T any](ids []string, byID map[string]T) []T {
 	return list
 }
 
-func (i *included) append(dst []byte, l *limit) ([]byte, error) {
+func (i *includedResources) append(dst []byte, l *responseBuilder) ([]byte, error) {
 	dst, err := appendList(append(dst, `{"main_images":[`...), l, i.mainImages)
 	if err == nil {
 		dst, err = appendList(append(dst, `],"files":[`...), l, i.files)
@@ -301,11 +301,11 @@ func (i *included) append(dst []byte, l *limit) ([]byte, error) {
 }
 
 // appendList appends resources that write themselves.
-func appendList[T interface{ AppendJSON([]byte) []byte }](dst []byte, l *limit, list []T) ([]byte, error) {
+func appendList[T interface{ AppendJSON([]byte) []byte }](dst []byte, l *responseBuilder, list []T) ([]byte, error) {
 	return appendRows(dst, l, list, func(dst []byte, resource T) []byte { return resource.AppendJSON(dst) })
 }
 
-func comma(dst []byte, i int) []byte {
+func appendComma(dst []byte, i int) []byte {
 	if i > 0 {
 		dst = append(dst, ',')
 	}

@@ -11,12 +11,12 @@ import (
 
 // The products of the node "tools": chalk and anvil are curated, in this
 // order; the others come by last update.
-var tools = []string{"chalk", "anvil", "kit", "brush", "jar"}
+var toolProducts = []string{"chalk", "anvil", "kit", "brush", "jar"}
 
 func TestNodeProducts(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		t.Run("which products", func(t *testing.T) { runScenarios(t, s, whichProducts()) })
 		t.Run("filter", func(t *testing.T) { runScenarios(t, s, productFilters()) })
 		t.Run("sort and compare", func(t *testing.T) { runScenarios(t, s, productOrders()) })
@@ -27,10 +27,10 @@ func TestNodeProducts(t *testing.T) {
 
 // Caches must tell apart what shoppers are told apart by (DESIGN 4), and each
 // answer names the languages of its texts.
-func TestAnswersOfTheCatalogTellWhatTheyDependOn(t *testing.T) {
+func TestVaryOfCatalogResponses(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		for _, c := range []struct{ path, asked, languages string }{
 			{productsOf("hand-tools"), "", "en"},
 			{productsOf("hand-tools"), "fr", "fr, en"}, // the lamp has no French
@@ -51,7 +51,7 @@ func TestAnswersOfTheCatalogTellWhatTheyDependOn(t *testing.T) {
 func whichProducts() []scenario {
 	return []scenario{
 		{name: "a node lists the live products attached to it, curated first",
-			path: productsOf("tools"), ids: tools, lacks: []string{"SECRET", "drill-draft"}},
+			path: productsOf("tools"), ids: toolProducts, lacks: []string{"SECRET", "drill-draft"}},
 		{name: "curated_product is on curated products alone",
 			path: productsOf("hand-tools"), ids: []string{"brush", "c0ffee00-0000-4000-8000-00000000000a"}, lacks: []string{"curated_product"}},
 		{name: "a hierarchy lists the products of all its nodes, each once",
@@ -92,7 +92,7 @@ func productFilters() []scenario {
 		filter("spaces around the parts", "eq(+sku+,+ANVIL)+:+eq(tags,+heavy)", "anvil"),
 		filter("a space behind the commas of a list", "in(sku,+ANVIL,+BRUSH)", "anvil", "brush"),
 		filter("a space at a value's end is part of it", "eq(sku,ANVIL+)"),
-		filter("empty is none", "", tools...),
+		filter("empty is none", "", toolProducts...),
 		filter("in takes several", "in(sku,ANVIL,BRUSH,NONE)", "anvil", "brush"),
 		filter("in takes one", "in(sku,ANVIL)", "anvil"),
 		filter("by name", "eq(name,Kit)", "kit"),
@@ -119,7 +119,7 @@ func productFilters() []scenario {
 		bad("an unknown operator", "ne(sku,ANVIL)", `unknown operator \"ne\"`, "eq, in, gt, ge, lt and le"),
 		bad("like", "like(sku,*AN*)", `unknown operator \"like\"`),
 		bad("an unknown attribute", "eq(colour,red)", `unknown attribute \"colour\"`, "manufacturer_part_num"),
-		bad("an attribute that does not compare", "gt(sku,A)", `\"sku\"`, "id, created_at or updated_at"),
+		bad("an attribute that does not compare", "gt(sku,A)", `\"sku\"`, "id, created_at and updated_at"),
 		bad("unbalanced", "eq(sku,ANVIL", "ends where"),
 		bad("no values", "in(sku)", "byte 6"),
 		bad("no value after the comma", "eq(sku,)", "no value at byte 7"),
@@ -152,7 +152,7 @@ func productOrders() []scenario {
 		list("by created_at, then id", "sort=created_at", "jar", "brush", "chalk", "anvil", "kit"),
 		list("by id", "sort=id", "anvil", "brush", "chalk", "jar", "kit"),
 		list("by id, descending", "sort=-id", "kit", "jar", "chalk", "brush", "anvil"),
-		list("empty is the list's own order", "sort=", tools...),
+		list("empty is the list's own order", "sort=", toolProducts...),
 		list("gt, as times are shown", "filter=gt(updated_at,2024-01-04T00:00:00.000)", "anvil", "kit"),
 		list("ge, with a zone", "filter=ge(updated_at,2024-01-04T01:00:00%2B01:00)", "chalk", "anvil", "kit", "brush"),
 		list("lt", "filter=lt(updated_at,2024-01-04T00:00:00.000Z)", "jar"),
@@ -173,7 +173,7 @@ func productOrders() []scenario {
 
 func productIncludes() []scenario {
 	include := func(name, text string, holds ...string) scenario {
-		return scenario{name: name, path: productsOf("tools") + "?include=" + text, ids: tools, holds: holds}
+		return scenario{name: name, path: productsOf("tools") + "?include=" + text, ids: toolProducts, holds: holds}
 	}
 	return []scenario{
 		{name: "nothing asked for, nothing included", path: productsOf("tools"), lacks: []string{`"included"`}},
@@ -184,10 +184,10 @@ func productIncludes() []scenario {
 		include("one resource alone, and empty lists of the others", "main_image", `"main_images":[{"type":"file","id":"photo-1"`, `"files":[],"component_products":[]`),
 		include("a component that is a draft is left out", "component_products", `"main_images":[],"files":[],"component_products":[{"id":"frame"`),
 		{name: "an empty page has empty lists", path: productsOf("empty") + "?include=files", ids: []string{}, holds: []string{`"included":{"main_images":[],"files":[],"component_products":[]}`}},
-		{name: "a page without any has empty lists", path: productsOf("tools") + "?include=" + everything + "&filter=eq(sku,JAR)", ids: []string{"jar"},
+		{name: "a page without any has empty lists", path: productsOf("tools") + "?include=" + allIncludes + "&filter=eq(sku,JAR)", ids: []string{"jar"},
 			holds: []string{`"included":{"main_images":[],"files":[],"component_products":[]}`, `"main_image":{"data":null}`}},
 		{name: "something unknown", path: productsOf("tools") + "?include=main_image,parent", status: 400, holds: []string{"include must be a list of component_products, main_image, files", `\"parent\"`}},
-		{name: "no draft is ever included", path: productsOf("tools") + "?include=" + everything, lacks: []string{"SECRET", "drill-draft", "power"}},
+		{name: "no draft is ever included", path: productsOf("tools") + "?include=" + allIncludes, lacks: []string{"SECRET", "drill-draft", "power"}},
 	}
 }
 

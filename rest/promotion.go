@@ -10,6 +10,7 @@ import (
 	"portico/graph/model"
 	"portico/store"
 	"portico/store/promotion"
+	"portico/store/promotion/rule"
 )
 
 // promotionBody is a promotion as clients send it; absent members are nil.
@@ -21,33 +22,33 @@ type promotionBody struct {
 
 // promotionMembers is promotion.PromotionChange in the contract's names.
 type promotionMembers struct {
-	Name                   *string                  `json:"name"`
-	Description            *string                  `json:"description"`
-	Type                   *promotion.PromotionType `json:"promotion_type"`
-	Enabled                *bool                    `json:"enabled"`
-	Automatic              *bool                    `json:"automatic"`
-	Start                  *string                  `json:"start"`
-	End                    *string                  `json:"end"`
-	MinCartValue           []promotion.GivenAmount  `json:"min_cart_value"`
-	MaxDiscountValue       []promotion.GivenAmount  `json:"max_discount_value"`
-	MaxApplicationsPerCart *int                     `json:"max_applications_per_cart"`
-	Schema                 json.RawMessage          `json:"schema"`
-	Currencies             json.RawMessage          `json:"currencies"`
-	TargetCatalogs         []string                 `json:"target_catalogs"`
-	Conditions             json.RawMessage          `json:"conditions"`
+	Name                   *string             `json:"name"`
+	Description            *string             `json:"description"`
+	Type                   *rule.PromotionType `json:"promotion_type"`
+	Enabled                *bool               `json:"enabled"`
+	Automatic              *bool               `json:"automatic"`
+	Start                  *string             `json:"start"`
+	End                    *string             `json:"end"`
+	MinCartValue           []rule.GivenAmount  `json:"min_cart_value"`
+	MaxDiscountValue       []rule.GivenAmount  `json:"max_discount_value"`
+	MaxApplicationsPerCart *int                `json:"max_applications_per_cart"`
+	Schema                 json.RawMessage     `json:"schema"`
+	Currencies             json.RawMessage     `json:"currencies"`
+	TargetCatalogs         []string            `json:"target_catalogs"`
+	Conditions             json.RawMessage     `json:"conditions"`
 
 	Nulls store.Nulls `json:"-"`
 }
 
-// asNew are the members of a new promotion: those that GraphQL always has are
+// withDefaults are the members of a new promotion: those that GraphQL always has are
 // empty where they are absent.
-func (m promotionMembers) asNew() promotion.PromotionChange {
-	m.Name, m.Type, m.Start, m.End = orEmpty(m.Name), orEmpty(m.Type), orEmpty(m.Start), orEmpty(m.End)
-	m.Enabled, m.Automatic = orEmpty(m.Enabled), orEmpty(m.Automatic)
+func (m promotionMembers) withDefaults() promotion.PromotionChange {
+	m.Name, m.Type, m.Start, m.End = orZero(m.Name), orZero(m.Type), orZero(m.Start), orZero(m.End)
+	m.Enabled, m.Automatic = orZero(m.Enabled), orZero(m.Automatic)
 	return promotion.PromotionChange(m)
 }
 
-func orEmpty[T any](value *T) *T {
+func orZero[T any](value *T) *T {
 	if value == nil {
 		value = new(T)
 	}
@@ -56,7 +57,7 @@ func orEmpty[T any](value *T) *T {
 
 // promotions lists the promotions.
 func (a *API) promotions(w http.ResponseWriter, r *http.Request) error {
-	p, err := parseParams(r, store.SortName)
+	p, err := parseListParams(r, store.SortName)
 	if err != nil {
 		return err
 	}
@@ -64,25 +65,25 @@ func (a *API) promotions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p.tell(w, r, filter)
+	p.addGraphQLHint(w, r, filter)
 	ctx := r.Context()
 	list, err := a.resolver.Query().Promotions(ctx, filter, p.order, p.first, p.after, p.last, p.before, p.offset)
 	if err != nil {
 		return err
 	}
-	page, err := newPage(ctx, p, list)
+	page, err := newPagination(ctx, p, list)
 	if err != nil {
 		return err
 	}
-	return writePage(w, a.limit(r), page, list.Nodes, newPromotionResource)
+	return writePage(w, a.newBuilder(r), page, list.Nodes, newPromotionResource)
 }
 
 // promotion returns one.
 func (a *API) promotion(w http.ResponseWriter, r *http.Request) error {
-	tell(w, r, "id", r.PathValue("id"))
+	addGraphQLHint(w, r, "id", r.PathValue("id"))
 	p, err := a.resolver.Query().Promotion(r.Context(), r.PathValue("id"))
 	if err == nil && p == nil {
-		err = noPromotion(r)
+		err = promotionNotFound(r)
 	}
 	if err != nil {
 		return err
@@ -90,7 +91,7 @@ func (a *API) promotion(w http.ResponseWriter, r *http.Request) error {
 	return writePromotion(w, http.StatusOK, p)
 }
 
-func noPromotion(r *http.Request) error {
+func promotionNotFound(r *http.Request) error {
 	return &store.Error{Code: store.NotFound, Detail: "There is no promotion " + strconv.Quote(r.PathValue("id")) + "."}
 }
 
@@ -100,11 +101,11 @@ func (a *API) createPromotion(w http.ResponseWriter, r *http.Request) error {
 	if err := readData(w, r, &b); err != nil {
 		return err
 	}
-	input := model.PromotionCreateInput{ID: b.ID, PromotionChange: b.asNew()}
-	tell(w, r, "input", input)
+	input := model.PromotionCreateInput{ID: b.ID, PromotionChange: b.withDefaults()}
+	addGraphQLHint(w, r, "input", input)
 	payload, err := a.resolver.Mutation().PromotionCreate(r.Context(), input)
 	if err == nil {
-		err = asError(payload.UserErrors)
+		err = userErrorsToError(payload.UserErrors)
 	}
 	if err != nil {
 		return err
@@ -115,7 +116,7 @@ func (a *API) createPromotion(w http.ResponseWriter, r *http.Request) error {
 // updatePromotion changes the members given; ?dry_run=true tells what would
 // happen instead.
 func (a *API) updatePromotion(w http.ResponseWriter, r *http.Request) error {
-	dryRun, err := dryRunOf(r)
+	dryRun, err := parseDryRun(r)
 	if err != nil {
 		return err
 	}
@@ -125,21 +126,21 @@ func (a *API) updatePromotion(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	input := model.PromotionUpdateInput{ID: r.PathValue("id"), DryRun: dryRun, PromotionChange: promotion.PromotionChange(b.promotionMembers)}
-	tell(w, r, "input", input)
+	addGraphQLHint(w, r, "input", input)
 	payload, err := a.resolver.Mutation().PromotionUpdate(r.Context(), input)
 	if err == nil {
-		err = asError(payload.UserErrors)
+		err = userErrorsToError(payload.UserErrors)
 	}
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, appendResource(nil, promotionUpdated{
+	writeJSON(w, http.StatusOK, appendResource(nil, promotionUpdateBody{
 		newPromotionResource(cmp.Or(payload.Promotion, payload.Preview)), codesDeleted{payload.CodesDeleted}}))
 	return nil
 }
 
-// promotionUpdated is a promotion with what went with its change.
-type promotionUpdated struct {
+// promotionUpdateBody is a promotion with what went with its change.
+type promotionUpdateBody struct {
 	Data promotionResource `json:"data"`
 	Meta codesDeleted      `json:"meta"`
 }
@@ -148,10 +149,10 @@ type codesDeleted struct {
 	CodesDeleted int `json:"codes_deleted"`
 }
 
-// dryRunOf reads dry_run, which is true, false, or not there: whoever writes it
+// parseDryRun reads dry_run, which is true, false, or not there: whoever writes it
 // another way means no change.
-func dryRunOf(r *http.Request) (bool, error) {
-	values, err := queryOf(r)
+func parseDryRun(r *http.Request) (bool, error) {
+	values, err := parseQuery(r)
 	if err != nil {
 		return false, err
 	}
@@ -161,36 +162,36 @@ func dryRunOf(r *http.Request) (bool, error) {
 	case "", "false":
 		return false, nil
 	default:
-		return false, badParameter("dry_run", "must be true or false, not %q", text)
+		return false, invalidParameter("dry_run", "must be true or false, got %q", text)
 	}
 }
 
 // deletePromotion deletes one; ?dry_run=true tells what would be deleted and
 // kept instead.
 func (a *API) deletePromotion(w http.ResponseWriter, r *http.Request) error {
-	dryRun, err := dryRunOf(r)
+	dryRun, err := parseDryRun(r)
 	if err != nil {
 		return err
 	}
 	input := generated.PromotionDeleteInput{ID: r.PathValue("id"), DryRun: dryRun}
-	tell(w, r, "input", input)
+	addGraphQLHint(w, r, "input", input)
 	payload, err := a.resolver.Mutation().PromotionDelete(r.Context(), input)
 	if err == nil {
-		err = asError(payload.UserErrors)
+		err = userErrorsToError(payload.UserErrors)
 	}
 	if err != nil {
 		return err
 	}
 	if dryRun {
-		writeJSON(w, http.StatusOK, store.Encode(promotionDeletion{deletionMeta{codesDeleted{payload.CodesDeleted}, payload.UsagesKept}}))
+		writeJSON(w, http.StatusOK, store.Encode(promotionDeletionBody{deletionMeta{codesDeleted{payload.CodesDeleted}, payload.UsagesKept}}))
 	} else {
 		w.WriteHeader(http.StatusNoContent)
 	}
 	return nil
 }
 
-// promotionDeletion is what a deletion would do.
-type promotionDeletion struct {
+// promotionDeletionBody is what a deletion would do.
+type promotionDeletionBody struct {
 	Meta deletionMeta `json:"meta"`
 }
 
@@ -199,35 +200,35 @@ type deletionMeta struct {
 	UsagesKept int `json:"usages_kept"`
 }
 
-func writePromotion(w http.ResponseWriter, status int, p *promotion.Promotion) error {
+func writePromotion(w http.ResponseWriter, status int, p *rule.Promotion) error {
 	return writeData(w, status, newPromotionResource(p))
 }
 
 // promotionResource is the promotion resource (spec: Promotion), and its state
 // and times.
 type promotionResource struct {
-	Type                   string                   `json:"type"`
-	ID                     string                   `json:"id"`
-	Name                   string                   `json:"name"`
-	Description            string                   `json:"description"`
-	PromotionType          promotion.PromotionType  `json:"promotion_type"`
-	Enabled                bool                     `json:"enabled"`
-	Automatic              bool                     `json:"automatic"`
-	State                  promotion.PromotionState `json:"state"`
-	Start                  string                   `json:"start"`
-	End                    string                   `json:"end"`
-	MinCartValue           []store.CurrencyAmount   `json:"min_cart_value"`
-	MaxDiscountValue       []store.CurrencyAmount   `json:"max_discount_value"`
-	MaxApplicationsPerCart *int                     `json:"max_applications_per_cart"`
-	Schema                 json.RawMessage          `json:"schema"`
-	Currencies             []currencyGiven          `json:"currencies"`
-	TargetCatalogs         []string                 `json:"target_catalogs"` // null for all
-	Conditions             json.RawMessage          `json:"conditions"`
-	Meta                   timesMeta                `json:"meta"`
+	Type                   string                 `json:"type"`
+	ID                     string                 `json:"id"`
+	Name                   string                 `json:"name"`
+	Description            string                 `json:"description"`
+	PromotionType          rule.PromotionType     `json:"promotion_type"`
+	Enabled                bool                   `json:"enabled"`
+	Automatic              bool                   `json:"automatic"`
+	State                  rule.PromotionState    `json:"state"`
+	Start                  string                 `json:"start"`
+	End                    string                 `json:"end"`
+	MinCartValue           []store.CurrencyAmount `json:"min_cart_value"`
+	MaxDiscountValue       []store.CurrencyAmount `json:"max_discount_value"`
+	MaxApplicationsPerCart *int                   `json:"max_applications_per_cart"`
+	Schema                 json.RawMessage        `json:"schema"`
+	Currencies             []discountBody         `json:"currencies"`
+	TargetCatalogs         []string               `json:"target_catalogs"` // null for all
+	Conditions             json.RawMessage        `json:"conditions"`
+	Meta                   timesMeta              `json:"meta"`
 }
 
-// currencyGiven is promotion.PromotionCurrency in the contract's names.
-type currencyGiven struct {
+// discountBody is rule.PromotionCurrency in the contract's names.
+type discountBody struct {
 	Currency   string       `json:"currency"`
 	Minor      *int64       `json:"amount,omitempty"`
 	Percentage *json.Number `json:"percentage,omitempty"`
@@ -237,22 +238,22 @@ type timesMeta struct {
 	Timestamps timestamps `json:"timestamps"`
 }
 
-func newPromotionResource(p *promotion.Promotion) promotionResource {
-	currencies := make([]currencyGiven, len(p.Currencies))
+func newPromotionResource(p *rule.Promotion) promotionResource {
+	currencies := make([]discountBody, len(p.Currencies))
 	for i, c := range p.Currencies {
-		currencies[i] = currencyGiven(c)
+		currencies[i] = discountBody(c)
 	}
 	return promotionResource{
 		Type: "promotion", ID: p.ID, Name: p.Name, Description: p.Description, PromotionType: p.Type,
 		Enabled: p.Enabled, Automatic: p.Automatic, State: p.State, Start: store.FormatTime(p.Start), End: store.FormatTime(p.End),
-		MinCartValue: notNull(p.MinCartValue), MaxDiscountValue: notNull(p.MaxDiscountValue), MaxApplicationsPerCart: p.MaxApplicationsPerCart,
+		MinCartValue: orEmptyList(p.MinCartValue), MaxDiscountValue: orEmptyList(p.MaxDiscountValue), MaxApplicationsPerCart: p.MaxApplicationsPerCart,
 		Schema: p.Schema, Currencies: currencies, TargetCatalogs: p.TargetCatalogs, Conditions: p.Conditions,
 		Meta: timesMeta{newTimestamps(p.CreatedAt, p.UpdatedAt)},
 	}
 }
 
-// notNull is an empty list for none.
-func notNull[T any](list []T) []T {
+// orEmptyList is an empty list for none.
+func orEmptyList[T any](list []T) []T {
 	if list == nil {
 		list = []T{}
 	}

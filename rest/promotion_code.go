@@ -12,81 +12,81 @@ import (
 	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/store"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
 )
 
 // codesBody is what codes are made or deleted by (spec: Endpoints 1).
 type codesBody[Codes any] struct {
-	Type        *string               `json:"type"`
-	Codes       Codes                 `json:"codes"`
-	ConsumeUnit promotion.ConsumeUnit `json:"consume_unit"` // of the codes that name none
+	Type        *string          `json:"type"`
+	Codes       Codes            `json:"codes"`
+	ConsumeUnit code.ConsumeUnit `json:"consume_unit"` // of the codes that name none
 }
 
 // codeRows are the codes of a body, all read at once or, where one is
 // malformed, as they were sent.
 type codeRows struct {
-	read []*codeBody
-	sent []json.RawMessage
+	decoded []*codeBody
+	raw     []json.RawMessage
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (r *codeRows) UnmarshalJSON(text []byte) error {
 	*r = codeRows{}
-	if store.DecodeJSON(text, &r.read) == nil && !slices.Contains(r.read, nil) {
+	if store.DecodeJSON(text, &r.decoded) == nil && !slices.Contains(r.decoded, nil) {
 		return nil
 	}
-	r.read = nil
-	return json.Unmarshal(text, &r.sent)
+	r.decoded = nil
+	return json.Unmarshal(text, &r.raw)
 }
 
 // check is UNPROCESSABLE for another type; none is fine.
 func (b codesBody[Codes]) check() error {
 	if b.Type != nil && *b.Type != "promotion_codes" {
-		return &store.Error{Code: store.Unprocessable, Path: []string{"type"}, Detail: "must be promotion_codes, not " + strconv.Quote(*b.Type)}
+		return &store.Error{Code: store.Unprocessable, Path: []string{"type"}, Detail: "must be promotion_codes, got " + strconv.Quote(*b.Type)}
 	}
 	return nil
 }
 
-// codeBody is one code (spec: Promotion code): promotion.NewCode in the
+// codeBody is one code (spec: Promotion code): code.NewCode in the
 // contract's names.
 type codeBody struct {
-	Code        string                `json:"code"`
-	ConsumeUnit promotion.ConsumeUnit `json:"consume_unit"`
-	User        promotion.CodeUser    `json:"user"`
-	MaxUses     *int                  `json:"uses"`
+	Code        string           `json:"code"`
+	ConsumeUnit code.ConsumeUnit `json:"consume_unit"`
+	User        code.CodeUser    `json:"user"`
+	MaxUses     *int             `json:"uses"`
 }
 
 // inputs reads rows that are not read yet each by itself, so that every
 // malformed one is told.
-func (r codeRows) inputs() (list []*promotion.NewCode, err error) {
-	list = make([]*promotion.NewCode, 0, len(r.read)+len(r.sent))
-	for _, c := range r.read {
-		list = append(list, (*promotion.NewCode)(c))
+func (r codeRows) inputs() (list []*code.NewCode, err error) {
+	list = make([]*code.NewCode, 0, len(r.decoded)+len(r.raw))
+	for _, c := range r.decoded {
+		list = append(list, (*code.NewCode)(c))
 	}
 	var faults store.Errors
-	for i, row := range r.sent {
+	for i, row := range r.raw {
 		var c codeBody
-		if fault := rowFault(row, store.DecodeJSON(row, &c)); fault != nil {
+		if fault := rowError(row, store.DecodeJSON(row, &c)); fault != nil {
 			faults = append(faults, fault.At("codes", strconv.Itoa(i)))
 			continue
 		}
-		list = append(list, (*promotion.NewCode)(&c))
+		list = append(list, (*code.NewCode)(&c))
 	}
 	if len(faults) > 0 {
-		return nil, faults.Bounded()
+		return nil, faults.Truncated()
 	}
 	return list, nil
 }
 
-// rowFault says what is wrong with a row of a body; nil when it is fine.
-func rowFault(row json.RawMessage, err error) *store.Error {
+// rowError says what is wrong with a row of a body; nil when it is fine.
+func rowError(row json.RawMessage, err error) *store.Error {
 	var mistyped *json.UnmarshalTypeError
 	var user *store.Error // the one member that has a form of its own
 	switch {
 	case !bytes.HasPrefix(row, []byte("{")):
 		return &store.Error{Code: store.Invalid, Detail: "must be an object"}
 	case errors.As(err, &mistyped):
-		return mistypedMember(mistyped)
+		return typeError(mistyped)
 	case errors.As(err, &user):
 		return user.At("user")
 	case err != nil:
@@ -110,14 +110,14 @@ func (a *API) createCodes(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	input := generated.PromotionCodesCreateInput{
-		PromotionID: r.PathValue("id"), Codes: codes, ConsumeUnit: cmp.Or(b.ConsumeUnit, promotion.PerCart)}
-	tell(w, r, "input", input)
+		PromotionID: r.PathValue("id"), Codes: codes, ConsumeUnit: cmp.Or(b.ConsumeUnit, code.PerCart)}
+	addGraphQLHint(w, r, "input", input)
 	payload, err := a.resolver.Mutation().PromotionCodesCreate(r.Context(), input)
 	if err == nil {
-		err = asError(payload.UserErrors)
+		err = userErrorsToError(payload.UserErrors)
 	}
 	if err != nil {
-		return namingRows(err, len(codes))
+		return nameRows(err, len(codes))
 	}
 	made := make([]codeResource, len(payload.Codes))
 	for i, code := range payload.Codes {
@@ -129,9 +129,9 @@ func (a *API) createCodes(w http.ResponseWriter, r *http.Request) error {
 	}{newPromotionResource(payload.Promotion), made})
 }
 
-// namingRows has errors tell which of several rows they are of, where their
+// nameRows has errors tell which of several rows they are of, where their
 // documented detail does not; of a single one it stays word for word.
-func namingRows(err error, rows int) error {
+func nameRows(err error, rows int) error {
 	if rows == 1 {
 		return err
 	}
@@ -139,7 +139,7 @@ func namingRows(err error, rows int) error {
 	for _, e := range store.AsErrors(err) {
 		if e.Documented && len(e.Path) > 0 {
 			named := *e
-			named.Detail += ": " + member(e.Path)
+			named.Detail += ": " + memberName(e.Path)
 			e = &named
 		}
 		list = append(list, e)
@@ -149,7 +149,7 @@ func namingRows(err error, rows int) error {
 
 // codes lists a promotion's codes.
 func (a *API) codes(w http.ResponseWriter, r *http.Request) error {
-	p, err := parseSorted(r, promotion.SortCode, store.SortCreatedAt)
+	p, err := parseListParamsSortedBy(r, code.SortCode, store.SortCreatedAt)
 	if err != nil {
 		return err
 	}
@@ -157,17 +157,17 @@ func (a *API) codes(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p.tell(w, r, filter, "promotionId", r.PathValue("id"))
+	p.addGraphQLHint(w, r, filter, "promotionId", r.PathValue("id"))
 	ctx := r.Context()
 	list, err := a.resolver.Query().PromotionCodes(ctx, r.PathValue("id"), filter, p.order, p.first, p.after, p.last, p.before, p.offset)
 	if err != nil {
 		return err
 	}
-	page, err := newPage(ctx, p, list)
+	page, err := newPagination(ctx, p, list)
 	if err != nil {
 		return err
 	}
-	return writePage(w, a.limit(r), page, list.Nodes, newCodeResource)
+	return writePage(w, a.newBuilder(r), page, list.Nodes, newCodeResource)
 }
 
 // codeFilter is a filter as GraphQL takes it; nil for none.
@@ -181,17 +181,17 @@ func codeFilter(text string) (*model.PromotionCodeFilter, error) {
 	}
 	c := conditions[0]
 	if len(conditions) > 1 || c.attribute != "code" || c.operator != "eq" && c.operator != "in" {
-		return nil, badFilter("is none that codes have; known are eq(code,…) and in(code,…,…), one of them")
+		return nil, invalidFilter("is none that codes have; known are eq(code,…) and in(code,…,…), one of them")
 	}
 	if c.operator == "eq" && len(c.values) != 1 {
-		return nil, badFilter("gives eq(code,…) %d values; it takes one", len(c.values))
+		return nil, invalidFilter("gives eq(code,…) %d values; it takes one", len(c.values))
 	}
 	return &model.PromotionCodeFilter{Code: &model.TextFilter{In: c.values}}, nil
 }
 
 // deleteCode removes one code; a body is passed over.
 func (a *API) deleteCode(w http.ResponseWriter, r *http.Request) error {
-	return a.dropCodes(w, r, []string{r.PathValue("code")})
+	return a.removeCodes(w, r, []string{r.PathValue("code")})
 }
 
 // deleteCodes removes the codes of a body, all or none: strings, or objects
@@ -222,17 +222,17 @@ func (a *API) deleteCodes(w http.ResponseWriter, r *http.Request) error {
 		codes = append(codes, code)
 	}
 	if len(faults) > 0 {
-		return faults.Bounded()
+		return faults.Truncated()
 	}
-	return a.dropCodes(w, r, codes)
+	return a.removeCodes(w, r, codes)
 }
 
-func (a *API) dropCodes(w http.ResponseWriter, r *http.Request, codes []string) error {
+func (a *API) removeCodes(w http.ResponseWriter, r *http.Request, codes []string) error {
 	input := generated.PromotionCodesDeleteInput{PromotionID: r.PathValue("id"), Codes: codes}
-	tell(w, r, "input", input)
+	addGraphQLHint(w, r, "input", input)
 	payload, err := a.resolver.Mutation().PromotionCodesDelete(r.Context(), input)
 	if err == nil {
-		err = asError(payload.UserErrors)
+		err = userErrorsToError(payload.UserErrors)
 	}
 	if err == nil {
 		w.WriteHeader(http.StatusNoContent)
@@ -243,19 +243,19 @@ func (a *API) dropCodes(w http.ResponseWriter, r *http.Request, codes []string) 
 // codeResource is a code as the clients read it: uses is what remains of
 // max_uses, both null for any number.
 type codeResource struct {
-	Type        string                `json:"type"`
-	ID          string                `json:"id"`
-	PromotionID string                `json:"promotion_id"`
-	Code        string                `json:"code"`
-	Uses        *int                  `json:"uses"`
-	MaxUses     *int                  `json:"max_uses"`
-	ConsumeUnit promotion.ConsumeUnit `json:"consume_unit"`
-	User        promotion.CodeUser    `json:"user"`
-	Valid       bool                  `json:"valid"`
-	CreatedAt   *string               `json:"created_at"`
+	Type        string           `json:"type"`
+	ID          string           `json:"id"`
+	PromotionID string           `json:"promotion_id"`
+	Code        string           `json:"code"`
+	Uses        *int             `json:"uses"`
+	MaxUses     *int             `json:"max_uses"`
+	ConsumeUnit code.ConsumeUnit `json:"consume_unit"`
+	User        code.CodeUser    `json:"user"`
+	Valid       bool             `json:"valid"`
+	CreatedAt   *string          `json:"created_at"`
 }
 
-func newCodeResource(c *promotion.PromotionCode) codeResource {
+func newCodeResource(c *code.PromotionCode) codeResource {
 	return codeResource{Type: "promotion_code", ID: c.ID, PromotionID: c.PromotionID, Code: c.Code, Uses: c.Uses(), MaxUses: c.MaxUses,
 		ConsumeUnit: c.ConsumeUnit, User: c.User, Valid: c.Valid(), CreatedAt: timeOrNull(c.CreatedAt)}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"portico/graph/model"
-	"portico/store/promotion"
+	"portico/store/promotion/rule"
 )
 
 // promotionFilter is a filter as GraphQL takes it; nil for none.
@@ -24,12 +24,12 @@ func promotionFilter(text string) (*model.PromotionFilter, error) {
 			if filter.Bounds == nil {
 				filter.Bounds = &model.ListBounds{}
 			}
-			err = c.addTo(filter.Bounds)
+			err = c.addBound(filter.Bounds)
 		} else if seen[c.attribute] {
-			err = badFilter("has two conditions on %s; join their values in one in(%s,…)", c.attribute, c.attribute)
+			err = invalidFilter("has two conditions on %s; join their values in one in(%s,…)", c.attribute, c.attribute)
 		} else {
 			seen[c.attribute] = true
-			err = c.addToPromotions(filter)
+			err = c.addToPromotionFilter(filter)
 		}
 		if err != nil {
 			return nil, err
@@ -38,16 +38,16 @@ func promotionFilter(text string) (*model.PromotionFilter, error) {
 	return filter, nil
 }
 
-// addToPromotions adds eq, in or, on the name, like.
-func (c condition) addToPromotions(filter *model.PromotionFilter) error {
+// addToPromotionFilter adds eq, in or, on the name, like.
+func (c condition) addToPromotionFilter(filter *model.PromotionFilter) error {
 	switch {
 	case c.operator == "like" && c.attribute == "name" && len(c.values) == 1:
 		filter.NameLike = &c.values[0]
 		return nil
 	case c.operator != "eq" && c.operator != "in":
-		return badFilter("uses the operator %q on %s; known are eq and in, like on name, and gt, ge, lt and le on id, created_at and updated_at", c.operator, c.attribute)
+		return invalidFilter("uses the operator %q on %s; known are eq and in, like on name, and gt, ge, lt and le on id, created_at and updated_at", c.operator, c.attribute)
 	case c.operator == "eq" && len(c.values) != 1:
-		return badFilter("gives eq(%s,…) %d values; it takes one", c.attribute, len(c.values))
+		return invalidFilter("gives eq(%s,…) %d values; it takes one", c.attribute, len(c.values))
 	}
 	var err error
 	switch c.attribute {
@@ -56,36 +56,36 @@ func (c condition) addToPromotions(filter *model.PromotionFilter) error {
 	case "name":
 		filter.Name = &model.TextFilter{In: c.values}
 	case "promotion_type":
-		filter.PromotionType, err = words(c, promotion.PromotionTypes())
+		filter.PromotionType, err = enumValues(c, rule.PromotionTypes())
 	case "state":
-		filter.State, err = words(c, promotion.PromotionStates())
+		filter.State, err = enumValues(c, rule.PromotionStates())
 	case "enabled":
-		filter.Enabled, err = boolean(c)
+		filter.Enabled, err = parseBool(c)
 	case "automatic":
-		filter.Automatic, err = boolean(c)
+		filter.Automatic, err = parseBool(c)
 	default:
-		err = badFilter("names the unknown attribute %q; known are id, name, promotion_type, state, enabled and automatic", c.attribute)
+		err = invalidFilter("has the unknown attribute %q; known are id, name, promotion_type, state, enabled and automatic", c.attribute)
 	}
 	return err
 }
 
-// words are values of a closed set.
-func words[T ~string](c condition, known []T) (list []T, err error) {
+// enumValues are values of a closed set.
+func enumValues[T ~string](c condition, known []T) (list []T, err error) {
 	for _, value := range c.values {
 		value = strings.TrimSpace(value)
 		if !slices.Contains(known, T(value)) {
-			return nil, badFilter("compares %s with %q, which is none of its values", c.attribute, value)
+			return nil, invalidFilter("compares %s with %q, which is none of its values", c.attribute, value)
 		}
 		list = append(list, T(value))
 	}
 	return list, nil
 }
 
-func boolean(c condition) (*bool, error) {
+func parseBool(c condition) (*bool, error) {
 	text := strings.TrimSpace(c.values[0])
 	value := text == "true"
 	if len(c.values) != 1 || !value && text != "false" {
-		return nil, badFilter("compares %s with what is neither true nor false", c.attribute)
+		return nil, invalidFilter("compares %s with what is neither true nor false", c.attribute)
 	}
 	return &value, nil
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/promotion"
+	"portico/store/promotion/code"
 	"portico/store/storetest"
 )
 
@@ -20,11 +20,11 @@ const codesPath = "/v2/promotions/ten-off/codes"
 var newIDs = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
 // The captured requests of clients, in the forms that they send.
-func TestTheDocumentedPromotions(t *testing.T) {
+func TestPromotions(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
-		for _, g := range []golden{
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		for _, g := range []goldenCase{
 			{"promotion_codes_post", "POST", codesPath, `{"data":{"type":"promotion_codes","codes":[{"code":"ZXY_CBA","uses":2,"consume_unit":"per_item","user":["u1","u2"]}]}}`, nil, 201},
 			{"promotion_codes_post_unit", "POST", codesPath, `{"data":{"codes":[{"code":"ABC","user":"u1","uses":5}],"consume_unit":"per_item","type":"promotion_codes"}}`, nil, 201},
 			{"promotion_codes_post_bare", "POST", codesPath, `{"codes":[{"code":"BARE"}]}`, nil, 201},
@@ -47,14 +47,14 @@ func TestTheDocumentedPromotions(t *testing.T) {
 	})
 }
 
-func TestTheErrorsOfPromotions(t *testing.T) {
+func TestPromotionErrors(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions", `{"id":"applies","name":"A","description":"","promotion_type":"percent_discount","automatic":true,"start":"2024-01-01","end":"2025-01-01","schema":{"percent":5}}`).Code)
 		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions", `{"id":"ended","name":"A","description":"","promotion_type":"percent_discount","start":"2023-01-01","end":"2024-01-01","schema":{"percent":5}}`).Code)
 		one := `{"data":{"type":"promotion_codes","codes":[{"code":"TEN-OFF"}]}}`
-		for _, g := range []golden{
+		for _, g := range []goldenCase{
 			{"error_codes_404", "POST", "/v2/promotions/nowhere/codes", one, nil, 404},
 			{"error_codes_422_duplicate", "POST", codesPath, one, nil, 422},
 			{"error_codes_422_duplicates", "POST", codesPath, `{"codes":[{"code":"A"},{"code":"TEN-OFF"},{"code":"A"}]}`, nil, 422},
@@ -83,10 +83,10 @@ func TestTheErrorsOfPromotions(t *testing.T) {
 	})
 }
 
-func TestCodesAreDeletedOneAndMany(t *testing.T) {
+func TestDeleteCodes(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		require.Equal(t, 201, s.send(t, "POST", codesPath, `{"codes":[{"code":"A"},{"code":"B"},{"code":"C"},{"code":"a b?c"},{"code":"old"}]}`).Code)
 		for _, table := range []string{"promotion_code", "code_claim"} { // as a code could be once
 			_, err := e.SQL(t).Exec(`UPDATE ` + table + ` SET code = 'old/code' WHERE code = 'old'`)
@@ -108,12 +108,12 @@ func TestCodesAreDeletedOneAndMany(t *testing.T) {
 }
 
 // Ten thousand codes with all their members are one request on either surface.
-func TestTenThousandCodesAreOneRequest(t *testing.T) {
+func TestTenThousandCodesInOneRequest(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		var rows, inputs []string
-		for i := range promotion.MaxCodes {
+		for i := range code.MaxCodes {
 			user := fmt.Sprintf("00000000-0000-4000-8000-%012d", i)
 			rows = append(rows, fmt.Sprintf(`{"code":"SUMMER-SALE-2024-REST-%05d","uses":100,"consume_unit":"per_cart","user":["%s","%s"]}`, i, user, user))
 			inputs = append(inputs, fmt.Sprintf(`{"code":"SUMMER-SALE-2024-GRAPHQL-%05d","uses":100,"consumeUnit":"PER_CART","user":["%s","%s"]}`, i, user, user))
@@ -127,17 +127,17 @@ func TestTenThousandCodesAreOneRequest(t *testing.T) {
 			Meta struct{ Results struct{ Total int } }
 		}
 		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &list))
-		require.Equal(t, 2*promotion.MaxCodes+2, list.Meta.Results.Total)
+		require.Equal(t, 2*code.MaxCodes+2, list.Meta.Results.Total)
 	})
 }
 
 // A code's user is shown in the form in which it was sent; GraphQL shows a
 // list. What names nobody is refused, so that no code is open to everybody by
 // mistake.
-func TestTheUserOfACodeKeepsItsForm(t *testing.T) {
+func TestUserOfACodeKeepsItsForm(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		for i, c := range []struct{ sent, shown, listed string }{
 			{"", "null", "null"}, {`,"user":null`, "null", "null"}, {`,"user":"one"`, `"one"`, `["one"]`}, {`,"user":["one"]`, `["one"]`, `["one"]`}, {`,"user":["one","two"]`, `["one","two"]`, `["one","two"]`},
 		} {
@@ -169,10 +169,10 @@ func TestTheUserOfACodeKeepsItsForm(t *testing.T) {
 }
 
 // A code that no path can name is refused on both surfaces.
-func TestACodeIsTextThatAPathCanName(t *testing.T) {
+func TestCodesAreValidPathSegments(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		for _, code := range []string{".", "..", "a/b", " a", "a\u202eb", "a\tb", strings.Repeat("x", 65)} {
 			text, err := json.Marshal(code)
 			require.NoError(t, err)
@@ -186,10 +186,10 @@ func TestACodeIsTextThatAPathCanName(t *testing.T) {
 }
 
 // The bundles that published clients send; a schema is shown as it was sent.
-func TestAPromotionIsShownAsItWasSent(t *testing.T) {
+func TestPromotionRoundTrip(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		for _, c := range []struct{ kind, schema string }{
 			{"bundle_fixed_discount", `{"currencies":[{"currency":"USD","amount":1000}],"requirements":[{"targets":["A","B"],"quantity":2},{"targets":"all","quantity":1}]}`},
 			{"bundle_fixed_discount", `{"currencies":[{"currency":"USD","amount":1000}],"requirements":[{"targets":["A"],"quantity":2.0}],"targets":"all"}`},
@@ -202,7 +202,7 @@ func TestAPromotionIsShownAsItWasSent(t *testing.T) {
 			require.Equal(t, http.StatusCreated, w.Code, "%s", w.Body)
 			require.Contains(t, w.Body.String(), `"schema":`+c.schema+`,`)
 		}
-		for _, id := range read(t, s.send(t, "GET", "/v2/promotions", "")).ids() {
+		for _, id := range readListBody(t, s.send(t, "GET", "/v2/promotions", "")).ids() {
 			before := s.send(t, "GET", "/v2/promotions/"+id, "")
 			after := s.send(t, "PUT", "/v2/promotions/"+id, before.Body.String(), "Prefer", "graphql")
 			require.Equal(t, http.StatusOK, after.Code, "%s", after.Body)

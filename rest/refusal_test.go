@@ -9,9 +9,9 @@ import (
 	"portico/store/storetest"
 )
 
-// refuses has a PostgreSQL database fail whatever asks for a promotion, or for a
+// databaseErrors has a PostgreSQL database fail whatever asks for a promotion, or for a
 // job, by the code that the table refusal has, while it has one.
-var refuses = []string{
+var databaseErrors = []string{
 	`CREATE TABLE refusal (code TEXT)`,
 	`CREATE FUNCTION refused() RETURNS BOOLEAN LANGUAGE plpgsql AS $$
 	DECLARE told TEXT;
@@ -28,16 +28,16 @@ var refuses = []string{
 
 // What a database in trouble says is UNAVAILABLE over every door, with when to
 // come again; it is no fault of ours, nor of the caller.
-func TestADatabaseInTroubleIsUnavailable(t *testing.T) {
+func TestDatabaseErrorsAreUnavailable(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name != "postgres" {
 			t.Skip("its codes are PostgreSQL's")
 		}
-		s, db := open(t, e, shopFile()), e.SQL(t)
+		s, db := openShop(t, e, shopFile()), e.SQL(t)
 		task, err := s.store.PublishLater(t.Context(), "test", "main", true)
 		require.NoError(t, err)
-		for _, statement := range refuses {
+		for _, statement := range databaseErrors {
 			_, err := db.Exec(statement)
 			require.NoError(t, err)
 		}
@@ -57,7 +57,7 @@ func TestADatabaseInTroubleIsUnavailable(t *testing.T) {
 			conflict bool // a write is told that it lost
 		}{
 			"57014": {says: "took too long"}, "25P03": {says: "took too long"}, "25P04": {says: "took too long"},
-			"25006": {says: "takes no writes"}, "53100": {says: "takes no writes"},
+			"25006": {says: "is read-only"}, "53100": {says: "is read-only"},
 			"53300": {says: "does not answer"}, "57P01": {says: "does not answer"}, "57P03": {says: "does not answer"}, "08006": {says: "does not answer"},
 			"40001": {says: "does not answer", conflict: true}, // of a standby, that it ended a query
 		} {

@@ -13,8 +13,8 @@ import (
 // A parameter that is there several times is there as a whole, in the answer
 // and in every link of it.
 func TestRepeatedParameters(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		filters := []string{`in(tags,"heavy","light","paint")`, `in(sku,"ANVIL","BRUSH","CHALK")`}
 		includes := []string{"main_image", "", "files,component_products"}
 		query := url.Values{"filter": filters, "include": includes, "page[limit]": {"1"}, "page[offset]": {"1"}}

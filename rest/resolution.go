@@ -16,9 +16,9 @@ const (
 	maxResolution    = 4096 // bytes; candidates that find no room are counted
 )
 
-// resolution is the explanation in a header: catalogResolution of GraphQL, with
+// resolutionBody is the explanation in a header: catalogResolution of GraphQL, with
 // ids alone, which are ASCII.
-type resolution struct {
+type resolutionBody struct {
 	Reason     release.ResolutionReason `json:"reason"`
 	Catalog    *string                  `json:"catalog"`
 	Release    *string                  `json:"release"`
@@ -43,14 +43,14 @@ type resolutionCandidate struct {
 // the request asks for it by Prefer: explain. An answer that there is no such
 // node tells it, too.
 func (a *API) explain(w http.ResponseWriter, r *http.Request) error {
-	if !inCatalog(r) || !prefers(r, "explain") {
+	if !isCatalogPath(r) || !prefers(r, "explain") {
 		return nil
 	}
 	x, err := a.resolver.Query().CatalogResolution(r.Context(), nil, nil)
 	if err != nil {
 		return err
 	}
-	w.Header().Set(resolutionHeader, resolutionLine(x))
+	w.Header().Set(resolutionHeader, resolutionHeaderValue(x))
 	w.Header().Set("Preference-Applied", "explain")
 	return nil
 }
@@ -70,9 +70,9 @@ func prefers(r *http.Request, preference string) bool {
 	return false
 }
 
-// resolutionLine is the header's value, at most maxResolution bytes.
-func resolutionLine(x *model.CatalogResolution) string {
-	line := resolution{Reason: x.Reason, Catalog: x.CatalogID(), Release: x.ReleaseID(), Rule: x.RuleID(),
+// resolutionHeaderValue is the header's value, at most maxResolution bytes.
+func resolutionHeaderValue(x *model.CatalogResolution) string {
+	line := resolutionBody{Reason: x.Reason, Catalog: x.CatalogID(), Release: x.ReleaseID(), Rule: x.RuleID(),
 		TieBreak: x.TieBreak(), Candidates: []json.RawMessage{}, More: len(x.Candidates)}
 	if !x.ValidUntil.IsZero() {
 		line.ValidUntil = x.ValidUntil.UTC().Format(time.RFC3339Nano)

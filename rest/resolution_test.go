@@ -50,14 +50,14 @@ func explained(t *testing.T, w *httptest.ResponseRecorder) (x explanation) {
 }
 
 // The offers' shoppers see the outlet and nothing else, and are told why.
-func TestOffersAreForTheMobileChannel(t *testing.T) {
+func TestChannelChoosesTheCatalog(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, offers(), at(storetest.NewClock(noon)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, offers(), withClock(storetest.NewClock(noon)))
 		t.Run("the mobile channel with the tag clearance sees the offers alone", func(t *testing.T) {
 			for _, headers := range [][]string{clearance, {"ep-channel", "mobile", "ep-context-tag", "new,clearance"}} {
 				sale := s.send(t, http.MethodGet, productsOf("sale"), "", append(headers, "Prefer", "explain")...)
-				require.Equal(t, []string{"glue", "anvil", "brush"}, read(t, sale).ids())
+				require.Equal(t, []string{"glue", "anvil", "brush"}, readListBody(t, sale).ids())
 				require.Contains(t, sale.Body.String(), `"catalog_id":"outlet"`)
 				x := explained(t, sale)
 				require.Equal(t, []string{"rule", "outlet", "offers"}, []string{x.Reason, x.Catalog, x.Rule})
@@ -70,7 +70,7 @@ func TestOffersAreForTheMobileChannel(t *testing.T) {
 		t.Run("everyone else the default", func(t *testing.T) {
 			for _, headers := range [][]string{nil, {"Store-Channel", "web"}, {"Store-Context-Tag", "new"}} {
 				w := s.send(t, http.MethodGet, productsOf("tools"), "", append(headers, "Prefer", "explain")...)
-				require.Equal(t, tools, read(t, w).ids())
+				require.Equal(t, toolProducts, readListBody(t, w).ids())
 				x := explained(t, w)
 				require.Equal(t, []string{"default_rule", "main", "everyone"}, []string{x.Reason, x.Catalog, x.Rule})
 				require.Equal(t, "nothing_matched", x.Candidates[2].Dropped)
@@ -81,8 +81,8 @@ func TestOffersAreForTheMobileChannel(t *testing.T) {
 
 func TestPreferExplain(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, offers(), at(storetest.NewClock(noon)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, offers(), withClock(storetest.NewClock(noon)))
 		for prefer, want := range map[string]bool{
 			"explain": true, "Explain": true, "respond-async, explain; detail=full": true, "explain=yes": true,
 			"": false, "explained": false, "return=minimal": false, "return=explain": false,
@@ -117,10 +117,10 @@ func TestPreferExplain(t *testing.T) {
 }
 
 // The header says what catalogResolution says.
-func TestTheHeaderAndTheQuerySayTheSame(t *testing.T) {
+func TestExplainMatchesCatalogResolution(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, offers(), at(storetest.NewClock(noon)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, offers(), withClock(storetest.NewClock(noon)))
 		for _, headers := range [][]string{nil, clearance, {"EP-Channel", "mobile"}, {"EP-Channel", "web", "EP-Context-Tag", "clearance"}} {
 			x := explained(t, s.send(t, http.MethodGet, productsOf("sale"), "", append(headers, "Prefer", "explain")...))
 			w := s.send(t, http.MethodPost, "/graphql", `{"query":"{ catalogResolution { reason catalogId releaseId ruleId candidates { ruleId catalogId score missed dropped } } }"}`, headers...)
@@ -148,14 +148,14 @@ func TestTheHeaderAndTheQuerySayTheSame(t *testing.T) {
 }
 
 // However many rules there are, a header stays one that proxies let through.
-func TestTheHeaderIsBounded(t *testing.T) {
+func TestExplainHeaderIsBounded(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		lines := []string{offers()}
 		for i := range 300 {
 			lines = append(lines, fmt.Sprintf(`{"type":"catalog_rule","id":"rule-%03d-%s","attributes":{"name":"R","catalog_id":"main","channels":["c%d"]}}`, i, strings.Repeat("x", 40), i))
 		}
-		s := open(t, e, strings.Join(lines, "\n"), at(storetest.NewClock(noon)))
+		s := openShop(t, e, strings.Join(lines, "\n"), withClock(storetest.NewClock(noon)))
 		x := explained(t, s.send(t, http.MethodGet, productsOf("sale"), "", append(clearance, "Prefer", "explain")...))
 		require.Equal(t, "offers", x.Rule)
 		require.Greater(t, len(x.Candidates), 20)

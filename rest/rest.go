@@ -11,34 +11,35 @@ import (
 	"strings"
 
 	"portico/graph"
-	"portico/internal/answers"
+	"portico/graph/opctx"
 	"portico/internal/auth"
+	"portico/internal/responsecache"
 	"portico/store"
 	"portico/store/stock"
 )
 
 // API answers REST from the resolvers.
 type API struct {
-	resolver *graph.Resolver
-	log      *slog.Logger
-	room     *answers.Room // of answers that are kept
+	resolver  *graph.Resolver
+	log       *slog.Logger
+	responses *responsecache.Cache // of answers that are kept
 
-	answerBytes int // of an answer; 0 is any number
-	expensive   func(ctx context.Context, running bool) (end func(), err error)
+	maxResponseBytes int // of an answer; 0 is any number
+	acquireExpensive func(ctx context.Context, running bool) (end func(), err error)
 }
 
 // Option adds to the REST surface.
 type Option func(*API)
 
-// LimitAnswers bounds answers to so many bytes. Those of more than
-// graph.LargeAnswer bytes call expensive before they are built; see graph.Turns.
-func LimitAnswers(bytes int, expensive func(ctx context.Context, running bool) (end func(), err error)) Option {
-	return func(a *API) { a.answerBytes, a.expensive = bytes, expensive }
+// LimitResponses bounds answers to so many bytes. Those of more than
+// limits.LargeResponse bytes call expensive before they are built; see transport.Turns.
+func LimitResponses(bytes int, expensive func(ctx context.Context, running bool) (end func(), err error)) Option {
+	return func(a *API) { a.maxResponseBytes, a.acquireExpensive = bytes, expensive }
 }
 
 // New makes the REST surface.
 func New(resolver *graph.Resolver, log *slog.Logger, options ...Option) *API {
-	a := &API{resolver: resolver, log: log, room: answers.NewRoom(0)}
+	a := &API{resolver: resolver, log: log, responses: responsecache.NewCache(0)}
 	for _, option := range options {
 		option(a)
 	}
@@ -52,10 +53,10 @@ type route struct {
 	operation    string // what it is in GraphQL: a name in operations.graphql
 }
 
-// released tells whether the route's answer follows from a release alone, and
+// cacheable tells whether the route's answer follows from a release alone, and
 // from what is asked of it. What else there is under /catalog is not: a catalog
 // can have another name, and a configured product is made for one shopper.
-func (r route) released() bool {
+func (r route) cacheable() bool {
 	return r.method == http.MethodGet && strings.HasPrefix(r.path, "/catalog/")
 }
 
@@ -114,7 +115,7 @@ func routes() []route {
 	}
 }
 
-// Handler serves /catalog and /v2, behind web.Entrance. Every answer, errors
+// Handler serves /catalog and /v2, behind middleware.NormalizePath. Every answer, errors
 // included, is JSON in the shape of its family.
 func (a *API) Handler() http.Handler {
 	mux := http.NewServeMux()
@@ -147,7 +148,7 @@ func pattern(address string) string {
 
 // methods serves the operations of one path.
 func (a *API) methods(methods map[string]route) http.Handler {
-	allow, coordinates := allowed(methods), map[string]string{}
+	allow, coordinates := allowHeader(methods), map[string]string{}
 	for method, r := range methods {
 		coordinates[method] = r.coordinate()
 	}
@@ -169,23 +170,23 @@ func (a *API) methods(methods map[string]route) http.Handler {
 			return
 		}
 		switch {
-		case found.released():
-			w.Header()["Vary"] = append(w.Header()["Vary"], varyReleased...)
+		case found.cacheable():
+			w.Header()["Vary"] = append(w.Header()["Vary"], varyCacheable...)
 		case strings.HasPrefix(found.path, "/catalog"), strings.HasPrefix(found.path, "/v2/files"), strings.HasPrefix(found.path, "/v2/currencies"):
-			w.Header().Add("Vary", graph.Vary)
+			w.Header().Add("Vary", opctx.Vary)
 		case strings.HasPrefix(found.path, "/v2/inventories"):
 			w.Header().Add("Vary", multiLocationHeader)
-			w.Header()["Cache-Control"] = graph.ForNobody // stock is live
+			w.Header()["Cache-Control"] = opctx.NoStore // stock is live
 		}
 		err := auth.Require(r.Context(), coordinates[found.method])
 		if err == nil {
 			err = a.explain(w, r)
 		}
 		if err == nil && found.method == http.MethodPost {
-			err = refuseResourceNames(found, r)
+			err = rejectResourceNames(found, r)
 		}
 		if err == nil {
-			err = a.answer(w, askingFor(r, found.operation), found)
+			err = a.serve(w, withOperation(r, found.operation), found)
 		}
 		if err != nil {
 			a.WriteError(w, r, err)
@@ -193,18 +194,18 @@ func (a *API) methods(methods map[string]route) http.Handler {
 	})
 }
 
-// answer runs the route's handler, or finds what it wrote before.
-func (a *API) answer(w http.ResponseWriter, r *http.Request, found route) error {
-	if found.released() {
-		return a.released(w, r, found)
+// serve runs the route's handler, or finds what it wrote before.
+func (a *API) serve(w http.ResponseWriter, r *http.Request, found route) error {
+	if found.cacheable() {
+		return a.serveCached(w, r, found)
 	}
 	return found.handle(a, w, r)
 }
 
-// refuseResourceNames is NOT_FOUND for a POST to a path that has the name of a
+// rejectResourceNames is NOT_FOUND for a POST to a path that has the name of a
 // resource where an id stands: it was meant for what there is not, and would be
 // done to something of that name.
-func refuseResourceNames(found route, r *http.Request) error {
+func rejectResourceNames(found route, r *http.Request) error {
 	for _, segment := range strings.Split(found.path, "/") {
 		name, isParameter := strings.CutPrefix(segment, ":")
 		if value := r.PathValue(name); isParameter && stock.ResourceName(value) {
@@ -214,7 +215,7 @@ func refuseResourceNames(found route, r *http.Request) error {
 	return nil
 }
 
-func allowed(methods map[string]route) string {
+func allowHeader(methods map[string]route) string {
 	var list []string
 	for _, method := range []string{"GET", "POST", "PUT", "DELETE"} {
 		if _, ok := methods[method]; ok {

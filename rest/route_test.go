@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
-	"portico/internal/web"
+	"portico/graph/opctx"
+	"portico/internal/web/middleware"
 	"portico/rest"
 	"portico/rest/resttest"
 	"portico/store/storetest"
@@ -53,24 +54,24 @@ func allow() map[string]string {
 }
 
 // alone is REST without GraphQL beside it, and so without another's mux.
-func alone(t testing.TB, s *surface) *surface {
+func alone(t testing.TB, s *testServer) *testServer {
 	api := rest.New(graph.NewResolver(s.store), slog.New(slog.DiscardHandler))
-	return &surface{s.store, resttest.Held(t, web.Entrance(api.WriteError, graph.SentHeaders()...)(api.Handler()))}
+	return &testServer{s.store, resttest.CheckHandler(t, middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(api.Handler()))}
 }
 
 // No answer is a redirect: clients would have to follow it, and it is no JSON.
 func TestPaths(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := alone(t, open(t, e, shopFile(), at(storetest.NewClock(noon))))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := alone(t, openShop(t, e, shopFile(), withClock(storetest.NewClock(noon))))
 		runScenarios(t, s, []scenario{
 			{name: "a trailing slash", path: "/v2/inventories/"},
 			{name: "a trailing slash before a query", path: "/v2/inventories/?page[limit]=1", ids: []string{"anvil"}},
-			{name: "a trailing slash after an id", path: productsOf("tools") + "/", ids: tools},
+			{name: "a trailing slash after an id", path: productsOf("tools") + "/", ids: toolProducts},
 			{name: "several trailing slashes", path: "/v2/settings//"},
-			{name: "a base URL that ends in a slash", path: "//v2/inventories", ids: stocked},
-			{name: "two slashes in the middle", path: "/catalog//nodes/tools/relationships/products", ids: tools},
-			{name: "encoded characters", path: "/catalog/nodes/%74ools/relationships/products", ids: tools},
+			{name: "a base URL that ends in a slash", path: "//v2/inventories", ids: stockedProducts},
+			{name: "two slashes in the middle", path: "/catalog//nodes/tools/relationships/products", ids: toolProducts},
+			{name: "encoded characters", path: "/catalog/nodes/%74ools/relationships/products", ids: toolProducts},
 			{name: "unknown under /v2", path: "/v2/inventories/nowhere/at/all", status: 404, holds: []string{"/v2/inventories/nowhere/at/all"}},
 			{name: "unknown under /catalog", path: "/catalog/nodes/tools/nowhere", status: 404, holds: []string{`"status":"404"`}},
 			{name: "unknown elsewhere", path: "/nowhere", status: 404, holds: []string{`"status":404`, "/catalog/ and /v2/"}},
@@ -86,8 +87,8 @@ func TestPaths(t *testing.T) {
 
 func TestMethods(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		for path, want := range allow() {
 			t.Run(path, func(t *testing.T) {
 				for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "NONSENSE"} {
@@ -101,7 +102,7 @@ func TestMethods(t *testing.T) {
 					require.Contains(t, w.Body.String(), want+", not "+method)
 				}
 				for _, who := range []http.Handler{s.as(admin()), s.as(nil)} {
-					w := ask(who, http.MethodOptions, path)
+					w := sendRequest(who, http.MethodOptions, path)
 					require.Equal(t, http.StatusNoContent, w.Code, "%s", w.Body)
 					require.Equal(t, want, w.Header().Get("Allow"))
 					require.Empty(t, w.Body.String())
@@ -112,10 +113,10 @@ func TestMethods(t *testing.T) {
 }
 
 // Over a real connection, because net/http drops the body.
-func TestHeadHasTheHeadersOfGetAndNoBody(t *testing.T) {
+func TestHead(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		server := httptest.NewServer(s.as(admin()))
 		t.Cleanup(server.Close)
 		exchange := func(t *testing.T, method, path string) (answer *http.Response, body string) {

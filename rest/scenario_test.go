@@ -19,15 +19,15 @@ import (
 // noon is when these tests take place, unless a clock moves on.
 var noon = time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
 
-// at has a store live by a clock.
-func at(clock *storetest.Clock) func(*shop.Config) {
-	return storetest.At(clock)
+// withClock has a store live by a clock.
+func withClock(clock *storetest.Clock) func(*shop.Config) {
+	return storetest.WithClock(clock)
 }
 
 // shop is storetest's, and the node "odd", whose products have names that are
 // hard to say in a filter.
 func shopFile() string {
-	lines := storetest.Shop()
+	lines := storetest.ShopLines()
 	for _, odd := range []struct{ id, name string }{
 		{"odd-1", `"a,b (c): \"d\" \\e"`}, {"odd-2", `"Two words"`}, {"odd-3", `"1+1=2 & 50%; é"`},
 	} {
@@ -57,7 +57,7 @@ type scenario struct {
 }
 
 // runScenarios asks for each in turn.
-func runScenarios(t *testing.T, s *surface, scenarios []scenario) {
+func runScenarios(t *testing.T, s *testServer, scenarios []scenario) {
 	for _, sc := range scenarios {
 		t.Run(sc.name, func(t *testing.T) {
 			method, status := sc.method, sc.status
@@ -72,7 +72,7 @@ func runScenarios(t *testing.T, s *surface, scenarios []scenario) {
 			require.Equal(t, status, w.Code, "%s %.200s answers %.300s", method, sc.path, body)
 			requireJSON(t, sc.path, w)
 			if sc.ids != nil {
-				require.Equal(t, sc.ids, read(t, w).ids(), "the rows of %s", sc.path)
+				require.Equal(t, sc.ids, readListBody(t, w).ids(), "the rows of %s", sc.path)
 			}
 			for _, text := range sc.holds {
 				require.True(t, strings.Contains(body, text), "got %s\nwant it to hold %s", body, text)
@@ -118,8 +118,8 @@ func requireEnvelope(t require.TestingT, path string, w *httptest.ResponseRecord
 	require.Equal(t, w.Code == http.StatusMethodNotAllowed, w.Header().Get("Allow") != "", "Allow of a %d", w.Code)
 }
 
-// list is what an answer says of a list.
-type list struct {
+// listBody is what an answer says of a list.
+type listBody struct {
 	Data []struct {
 		ID         string `json:"id"`
 		Attributes struct {
@@ -141,7 +141,7 @@ type list struct {
 	} `json:"meta"`
 }
 
-func (l *list) ids() []string {
+func (l *listBody) ids() []string {
 	ids := make([]string, len(l.Data))
 	for i, row := range l.Data {
 		ids[i] = row.ID
@@ -151,7 +151,7 @@ func (l *list) ids() []string {
 
 // link is the path of a page that the list links to; empty where it has none.
 // The links of stock are query strings.
-func (l *list) link(name string) string {
+func (l *listBody) link(name string) string {
 	link := l.Links[name]
 	if link == nil {
 		return ""
@@ -162,16 +162,16 @@ func (l *list) link(name string) string {
 	return *link
 }
 
-// read reads a list.
-func read(t require.TestingT, w *httptest.ResponseRecorder) *list {
+// readListBody reads a list.
+func readListBody(t require.TestingT, w *httptest.ResponseRecorder) *listBody {
 	require.Equal(t, http.StatusOK, w.Code, "%.300s", w.Body)
-	l := &list{}
+	l := &listBody{}
 	require.NoError(t, json.Unmarshal(w.Body.Bytes(), l), "%s", w.Body)
 	return l
 }
 
-// ask sends a request without headers or a body.
-func ask(handler http.Handler, method, target string) *httptest.ResponseRecorder {
+// sendRequest sends a request without headers or a body.
+func sendRequest(handler http.Handler, method, target string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, httptest.NewRequest(method, target, nil))
 	return w

@@ -11,12 +11,12 @@ import (
 
 // settings returns the store's settings.
 func (a *API) settings(w http.ResponseWriter, r *http.Request) error {
-	tell(w, r)
-	settings, err := a.resolver.Query().Settings(r.Context())
+	addGraphQLHint(w, r)
+	current, err := a.resolver.Query().Settings(r.Context())
 	if err != nil {
 		return err
 	}
-	writeSettings(w, settings)
+	writeSettings(w, current)
 	return nil
 }
 
@@ -38,10 +38,10 @@ func (a *API) updateSettings(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	input := model.SettingsUpdateInput{SettingsChange: settings.SettingsChange(change)}
-	tell(w, r, "input", input)
+	addGraphQLHint(w, r, "input", input)
 	payload, err := a.resolver.Mutation().SettingsUpdate(r.Context(), input)
 	if err == nil {
-		err = asError(payload.UserErrors)
+		err = userErrorsToError(payload.UserErrors)
 	}
 	if err != nil {
 		return err
@@ -62,8 +62,8 @@ func writeSettings(w http.ResponseWriter, s *store.Settings) {
 	writeJSON(w, http.StatusOK, append(body, '}', '}'))
 }
 
-// asError turns a payload's errors back into one; nil when there are none.
-func asError(list []*model.UserError) error {
+// userErrorsToError turns a payload's errors back into one; nil when there are none.
+func userErrorsToError(list []*model.UserError) error {
 	if len(list) == 0 {
 		return nil
 	}

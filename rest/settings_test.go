@@ -12,12 +12,12 @@ import (
 
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		put := func(name, body string, status int, holds ...string) scenario {
 			return scenario{name: name, method: "PUT", path: "/v2/settings", body: body, status: status, holds: holds}
 		}
 		t.Run("refused", func(t *testing.T) {
-			s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+			s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 			before, err := s.store.Settings(t.Context())
 			require.NoError(t, err)
 			const object = `The body must be a JSON object: {\"data\": {…}}.`
@@ -30,11 +30,11 @@ func TestSettings(t *testing.T) {
 				put("data is a list", `{"data":[]}`, 400, "data must be an object."),
 				put("data is null", `{"data":null}`, 400, "data must be an object."),
 				put("data is a text", `{"data":"page_length=1"}`, 400, "data must be an object."),
-				put("a text for a number", `{"data":{"page_length":"70"}}`, 400, "page_length must be a whole number, not a string."),
+				put("a text for a number", `{"data":{"page_length":"70"}}`, 400, "page_length must be a whole number, got a string."),
 				put("a fraction", `{"data":{"page_length":1.5}}`, 400, "page_length must be a whole number"),
-				put("a number for a text", `{"data":{"currency":840}}`, 400, "currency must be a string, not a number."),
-				put("under the bound", `{"data":{"page_length":0}}`, 422, "page_length must be between 1 and 100, not 0."),
-				put("over the bound", `{"data":{"page_length":101}}`, 422, "page_length must be between 1 and 100, not 101."),
+				put("a number for a text", `{"data":{"currency":840}}`, 400, "currency must be a string, got a number."),
+				put("under the bound", `{"data":{"page_length":0}}`, 422, "page_length must be between 1 and 100, got 0."),
+				put("over the bound", `{"data":{"page_length":101}}`, 422, "page_length must be between 1 and 100, got 101."),
 				put("beyond every integer", `{"data":{"page_length":99999999999999999999}}`, 422, "page_length is out of any range"),
 				put("an unknown currency", `{"data":{"currency":"XYZ"}}`, 422, "currency must be an ISO 4217 code", `\"XYZ\"`),
 				put("an empty currency", `{"data":{"currency":""}}`, 422, "currency must be an ISO 4217 code"),
@@ -49,12 +49,12 @@ func TestSettings(t *testing.T) {
 			require.Equal(t, before, after, "what is refused changes nothing")
 		})
 		t.Run("done, one after the other", func(t *testing.T) {
-			s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+			s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 			runScenarios(t, s, []scenario{
 				put("one member", `{"data":{"type":"settings","page_length":2}}`, 200, `"page_length":2,"currency":"USD","locale":"en"`),
-				{name: "the page length counts at once", path: "/v2/inventories", ids: stocked[:2], holds: []string{`"limit":2`}},
-				{name: "for products too", path: productsOf("tools"), ids: tools[:2], holds: []string{`"limit":2`}},
-				{name: "unless a limit is given", path: "/v2/inventories?page[limit]=3", ids: stocked[:3]},
+				{name: "the page length counts at once", path: "/v2/inventories", ids: stockedProducts[:2], holds: []string{`"limit":2`}},
+				{name: "for products too", path: productsOf("tools"), ids: toolProducts[:2], holds: []string{`"limit":2`}},
+				{name: "unless a limit is given", path: "/v2/inventories?page[limit]=3", ids: stockedProducts[:3]},
 				put("unwrapped", `{"page_length":3}`, 200, `"page_length":3`),
 				put("members that can only be read, and unknown ones", `{"data":{"type":"x","id":"y","page_length_max":1,"page_offset_limit":1,"colour":"red","additional_languages":["fr"]}}`,
 					200, `"page_length":3`, `"page_length_max":100`, `"page_offset_limit":10000`),

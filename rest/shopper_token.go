@@ -32,10 +32,10 @@ func (a *API) createShopperToken(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	input := model.ShopperTokenCreateInput{NewShopperToken: access.NewShopperToken(wanted)}
-	tell(w, r, "input", input)
+	addGraphQLHint(w, r, "input", input)
 	payload, err := a.resolver.Mutation().ShopperTokenCreate(r.Context(), input)
 	if err == nil {
-		err = asError(payload.UserErrors)
+		err = userErrorsToError(payload.UserErrors)
 	}
 	if err != nil {
 		return err

@@ -19,10 +19,10 @@ import (
 	"portico/store/storetest"
 )
 
-// fresh is a shop in which everything that can change an answer is there once:
+// freshShop is a shop in which everything that can change an answer is there once:
 // a sale, two catalogs with prices of their own, a rule for an account, and one
 // for a time.
-const fresh = `
+const freshShop = `
 {"type":"hierarchy","id":"shop","attributes":{"name":"Shop"}}
 {"type":"node","id":"all","attributes":{"name":"All"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"shop"}},"products":{"data":[{"type":"product","id":"tea"},{"type":"product","id":"cup"}]}}}
 {"type":"product","id":"tea","attributes":{"name":"Tea","sku":"TEA","slug":"tea","status":"live","created_at":"2024-01-01T00:00:00Z","updated_at":"2024-01-02T00:00:00Z"}}
@@ -38,29 +38,29 @@ const fresh = `
 `
 
 // teaPage is a page with the tea's price on it.
-var teaPage = productsOf("all") + "?include=" + everything
+var teaPage = productsOf("all") + "?include=" + allIncludes
 
 // teaQuery is that page as GraphQL.
 var teaQuery = "/graphql?query=" + url.QueryEscape(`{ catalogNode(id: "all") { products { nodes { name displayPrice { withTax { amount } withoutTax { amount } } stock { available } } } } }`)
 
-// two are two servers over one database, as a rule.
-type two struct {
-	writer, other *surface
+// twoServers are two servers over one database, as a rule.
+type twoServers struct {
+	writer, other *testServer
 	clock         *storetest.Clock
 }
 
 // serveTwice opens the shop at eleven; both have answered the page already.
-func serveTwice(t *testing.T, e storetest.Engine) *two {
+func serveTwice(t *testing.T, e storetest.Backend) *twoServers {
 	t.Helper()
 	clock := storetest.NewClock(time.Date(2024, 5, 30, 11, 0, 0, 0, time.UTC))
-	s := open(t, e, strings.TrimSpace(fresh), at(clock))
-	both := &two{s, over(t, e.Open(t, at(clock))), clock}
+	s := openShop(t, e, strings.TrimSpace(freshShop), withClock(clock))
+	both := &twoServers{s, serveStore(t, e.Open(t, withClock(clock))), clock}
 	both.require(t, "Tea", "1000")
 	return both
 }
 
 // page is what a shopper is answered.
-func (s *surface) page(shopper *auth.Principal, path string, headers ...string) *httptest.ResponseRecorder {
+func (s *testServer) page(shopper *auth.Principal, path string, headers ...string) *httptest.ResponseRecorder {
 	w, r := httptest.NewRecorder(), httptest.NewRequest("GET", path, nil)
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
@@ -69,9 +69,9 @@ func (s *surface) page(shopper *auth.Principal, path string, headers ...string) 
 	return w
 }
 
-// shows tells whether a page has a product of a name and a price, asked for
+// responseShows tells whether a page has a product of a name and a price, asked for
 // more than once, so that it is seen as it is kept too.
-func shows(s *surface, shopper *auth.Principal, name, amount string, headers ...string) bool {
+func responseShows(s *testServer, shopper *auth.Principal, name, amount string, headers ...string) bool {
 	for range 3 {
 		body := s.page(shopper, teaPage, headers...).Body.String()
 		if !strings.Contains(body, `"name":"`+name+`"`) || !strings.Contains(body, `{"amount":`+amount+`,`) {
@@ -87,17 +87,17 @@ func shows(s *surface, shopper *auth.Principal, name, amount string, headers ...
 
 // require holds both servers to what the page is to show: the one that wrote
 // at once, the other soon.
-func (b *two) require(t *testing.T, name, amount string, headers ...string) {
+func (b *twoServers) require(t *testing.T, name, amount string, headers ...string) {
 	t.Helper()
-	require.True(t, shows(b.writer, admin(), name, amount, headers...), "the writer shows %s", b.writer.page(admin(), teaPage, headers...).Body)
-	storetest.Soon(t, true, func() bool { return shows(b.other, admin(), name, amount, headers...) })
+	require.True(t, responseShows(b.writer, admin(), name, amount, headers...), "the writer shows %s", b.writer.page(admin(), teaPage, headers...).Body)
+	storetest.Eventually(t, true, func() bool { return responseShows(b.other, admin(), name, amount, headers...) })
 }
 
-// TestNoAnswerIsStale: whatever changes an answer, nobody is answered from
+// TestNoStaleResponses: whatever changes an answer, nobody is answered from
 // before it.
-func TestNoAnswerIsStale(t *testing.T) {
+func TestNoStaleResponses(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		both := serveTwice(t, e)
 		s, ctx := both.writer.store, t.Context()
 		tag := both.writer.page(admin(), teaPage).Header().Get("Etag")
@@ -120,7 +120,7 @@ func TestNoAnswerIsStale(t *testing.T) {
 
 		served, err := s.View(ctx, release.ShopperContext{}) // published
 		require.NoError(t, err)
-		load(t, s, strings.ReplaceAll(strings.TrimSpace(fresh), `"name":"Tea"`, `"name":"Green Tea"`))
+		importLines(t, s, strings.ReplaceAll(strings.TrimSpace(freshShop), `"name":"Tea"`, `"name":"Green Tea"`))
 		both.require(t, "Green Tea", "1000")
 		require.Equal(t, 200, both.writer.page(admin(), teaPage, "If-None-Match", tag).Code, "another page")
 		_, err = s.ServeRelease(ctx, "test", served.Release.UUID()) // rolled back
@@ -142,21 +142,21 @@ func TestNoAnswerIsStale(t *testing.T) {
 		_, err = s.UpdateSettings(ctx, "test", settings.SettingsChange{Currency: &usd, PageLength: &one})
 		require.NoError(t, err)
 		both.require(t, "Tea", "1000")
-		require.Len(t, read(t, both.writer.page(admin(), teaPage)).ids(), 1)
-		storetest.Soon(t, true, func() bool { return len(read(t, both.other.page(admin(), teaPage)).ids()) == 1 })
+		require.Len(t, readListBody(t, both.writer.page(admin(), teaPage)).ids(), 1)
+		storetest.Eventually(t, true, func() bool { return len(readListBody(t, both.other.page(admin(), teaPage)).ids()) == 1 })
 	})
 }
 
-// TestADatabaseIsRestoredUnderItsServers: the numbers of its releases come
+// TestDatabaseRestoredWhileServing: the numbers of its releases come
 // again, with other content; stock and settings are others too.
-func TestADatabaseIsRestoredUnderItsServers(t *testing.T) {
+func TestDatabaseRestoredWhileServing(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name != "postgres" {
 			t.Skip("TestAFileIsRestoredUnderItsServers")
 		}
 		both := serveTwice(t, e)
-		servers := []*surface{both.writer, both.other}
+		servers := []*testServer{both.writer, both.other}
 		sold := func(s *shop.Store, available, pageLength int) {
 			_, err := s.CreateStock(t.Context(), "test", "tea", available)
 			require.NoError(t, err)
@@ -165,7 +165,7 @@ func TestADatabaseIsRestoredUnderItsServers(t *testing.T) {
 		}
 		say := func(available, pageLength int) {
 			for _, s := range servers {
-				storetest.Soon(t, true, func() bool {
+				storetest.Eventually(t, true, func() bool {
 					return strings.Contains(s.page(admin(), "/v2/inventories/tea").Body.String(), fmt.Sprintf(`"available":%d`, available)) &&
 						strings.Contains(s.page(admin(), "/v2/settings").Body.String(), fmt.Sprintf(`"page_length":%d`, pageLength))
 				})
@@ -174,29 +174,29 @@ func TestADatabaseIsRestoredUnderItsServers(t *testing.T) {
 		sold(both.writer.store, 4, 3)
 		say(4, 3)
 		before := both.clock.Advance(time.Minute) // which went by before the other was published
-		another := e.Another(t)
-		restored := e.Open(t, at(storetest.NewClock(before)), func(c *shop.Config) { c.URL = another })
-		load(t, restored, strings.ReplaceAll(strings.TrimSpace(fresh), `"name":"Tea"`, `"name":"Mate"`))
+		another := e.OtherURL(t)
+		restored := e.Open(t, withClock(storetest.NewClock(before)), func(c *shop.Config) { c.URL = another })
+		importLines(t, restored, strings.ReplaceAll(strings.TrimSpace(freshShop), `"name":"Tea"`, `"name":"Mate"`))
 		sold(restored, 9, 7)
 		require.NoError(t, restored.Close())
-		storetest.Restore(t, e, another)
+		storetest.ReplaceDatabase(t, e, another)
 		for _, s := range servers {
-			storetest.Soon(t, true, func() bool { return shows(s, admin(), "Mate", "1000") })
+			storetest.Eventually(t, true, func() bool { return responseShows(s, admin(), "Mate", "1000") })
 		}
 		say(9, 7)
 	})
 }
 
-// TestAFileIsRestoredUnderItsServers: they have the former one open, so they
+// TestFileRestoredWhileServing: they have the former one open, so they
 // answer that they must be restarted, from memory as from the file.
-func TestAFileIsRestoredUnderItsServers(t *testing.T) {
+func TestFileRestoredWhileServing(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name != "sqlite" {
 			t.Skip("TestADatabaseIsRestoredUnderItsServers")
 		}
 		both := serveTwice(t, e)
-		restored, _ := shop.SQLiteFile(e.Another(t))
+		restored, _ := shop.SQLiteFile(e.OtherURL(t))
 		path, _ := shop.SQLiteFile(e.URL(t))
 		require.NoError(t, os.Rename(restored, path))
 		written := both.writer.as(admin())
@@ -210,9 +210,9 @@ func TestAFileIsRestoredUnderItsServers(t *testing.T) {
 			written.ServeHTTP(w, r)
 			require.Contains(t, w.Body.String(), "must be restarted", "nothing is acknowledged: %s", path)
 		}
-		for _, s := range []*surface{both.writer, both.other} {
+		for _, s := range []*testServer{both.writer, both.other} {
 			for _, path := range []string{teaPage, teaQuery, "/v2/inventories", "/v2/settings", "/graphql?query={settings{pageLength}}", "/graphql?query={stocks{nodes{available}}}", "/readyz"} {
-				storetest.Soon(t, true, func() bool {
+				storetest.Eventually(t, true, func() bool {
 					return strings.Contains(s.page(admin(), path).Body.String(), "must be restarted")
 				}, path)
 			}
@@ -223,18 +223,18 @@ func TestAFileIsRestoredUnderItsServers(t *testing.T) {
 	})
 }
 
-// TestNothingOfOneShopperIsAnothers: two shoppers in turn, of whom one has a
+// TestShoppersDoNotShareResponses: two shoppers in turn, of whom one has a
 // catalog and prices of its own.
-func TestNothingOfOneShopperIsAnothers(t *testing.T) {
+func TestShoppersDoNotShareResponses(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := serveTwice(t, e).writer
 		anyone := &auth.Principal{ClientID: "storefront", Scopes: []string{"catalog:read"}}
 		acme := &auth.Principal{ClientID: "storefront", Scopes: []string{"catalog:read"}, AccountID: "acme"}
 		for range 3 {
 			for shopper, amount := range map[*auth.Principal]string{anyone: "1000", acme: "500"} {
-				require.True(t, shows(s, shopper, "Tea", amount))
-				require.True(t, shows(s, shopper, "Tea", amount, "X-Moltin-Currency", "usd"))
+				require.True(t, responseShows(s, shopper, "Tea", amount))
+				require.True(t, responseShows(s, shopper, "Tea", amount, "X-Moltin-Currency", "usd"))
 			}
 			require.Equal(t, "public, no-cache", s.page(anyone, teaPage).Header().Get("Cache-Control"))
 			require.Equal(t, "private, no-cache", s.page(acme, teaPage).Header().Get("Cache-Control"))

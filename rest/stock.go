@@ -17,7 +17,7 @@ import (
 
 // stocks lists the stock of all products (spec: Get stock for all products).
 func (a *API) stocks(w http.ResponseWriter, r *http.Request) error {
-	p, err := parseParams(r)
+	p, err := parseListParams(r)
 	if err != nil {
 		return err
 	}
@@ -25,29 +25,29 @@ func (a *API) stocks(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p.tell(w, r, bounds)
+	p.addGraphQLHint(w, r, bounds)
 	ctx := r.Context()
 	stocks, err := a.resolver.StockPage(ctx, bounds, p.order, p.first, p.after, p.last, p.before, p.offset)
 	if err != nil {
 		return err
 	}
-	body := stockBodies.Get().(*[]byte)
-	defer stockBodies.Put(body)
-	*body = appendStocks((*body)[:0], stocks, stockStanding(p, stocks), byLocation(r))
+	body := stockBuffers.Get().(*[]byte)
+	defer stockBuffers.Put(body)
+	*body = appendStocks((*body)[:0], stocks, stockPagination(p, stocks), wantsLocations(r))
 	writeJSON(w, http.StatusOK, *body)
 	return nil
 }
 
-// stockBodies are memory for pages of stock, the longest of which has some
+// stockBuffers are memory for pages of stock, the longest of which has some
 // 40 kB.
-var stockBodies = sync.Pool{New: func() any { return new([]byte) }}
+var stockBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// stockStanding is what meta and links say of a page of stock, with cursors
+// stockPagination is what meta and links say of a page of stock, with cursors
 // only where links have them.
-func stockStanding(p *params, stocks *stock.StockPage) *page {
-	g := &page{limit: stocks.Limit, offset: stocks.Offset, rows: stocks.Len(), total: stocks.Total, params: p,
+func stockPagination(p *listParams, stocks *stock.StockPage) *pagination {
+	g := &pagination{limit: stocks.Limit, offset: stocks.Offset, rows: stocks.Len(), total: stocks.Total, params: p,
 		info: model.NewPageInfo(stocks.HasNext, stocks.HasPrevious, stocks.Len(), stocks.Cursor)}
-	return g.placed()
+	return g.locate()
 }
 
 // multiLocationHeader asks for stock by location. There is one, "default",
@@ -57,15 +57,15 @@ const (
 	onlyLocation        = stock.DefaultLocation
 )
 
-// byLocation tells whether stock is asked for in the shape with locations.
-func byLocation(r *http.Request) bool {
+// wantsLocations tells whether stock is asked for in the shape with locations.
+func wantsLocations(r *http.Request) bool {
 	return strings.EqualFold(strings.TrimSpace(r.Header.Get(multiLocationHeader)), "true")
 }
 
-// stockShape is how a stock record is written: plain (spec: Stock record), or
+// stockAppender is how a stock record is written: plain (spec: Stock record), or
 // in attributes, with its locations.
-func stockShape(r *http.Request) func([]byte, *stock.Stock) []byte {
-	if byLocation(r) {
+func stockAppender(r *http.Request) func([]byte, *stock.Stock) []byte {
+	if wantsLocations(r) {
 		return appendStockByLocation
 	}
 	return appendStock
@@ -73,15 +73,15 @@ func stockShape(r *http.Request) func([]byte, *stock.Stock) []byte {
 
 // stock returns the stock of one product.
 func (a *API) stock(w http.ResponseWriter, r *http.Request) error {
-	tell(w, r, "id", r.PathValue("id"))
-	stock, err := a.resolver.Query().Stock(r.Context(), r.PathValue("id"))
-	if err == nil && stock == nil {
+	addGraphQLHint(w, r, "id", r.PathValue("id"))
+	record, err := a.resolver.Query().Stock(r.Context(), r.PathValue("id"))
+	if err == nil && record == nil {
 		err = &store.Error{Code: store.NotFound, Detail: "There is no stock record for the product " + strconv.Quote(r.PathValue("id")) + "."}
 	}
 	if err != nil {
 		return err
 	}
-	return writeStock(w, r, http.StatusOK, stock)
+	return writeStock(w, r, http.StatusOK, record)
 }
 
 // stocksByID lists the stock of some products, in the order of the request;
@@ -100,14 +100,14 @@ func (a *API) stocksByID(w http.ResponseWriter, r *http.Request) error {
 		}
 		ids[i] = *product.ID
 	}
-	tell(w, r, "ids", ids)
+	addGraphQLHint(w, r, "ids", ids)
 	stocks, err := a.resolver.Query().StocksByID(r.Context(), ids)
 	if err != nil {
 		return err
 	}
 	dst := append(make([]byte, 0, 64+128*len(stocks)), `{"data":[`...)
-	for i, stock := range stocks {
-		dst = stockShape(r)(comma(dst, i), stock.Stock)
+	for i, record := range stocks {
+		dst = stockAppender(r)(appendComma(dst, i), record.Stock)
 	}
 	writeJSON(w, http.StatusOK, append(dst, "]}"...))
 	return nil
@@ -152,7 +152,7 @@ func checkLocation(location string) error {
 	if location == "" || location == onlyLocation {
 		return nil
 	}
-	return &store.Error{Code: store.Unprocessable, Path: []string{"location"}, Detail: fmt.Sprintf("must be %q or be left out, not %q; there are no others", onlyLocation, location)}
+	return &store.Error{Code: store.Unprocessable, Path: []string{"location"}, Detail: fmt.Sprintf("must be %q or be left out, got %q; there are no others", onlyLocation, location)}
 }
 
 // createStock makes the stock record of the product in the path or, without
@@ -167,13 +167,13 @@ func (a *API) createStock(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	input := generated.StockCreateInput{ProductID: cmp.Or(r.PathValue("id"), b.ID), Quantity: quantity}
-	tell(w, r, "input", input)
+	addGraphQLHint(w, r, "input", input)
 	payload, err := a.resolver.Mutation().StockCreate(r.Context(), input)
 	if err == nil {
-		err = asError(payload.UserErrors)
+		err = userErrorsToError(payload.UserErrors)
 	}
 	if err != nil {
-		return sentIn(err, map[string]string{"quantity": member, "product_id": "id"})
+		return renameMembers(err, map[string]string{"quantity": member, "product_id": "id"})
 	}
 	return writeStock(w, r, http.StatusCreated, payload.Stock)
 }
@@ -181,10 +181,10 @@ func (a *API) createStock(w http.ResponseWriter, r *http.Request) error {
 // deleteStock deletes the stock record of a product.
 func (a *API) deleteStock(w http.ResponseWriter, r *http.Request) error {
 	input := generated.StockDeleteInput{ProductID: r.PathValue("id")}
-	tell(w, r, "input", input)
+	addGraphQLHint(w, r, "input", input)
 	payload, err := a.resolver.Mutation().StockDelete(r.Context(), input)
 	if err == nil {
-		err = asError(payload.UserErrors)
+		err = userErrorsToError(payload.UserErrors)
 	}
 	if err == nil {
 		w.WriteHeader(http.StatusNoContent)
@@ -192,18 +192,18 @@ func (a *API) deleteStock(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-func writeStock(w http.ResponseWriter, r *http.Request, status int, stock *model.Stock) error {
-	writeJSON(w, status, append(stockShape(r)([]byte(`{"data":`), stock.Stock), '}'))
+func writeStock(w http.ResponseWriter, r *http.Request, status int, record *model.Stock) error {
+	writeJSON(w, status, append(stockAppender(r)([]byte(`{"data":`), record.Stock), '}'))
 	return nil
 }
 
 // appendStocks appends a page of stock from the numbers in memory, with no
 // allocation for its rows. As structs its rows take four times as long: then a
 // page of 100 costs twice as much in all.
-func appendStocks(dst []byte, stocks *stock.StockPage, g *page, byLocation bool) []byte {
+func appendStocks(dst []byte, stocks *stock.StockPage, g *pagination, byLocation bool) []byte {
 	dst = append(dst, `{"data":[`...)
 	for i := range stocks.Len() {
-		dst = comma(dst, i)
+		dst = appendComma(dst, i)
 		if byLocation {
 			row := stocks.Row(i)
 			dst = appendStockByLocation(dst, &row)
@@ -213,12 +213,12 @@ func appendStocks(dst []byte, stocks *stock.StockPage, g *page, byLocation bool)
 		dst = appendStockUnits(dst, stocks.ID(i), available, allocated)
 	}
 	dst = appendLinks(append(dst, "],"...), g)
-	dst = appendTimestamps(append(dst, `,"meta":{`...), known(stocks.Created), known(stocks.Updated))
+	dst = appendTimestamps(append(dst, `,"meta":{`...), nonZero(stocks.Created), nonZero(stocks.Updated))
 	return append(g.appendMeta(append(dst, ',')), "}}"...)
 }
 
-// known is a time, or nil for the zero time.
-func known(t time.Time) *time.Time {
+// nonZero is a time, or nil for the zero time.
+func nonZero(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}

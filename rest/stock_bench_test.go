@@ -31,7 +31,7 @@ func (s *sink) Write(body []byte) (int, error) { return len(body), nil }
 // BenchmarkStockRows is the handler's own part of a page of stock, with the
 // numbers in memory.
 func BenchmarkStockRows(b *testing.B) {
-	storetest.EachBench(b, func(b *testing.B, e storetest.Engine) {
+	storetest.EachBackendBenchmark(b, func(b *testing.B, e storetest.Backend) {
 		var rows []stock.Stock
 		for i := range 10_000 {
 			at := time.UnixMilli(int64(1_700_000_000_000 + i)).UTC()
@@ -39,8 +39,8 @@ func BenchmarkStockRows(b *testing.B) {
 		}
 		storetest.SeedStock(b, e.SQL(b), rows...)
 		log := slog.New(slog.DiscardHandler)
-		s := e.Live().Open(b)
-		handler := (&surface{s, rest.New(graph.NewResolver(s), log).Handler()}).as(admin())
+		s := e.WithStockCache().Open(b)
+		handler := (&testServer{s, rest.New(graph.NewResolver(s), log).Handler()}).as(admin())
 		for _, n := range []int{25, 100} {
 			b.Run(fmt.Sprint(n), func(b *testing.B) {
 				b.ReportAllocs()
@@ -60,14 +60,14 @@ func BenchmarkStockRows(b *testing.B) {
 // BenchmarkAllocate has 32 allocate one of a thousand products at a time,
 // durably, without a network.
 func BenchmarkAllocate(b *testing.B) {
-	storetest.EachBench(b, func(b *testing.B, e storetest.Engine) {
+	storetest.EachBackendBenchmark(b, func(b *testing.B, e storetest.Backend) {
 		var rows []stock.Stock
 		for i := range 1000 {
 			rows = append(rows, stock.Stock{ProductID: fmt.Sprint("p", i), Available: 1 << 30, CreatedAt: noon, UpdatedAt: noon})
 		}
 		storetest.SeedStock(b, e.SQL(b), rows...)
-		s := e.Live().Open(b, func(c *shop.Config) { c.Synchronous = "FULL" })
-		handler := (&surface{s, rest.New(graph.NewResolver(s), slog.New(slog.DiscardHandler)).Handler()}).as(admin())
+		s := e.WithStockCache().Open(b, func(c *shop.Config) { c.Synchronous = "FULL" })
+		handler := (&testServer{s, rest.New(graph.NewResolver(s), slog.New(slog.DiscardHandler)).Handler()}).as(admin())
 		var sold atomic.Int64
 		var group sync.WaitGroup
 		b.ReportAllocs()

@@ -19,7 +19,7 @@ type locationAttributes struct {
 
 // stockLocations lists the one place where stock is.
 func (a *API) stockLocations(w http.ResponseWriter, r *http.Request) error {
-	tell(w, r)
+	addGraphQLHint(w, r)
 	locations, err := a.resolver.Query().StockLocations(r.Context())
 	if err != nil {
 		return err

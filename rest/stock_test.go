@@ -7,12 +7,12 @@ import (
 )
 
 // The stock records of the shop, drafts too, by id.
-var stocked = []string{"anvil", "brush", "chalk", "drill-draft"}
+var stockedProducts = []string{"anvil", "brush", "chalk", "drill-draft"}
 
 func TestStocks(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		list := func(name, query string, ids ...string) scenario {
 			return scenario{name: name, path: "/v2/inventories?" + query, ids: append([]string{}, ids...)}
 		}
@@ -20,7 +20,7 @@ func TestStocks(t *testing.T) {
 			return scenario{name: name, path: "/v2/inventories?" + query, status: 400, holds: append(words, "Could not parse the supplied filter: it ")}
 		}
 		runScenarios(t, s, []scenario{
-			list("all, by id", "", stocked...),
+			list("all, by id", "", stockedProducts...),
 			{name: "a record: total is available and allocated", path: "/v2/inventories", holds: []string{
 				`{"id":"anvil","type":"stock","total":9,"available":7,"allocated":2}`, `{"id":"chalk","type":"stock","total":0,"available":0,"allocated":0}`}},
 			{name: "times of the whole list, with a zone", path: "/v2/inventories?page[limit]=1",
@@ -35,11 +35,11 @@ func TestStocks(t *testing.T) {
 			list("between", "filter=gt(id,anvil):lt(id,chalk)", "brush"),
 			list("none", "filter=gt(id,zzz)"),
 			bad("eq is not known here", "filter=eq(id,anvil)", `\"eq\"`, "gt, ge, lt and le on id, created_at and updated_at"),
-			bad("an attribute that does not compare", "filter=gt(total,5)", `\"total\"`, "id, created_at or updated_at"),
+			bad("an attribute that does not compare", "filter=gt(total,5)", `\"total\"`, "id, created_at and updated_at"),
 			bad("two values", "filter=gt(id,a,b)", "gt(id,…) 2 values"),
 			bad("the same bound twice", "filter=gt(id,a):gt(id,b)", "gt(id,…) twice"),
 			bad("NUL", "filter=gt(id,%00)", "id"),
-			{name: "what rides along", path: "/v2/inventories", headers: []string{"EP-Channel", "web", "Accept-Language", "*"}, ids: stocked},
+			{name: "what rides along", path: "/v2/inventories", headers: []string{"EP-Channel", "web", "Accept-Language", "*"}, ids: stockedProducts},
 		})
 	})
 }

@@ -13,7 +13,7 @@ import (
 
 // stockTransactions lists the ledger of a product's stock, newest first.
 func (a *API) stockTransactions(w http.ResponseWriter, r *http.Request) error {
-	p, err := parseSorted(r, store.SortCreatedAt)
+	p, err := parseListParamsSortedBy(r, store.SortCreatedAt)
 	if err != nil {
 		return err
 	}
@@ -21,22 +21,22 @@ func (a *API) stockTransactions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p.tell(w, r, bounds, "productId", r.PathValue("id"))
+	p.addGraphQLHint(w, r, bounds, "productId", r.PathValue("id"))
 	ctx := r.Context()
 	lines, err := a.resolver.Query().StockTransactions(ctx, r.PathValue("id"), bounds, p.order, p.first, p.after, p.last, p.before, p.offset)
 	if err != nil {
 		return err
 	}
-	page, err := newPage(ctx, p, lines)
+	page, err := newPagination(ctx, p, lines)
 	if err != nil {
 		return err
 	}
-	return writePage(w, a.limit(r), page, lines.Nodes, transactionShape(r))
+	return writePage(w, a.newBuilder(r), page, lines.Nodes, transactionEncoder(r))
 }
 
 // stockTransaction returns a line of the ledger.
 func (a *API) stockTransaction(w http.ResponseWriter, r *http.Request) error {
-	tell(w, r, "productId", r.PathValue("id"), "id", r.PathValue("transaction"))
+	addGraphQLHint(w, r, "productId", r.PathValue("id"), "id", r.PathValue("transaction"))
 	line, err := a.resolver.Query().StockTransaction(r.Context(), r.PathValue("id"), r.PathValue("transaction"))
 	if err == nil && line == nil {
 		err = &store.Error{Code: store.NotFound, Detail: "There is no stock transaction " + strconv.Quote(r.PathValue("transaction")) + " of the product " + strconv.Quote(r.PathValue("id")) + "."}
@@ -79,7 +79,7 @@ func (a *API) transactStock(w http.ResponseWriter, r *http.Request) error {
 		for _, name := range []string{"product_id", "action", "quantity", "location", "reason", "reference"} {
 			names[name] = "attributes." + name
 		}
-		return sentIn(err, names)
+		return renameMembers(err, names)
 	}
 	return err
 }
@@ -97,10 +97,10 @@ func (a *API) transact(w http.ResponseWriter, r *http.Request, b stockTransactio
 	}
 	input := generated.StockTransactInput{Changes: []*stock.StockChange{
 		{ProductID: id, Action: b.Action, Quantity: *b.Quantity, Reason: b.Reason, Reference: b.Reference}}}
-	tell(w, r, "input", input)
+	addGraphQLHint(w, r, "input", input)
 	payload, err := a.resolver.Mutation().StockTransact(r.Context(), input)
 	if err == nil {
-		err = asError(ofTheOnlyChange(payload.UserErrors))
+		err = userErrorsToError(withoutChangeIndex(payload.UserErrors))
 	}
 	if err != nil {
 		return err
@@ -108,8 +108,8 @@ func (a *API) transact(w http.ResponseWriter, r *http.Request, b stockTransactio
 	return writeTransaction(w, r, http.StatusCreated, payload.Transactions[0])
 }
 
-// ofTheOnlyChange names members without the batch of one that they came in.
-func ofTheOnlyChange(list []*model.UserError) []*model.UserError {
+// withoutChangeIndex names members without the batch of one that they came in.
+func withoutChangeIndex(list []*model.UserError) []*model.UserError {
 	renamed := make([]*model.UserError, len(list))
 	for i, e := range list {
 		fault := *e.Error
@@ -122,19 +122,19 @@ func ofTheOnlyChange(list []*model.UserError) []*model.UserError {
 }
 
 func writeTransaction(w http.ResponseWriter, r *http.Request, status int, line *model.StockTransaction) error {
-	return writeData(w, status, transactionShape(r)(line))
+	return writeData(w, status, transactionEncoder(r)(line))
 }
 
-// transactionShape is how a line is written: plain, or in attributes, with its
+// transactionEncoder is how a line is written: plain, or in attributes, with its
 // location.
-func transactionShape(r *http.Request) func(*model.StockTransaction) any {
-	if byLocation(r) {
+func transactionEncoder(r *http.Request) func(*model.StockTransaction) any {
+	if wantsLocations(r) {
 		return func(line *model.StockTransaction) any {
-			return transactionByLocation{line.ID, transactionType, locatedChange{newChange(line), onlyLocation}, createdMeta{createdAt{store.FormatTime(line.CreatedAt)}}}
+			return transactionByLocation{line.ID, transactionType, locatedChange{newStockChange(line), onlyLocation}, createdMeta{createdAt{store.FormatTime(line.CreatedAt)}}}
 		}
 	}
 	return func(line *model.StockTransaction) any {
-		return transactionResource{line.ID, transactionType, newChange(line), createdAt{store.FormatTime(line.CreatedAt)}}
+		return transactionResource{line.ID, transactionType, newStockChange(line), createdAt{store.FormatTime(line.CreatedAt)}}
 	}
 }
 
@@ -167,7 +167,7 @@ type stockChange struct {
 	Quantity  int               `json:"quantity"`
 }
 
-func newChange(line *model.StockTransaction) stockChange {
+func newStockChange(line *model.StockTransaction) stockChange {
 	return stockChange{line.Action, line.ProductID, line.Reason, line.Reference, line.Quantity}
 }
 

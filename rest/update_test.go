@@ -17,8 +17,8 @@ import (
 	"portico/store/storetest"
 )
 
-// full is a promotion that has a value for every member.
-const full = `{"data":{"type":"promotion","id":"full","name":"A & B <C>","description":"D & E","promotion_type":"percent_discount","enabled":true,"automatic":false,"start":"2024-01-01","end":"2100-01-01",` +
+// fullPromotion is a promotion that has a value for every member.
+const fullPromotion = `{"data":{"type":"promotion","id":"full","name":"A & B <C>","description":"D & E","promotion_type":"percent_discount","enabled":true,"automatic":false,"start":"2024-01-01","end":"2100-01-01",` +
 	`"min_cart_value":[{"currency":"USD","amount":5}],"max_discount_value":[{"currency":"USD","amount":5}],"max_applications_per_cart":3,` +
 	`"schema":{"percent":5,"currencies":[{"currency":"USD","percentage":5}],"target_catalogs":["a & b"],"conditions":{"and":[]},"x & y":"<z>"}}}`
 
@@ -26,16 +26,16 @@ const full = `{"data":{"type":"promotion","id":"full","name":"A & B <C>","descri
 // the rest.
 func TestNullInEveryPUT(t *testing.T) {
 	t.Parallel()
-	contract, err := resttest.TheContract()
+	contract, err := resttest.LoadContract()
 	require.NoError(t, err)
 	resources := map[string]string{"/v2/promotions/{id}": "/v2/promotions/full", "/v2/gateways/{slug}": "/v2/gateways/card_processor", "/v2/settings": "/v2/settings"}
 	empty := map[string]string{ // where it is not null
 		"min_cart_value": `[]`, "max_discount_value": `[]`, "currencies": `[]`, "name": `"Card Processor"`, "enabled": `false`, "test": `false`,
 	}
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		storetest.OnceIsEnough(t, e)
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
-		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions", full).Code)
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		storetest.FullTestsOnlyOnPostgres(t, e)
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions", fullPromotion).Code)
 		require.Equal(t, 200, s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"name":"A & B","enabled":true,"test":true,"merchant_id":"m & n","username":"u","password":"p"}}`).Code)
 		for address, item := range contract.Document.Paths.Map() {
 			if item.Put == nil {
@@ -60,7 +60,7 @@ func TestNullInEveryPUT(t *testing.T) {
 					before := read()
 					answer := s.send(t, "PUT", path, fmt.Sprintf(`{"data":{%q:null}}`, name))
 					switch {
-					case !permitsNull(members[name].Value):
+					case !allowsNull(members[name].Value):
 						require.Equal(t, 422, answer.Code, "%s", answer.Body)
 						require.Contains(t, answer.Body.String(), `"detail":"`+name+` must `)
 						require.Equal(t, before, read())
@@ -88,13 +88,13 @@ func changeOf(put *openapi3.Operation) openapi3.Schemas {
 	return body.AnyOf[0].Value.Properties["data"].Value.Properties
 }
 
-// TestMembersInAnotherCaseArePassedOver, in the body of every write, as if they
+// TestMemberNamesAreCaseSensitive, in the body of every write, as if they
 // were not there.
-func TestMembersInAnotherCaseArePassedOver(t *testing.T) {
+func TestMemberNamesAreCaseSensitive(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		storetest.OnceIsEnough(t, e)
-		for coordinate, w := range writes() {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		storetest.FullTestsOnlyOnPostgres(t, e)
+		for coordinate, w := range writeCases() {
 			if w.body == "" {
 				continue
 			}
@@ -107,7 +107,7 @@ func TestMembersInAnotherCaseArePassedOver(t *testing.T) {
 				t.Run(coordinate+" "+name, func(t *testing.T) {
 					send := func(called string, change func(members map[string]any)) (code int, text string) {
 						t.Run(called, func(t *testing.T) { // with a store of its own
-							s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
+							s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 							members := maps.Clone(body.Data)
 							change(members)
 							answer := s.send(t, method, w.path, string(store.Encode(map[string]any{"data": members})))
@@ -136,23 +136,23 @@ func TestMembersInAnotherCaseArePassedOver(t *testing.T) {
 	})
 }
 
-// TestDetailsNameWhatWasSent, by the member it stands in and by its value.
-func TestDetailsNameWhatWasSent(t *testing.T) {
+// TestErrorsNameMembersAsSent, by the member it stands in and by its value.
+func TestErrorsNameMembersAsSent(t *testing.T) {
 	t.Parallel()
 	const whole = "99999999999999999999"
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		storetest.OnceIsEnough(t, e)
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
-		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions", full).Code)
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		storetest.FullTestsOnlyOnPostgres(t, e)
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions", fullPromotion).Code)
 		long := strings.Repeat("x", 2000)
 		for _, c := range []struct {
 			method, path, body string
 			status             int
 			detail             string // what it begins with
 		}{
-			{"GET", "/v2/inventories?page[limit]=" + whole, "", 422, "page[limit] must be between 1 and 100, not " + whole},
-			{"GET", "/v2/inventories?page[limit]=-" + whole, "", 422, "page[limit] must be between 1 and 100, not -" + whole},
-			{"GET", "/v2/inventories?page[offset]=" + whole, "", 422, "page[offset] must be between 0 and 10000, not " + whole},
+			{"GET", "/v2/inventories?page[limit]=" + whole, "", 422, "page[limit] must be between 1 and 100, got " + whole},
+			{"GET", "/v2/inventories?page[limit]=-" + whole, "", 422, "page[limit] must be between 1 and 100, got -" + whole},
+			{"GET", "/v2/inventories?page[offset]=" + whole, "", 422, "page[offset] must be between 0 and 10000, got " + whole},
 			{"POST", "/v2/inventories", `{"data":{"id":"a b","quantity":5}}`, 400, "id must be "},
 			{"POST", "/v2/inventories", `{"data":{"quantity":5}}`, 400, "id must be "},
 			{"POST", "/v2/inventories/x", `{"data":{"id":"x"}}`, 422, "quantity is required"},
@@ -166,15 +166,15 @@ func TestDetailsNameWhatWasSent(t *testing.T) {
 			{"POST", "/v2/inventories/anvil/transactions", `{"data":{"action":"decrement"}}`, 422, "quantity is required"},
 			{"POST", "/v2/inventories/anvil/transactions", `{"data":{"attributes":{"action":"decrement"}}}`, 422, "attributes.quantity is required"},
 			{"POST", "/v2/inventories/anvil/transactions", `{"data":{"attributes":{"action":"decrement","quantity":-1}}}`, 422, "attributes.quantity must be "},
-			{"POST", "/v2/inventories/anvil/transactions", `{"data":{"action":"decrement","quantity":1,"reason":"` + long + `"}}`, 422, "reason must be at most 255 bytes, not 2000"},
+			{"POST", "/v2/inventories/anvil/transactions", `{"data":{"action":"decrement","quantity":1,"reason":"` + long + `"}}`, 422, "reason must be at most 255 bytes, got 2000"},
 			{"POST", "/catalog/products/anvil/configure", `{"data":{}}`, 422, "selected_options is required"},
 			{"POST", "/catalog/products/anvil/configure", `{"data":{"selected_options":5}}`, 400, "selected_options must be "},
 			{"POST", "/catalog/products/anvil/configure", `{"data":{"selected_options":{"a":{"b":"c"}}}}`, 400, "selected_options"},
 			{"PUT", "/v2/promotions/full", `{"data":{"currencies":[{"currency":"usd"}]}}`, 400, "currencies.0.currency must be "},
 			{"PUT", "/v2/promotions/full", `{"data":{"schema":{"currencies":[{"currency":"usd"}]}}}`, 400, "schema.currencies.0.currency must be "},
 			{"PUT", "/v2/promotions/full", `{"data":{"promotion_type":"fixed_discount","schema":{}}}`, 422, "schema.currencies is required"},
-			{"PUT", "/v2/promotions/full", `{"data":{"promotion_type":"x_for_y","schema":{"x":` + whole + `,"y":1,"targets":["a"]}}}`, 422, "schema.x must be between 1 and 2147483647, not " + whole},
-			{"PUT", "/v2/promotions/full", `{"data":{"name":"` + long + `"}}`, 422, "name must be at most 1024 bytes, not 2000"},
+			{"PUT", "/v2/promotions/full", `{"data":{"promotion_type":"x_for_y","schema":{"x":` + whole + `,"y":1,"targets":["a"]}}}`, 422, "schema.x must be between 1 and 2147483647, got " + whole},
+			{"PUT", "/v2/promotions/full", `{"data":{"name":"` + long + `"}}`, 422, "name must be at most 1024 bytes, got 2000"},
 			{"PUT", "/v2/promotions/full", `{"data":{"target_catalogs":["` + long + `"]}}`, 422, "target_catalogs.0 must be at most "},
 			{"POST", "/v2/promotions/full/codes", `{"data":{"codes":[{"code":"` + long + `"}]}}`, 422, "codes.0.code must be at most "},
 			{"POST", "/v2/promotions/full/codes", `{"data":{"codes":[{"user":"` + long + `"}]}}`, 422, "codes.0.user must be at most "},
@@ -192,14 +192,14 @@ func TestDetailsNameWhatWasSent(t *testing.T) {
 	})
 }
 
-// TestEmptyPagesLeadBack to a page that can be asked for, and the links of every
+// TestLinksOfEmptyPages to a page that can be asked for, and the links of every
 // list under /v2 are query strings.
-func TestEmptyPagesLeadBack(t *testing.T) {
+func TestLinksOfEmptyPages(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		storetest.OnceIsEnough(t, e)
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
-		redeemed(t, s)
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		storetest.FullTestsOnlyOnPostgres(t, e)
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		redeemCode(t, s)
 		for _, path := range []string{"/v2/promotions", "/v2/promotions/spring/codes", "/v2/promotions/spring/usages", "/v2/inventories", "/v2/inventories/anvil/transactions", "/v2/files", "/catalog/products", "/catalog/nodes"} {
 			for _, query := range []string{"", "&sort=-created_at"} {
 				if query != "" && (strings.HasPrefix(path, "/catalog/nodes") || path == "/v2/files" || strings.HasSuffix(path, "transactions")) {
@@ -208,7 +208,7 @@ func TestEmptyPagesLeadBack(t *testing.T) {
 				for _, offset := range []int{500, 9975, 9976, 10000} {
 					answer := s.send(t, http.MethodGet, fmt.Sprintf("%s?page[offset]=%d&page[limit]=25%s", path, offset, query), "")
 					require.Equal(t, 200, answer.Code, "%s %s", path, answer.Body)
-					page := read(t, answer)
+					page := readListBody(t, answer)
 					require.Empty(t, page.Data)
 					require.NotNil(t, page.Links["prev"], "%s from %d on", path, offset)
 					for name, link := range page.Links {
@@ -223,7 +223,7 @@ func TestEmptyPagesLeadBack(t *testing.T) {
 					back := s.send(t, http.MethodGet, prev, "")
 					require.Equal(t, 200, back.Code, "%s", back.Body)
 					if page.Meta.Results.Total > 0 {
-						require.NotEmpty(t, read(t, back).Data, "%s leads from %d to %s", path, offset, prev)
+						require.NotEmpty(t, readListBody(t, back).Data, "%s leads from %d to %s", path, offset, prev)
 					}
 				}
 			}
@@ -231,13 +231,13 @@ func TestEmptyPagesLeadBack(t *testing.T) {
 	})
 }
 
-// TestADeletedPromotionKeepsItsUsages over REST.
-func TestADeletedPromotionKeepsItsUsages(t *testing.T) {
+// TestUsagesOfADeletedPromotion over REST.
+func TestUsagesOfADeletedPromotion(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		storetest.OnceIsEnough(t, e)
-		s := open(t, e, shopFile(), at(storetest.NewClock(noon)))
-		redeemed(t, s)
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		storetest.FullTestsOnlyOnPostgres(t, e)
+		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
+		redeemCode(t, s)
 		const spring = "/v2/promotions/spring"
 		usages := s.send(t, "GET", spring+"/usages", "").Body.String()
 		require.NotContains(t, usages, `"data":[]`)
@@ -255,7 +255,7 @@ func TestADeletedPromotionKeepsItsUsages(t *testing.T) {
 	})
 }
 
-// permitsNull reports whether null is one of the values of a schema.
-func permitsNull(schema *openapi3.Schema) bool {
+// allowsNull reports whether null is one of the values of a schema.
+func allowsNull(schema *openapi3.Schema) bool {
 	return schema.PermitsNull() || slices.ContainsFunc(schema.OneOf, func(one *openapi3.SchemaRef) bool { return one.Value.PermitsNull() })
 }

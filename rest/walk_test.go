@@ -12,18 +12,18 @@ import (
 	"portico/store"
 )
 
-// walk follows the links of one list, as a client does, and holds every page
+// pageWalk follows the links of one list, as a client does, and holds every page
 // against what it must be.
-type walk struct {
-	s     *surface
+type pageWalk struct {
+	s     *testServer
 	path  string
-	query query
+	query modelQuery
 	limit int
 	moves bool // the list is written meanwhile: rows may move, and totals change
 }
 
 // at is the address of the list with a parameter more.
-func (w walk) at(parameter string) string {
+func (w pageWalk) at(parameter string) string {
 	address := w.path + "?" + parameter + "&page[limit]=" + strconv.Itoa(w.limit)
 	if w.query.sort != "" {
 		address += "&sort=" + w.query.sort
@@ -39,15 +39,15 @@ func (w walk) at(parameter string) string {
 }
 
 // get reads a page.
-func (w walk) get(t require.TestingT, address string) *list {
-	answer := ask(w.s.as(admin()), http.MethodGet, address)
+func (w pageWalk) get(t require.TestingT, address string) *listBody {
+	answer := sendRequest(w.s.as(admin()), http.MethodGet, address)
 	require.Equal(t, http.StatusOK, answer.Code, "%.300s answers %.300s", address, answer.Body)
 	requireJSON(t, address, answer)
-	return read(t, answer)
+	return readListBody(t, answer)
 }
 
 // follow reads pages from an address on, by the link of that name, to the end.
-func (w walk) follow(t require.TestingT, address, link string) (pages []*list) {
+func (w pageWalk) follow(t require.TestingT, address, link string) (pages []*listBody) {
 	for address != "" {
 		page := w.get(t, address)
 		pages = append(pages, page)
@@ -59,7 +59,7 @@ func (w walk) follow(t require.TestingT, address, link string) (pages []*list) {
 
 // forwards follows next from the first page to null. It holds what the pages
 // say of themselves against want, the whole list.
-func (w walk) forwards(t require.TestingT, want []string) (pages []*list, rows []string) {
+func (w pageWalk) forwards(t require.TestingT, want []string) (pages []*listBody, rows []string) {
 	rows = []string{}
 	for _, page := range w.follow(t, w.at("page[offset]=0"), "next") {
 		if !w.moves {
@@ -71,8 +71,8 @@ func (w walk) forwards(t require.TestingT, want []string) (pages []*list, rows [
 }
 
 // backwards follows prev from a page to null.
-func (w walk) backwards(t require.TestingT, last *list) (rows []string) {
-	pages := []*list{last}
+func (w pageWalk) backwards(t require.TestingT, last *listBody) (rows []string) {
+	pages := []*listBody{last}
 	if prev := last.link("prev"); prev != "" {
 		pages = append(pages, w.follow(t, prev, "prev")...)
 	}
@@ -86,7 +86,7 @@ func (w walk) backwards(t require.TestingT, last *list) (rows []string) {
 
 // describes holds a page that begins at a position against the whole list:
 // its rows, what meta says, and which links it has.
-func (w walk) describes(t require.TestingT, page *list, position int, want []string) {
+func (w pageWalk) describes(t require.TestingT, page *listBody, position int, want []string) {
 	total := len(want)
 	require.Equal(t, w.rows(want, position), page.ids(), "rows from %d on", position)
 	require.Equal(t, total, page.Meta.Results.Total, "meta.results.total")
@@ -103,7 +103,7 @@ func (w walk) describes(t require.TestingT, page *list, position int, want []str
 }
 
 // leads holds where a page's links lead, but for next and prev.
-func (w walk) leads(t require.TestingT, page *list, want []string) {
+func (w pageWalk) leads(t require.TestingT, page *listBody, want []string) {
 	self := "self"
 	if !strings.HasPrefix(w.path, "/catalog") {
 		self = "current"
@@ -117,9 +117,9 @@ func (w walk) leads(t require.TestingT, page *list, want []string) {
 	}
 }
 
-func (w walk) pages(total int) int { return (total + w.limit - 1) / w.limit }
+func (w pageWalk) pages(total int) int { return (total + w.limit - 1) / w.limit }
 
 // rows are those of the page that begins at a position.
-func (w walk) rows(want []string, position int) []string {
+func (w pageWalk) rows(want []string, position int) []string {
 	return append([]string{}, want[min(position, len(want)):min(position+w.limit, len(want))]...)
 }

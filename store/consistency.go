@@ -8,23 +8,22 @@ import (
 	"strings"
 )
 
-// ConsistencyHeader carries a consistency token: in the response to a write, and
-// in a later request, which is then answered by what the write left or by 503.
+// ConsistencyHeader carries a consistency token, in the response to a write and in a
+// later request. That request sees the write, or gets 503.
 const ConsistencyHeader = "Consistency-Token"
 
-// ConsistencyToken says what a reader must have seen: versions by topic. Its
-// text is opaque to clients: entries like catalog=1732275466000000, separated by
-// commas, or 0 for none.
+// ConsistencyToken holds the versions that a reader must see, by topic. Its text is
+// opaque to clients: "catalog=1732275466000000", comma-separated, or "0" if empty.
 type ConsistencyToken map[string]int64
 
-// Bounds of a token's text.
+// Limits of a token's text.
 const (
 	maxTokenBytes   = 2048
 	maxTokenEntries = 64
 	maxTopicBytes   = 32
 )
 
-// String is the text of the token, in the order of its topics.
+// String returns the text of the token, sorted by topic.
 func (t ConsistencyToken) String() string {
 	if len(t) == 0 {
 		return "0"
@@ -39,16 +38,15 @@ func (t ConsistencyToken) String() string {
 	return b.String()
 }
 
-// Merge takes in another token: of each topic the later version.
+// Merge adds another token; the newer version of each topic wins.
 func (t ConsistencyToken) Merge(other ConsistencyToken) {
 	for topic, version := range other {
 		t[topic] = max(t[topic], version)
 	}
 }
 
-// ParseConsistencyToken reads the values of a request's headers, each of which
-// may hold several tokens, separated by commas. It returns INVALID for a text
-// that is none.
+// ParseConsistencyToken parses the values of a request's headers, each of which may
+// hold several comma-separated tokens. It returns INVALID for a malformed one.
 func ParseConsistencyToken(values []string) (ConsistencyToken, error) {
 	token, bytes := ConsistencyToken{}, 0
 	for _, value := range values {
@@ -62,7 +60,7 @@ func ParseConsistencyToken(values []string) (ConsistencyToken, error) {
 			topic, digits, _ := strings.Cut(entry, "=")
 			version, err := strconv.ParseInt(digits, 10, 64)
 			if err != nil || version <= 0 || digits[0] == '+' || !isTopic(topic) {
-				return nil, invalidToken("has the entry " + strconv.Quote(Short(entry)))
+				return nil, invalidToken("has the entry " + strconv.Quote(Abbreviate(entry)))
 			}
 			token.Merge(ConsistencyToken{topic: version})
 			if len(token) > maxTokenEntries {
@@ -73,28 +71,26 @@ func ParseConsistencyToken(values []string) (ConsistencyToken, error) {
 	return token, nil
 }
 
-func invalidToken(fault string) error {
-	return &Error{Code: Invalid, Detail: "The header " + ConsistencyHeader + " " + fault +
-		"; send the value that the response to a write had, or several of them separated by commas, or leave the header out."}
+func invalidToken(problem string) error {
+	return &Error{Code: Invalid, Detail: "The header " + ConsistencyHeader + " " + problem +
+		"; send the value from the response to a write, several such values separated by commas, or no header."}
 }
 
-// isTopic tells whether a text may name a topic: lower-case letters, digits and
-// slashes.
+// isTopic reports whether text has only lower-case letters, digits and slashes.
 func isTopic(text string) bool {
 	return text != "" && len(text) <= maxTopicBytes && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789/") == ""
 }
 
 type writesKey struct{}
 
-// WithWrites has told be called after each write under a context, once it is
-// durable, with the versions that it left; none where servers keep nothing of
-// what it wrote.
-func WithWrites(ctx context.Context, told func(ConsistencyToken)) context.Context {
+// WithWriteCallback returns a context that calls told after each commit under it, with the
+// versions written; empty if servers cache nothing of what was written.
+func WithWriteCallback(ctx context.Context, told func(ConsistencyToken)) context.Context {
 	return context.WithValue(ctx, writesKey{}, told)
 }
 
-// TellWrite tells of a write under a context.
-func TellWrite(ctx context.Context, left ConsistencyToken) {
+// ReportWrite reports a committed write to the context's callback.
+func ReportWrite(ctx context.Context, left ConsistencyToken) {
 	if told, ok := ctx.Value(writesKey{}).(func(ConsistencyToken)); ok {
 		told(left)
 	}

@@ -1,6 +1,5 @@
-// Package store is the words that all of Portico speaks: errors, ids, money,
-// times, pages, cursors, sorts and terms of filters, with the rules that hold
-// wherever they are used. It knows no noun and no database, and imports
-// nothing of ours. The rooms beneath it have the nouns; store/shop is their
-// door.
+// Package store defines what all packages share: errors, ids, money, times, pages,
+// cursors, sorts and filter terms, with their rules. Its main types are Error, Page,
+// Slice, Cursor and Observer. It imports no other package of the module and knows no
+// resource and no database.
 package store

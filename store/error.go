@@ -9,22 +9,22 @@ import (
 	"strings"
 )
 
-// Code is the closed set of ways an operation can fail. Each surface maps
-// every code through one table of its own (DESIGN: Errors).
+// Code is the closed set of error codes. REST and GraphQL each map every code in one
+// table.
 type Code string
 
-// The codes, with the HTTP status REST gives each.
+// The codes, with their HTTP status in REST.
 const (
 	Invalid         Code = "INVALID"         // 400: malformed
-	Unauthenticated Code = "UNAUTHENTICATED" // 401: no token, or not a good one
-	Forbidden       Code = "FORBIDDEN"       // 403: a good token without the scope
+	Unauthenticated Code = "UNAUTHENTICATED" // 401: no token, or an invalid one
+	Forbidden       Code = "FORBIDDEN"       // 403: the token lacks the scope
 	NotFound        Code = "NOT_FOUND"       // 404: unknown, or nothing published
-	Conflict        Code = "CONFLICT"        // 409: a write raced
-	CursorMismatch  Code = "CURSOR_MISMATCH" // 400: a cursor of another list, sort or filter
-	CursorExpired   Code = "CURSOR_EXPIRED"  // 410: a cursor into a release that is gone
-	Unprocessable   Code = "UNPROCESSABLE"   // 422: well formed, against a rule
+	Conflict        Code = "CONFLICT"        // 409: a concurrent write won
+	CursorMismatch  Code = "CURSOR_MISMATCH" // 400: cursor of another list, sort or filter
+	CursorExpired   Code = "CURSOR_EXPIRED"  // 410: cursor into a deleted release
+	Unprocessable   Code = "UNPROCESSABLE"   // 422: well formed, but breaks a rule
 	RateLimited     Code = "RATE_LIMITED"    // 429
-	Unavailable     Code = "UNAVAILABLE"     // 503: shutting down, database away
+	Unavailable     Code = "UNAVAILABLE"     // 503: shutting down, or the database is unavailable
 	Internal        Code = "INTERNAL"        // 500: anything else
 )
 
@@ -34,43 +34,41 @@ func Codes() []Code {
 		Unprocessable, RateLimited, Unavailable, Internal}
 }
 
-// Error is a failure in the caller's terms. Nothing internal (SQL, paths,
-// secrets) is ever in it.
+// Error is an error for clients. It never contains SQL, paths or secrets.
 //
-// Path names the member at fault, outermost first, in snake case, as resource
-// files and REST have it ("first", "changes", "0", "expected_available");
-// graph/model spells it for GraphQL. It is empty when no one member is at
-// fault. Detail goes on where the member's name stops ("must be between 1 and
-// 100, not 101"), and names no other member, for only paths are spelled;
-// without a path it is a whole sentence.
+// Path names the wrong member, outermost first, in snake case as in import files and
+// REST ("first", "changes", "0", "expected_available"); graph/model converts it for
+// GraphQL. Detail continues after the member's name ("must be between 1 and 100, got
+// 101") and names no other member, because only paths are converted. Without a path,
+// Detail is a whole sentence.
 type Error struct {
 	Code   Code
-	Title  string // a short summary; empty means the surface's own for the code
+	Title  string // short summary; empty means the default of REST or GraphQL for the code
 	Detail string
 	Path   []string
 
-	// Documented is set where the contract or its clients give the detail word
-	// for word: it is shown as it stands, whatever the path is.
+	// Documented means that clients rely on the exact detail: it is shown unchanged,
+	// without the path.
 	Documented bool
 
-	// Reason tells apart failures of one code that are mended in different
-	// ways; empty where the code says all.
+	// Reason tells apart errors of one code that clients handle differently; usually
+	// empty.
 	Reason Reason
 }
 
-// Reason is the closed set of what a code is told apart by.
+// Reason refines a code.
 type Reason string
 
-// The reasons, all of them UNPROCESSABLE.
+// The reasons, all UNPROCESSABLE.
 const (
-	DuplicateCode   Reason = "DUPLICATE_CODE"    // a promotion that has not ended holds the code
-	CodesNotAllowed Reason = "CODES_NOT_ALLOWED" // the promotion takes no codes
+	DuplicateCode   Reason = "DUPLICATE_CODE"    // a promotion that has not ended has the code
+	CodesNotAllowed Reason = "CODES_NOT_ALLOWED" // the promotion has no codes
 )
 
-// Error is the member and the detail in one sentence.
+// Error returns the member and the detail as one sentence.
 func (e *Error) Error() string { return e.Sentence(strings.Join(e.Path, ".")) }
 
-// Sentence is the detail as a sentence, with the member spelled as given.
+// Sentence returns the detail as a sentence that begins with member.
 func (e *Error) Sentence(member string) string {
 	sentence := e.Detail
 	if e.Documented {
@@ -85,14 +83,14 @@ func (e *Error) Sentence(member string) string {
 	return sentence
 }
 
-// At returns the error with its path put under a longer one.
+// At returns a copy with prefix before its path.
 func (e *Error) At(prefix ...string) *Error {
 	moved := *e
 	moved.Path = append(append([]string{}, prefix...), e.Path...)
 	return &moved
 }
 
-// Errors are several failures of one operation; at least one.
+// Errors are the errors of one operation; never empty.
 type Errors []*Error
 
 func (list Errors) Error() string {
@@ -103,44 +101,41 @@ func (list Errors) Error() string {
 	return strings.Join(sentences, "; ")
 }
 
-// maxFaults bounds the faults of a batch that are named.
-const maxFaults = 20
+// maxListedErrors bounds the listed errors of a batch.
+const maxListedErrors = 20
 
-// Bounded are at most maxFaults of the failures, and how many more there are.
-func (list Errors) Bounded() Errors {
-	if len(list) <= maxFaults {
+// Truncated returns at most maxListedErrors errors, and one that counts the others.
+func (list Errors) Truncated() Errors {
+	if len(list) <= maxListedErrors {
 		return list
 	}
-	more := &Error{Code: list[0].Code, Detail: fmt.Sprintf("%d more faults like these are not named; mend the first %d, and send it again.", len(list)-maxFaults, maxFaults)}
-	return append(slices.Clone(list[:maxFaults]), more)
+	more := &Error{Code: list[0].Code, Detail: fmt.Sprintf("%d more errors are not listed. Fix the first %d, then send the request again.", len(list)-maxListedErrors, maxListedErrors)}
+	return append(slices.Clone(list[:maxListedErrors]), more)
 }
 
-// RefusedRows is the error of a batch with these faults, in the order of its
-// rows; nil for none.
-func RefusedRows(faults Errors) error {
+// BatchError returns the errors of a batch in the order of its rows; nil for none.
+func BatchError(faults Errors) error {
 	if len(faults) == 0 {
 		return nil
 	}
-	return faults.byIndex().Bounded()
+	return faults.byIndex().Truncated()
 }
 
-// byIndex sorts failures by the index of the row that each is of, those of no
-// row first.
+// byIndex sorts by the index of the row; errors without a row come first.
 func (list Errors) byIndex() Errors {
 	index := func(e *Error) int {
 		if len(e.Path) < 2 {
 			return -1
 		}
-		n, _ := strconv.Atoi(e.Path[1]) // which was a number
+		n, _ := strconv.Atoi(e.Path[1]) // always a number
 		return n
 	}
 	slices.SortStableFunc(list, func(a, b *Error) int { return index(a) - index(b) })
 	return list
 }
 
-// AsErrors is what err says to a caller: its own *Error or Errors, or one
-// error by kind. An unexpected error becomes INTERNAL, whose cause is for the
-// log alone.
+// AsErrors converts err for clients: an *Error or Errors as they are, known errors by
+// kind, and any other to INTERNAL, whose cause only the log shows.
 func AsErrors(err error) Errors {
 	var list Errors
 	if errors.As(err, &list) {
@@ -152,53 +147,53 @@ func AsErrors(err error) Errors {
 	}
 	switch {
 	case errors.Is(err, ErrClosed):
-		return Errors{{Code: Unavailable, Detail: "The service is shutting down; try again in a moment."}}
-	case errors.Is(err, ErrLeft):
-		return Errors{{Code: Unavailable, Detail: "The database's file was moved away or replaced; the server must be restarted."}}
+		return Errors{{Code: Unavailable, Detail: "The server is shutting down. Retry in a moment."}}
+	case errors.Is(err, ErrFileReplaced):
+		return Errors{{Code: Unavailable, Detail: "The database file was moved or replaced. The server must be restarted."}}
 	case errors.Is(err, ErrReplaced):
-		return Errors{{Code: Unavailable, Detail: "The database is being replaced or restored; try again in a moment."}}
-	case errors.Is(err, ErrAway):
-		return Errors{{Code: Unavailable, Detail: "The database does not answer; try again in a moment."}}
-	case errors.Is(err, ErrSlow):
-		return Errors{{Code: Unavailable, Detail: "The database took too long; try again in a moment."}}
-	case errors.Is(err, ErrHeld):
-		return Errors{{Code: Unavailable, Detail: "Another write holds what this one would change; nothing was written, try again in a moment."}}
-	case errors.Is(err, ErrReadOnly), errors.Is(err, ErrNoSpace):
-		return Errors{{Code: Unavailable, Detail: "The database takes no writes at present; what is there can be read. Try again later."}}
+		return Errors{{Code: Unavailable, Detail: "The database is being replaced or restored. Retry in a moment."}}
+	case errors.Is(err, ErrUnavailable):
+		return Errors{{Code: Unavailable, Detail: "The database is not responding. Retry in a moment."}}
+	case errors.Is(err, ErrTimeout):
+		return Errors{{Code: Unavailable, Detail: "The database took too long to respond. Retry in a moment."}}
+	case errors.Is(err, ErrLockTimeout):
+		return Errors{{Code: Unavailable, Detail: "Another write has locked the same rows. Nothing was written. Retry in a moment."}}
+	case errors.Is(err, ErrReadOnly), errors.Is(err, ErrDiskFull):
+		return Errors{{Code: Unavailable, Detail: "The database is read-only at the moment: reads work, writes fail. Retry later."}}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return Errors{{Code: Unavailable, Detail: "The request was given up before it was done; try again."}}
+		return Errors{{Code: Unavailable, Detail: "The request was cancelled or timed out. Retry it."}}
 	}
 	return Errors{{Code: Internal, Detail: "An internal error has occurred."}}
 }
 
-// HasCode tells whether err says code to its caller.
+// HasCode reports whether clients see code as the first error of err.
 func HasCode(err error, code Code) bool {
 	return err != nil && AsErrors(err)[0].Code == code
 }
 
-// What keeps the database from being asked: AsErrors makes UNAVAILABLE of each.
+// Errors of the database. AsErrors converts each to UNAVAILABLE.
 var (
-	ErrClosed   = errors.New("the store is closed")
-	ErrAway     = errors.New("the database is away")
-	ErrSlow     = errors.New("the database took too long")
-	ErrHeld     = errors.New("another transaction holds the rows")
-	ErrReadOnly = errors.New("the database takes no writes")
-	ErrNoSpace  = errors.New("the database has no room left")
-	ErrReplaced = errors.New("the database is being replaced")                 // it may be another one than was read before
-	ErrLeft     = errors.New("the database's file was moved away or replaced") // its name is another file's
+	ErrClosed       = errors.New("the store is closed")
+	ErrUnavailable  = errors.New("the database is not responding")
+	ErrTimeout      = errors.New("the database took too long")
+	ErrLockTimeout  = errors.New("another transaction has locked the rows")
+	ErrReadOnly     = errors.New("the database is read-only")
+	ErrDiskFull     = errors.New("the database's disk is full")
+	ErrReplaced     = errors.New("the database is being replaced") // it may be a different one than before
+	ErrFileReplaced = errors.New("the database file was moved or replaced")
 )
 
-// Invalidf is INVALID of the member at a path, which the detail goes on from.
+// Invalidf returns INVALID for the member at path.
 func Invalidf(path []string, format string, args ...any) *Error {
 	return &Error{Code: Invalid, Path: path, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Unprocessablef is UNPROCESSABLE of the member at a path.
+// Unprocessablef returns UNPROCESSABLE for the member at path.
 func Unprocessablef(path []string, format string, args ...any) *Error {
 	return &Error{Code: Unprocessable, Path: path, Detail: fmt.Sprintf(format, args...)}
 }
 
-// NotFoundf is NOT_FOUND of the member at a path; nil is none.
+// NotFoundf returns NOT_FOUND for the member at path, which may be nil.
 func NotFoundf(path []string, format string, args ...any) *Error {
 	return &Error{Code: NotFound, Path: path, Detail: fmt.Sprintf(format, args...)}
 }

@@ -2,38 +2,33 @@ package store
 
 import (
 	"bufio"
-	"bytes"
-	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
-	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 )
 
-// maxIDLength is how long an id may be, in bytes.
+// maxIDLength is the longest id in bytes.
 const maxIDLength = 64
 
-// IDRule says in words what canonicalID takes.
+// IDRule describes what CanonicalID accepts, for error messages.
 const IDRule = "1 to 64 of the characters A-Z, a-z, 0-9, _ and -"
 
-// CanonicalID is id as it is stored: lower case where it is a UUID, as given
-// otherwise. ok is false when it is not an id at all (DESIGN 3).
+// CanonicalID returns id as it is stored: a UUID in lower case, another id unchanged. ok
+// is false if id is not valid.
 func CanonicalID(id string) (canonical string, ok bool) {
 	if !IsID(id) {
 		return "", false
 	}
 	if isUUID(id) {
-		return strings.ToLower(id), true // id itself where it is so already
+		return strings.ToLower(id), true // returns id itself if nothing changes
 	}
 	return id, true
 }
 
-// IsID is asked of every id of every page, and so goes byte by byte.
+// IsID reports whether id follows IDRule. It runs for every id of every page.
 func IsID(id string) bool {
 	if id == "" || len(id) > maxIDLength {
 		return false
@@ -48,7 +43,7 @@ func IsID(id string) bool {
 	return true
 }
 
-// isUUID tells the form 8-4-4-4-12.
+// isUUID reports whether id has the form 8-4-4-4-12.
 func isUUID(id string) bool {
 	if len(id) != len("01234567-89ab-cdef-0123-456789abcdef") {
 		return false
@@ -67,15 +62,15 @@ func isUUID(id string) bool {
 	return true
 }
 
-// IDsOnly leaves out what is no id, and so names nothing.
-func IDsOnly(ids []string) []string {
+// ValidIDs drops invalid ids, which match nothing.
+func ValidIDs(ids []string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !IsID(id) })
 }
 
-// NewID is a UUIDv7: unique, and in order of creation.
+// NewID returns a UUIDv7: unique, and ordered by creation time.
 func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// NewIDs are so many of them, for which chance is asked but a few times.
+// NewIDs returns n of them, and reads randomness in few calls.
 func NewIDs(n int) []string {
 	ids, chance := make([]string, n), bufio.NewReaderSize(rand.Reader, min(16*max(n, 1), 1<<14))
 	for i := range ids {
@@ -84,7 +79,7 @@ func NewIDs(n int) []string {
 	return ids
 }
 
-// The types that a global id can name.
+// The types in global ids.
 const (
 	TypeCatalogNode = "CatalogNode"
 	TypeHierarchy   = "Hierarchy"
@@ -97,20 +92,20 @@ const (
 	TypePromotion     = "Promotion"
 	TypePromotionCode = "PromotionCode"
 
-	// As authored.
+	// Authored resources.
 	TypeCatalog           = "Catalog"
 	TypeCatalogRule       = "CatalogRule"
 	TypeAuthoredHierarchy = "AuthoredHierarchy"
 	TypeAuthoredNode      = "AuthoredNode"
 )
 
-// GlobalID is an id that is unique over all types: opaque to clients.
+// GlobalID returns an id that is unique across types and opaque to clients.
 func GlobalID(kind, id string) string {
 	var plain, text [128]byte
 	return string(base64.RawURLEncoding.AppendEncode(text[:0], append(append(append(plain[:0], kind...), ':'), id...)))
 }
 
-// ParseGlobalID takes a global id apart; ok is false when it is none.
+// ParseGlobalID splits a global id; ok is false if it is not one.
 func ParseGlobalID(global string) (kind, id string, ok bool) {
 	text, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(global, "="))
 	if err != nil {
@@ -129,8 +124,7 @@ func ParseGlobalID(global string) (kind, id string, ok bool) {
 	return "", "", false
 }
 
-// LocalID is the service's own id behind a global one, or in itself,
-// canonical where it is an id at all.
+// LocalID returns the resource's own id, canonical if valid, for a global or an own id.
 func LocalID(id string) string {
 	if _, local, ok := ParseGlobalID(id); ok {
 		return local
@@ -139,69 +133,4 @@ func LocalID(id string) string {
 		return canonical
 	}
 	return id
-}
-
-// Actor names who writes, for the ledger and the audit fields: "client:<id>"
-// for an API client, "command:<name>" for the command line.
-type Actor string
-
-// IdempotencyKey lets a caller who does not know whether a write was made send
-// it again: under the same key it is made once, and answered every time as the
-// first time. Each client has its own keys for each operation.
-//
-// A write that fails keeps no key, so that it can be mended and sent again.
-type IdempotencyKey struct {
-	Key       string // 1 to MaxIdempotencyKey visible ASCII characters
-	Operation string // what is asked for: Mutation.stockTransact
-	Input     any    // what is asked of it; its JSON is what "the same" means
-	Replayed  func() // called when the answer is the first time's
-}
-
-// MaxIdempotencyKey bounds a key, in characters.
-const MaxIdempotencyKey = 255
-
-type idempotencyKeyKey struct{}
-
-// WithIdempotencyKey brings a key to the store's door: the write that is asked
-// for under the returned context is made once. INVALID when the key is malformed, CONFLICT when it was used with
-// another input, RATE_LIMITED when the client has used too many; all name
-// idempotencyKey.
-func WithIdempotencyKey(ctx context.Context, key *IdempotencyKey) context.Context {
-	return context.WithValue(ctx, idempotencyKeyKey{}, key)
-}
-
-// KeyGiven is the key that was brought for the write that is asked for; nil
-// for none. It is read where a write begins, and nowhere below.
-func KeyGiven(ctx context.Context) *IdempotencyKey {
-	key, _ := ctx.Value(idempotencyKeyKey{}).(*IdempotencyKey)
-	return key
-}
-
-func (k *IdempotencyKey) Check() error {
-	path := []string{"idempotency_key"}
-	if len(k.Key) < 1 || len(k.Key) > MaxIdempotencyKey {
-		return Invalidf(path, "must be 1 to %d visible ASCII characters, not %d bytes; a UUID will do", MaxIdempotencyKey, len(k.Key))
-	}
-	for i := range len(k.Key) {
-		if k.Key[i] <= ' ' || k.Key[i] > '~' {
-			return Invalidf(path, "must be visible ASCII characters, without spaces, not %q; a UUID will do", Short(k.Key))
-		}
-	}
-	return nil
-}
-
-// Hash tells inputs apart. Members in another order, and the key itself, make
-// no difference.
-func (k *IdempotencyKey) Hash() (string, error) {
-	decoder := json.NewDecoder(bytes.NewReader(Encode(k.Input)))
-	decoder.UseNumber()
-	var input any
-	if err := decoder.Decode(&input); err != nil {
-		return "", err
-	}
-	if members, ok := input.(map[string]any); ok {
-		delete(members, "idempotencyKey")
-	}
-	sum := sha256.Sum256(Encode(input))
-	return hex.EncodeToString(sum[:]), nil
 }

@@ -9,8 +9,7 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// AppendString appends a JSON string. Text must be valid UTF-8, which every
-// stored text is.
+// AppendString appends a JSON string. text must be valid UTF-8, as all stored text is.
 func AppendString(dst []byte, text string) []byte {
 	dst = append(dst, '"')
 	start := 0
@@ -42,7 +41,7 @@ func AppendMember(dst []byte, name, text string) []byte {
 	return AppendString(AppendName(dst, name), text)
 }
 
-// AppendName appends `,"name":`, or without the comma right after a brace.
+// AppendName appends `,"name":`, without the comma directly after a brace.
 func AppendName(dst []byte, name string) []byte {
 	if last := dst[len(dst)-1]; last != '{' {
 		dst = append(dst, ',')
@@ -50,7 +49,7 @@ func AppendName(dst []byte, name string) []byte {
 	return append(append(append(dst, '"'), name...), '"', ':')
 }
 
-// AppendKey is AppendName for a name that is the merchant's.
+// AppendKey is AppendName for a name that may need escapes.
 func AppendKey(dst []byte, name string) []byte {
 	if last := dst[len(dst)-1]; last != '{' {
 		dst = append(dst, ',')
@@ -70,7 +69,7 @@ func AppendStrings(dst []byte, name string, values []string) []byte {
 	return append(dst, ']')
 }
 
-// AppendObject appends `,"name":{…}`, an empty object where there is none.
+// AppendObject appends `,"name":{…}`; an empty object if raw is empty.
 func AppendObject(dst []byte, name string, raw json.RawMessage) []byte {
 	dst = AppendName(dst, name)
 	if len(raw) == 0 {
@@ -79,13 +78,13 @@ func AppendObject(dst []byte, name string, raw json.RawMessage) []byte {
 	return append(dst, raw...)
 }
 
-// Encode writes a source as its canonical line, without the line's end.
+// Encode returns the canonical JSON of a resource, without a newline.
 func Encode(resource any) []byte {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(resource); err != nil {
-		panic(fmt.Sprintf("encode %T: %v", resource, err)) // a checked source always encodes
+		panic(fmt.Sprintf("encode %T: %v", resource, err)) // checked resources always encode
 	}
 	return bytes.TrimRight(b.Bytes(), "\n")
 }

@@ -7,18 +7,18 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Money is an amount of a currency.
+// Money is an amount in a currency, as clients see it.
 type Money struct {
-	Amount    string // minor units, in digits: "129900" is 1,299.00 USD
+	Amount    string // in minor units: "129900" is 1,299.00 USD
 	Currency  string // ISO 4217
-	Formatted string // for people, by the shopper's locale: "$1,299.00"
+	Formatted string // in the shopper's locale: "$1,299.00"
 }
 
-// NewMoney writes minor units the way a locale does.
+// NewMoney formats minor units in a locale.
 func NewMoney(minor int64, code string, locale language.Tag) *Money {
 	m := &Money{Amount: strconv.FormatInt(minor, 10), Currency: code}
 	amount, err := currency.NewAmountFromInt64(minor, code)
-	if err != nil { // a code that CLDR does not know is written plainly
+	if err != nil { // CLDR does not know the code
 		m.Formatted = m.Amount + " " + code
 		return m
 	}
@@ -26,10 +26,10 @@ func NewMoney(minor int64, code string, locale language.Tag) *Money {
 	return m
 }
 
-// Size is about how many bytes it takes in memory.
+// Size is about the memory in bytes.
 func (m *Money) Size() int { return 96 + len(m.Formatted) }
 
-// AppendJSON appends it as the contract shows it; nil is null.
+// AppendJSON appends the JSON of m; null if nil.
 func (m *Money) AppendJSON(dst []byte) []byte {
 	if m == nil {
 		return append(dst, "null"...)
@@ -41,15 +41,14 @@ func (m *Money) AppendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// MaxAmount keeps amounts exact in every client's numbers.
+// MaxAmount is the largest amount that every client's numbers hold exactly.
 const MaxAmount = 1<<53 - 1
 
-// CurrencyAmount is an amount of a currency.
+// CurrencyAmount is an amount in a currency, as it is stored.
 type CurrencyAmount struct {
 	Currency string `json:"currency"` // ISO 4217
 	Minor    int64  `json:"amount"`   // minor units
 }
 
-// MaxStock bounds a stock record's total, so that it fits every client's
-// 32-bit integer.
+// MaxStock is the largest total of a stock record; it fits a 32-bit integer.
 const MaxStock = 1<<31 - 1

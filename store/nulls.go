@@ -2,14 +2,13 @@ package store
 
 import "slices"
 
-// Nulls names the members of an update that the caller sent as null, in snake
-// case. In every update an absent member keeps its value, null clears an
-// optional member, and null is UNPROCESSABLE for a required one.
+// Nulls are the members of an update that were sent as null, in snake case. An absent
+// member keeps its value, null clears an optional one, and null is UNPROCESSABLE for a
+// required one.
 type Nulls []string
 
-// Apply calls the function of each optional member that is null, which clears
-// it. Its error names each required member that is null. Other names are not
-// members of the resource, and are ignored.
+// Apply calls the clear function of each optional member that is null. The error names
+// each required one. It ignores other names.
 func (n Nulls) Apply(required []string, optional map[string]func()) error {
 	var faults Errors
 	for _, name := range n {
@@ -17,7 +16,7 @@ func (n Nulls) Apply(required []string, optional map[string]func()) error {
 		case optional[name] != nil:
 			optional[name]()
 		case slices.Contains(required, name):
-			faults = append(faults, Unprocessablef([]string{name}, "must not be null; leave it out to keep its value"))
+			faults = append(faults, Unprocessablef([]string{name}, "must not be null; omit it to keep its value"))
 		}
 	}
 	if len(faults) > 0 {
@@ -26,8 +25,7 @@ func (n Nulls) Apply(required []string, optional map[string]func()) error {
 	return nil
 }
 
-// Clear sets a member of an update to its empty value, which is not the same as
-// leaving it out.
+// Clear sets a member of an update to its empty value; nil would keep the old one.
 func Clear[T any](member **T) func() { return func() { *member = new(T) } }
 
 // ClearList is Clear for a list.

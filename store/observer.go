@@ -7,96 +7,95 @@ import (
 	"time"
 )
 
-// Observer is told what is done under a context, for those who run the server:
-// by the log of slow requests, and by traces. It is told no value of anything.
+// Observer is notified of work under a context, for the slow-request log and traces. It
+// never sees argument values.
 type Observer interface {
-	// Begin is told of a step that begins. What is done under the context that
-	// it returns is part of the step; end is called with what came of it.
+	// Begin starts a step. Work under the returned context belongs to the step; end takes
+	// its error.
 	Begin(ctx context.Context, step string) (within context.Context, end func(error))
 
-	// Statement is told of a statement that has ended, by its text without its
-	// arguments, and of how many rows it wrote or read.
+	// Statement reports a finished statement, by its text without arguments, and the
+	// number of rows that it wrote or read.
 	Statement(ctx context.Context, query string, began time.Time, rows int64, err error)
 }
 
-// The steps, beside those that a surface names.
+// The steps. Others are named where they begin.
 const (
-	StepWrite = "write"  // of a transaction, with the wait for its turn and its commit
-	StepJob   = "job "   // before the kind of the job
-	StepSweep = "sweep " // before the name of the sweep
+	StepWrite = "write"  // a transaction, from queueing to commit
+	StepJob   = "job "   // followed by the kind of the job
+	StepSweep = "sweep " // followed by the name of the sweep
 )
 
 type observerKey struct{}
 
-// ObserverKey is what a context that holds an observer itself is asked for.
+// ObserverKey is the context key of the Observer.
 var ObserverKey any = observerKey{}
 
-// WithObserver has an observer be told of what is done under a context.
+// WithObserver returns a context that notifies o.
 func WithObserver(ctx context.Context, o Observer) context.Context {
 	return context.WithValue(ctx, ObserverKey, o)
 }
 
-// ObserverOf is who is told of what is done under a context; nil for nobody.
+// ObserverOf returns the context's Observer, or nil.
 func ObserverOf(ctx context.Context) Observer {
 	o, _ := ctx.Value(ObserverKey).(Observer)
 	return o
 }
 
-// Begin tells the observer of a context, if there is one, of a step.
-func Begin(ctx context.Context, step string) (within context.Context, end func(error)) {
+// StartStep starts a step of the context's Observer, if any.
+func StartStep(ctx context.Context, step string) (within context.Context, end func(error)) {
 	if o := ObserverOf(ctx); o != nil {
 		return o.Begin(ctx, step)
 	}
-	return ctx, untold
+	return ctx, noEnd
 }
 
-func untold(error) {}
+func noEnd(error) {}
 
-// Effort is an observer that counts what a request asks of the database.
-type Effort struct {
-	statements, spent atomic.Int64
+// QueryStats is an Observer that adds up the database work of a request.
+type QueryStats struct {
+	statements, duration atomic.Int64
 }
 
-// Statements is how many statements were run.
-func (e *Effort) Statements() int { return int(e.statements.Load()) }
+// Statements is the number of statements.
+func (e *QueryStats) Statements() int { return int(e.statements.Load()) }
 
-// Spent is the time that reads and writes took, waits included; those at the
-// same time are added up.
-func (e *Effort) Spent() time.Duration { return time.Duration(e.spent.Load()) }
+// Duration is the total time of reads and writes, including waits. Concurrent ones add up.
+func (e *QueryStats) Duration() time.Duration { return time.Duration(e.duration.Load()) }
 
 // Begin implements Observer.
-func (e *Effort) Begin(ctx context.Context, step string) (context.Context, func(error)) {
+func (e *QueryStats) Begin(ctx context.Context, step string) (context.Context, func(error)) {
 	if step != StepWrite {
-		return ctx, untold
+		return ctx, noEnd
 	}
 	began := time.Now()
-	return WithObserver(ctx, within{e}), func(error) { e.spent.Add(int64(time.Since(began))) }
+	return WithObserver(ctx, writeStats{e}), func(error) { e.duration.Add(int64(time.Since(began))) }
 }
 
 // Statement implements Observer.
-func (e *Effort) Statement(_ context.Context, _ string, began time.Time, _ int64, _ error) {
+func (e *QueryStats) Statement(_ context.Context, _ string, began time.Time, _ int64, _ error) {
 	e.statements.Add(1)
-	e.spent.Add(int64(time.Since(began)))
+	e.duration.Add(int64(time.Since(began)))
 }
 
-// within is the effort of a write, whose time is counted as a whole.
-type within struct{ *Effort }
+// writeStats is the Effort inside a write, whose time is counted as a whole.
+type writeStats struct{ *QueryStats }
 
 // Statement implements Observer.
-func (w within) Statement(context.Context, string, time.Time, int64, error) { w.statements.Add(1) }
+func (w writeStats) Statement(context.Context, string, time.Time, int64, error) { w.statements.Add(1) }
 
-// Counter counts the SQL statements of one operation.
-type Counter struct {
+// StatementCounter counts the SQL statements of one operation.
+type StatementCounter struct {
 	n       atomic.Int64
 	mu      sync.Mutex
 	queries []string
 }
 
-// Count is how many statements have run.
-func (c *Counter) Count() int { return int(c.n.Load()) }
+// Count is the number of statements.
+func (c *StatementCounter) Count() int { return int(c.n.Load()) }
 
-// Queries lists the texts of the statements, in order.
-func (c *Counter) Queries() []string {
+// Queries lists the statements in order.
+func (c *StatementCounter) Queries() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]string{}, c.queries...)
@@ -104,16 +103,15 @@ func (c *Counter) Queries() []string {
 
 type counterKey struct{}
 
-// CountStatements makes every SQL statement run under the returned context
-// count.
-func CountStatements(ctx context.Context) (context.Context, *Counter) {
-	c := &Counter{}
+// CountStatements returns a context that counts the SQL statements run under it.
+func CountStatements(ctx context.Context) (context.Context, *StatementCounter) {
+	c := &StatementCounter{}
 	return context.WithValue(ctx, counterKey{}, c), c
 }
 
-// CountStatement counts a statement that runs.
+// CountStatement counts a statement.
 func CountStatement(ctx context.Context, query string) {
-	if c, ok := ctx.Value(counterKey{}).(*Counter); ok {
+	if c, ok := ctx.Value(counterKey{}).(*StatementCounter); ok {
 		c.n.Add(1)
 		c.mu.Lock()
 		c.queries = append(c.queries, query)

@@ -15,13 +15,15 @@ const scalars = { DateTime: 'string', Secret: 'string', JSON: 'unknown' }
 
 made.write('package.json', '{ "type": "module" }')
 for (const file of ['codegen.ts', 'tada.ts']) made.write(file, readFileSync(new URL(`typed/${file}`, import.meta.url)))
+const [, page] = readFileSync(new URL('../../docs/frontend.md', import.meta.url), 'utf8').match(/```ts\n(.*?)```/s)
+made.write('page.ts', page) // what the documentation shows
 made.write('tsconfig.json', JSON.stringify({
   compilerOptions: {
     strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true, verbatimModuleSyntax: true, skipLibCheck: true,
     target: 'es2022', module: 'nodenext', types: [], rootDir: '.', outDir: 'out',
     plugins: [{ name: 'gql.tada/ts-plugin', schema: 'schema.graphql', tadaOutputLocation: 'graphql-env.d.ts' }]
   },
-  files: ['codegen.ts', 'tada.ts']
+  files: ['codegen.ts', 'tada.ts', 'page.ts']
 }))
 
 made.write('operations.graphql', print(document))
@@ -53,3 +55,8 @@ for (const maker of ['codegen', 'tada']) {
     }
   })
 }
+
+test('the code of docs/frontend.md answers', async () => {
+  const { productNames } = await import(pathToFileURL(join(made.path, 'out', 'page.js')))
+  assert.equal((await productNames(url, token))[0], 'Flat White')
+})

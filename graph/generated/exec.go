@@ -9,17 +9,20 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
+	"sync/atomic"
+	"time"
+
 	"portico/graph/model"
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/gateway"
 	"portico/store/job"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/redeem"
+	"portico/store/promotion/rule"
 	"portico/store/release"
 	"portico/store/stock"
-	"strconv"
-	"sync/atomic"
-	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/introspection"
@@ -859,7 +862,7 @@ type ComplexityRoot struct {
 		Products            func(childComplexity int, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotion           func(childComplexity int, id string) int
 		PromotionCode       func(childComplexity int, code string) int
-		PromotionCodeCheck  func(childComplexity int, code string, user *string, units int, cartValue *promotion.GivenAmount) int
+		PromotionCodeCheck  func(childComplexity int, code string, user *string, units int, cartValue *rule.GivenAmount) int
 		PromotionCodeUsages func(childComplexity int, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		PromotionCodes      func(childComplexity int, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotions          func(childComplexity int, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
@@ -1041,29 +1044,23 @@ type JobResolver interface {
 	Release(ctx context.Context, obj *model.Job) (*release.Release, error)
 }
 type MutationResolver interface {
-	SettingsUpdate(ctx context.Context, input model.SettingsUpdateInput) (*SettingsUpdatePayload, error)
-	CatalogPublish(ctx context.Context, input CatalogPublishInput) (*CatalogPublishPayload, error)
-	CatalogReleaseServe(ctx context.Context, input CatalogReleaseServeInput) (*CatalogReleaseServePayload, error)
-	JobCancel(ctx context.Context, input JobCancelInput) (*JobCancelPayload, error)
-	PromotionCodesGenerate(ctx context.Context, input PromotionCodesGenerateInput) (*PromotionCodesGeneratePayload, error)
-	PromotionCodeRedeem(ctx context.Context, input PromotionCodeRedeemInput) (*PromotionCodeRedeemPayload, error)
-	PromotionCodeRelease(ctx context.Context, input PromotionCodeReleaseInput) (*PromotionCodeReleasePayload, error)
-	ShopperTokenCreate(ctx context.Context, input model.ShopperTokenCreateInput) (*ShopperTokenCreatePayload, error)
-	GatewayUpdate(ctx context.Context, input model.GatewayUpdateInput) (*GatewayUpdatePayload, error)
 	StockCreate(ctx context.Context, input StockCreateInput) (*StockCreatePayload, error)
 	StockDelete(ctx context.Context, input StockDeleteInput) (*StockDeletePayload, error)
 	StockTransact(ctx context.Context, input StockTransactInput) (*StockTransactPayload, error)
+	PromotionCreate(ctx context.Context, input model.PromotionCreateInput) (*PromotionCreatePayload, error)
+	PromotionUpdate(ctx context.Context, input model.PromotionUpdateInput) (*PromotionUpdatePayload, error)
+	PromotionDelete(ctx context.Context, input PromotionDeleteInput) (*PromotionDeletePayload, error)
+	PromotionCodesCreate(ctx context.Context, input PromotionCodesCreateInput) (*PromotionCodesCreatePayload, error)
+	PromotionCodesDelete(ctx context.Context, input PromotionCodesDeleteInput) (*PromotionCodesDeletePayload, error)
+	PromotionCodesGenerate(ctx context.Context, input PromotionCodesGenerateInput) (*PromotionCodesGeneratePayload, error)
+	PromotionCodeRedeem(ctx context.Context, input PromotionCodeRedeemInput) (*PromotionCodeRedeemPayload, error)
+	PromotionCodeRelease(ctx context.Context, input PromotionCodeReleaseInput) (*PromotionCodeReleasePayload, error)
 	CatalogCreate(ctx context.Context, input CatalogCreateInput) (*CatalogCreatePayload, error)
 	CatalogUpdate(ctx context.Context, input CatalogUpdateInput) (*CatalogUpdatePayload, error)
 	CatalogDelete(ctx context.Context, input CatalogDeleteInput) (*CatalogDeletePayload, error)
 	CatalogRuleCreate(ctx context.Context, input CatalogRuleCreateInput) (*CatalogRuleCreatePayload, error)
 	CatalogRuleUpdate(ctx context.Context, input CatalogRuleUpdateInput) (*CatalogRuleUpdatePayload, error)
 	CatalogRuleDelete(ctx context.Context, input CatalogRuleDeleteInput) (*CatalogRuleDeletePayload, error)
-	PromotionCreate(ctx context.Context, input model.PromotionCreateInput) (*PromotionCreatePayload, error)
-	PromotionUpdate(ctx context.Context, input model.PromotionUpdateInput) (*PromotionUpdatePayload, error)
-	PromotionDelete(ctx context.Context, input PromotionDeleteInput) (*PromotionDeletePayload, error)
-	PromotionCodesCreate(ctx context.Context, input PromotionCodesCreateInput) (*PromotionCodesCreatePayload, error)
-	PromotionCodesDelete(ctx context.Context, input PromotionCodesDeleteInput) (*PromotionCodesDeletePayload, error)
 	HierarchyCreate(ctx context.Context, input HierarchyCreateInput) (*HierarchyCreatePayload, error)
 	HierarchyUpdate(ctx context.Context, input HierarchyUpdateInput) (*HierarchyUpdatePayload, error)
 	HierarchyDelete(ctx context.Context, input HierarchyDeleteInput) (*HierarchyDeletePayload, error)
@@ -1074,6 +1071,12 @@ type MutationResolver interface {
 	NodeProductsAttach(ctx context.Context, input NodeProductsAttachInput) (*NodeProductsAttachPayload, error)
 	NodeProductsDetach(ctx context.Context, input NodeProductsDetachInput) (*NodeProductsDetachPayload, error)
 	NodeCurate(ctx context.Context, input NodeCurateInput) (*NodeCuratePayload, error)
+	CatalogPublish(ctx context.Context, input CatalogPublishInput) (*CatalogPublishPayload, error)
+	CatalogReleaseServe(ctx context.Context, input CatalogReleaseServeInput) (*CatalogReleaseServePayload, error)
+	JobCancel(ctx context.Context, input JobCancelInput) (*JobCancelPayload, error)
+	SettingsUpdate(ctx context.Context, input model.SettingsUpdateInput) (*SettingsUpdatePayload, error)
+	GatewayUpdate(ctx context.Context, input model.GatewayUpdateInput) (*GatewayUpdatePayload, error)
+	ShopperTokenCreate(ctx context.Context, input model.ShopperTokenCreateInput) (*ShopperTokenCreatePayload, error)
 }
 type ProductResolver interface {
 	Translations(ctx context.Context, obj *model.Product) ([]*release.ProductTranslation, error)
@@ -1091,45 +1094,44 @@ type ProductResolver interface {
 	Stock(ctx context.Context, obj *model.Product) (*model.Stock, error)
 }
 type PromotionResolver interface {
-	MinCartValue(ctx context.Context, obj *promotion.Promotion) ([]*store.Money, error)
-	MaxDiscountValue(ctx context.Context, obj *promotion.Promotion) ([]*store.Money, error)
+	MinCartValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error)
+	MaxDiscountValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error)
 }
 type PromotionCodeRefusalResolver interface {
-	Message(ctx context.Context, obj *promotion.CodeRefusal) (string, error)
+	Message(ctx context.Context, obj *code.CodeRefusal) (string, error)
 }
 type PromotionPreviewResolver interface {
-	MinCartValue(ctx context.Context, obj *promotion.Promotion) ([]*store.Money, error)
-	MaxDiscountValue(ctx context.Context, obj *promotion.Promotion) ([]*store.Money, error)
+	MinCartValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error)
+	MaxDiscountValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error)
 }
 type QueryResolver interface {
-	CatalogNode(ctx context.Context, id string) (*model.CatalogNode, error)
-	CatalogNodes(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
-	Hierarchy(ctx context.Context, id string) (*model.Hierarchy, error)
-	Hierarchies(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Hierarchy], error)
 	Product(ctx context.Context, id *string, sku *string, slug *string) (*model.Product, error)
 	Products(ctx context.Context, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 	ProductConfigured(ctx context.Context, id string, selectedOptions []*release.BundleChoice) (*model.Product, error)
+	Hierarchy(ctx context.Context, id string) (*model.Hierarchy, error)
+	Hierarchies(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Hierarchy], error)
+	CatalogNode(ctx context.Context, id string) (*model.CatalogNode, error)
+	CatalogNodes(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
 	File(ctx context.Context, id string) (*catalog.File, error)
 	Files(ctx context.Context, filter *FileFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.File], error)
 	Currencies(ctx context.Context) ([]*release.Currency, error)
 	Currency(ctx context.Context, code string) (*release.Currency, error)
+	CatalogResolution(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*model.CatalogResolution, error)
 	Stock(ctx context.Context, productID string) (*model.Stock, error)
 	Stocks(ctx context.Context, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockConnection, error)
 	StocksByID(ctx context.Context, productIds []string) ([]*model.Stock, error)
 	StockLocations(ctx context.Context) ([]*stock.StockLocation, error)
 	StockTransactions(ctx context.Context, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.StockTransaction], error)
 	StockTransaction(ctx context.Context, productID string, id string) (*model.StockTransaction, error)
-	Settings(ctx context.Context) (*store.Settings, error)
-	Gateway(ctx context.Context, slug gateway.GatewaySlug) (*model.Gateway, error)
-	Gateways(ctx context.Context) ([]*model.Gateway, error)
-	CatalogResolution(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*model.CatalogResolution, error)
+	Promotion(ctx context.Context, id string) (*rule.Promotion, error)
+	Promotions(ctx context.Context, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*rule.Promotion], error)
+	PromotionCode(ctx context.Context, code string) (*code.PromotionCode, error)
+	PromotionCodes(ctx context.Context, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*code.PromotionCode], error)
+	PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *rule.GivenAmount) (*redeem.CodeCheck, error)
+	PromotionCodeUsages(ctx context.Context, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.PromotionCodeUsage], error)
 	Catalog(ctx context.Context, id string) (*catalog.Catalog, error)
 	Catalogs(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Catalog], error)
 	CatalogRule(ctx context.Context, id string) (*catalog.CatalogRule, error)
-	Promotion(ctx context.Context, id string) (*promotion.Promotion, error)
-	Promotions(ctx context.Context, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*promotion.Promotion], error)
-	PromotionCode(ctx context.Context, code string) (*promotion.PromotionCode, error)
-	PromotionCodes(ctx context.Context, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*promotion.PromotionCode], error)
 	CatalogRules(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.CatalogRule], error)
 	AuthoredHierarchy(ctx context.Context, id string) (*catalog.AuthoredHierarchy, error)
 	AuthoredHierarchies(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredHierarchy], error)
@@ -1138,10 +1140,11 @@ type QueryResolver interface {
 	CatalogReleases(ctx context.Context, catalogID string) ([]*release.Release, error)
 	Job(ctx context.Context, id string) (*model.Job, error)
 	Jobs(ctx context.Context, first int) ([]*model.Job, error)
+	Settings(ctx context.Context) (*store.Settings, error)
+	Gateway(ctx context.Context, slug gateway.GatewaySlug) (*model.Gateway, error)
+	Gateways(ctx context.Context) ([]*model.Gateway, error)
 	Node(ctx context.Context, id string) (model.Node, error)
 	Nodes(ctx context.Context, ids []string) ([]model.Node, error)
-	PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *promotion.GivenAmount) (*promotion.CodeCheck, error)
-	PromotionCodeUsages(ctx context.Context, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.PromotionCodeUsage], error)
 }
 type StockResolver interface {
 	Product(ctx context.Context, obj *model.Stock) (*model.Product, error)
@@ -1157,10 +1160,10 @@ type SubscriptionResolver interface {
 }
 
 type MoneyInputResolver interface {
-	Amount(ctx context.Context, obj *promotion.GivenAmount, data string) error
+	Amount(ctx context.Context, obj *rule.GivenAmount, data string) error
 }
 type PromotionCodeInputResolver interface {
-	User(ctx context.Context, obj *promotion.NewCode, data []string) error
+	User(ctx context.Context, obj *code.NewCode, data []string) error
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -4788,7 +4791,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.PromotionCodeCheck(childComplexity, args["code"].(string), args["user"].(*string), args["units"].(int), args["cartValue"].(*promotion.GivenAmount)), true
+		return e.ComplexityRoot.Query.PromotionCodeCheck(childComplexity, args["code"].(string), args["user"].(*string), args["units"].(int), args["cartValue"].(*rule.GivenAmount)), true
 	case "Query.promotionCodeUsages":
 		if e.ComplexityRoot.Query.PromotionCodeUsages == nil {
 			break
@@ -5544,29 +5547,41 @@ func newExecutionContext(
 
 var sources = []*ast.Source{
 	{Name: "../../schema.graphqls", Input: `"""
-Portico: a commerce service's catalog, stock and promotions.
+Portico: catalog, stock and promotions of a shop.
 
-Lists are Relay connections. Ask with ` + "`" + `first` + "`" + ` and ` + "`" + `after` + "`" + `, or ` + "`" + `last` + "`" + ` and ` + "`" + `before` + "`" + `, to page by key, or with ` + "`" + `first` + "`" + ` and
-` + "`" + `offset` + "`" + ` for page numbers (offset at most 10000). ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` are 1 to 100; without them a page has the store's
-page length, 25 unless the settings say otherwise. Cursors are opaque: hand them back as they came.
+**Null and errors.** A root field is null when its request is refused or fails. The reason is in ` + "`" + `errors` + "`" + `, and the other
+root fields of the operation still return data. The same holds for ` + "`" + `Stock.transactions` + "`" + `, which needs a scope of its own.
+The descriptions below mention null only where it has another meaning. In arguments and inputs, null is the same as leaving
+the member out, except in the inputs of updates.
 
-Every ` + "`" + `id` + "`" + ` is a global id, good for ` + "`" + `node` + "`" + ` and for the key of a cache: the same id always means the same thing. Every
-argument that takes an id takes the service's own id as well, which each type shows as ` + "`" + `uuid` + "`" + `. What has a ` + "`" + `uuid` + "`" + ` and no ` + "`" + `id` + "`" + ` is part of what it is read from.
+**Ids.** An ` + "`" + `id` + "`" + ` is a global id: unique over all types, accepted by ` + "`" + `node` + "`" + `, and safe as a cache key. Arguments that take an
+id accept the global id or the service's own id, which types show as ` + "`" + `uuid` + "`" + `. A type with a ` + "`" + `uuid` + "`" + ` and no ` + "`" + `id` + "`" + ` is part of
+its parent and cannot be read by itself.
 
-A root field is null, with an error that says why, when it is refused or fails: then the others are answered all the same.
+**Lists** are Relay connections, and all take the same arguments. Cursors are opaque: send them back unchanged.
 
-The shopper is told by headers: ` + "`" + `Accept-Language` + "`" + `, ` + "`" + `Store-Channel` + "`" + `, ` + "`" + `Store-Context-Tag` + "`" + `, ` + "`" + `X-Moltin-Currency` + "`" + `.
+- ` + "`" + `first` + "`" + `: page size, 1 to 100. The default is ` + "`" + `Settings.pageLength` + "`" + `, which is 25 unless the shop changed it.
+- ` + "`" + `after` + "`" + `: a cursor. The page begins after it.
+- ` + "`" + `last` + "`" + `, ` + "`" + `before` + "`" + `: the same, counted backwards from the end of the list or from a cursor.
+- ` + "`" + `offset` + "`" + `: rows to skip, 0 to 10000, for page numbers. Use it with ` + "`" + `first` + "`" + `.
 
-A mutation can be sent again safely under an idempotency key: ` + "`" + `idempotencyKey` + "`" + ` in its input, or the header
-` + "`" + `Idempotency-Key` + "`" + ` for all mutations of the operation, which tells several of one name apart by their order. The answer is
-then the first time's, for 24 hours; ` + "`" + `extensions.idempotentReplay` + "`" + ` lists the fields, by their names in the answer, that
-were answered so. The same key with another input is CONFLICT. Each client has its own keys for each mutation, shared with
-the REST path that does the same. A mutation that fails, or answers with ` + "`" + `userErrors` + "`" + `, keeps no key.
+**Shopper.** The headers ` + "`" + `Accept-Language` + "`" + `, ` + "`" + `Store-Channel` + "`" + `, ` + "`" + `Store-Context-Tag` + "`" + ` and ` + "`" + `X-Moltin-Currency` + "`" + `, and the token,
+decide which catalog, prices and languages a request sees. "The catalog" below means the one that this shopper sees.
 
-A subscription is a stream, by server-sent events (` + "`" + `POST` + "`" + ` with ` + "`" + `Accept: text/event-stream` + "`" + `) or a WebSocket
-(` + "`" + `graphql-transport-ws` + "`" + `, the token as ` + "`" + `Authorization` + "`" + ` in ` + "`" + `connection_init` + "`" + `, and the shopper's headers beside it). It begins
-with how things stand, so that nothing is missed between a query and it, and goes on with what changes. Whoever reads slowly
-gets the newest state, and not each on the way to it.
+**Mutations** take one ` + "`" + `input` + "`" + `. They report what the caller can correct in ` + "`" + `userErrors` + "`" + `. If there are any, nothing was
+changed and the other members of the payload are null, empty or 0.
+
+**Idempotency keys** make a mutation safe to retry. A key is 1 to 255 visible ASCII characters, sent as ` + "`" + `idempotencyKey` + "`" + ` in
+the input, or as the header ` + "`" + `Idempotency-Key` + "`" + ` for all mutations of the operation. Repeating the mutation with the same key
+within 24 hours returns the first result without running it again, and ` + "`" + `extensions.idempotentReplay` + "`" + ` lists the response
+names of such fields. The same key with a different input is CONFLICT. Each client has its own keys for each mutation, shared
+with the REST operation that does the same. A mutation that fails or returns ` + "`" + `userErrors` + "`" + ` stores no key. Several mutations of
+one name in an operation are told apart by their order.
+
+**Subscriptions** stream over server-sent events (` + "`" + `POST` + "`" + ` with ` + "`" + `Accept: text/event-stream` + "`" + `) or a WebSocket
+(` + "`" + `graphql-transport-ws` + "`" + `; send the token as ` + "`" + `Authorization` + "`" + ` in ` + "`" + `connection_init` + "`" + `, with the shopper's headers beside it).
+The first event is the current state, so nothing is missed between a query and a subscription. Each change sends another
+event. A slow reader gets the newest state and may miss those in between.
 """
 schema {
   query: Query
@@ -5574,649 +5589,628 @@ schema {
   subscription: Subscription
 }
 
-"A moment in UTC with milliseconds: ` + "`" + `2012-05-30T00:00:00.000Z` + "`" + `."
-scalar DateTime @specifiedBy(url: "https://scalars.graphql.org/andimarek/date-time.html")
-
-"A secret text: it can be given, and is never answered, logged or named in an error."
-scalar Secret @specifiedBy(url: "https://spec.graphql.org/October2021/#sec-String")
-
-"Any JSON value, for members whose inner shape is the merchant's."
-scalar JSON @specifiedBy(url: "https://www.rfc-editor.org/rfc/rfc8259")
-
-"Anything that can be found again by its global id."
-interface Node {
-  "The global id: opaque, unique over all types."
-  id: ID!
-}
-
-"Where a page stands in its list."
-type PageInfo {
-  "Whether rows follow the last one of this page."
-  hasNextPage: Boolean!
-  "Whether rows come before the first one of this page."
-  hasPreviousPage: Boolean!
-  "The cursor of the first row; null on an empty page."
-  startCursor: String
-  "The cursor of the last row; null on an empty page. Hand it to ` + "`" + `after` + "`" + ` for the next page."
-  endCursor: String
-}
+# -----------------------------------------------------------------------------
+# Operations
+# -----------------------------------------------------------------------------
 
 type Query {
-  "A node of the shopper's catalog, or a hierarchy's root as a node, by id: null when the catalog has none with that id. Example: ` + "`" + `catalogNode(id: \"node-coffee\") { name }` + "`" + `."
-  catalogNode("The global id, or the service's own; a hierarchy's id serves too." id: ID!): CatalogNode
-
-  "The nodes of the shopper's catalog: by name, then id, unless sorted otherwise; or, where the filter names ids, by last update, newest first. Null only with an error."
-  catalogNodes(
-    "Which nodes; null means all of them."
-    filter: CatalogNodeFilter
-    "The order; null means by name, then id, or by last update where the filter names ids."
-    orderBy: CatalogNodeOrder
-    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
-    first: Int
-    "A cursor: rows after it."
-    after: String
-    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
-    last: Int
-    "A cursor: rows before it."
-    before: String
-    "Rows to pass over, 0 to 10000."
-    offset: Int
-  ): CatalogNodeConnection
-
-  "A hierarchy of the shopper's catalog, by id: null when the catalog has none with that id."
-  hierarchy("The global id, or the service's own." id: ID!): Hierarchy
-
-  "The hierarchies of the shopper's catalog, by name, then id, unless sorted otherwise: the roots of its trees of nodes. Null only with an error."
-  hierarchies(
-    "Which hierarchies; null means all of them."
-    filter: CatalogNodeFilter
-    "The order; null means by name, then id, or by last update where the filter names ids."
-    orderBy: CatalogNodeOrder
-    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
-    first: Int
-    "A cursor: rows after it."
-    after: String
-    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
-    last: Int
-    "A cursor: rows before it."
-    before: String
-    "Rows to pass over, 0 to 10000."
-    offset: Int
-  ): HierarchyConnection
-
-  "One live product of the shopper's catalog, by exactly one of its arguments; null when there is none. Of several with one sku or slug it is the one updated last."
+  # Products
+  "A live product by exactly one of its arguments. Null if there is none. If several have the SKU or slug, the one updated last."
   product(
-    "The global id, or the service's own."
+    "Global id or ` + "`" + `uuid` + "`" + `."
     id: ID
-    "The stock keeping unit, as written: ` + "`" + `BK-R64Y-38` + "`" + `."
+    "Exact SKU: ` + "`" + `BK-R64Y-38` + "`" + `."
     sku: String
-    "The slug, as written: ` + "`" + `road-550-w-yellow-38` + "`" + `."
+    "Exact slug: ` + "`" + `road-550-w-yellow-38` + "`" + `."
     slug: String
   ): Product
 
   """
-  Every product that a node of the shopper's catalog lists, each once: by last update, newest first, then id, unless sorted
-  otherwise. Children, parents and components that no node lists are reached through their edges, by ` + "`" + `product` + "`" + `, by
-  their SKU, or with ` + "`" + `includeChildren` + "`" + `. Null only with an error. Example: ` + "`" + `products(filter: {sku: {eq: "BK-R64Y-38"}}) { nodes { sku parent { sku } } }` + "`" + `.
+  All products that a node of the catalog lists, each once. Variants, parents and components that no
+  node lists are found by SKU, or with ` + "`" + `includeChildren` + "`" + `.
+  Example: ` + "`" + `products(filter: {sku: {eq: "BK-R64Y-38"}}) { nodes { sku parent { sku } } }` + "`" + `.
   """
   products(
-    "Which products; null means all."
+    "Which products to return."
     filter: ProductFilter
-    "Whether to list every live product of the catalog, as ` + "`" + `GET /catalog/products` + "`" + ` does: those that no node lists too, which are the children of listed parents, the parents of listed children, and the components of bundles. Filters, searches and facets then find and count them. Null means that only a condition on ` + "`" + `sku` + "`" + `, or a search for what is a SKU, finds them."
+    """
+    True lists every live product of the catalog, as ` + "`" + `GET /catalog/products` + "`" + ` does, including
+    variants, parents and bundle components that no node lists. Filters, searches and facets then
+    cover them too. Otherwise only a condition on ` + "`" + `sku` + "`" + `, or a search for a SKU, finds those.
+    """
     includeChildren: Boolean
-    "The order; null means curated first, then by last update, newest first, then id."
+    "Default: last updated first, then by id."
     orderBy: ProductOrder
-    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
+    "Page size from the start, 1 to 100."
     first: Int
-    "A cursor: rows after it."
+    "Cursor: return rows after it."
     after: String
-    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
+    "Page size from the end, 1 to 100."
     last: Int
-    "A cursor: rows before it."
+    "Cursor: return rows before it."
     before: String
-    "Rows to pass over, 0 to 10000."
+    "Rows to skip, 0 to 10000."
     offset: Int
   ): ProductConnection
 
   """
-  A bundle as the shopper chose it: ` + "`" + `bundleConfiguration` + "`" + ` is the choice, and the price is the one for it. A bundle with a
-  price of its own costs that, whatever is chosen; another costs what the chosen options do, each as often as it is chosen,
-  and has no price where one of them has none or they differ in whether they include tax. Null for an unknown product;
-  UNPROCESSABLE for one that is no bundle, and for a choice that its components do not allow.
-  Example: ` + "`" + `productConfigured(id: "prod-breakfast", selectedOptions: [{component: "drink", options: [{id: "prod-latte", quantity: 1}]}]) { displayPrice { withTax { formatted } } }` + "`" + `.
+  A bundle with the options that the shopper chose, and its price. A bundle with its own price
+  always costs that. Otherwise the price is the sum of the chosen options, and null if one of them
+  has no price or if they differ in whether they include tax. Null for an unknown product.
+  UNPROCESSABLE if the product is not a bundle, or if its components do not allow the choice.
+  Example: ` + "`" + `productConfigured(id: "prod-breakfast", selectedOptions: [{component: "drink", options: [{id: "prod-latte", quantity: 1}]}])
+  { displayPrice { withTax { formatted } } }` + "`" + `.
   """
   productConfigured(
-    "The global id, or the service's own."
+    "Global id or ` + "`" + `uuid` + "`" + `."
     id: ID!
-    "What is chosen of each component, each named once; a component that is not named has nothing chosen."
+    "The choice for each component. A component that is not listed has nothing chosen."
     selectedOptions: [BundleChoiceInput!]!
   ): ConfiguredProduct
 
-  "A file that the shopper's catalog shows, by id: an image or a document of one of its products. Null when there is none. With the scope ` + "`" + `catalog:write` + "`" + `, any file that was there when the catalog was published."
-  file("The global id, or the service's own." id: ID!): File
+  # Categories
+  "A hierarchy of the catalog, by id. Null if there is none."
+  hierarchy("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): Hierarchy
 
-  "The files that the shopper's catalog shows, by id: images and documents of its products. With the scope ` + "`" + `catalog:write` + "`" + `, every file that was there when the catalog was published. Null only with an error."
-  files(
-    "Which files; null means all."
-    filter: FileFilter
-    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
+  "The hierarchies of the catalog, which are the roots of its category trees."
+  hierarchies(
+    "Which rows to return."
+    filter: CatalogNodeFilter
+    "Default: by name, then id. With ` + "`" + `ids` + "`" + ` in the filter: last updated first."
+    orderBy: CatalogNodeOrder
+    "Page size from the start, 1 to 100."
     first: Int
-    "A cursor: rows after it."
+    "Cursor: return rows after it."
     after: String
-    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
+    "Page size from the end, 1 to 100."
     last: Int
-    "A cursor: rows before it."
+    "Cursor: return rows before it."
     before: String
-    "Rows to pass over, 0 to 10000."
+    "Rows to skip, 0 to 10000."
+    offset: Int
+  ): HierarchyConnection
+
+  """
+  A node of the catalog, by id. Null if there is none. The id of a hierarchy returns its root as a
+  node.
+  Example: ` + "`" + `catalogNode(id: "node-coffee") { name }` + "`" + `.
+  """
+  catalogNode("Global id or ` + "`" + `uuid` + "`" + `, of a node or a hierarchy." id: ID!): CatalogNode
+
+  "All nodes of the catalog."
+  catalogNodes(
+    "Which rows to return."
+    filter: CatalogNodeFilter
+    "Default: by name, then id. With ` + "`" + `ids` + "`" + ` in the filter: last updated first."
+    orderBy: CatalogNodeOrder
+    "Page size from the start, 1 to 100."
+    first: Int
+    "Cursor: return rows after it."
+    after: String
+    "Page size from the end, 1 to 100."
+    last: Int
+    "Cursor: return rows before it."
+    before: String
+    "Rows to skip, 0 to 10000."
+    offset: Int
+  ): CatalogNodeConnection
+
+  # Files
+  """
+  A file that a product of the catalog shows, by id. Null if there is none. With the scope
+  ` + "`" + `catalog:write` + "`" + `, any file that existed when the catalog was published.
+  """
+  file("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): File
+
+  """
+  The files that products of the catalog show, by id. With the scope ` + "`" + `catalog:write` + "`" + `, all files that
+  existed when the catalog was published.
+  """
+  files(
+    "Which rows to return."
+    filter: FileFilter
+    "Page size from the start, 1 to 100."
+    first: Int
+    "Cursor: return rows after it."
+    after: String
+    "Page size from the end, 1 to 100."
+    last: Int
+    "Cursor: return rows before it."
+    before: String
+    "Rows to skip, 0 to 10000."
     offset: Int
   ): FileConnection
 
-  "What this shopper can see prices in, by code: the currencies that their catalog has prices in, and the default. Null only with an error. Example: ` + "`" + `currencies { code default format }` + "`" + `."
+  # Currencies and shopper context
+  "The currencies that the catalog has prices in, and the default currency, by code. Example: ` + "`" + `currencies { code default format }` + "`" + `."
   currencies: [Currency!]
 
-  "One of ` + "`" + `currencies` + "`" + `, by code; null when it is none of them."
+  "A currency of ` + "`" + `currencies` + "`" + `, by code. Null if it is not one of them."
   currency("ISO 4217: ` + "`" + `USD` + "`" + `." code: String!): Currency
 
-  "The stock of a product, draft or live; null when it has no stock record."
-  stock("The product's global id, or the service's own." productId: ID!): Stock
+  """
+  Which catalog a shopper sees, and why: every rule, with the criteria that matched and missed.
+  Without arguments it is for this request. Rules for other accounts, account tags or customers show
+  no names. Anyone can try another channel or tags. An account, account tags, a customer and ` + "`" + `at` + "`" + `
+  need the scope ` + "`" + `catalog:write` + "`" + `.
+  Example: ` + "`" + `catalogResolution { catalogName ruleName reason }` + "`" + `.
+  """
+  catalogResolution(
+    "Another shopper, described completely. Default: this request's."
+    context: ShopperContextInput
+    "Another time. Default: now. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+    at: DateTime
+  ): CatalogResolution
 
-  "The stock of all products, drafts too: by product id, unless sorted otherwise. Null only with an error."
+  # Stock
+  "The stock of a product, draft or live. Null if it has no stock record."
+  stock("The product's global id or ` + "`" + `uuid` + "`" + `." productId: ID!): Stock
+
+  "The stock of all products, including drafts."
   stocks(
-    "Bounds on a sort key, to page by key without a cursor; null means the whole list."
+    "Bounds on a sort key, for paging by key without a cursor."
     filter: ListBounds
-    "The order; null means by product id."
+    "Default: by product id."
     orderBy: ListOrder
-    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
+    "Page size from the start, 1 to 100."
     first: Int
-    "A cursor: rows after it."
+    "Cursor: return rows after it."
     after: String
-    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
+    "Page size from the end, 1 to 100."
     last: Int
-    "A cursor: rows before it."
+    "Cursor: return rows before it."
     before: String
-    "Rows to pass over, 0 to 10000."
+    "Rows to skip, 0 to 10000."
     offset: Int
   ): StockConnection
 
-  "The stock of several products, drafts too, in the order of the ids, each once; those without a stock record are left out. Null only with an error."
-  stocksById("The products' global ids, or the service's own; at most 100." productIds: [ID!]!): [Stock!]
+  "The stock of several products, including drafts, in the order of the ids, each once. Products without a stock record are left out."
+  stocksById("The products' global ids or ` + "`" + `uuid` + "`" + `s, at most 100." productIds: [ID!]!): [Stock!]
 
-  "The places where stock is. There is one, ` + "`" + `default` + "`" + `, which holds everything. Null only with an error."
+  "The locations that hold stock. There is one, ` + "`" + `default` + "`" + `."
   stockLocations: [StockLocation!]
 
-  "The ledger of a product's stock, newest first unless sorted otherwise. NOT_FOUND for a product without a stock record. Null only with an error."
+  "The stock ledger of a product. NOT_FOUND if it has no stock record."
   stockTransactions(
-    "The product's global id, or the service's own."
+    "The product's global id or ` + "`" + `uuid` + "`" + `."
     productId: ID!
-    "Bounds on id or time of creation; null means the whole ledger."
+    "Bounds on id or time of creation."
     filter: ListBounds
-    "The order, which can only be by CREATED_AT; null means newest first."
+    "Only CREATED_AT is allowed. Default: newest first."
     orderBy: ListOrder
-    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
+    "Page size from the start, 1 to 100."
     first: Int
-    "A cursor: rows after it."
+    "Cursor: return rows after it."
     after: String
-    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
+    "Page size from the end, 1 to 100."
     last: Int
-    "A cursor: rows before it."
+    "Cursor: return rows before it."
     before: String
-    "Rows to pass over, 0 to 10000."
+    "Rows to skip, 0 to 10000."
     offset: Int
   ): StockTransactionConnection
 
-  "A line of the ledger of a product's stock; null when there is none."
+  "An entry of a product's stock ledger. Null if there is none."
   stockTransaction(
-    "The product's global id, or the service's own."
+    "The product's global id or ` + "`" + `uuid` + "`" + `."
     productId: ID!
     "The transaction's own id."
     id: ID!
   ): StockTransaction
 
-  "The store's settings. Any good token may read them. Null only with an error."
-  settings: Settings
+  # Promotions
+  "A promotion by id. Null if there is none. Example: ` + "`" + `promotion(id: \"ten-off\") { name state end }` + "`" + `."
+  promotion("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): Promotion
 
-  "The configuration of a payment gateway, without its secrets. Null only with an error. Example: ` + "`" + `gateway(slug: CARD_PROCESSOR) { enabled passwordSet }` + "`" + `."
-  gateway("Which." slug: GatewaySlug!): Gateway
-
-  "Every payment gateway there is; those that were never configured are disabled. Null only with an error."
-  gateways: [Gateway!]
-
-  """
-  Which catalog a shopper sees, and why: every rule with what matched and what missed. Without arguments it is this shopper
-  now, by their headers and token, and rules for other accounts, account tags or customers show no names. What-if
-  arguments: anyone may give a channel and tags; an account, account tags, a customer and ` + "`" + `at` + "`" + ` need the scope
-  ` + "`" + `catalog:write` + "`" + `. Null only with an error. Example: ` + "`" + `catalogResolution { catalogName ruleName reason }` + "`" + `.
-  """
-  catalogResolution(
-    "Another shopper, whole: members left out are none. Null means this shopper."
-    context: ShopperContextInput
-    "Another time; null means now. Needs the scope ` + "`" + `catalog:write` + "`" + `."
-    at: DateTime
-  ): CatalogResolution
-
-  "A catalog as authored, published or not; null when there is none."
-  catalog("The global id, or the service's own." id: ID!): Catalog
-
-  "The catalogs as authored, published or not, by id. Null only with an error."
-  catalogs(
-    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
-    first: Int
-    "A cursor: rows after it."
-    after: String
-    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
-    last: Int
-    "A cursor: rows before it."
-    before: String
-    "Rows to pass over, 0 to 10000."
-    offset: Int
-  ): CatalogConnection
-
-  "A catalog rule; null when there is none."
-  catalogRule("The global id, or the service's own." id: ID!): CatalogRule
-
-  "A promotion by id: null when there is none. Example: ` + "`" + `promotion(id: \"ten-off\") { name state end }` + "`" + `."
-  promotion("The global id, or the service's own." id: ID!): Promotion
-
-  "The promotions, whatever their state. Null only with an error. Example: ` + "`" + `promotions(filter: {state: ACTIVE}, orderBy: {field: NAME}) { nodes { name end } }` + "`" + `."
+  "All promotions, in any state. Example: ` + "`" + `promotions(filter: {state: ACTIVE}, orderBy: {field: NAME}) { nodes { name end } }` + "`" + `."
   promotions(
-    "Which ones; null means all."
+    "Which promotions to return."
     filter: PromotionFilter
-    "The order; null means by id."
+    "Default: by id."
     orderBy: PromotionOrder
-    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
+    "Page size from the start, 1 to 100."
     first: Int
-    "A cursor: rows after it."
+    "Cursor: return rows after it."
     after: String
-    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
+    "Page size from the end, 1 to 100."
     last: Int
-    "A cursor: rows before it."
+    "Cursor: return rows before it."
     before: String
-    "Rows to pass over, 0 to 10000."
+    "Rows to skip, 0 to 10000."
     offset: Int
   ): PromotionConnection
 
-  "A code, across all promotions: the one that is held, else the newest; null when there is none. Codes are case-sensitive. Example: ` + "`" + `promotionCode(code: \"TEN-OFF\") { valid uses promotion { name } }` + "`" + `."
-  promotionCode("The code, as the shopper has it." code: String!): PromotionCode
+  """
+  A code of any promotion. If several promotions had it, the one that holds it now, else the newest.
+  Null if there is none.
+  Example: ` + "`" + `promotionCode(code: "TEN-OFF") { valid uses promotion { name } }` + "`" + `.
+  """
+  promotionCode("Exact code. Case-sensitive." code: String!): PromotionCode
 
-  "The codes of a promotion. Those that were deleted when it was enabled again are not among them. Null only with an error."
+  "The codes of a promotion, without those deleted when it was re-enabled."
   promotionCodes(
-    "The promotion, by global id or the service's own; an unknown one is an error."
+    "The promotion's global id or ` + "`" + `uuid` + "`" + `. NOT_FOUND if there is none."
     promotionId: ID!
-    "Which ones; null means all."
+    "Which codes to return."
     filter: PromotionCodeFilter
-    "The order; null means by code, byte by byte."
+    "Default: by code, in byte order."
     orderBy: PromotionCodeOrder
-    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
+    "Page size from the start, 1 to 100."
     first: Int
-    "A cursor: rows after it."
+    "Cursor: return rows after it."
     after: String
-    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
+    "Page size from the end, 1 to 100."
     last: Int
-    "A cursor: rows before it."
+    "Cursor: return rows before it."
     before: String
-    "Rows to pass over, 0 to 10000."
+    "Rows to skip, 0 to 10000."
     offset: Int
   ): PromotionCodeConnection
 
-  "The catalog rules, by id. Null only with an error."
-  catalogRules(
-    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
-    first: Int
-    "A cursor: rows after it."
-    after: String
-    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
-    last: Int
-    "A cursor: rows before it."
-    before: String
-    "Rows to pass over, 0 to 10000."
-    offset: Int
-  ): CatalogRuleConnection
-
-  "A hierarchy as authored, in a catalog or not; null when there is none."
-  authoredHierarchy("The global id, or the service's own." id: ID!): AuthoredHierarchy
-
-  "The hierarchies as authored, by id. Null only with an error."
-  authoredHierarchies(
-    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
-    first: Int
-    "A cursor: rows after it."
-    after: String
-    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
-    last: Int
-    "A cursor: rows before it."
-    before: String
-    "Rows to pass over, 0 to 10000."
-    offset: Int
-  ): AuthoredHierarchyConnection
-
-  "A node as authored; null when there is none. For what shoppers see ask ` + "`" + `catalogNode` + "`" + `."
-  authoredNode("The global id, or the service's own." id: ID!): AuthoredNode
-
-  "All nodes of a hierarchy as authored, by id; none when there is no such hierarchy. Null only with an error."
-  authoredNodes(
-    "The hierarchy: its global id, or the service's own."
-    hierarchyId: ID!
-    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
-    first: Int
-    "A cursor: rows after it."
-    after: String
-    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
-    last: Int
-    "A cursor: rows before it."
-    before: String
-    "Rows to pass over, 0 to 10000."
-    offset: Int
-  ): AuthoredNodeConnection
-
-  "The releases of a catalog that are kept, newest first: the one that is served, the newest three, and those that were served within the last hour, at most 20. Needs the scope catalog:write. Null only with an error."
-  catalogReleases("The catalog's global id, or the service's own." catalogId: ID!): [CatalogRelease!]
-
-  "A job; null when there is none with that id (any more: a finished one is kept for 30 days). Ask again for its progress. Needs the scope of what it does: catalog:write to publish, promotions:write to make codes."
-  job("The global id, or the service's own." id: ID!): Job
-
-  "The newest jobs, newest first, of the kinds that the token may see. Needs the scope catalog:write. Null only with an error."
-  jobs("How many, 1 to 100." first: Int! = 25): [Job!]
-
-  "Anything by its id, as its own field would show it to this token and shopper; null when that shows nothing. A global id names a type. An own id finds a Product, Hierarchy or CatalogNode, in this order. Other types need their global id."
-  node("The global id, or the service's own." id: ID!): Node
-
-  "Several things by their ids, at most 100, in the order asked for: each as ` + "`" + `node` + "`" + ` shows it, null for each that it shows nothing for. The whole list is null only with an error: one global id of a type that the token may not read refuses it."
-  nodes("The global ids, or the service's own." ids: [ID!]!): [Node]
-
-  "What a promotion code would do for a cart, and all that stands in its way. It takes no use. Null only with an error."
+  "Whether a code can be redeemed for a cart, and every reason why not. Does not redeem it."
   promotionCodeCheck(
-    "The code; its case counts."
+    "Exact code. Case-sensitive."
     code: String!
-    "Who would use it: a customer's id, or whatever text the code names. Null for nobody in particular."
+    "Who would use it: a customer id, or another name that the code lists. Null checks it for no user in particular."
     user: String
-    "The item units in the cart that it would apply to, 0 to 1000000; they count for PER_ITEM codes."
+    "Items in the cart that the promotion applies to, 0 to 1000000. Only PER_ITEM codes count them."
     units: Int! = 1
-    "What the cart comes to. Null leaves that out of the check."
+    "Cart total. Null skips this check."
     cartValue: MoneyInput
   ): PromotionCodeCheck
 
-  "How a promotion's codes were redeemed, in the order of use unless sorted otherwise. Also of a deleted promotion, until its usages expire. Null only with an error."
+  "The redemptions of a promotion's codes, also of a deleted promotion until they expire."
   promotionCodeUsages(
-    "The promotion's global id, or the service's own."
+    "The promotion's global id or ` + "`" + `uuid` + "`" + `."
     promotionId: ID!
-    "Only this code's; its case counts."
+    "Only usages of this code. Case-sensitive."
     code: String
-    "Which to list; usages have no ` + "`" + `updatedAt` + "`" + `."
+    "Bounds on id or time of creation. Usages have no ` + "`" + `updatedAt` + "`" + `."
     filter: ListBounds
-    "The order. ID and CREATED_AT both are the order of use; there is no UPDATED_AT."
+    "ID or CREATED_AT, which both mean time of use. Default: oldest first."
     orderBy: ListOrder
-    "Rows from the start or after the cursor, 1 to 100."
+    "Page size from the start, 1 to 100."
     first: Int
-    "The cursor to go on after."
+    "Cursor: return rows after it."
     after: String
-    "Rows from the end or before the cursor, 1 to 100."
+    "Page size from the end, 1 to 100."
     last: Int
-    "The cursor to go back before."
+    "Cursor: return rows before it."
     before: String
-    "How many rows to pass over, at most 10000."
+    "Rows to skip, 0 to 10000."
     offset: Int
   ): PromotionCodeUsageConnection
+
+  # Catalogs, as authored
+  "A catalog, published or not. Null if there is none."
+  catalog("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): Catalog
+
+  "All catalogs, published or not, by id."
+  catalogs(
+    "Page size from the start, 1 to 100."
+    first: Int
+    "Cursor: return rows after it."
+    after: String
+    "Page size from the end, 1 to 100."
+    last: Int
+    "Cursor: return rows before it."
+    before: String
+    "Rows to skip, 0 to 10000."
+    offset: Int
+  ): CatalogConnection
+
+  "A catalog rule. Null if there is none."
+  catalogRule("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): CatalogRule
+
+  "All catalog rules, by id."
+  catalogRules(
+    "Page size from the start, 1 to 100."
+    first: Int
+    "Cursor: return rows after it."
+    after: String
+    "Page size from the end, 1 to 100."
+    last: Int
+    "Cursor: return rows before it."
+    before: String
+    "Rows to skip, 0 to 10000."
+    offset: Int
+  ): CatalogRuleConnection
+
+  "A hierarchy as authored, in a catalog or not. Null if there is none."
+  authoredHierarchy("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredHierarchy
+
+  "All hierarchies as authored, by id."
+  authoredHierarchies(
+    "Page size from the start, 1 to 100."
+    first: Int
+    "Cursor: return rows after it."
+    after: String
+    "Page size from the end, 1 to 100."
+    last: Int
+    "Cursor: return rows before it."
+    before: String
+    "Rows to skip, 0 to 10000."
+    offset: Int
+  ): AuthoredHierarchyConnection
+
+  "A node as authored. Null if there is none. Shoppers read ` + "`" + `catalogNode` + "`" + `."
+  authoredNode("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredNode
+
+  "All nodes of a hierarchy as authored, by id. Empty if there is no such hierarchy."
+  authoredNodes(
+    "The hierarchy's global id or ` + "`" + `uuid` + "`" + `."
+    hierarchyId: ID!
+    "Page size from the start, 1 to 100."
+    first: Int
+    "Cursor: return rows after it."
+    after: String
+    "Page size from the end, 1 to 100."
+    last: Int
+    "Cursor: return rows before it."
+    before: String
+    "Rows to skip, 0 to 10000."
+    offset: Int
+  ): AuthoredNodeConnection
+
+  # Releases and jobs
+  """
+  The stored releases of a catalog, newest first: the one served, the newest three, and those served
+  within the last hour, at most 20. Needs the scope ` + "`" + `catalog:write` + "`" + `.
+  """
+  catalogReleases("The catalog's global id or ` + "`" + `uuid` + "`" + `." catalogId: ID!): [CatalogRelease!]
+
+  """
+  A job, for its progress. Null if there is none. Finished jobs are deleted after 30 days. Needs
+  ` + "`" + `catalog:write` + "`" + ` for a publication, or ` + "`" + `promotions:write` + "`" + ` for a generation of codes.
+  """
+  job("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): Job
+
+  "The newest jobs, newest first, of the kinds that the token may see. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  jobs("Number of jobs, 1 to 100." first: Int! = 25): [Job!]
+
+  # Settings and payment gateways
+  "The store's settings. Any valid token may read them."
+  settings: Settings
+
+  "A payment gateway's configuration, without secrets. Example: ` + "`" + `gateway(slug: CARD_PROCESSOR) { enabled passwordSet }` + "`" + `."
+  gateway("Which gateway." slug: GatewaySlug!): Gateway
+
+  "All payment gateways. Those that were never configured are disabled."
+  gateways: [Gateway!]
+
+  # Any object
+  """
+  Any object by id, as its own query field shows it to this token and shopper. Null if that returns
+  nothing. A service's own id finds a Product, Hierarchy or CatalogNode, in this order; other types
+  need their global id.
+  """
+  node("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): Node
+
+  """
+  Several objects by id, in the order of the ids. Null for each one that ` + "`" + `node` + "`" + ` does not find. An id
+  of a type that the token may not read refuses the whole list.
+  """
+  nodes("Global ids or ` + "`" + `uuid` + "`" + `s, at most 100." ids: [ID!]!): [Node]
 }
 
 type Mutation {
-  "Changes settings. Members left out stay as they are. Null only with an error."
-  settingsUpdate("What to change." input: SettingsUpdateInput!): SettingsUpdatePayload
+  # Stock
+  "Creates the stock record of a product, imported or not. CONFLICT if there is one: use ` + "`" + `stockTransact` + "`" + `."
+  stockCreate("The input." input: StockCreateInput!): StockCreatePayload
 
-  "Publishes a catalog: makes an immutable release of what is authored at that moment, as a job. Shoppers see the old release until the new one is whole. Asked again while such a job waits, it is that job; where the new release would show the same as the one that is served, there is none, and the job ends with that one. Null only with an error."
-  catalogPublish("What to publish." input: CatalogPublishInput!): CatalogPublishPayload
+  """
+  Deletes the stock record of a product. UNPROCESSABLE if units are allocated. The ledger stays, and
+  continues if the record is created again.
+  """
+  stockDelete("The input." input: StockDeleteInput!): StockDeletePayload
 
-  "Serves a release that is kept in place of the one its catalog serves: an earlier one to roll back, or a preview. It takes effect at once. Null only with an error."
-  catalogReleaseServe("Which." input: CatalogReleaseServeInput!): CatalogReleaseServePayload
+  "Changes stock. Applies all changes, in order, or none, and writes a ledger entry for each."
+  stockTransact("The input." input: StockTransactInput!): StockTransactPayload
 
-  "Cancels a job: one that waits at once, one that runs within a second or so. A finished job stays as it is, and so do codes that were made by then. Needs the scope of what it does. Null only with an error."
-  jobCancel("Which." input: JobCancelInput!): JobCancelPayload
+  # Promotions
+  "Creates a promotion. An automatic promotion gets the one code ` + "`" + `auto_` + "`" + ` + its id, and accepts no others."
+  promotionCreate("The input." input: PromotionCreateInput!): PromotionCreatePayload
 
-  "Makes up to 10000000 codes by a pattern, as a job: ask ` + "`" + `job(id)` + "`" + ` for its progress, ` + "`" + `jobCancel` + "`" + ` ends it, and the codes made by then stay. A job that was interrupted goes on where it was. Null only with an error."
-  promotionCodesGenerate("What to make." input: PromotionCodesGenerateInput!): PromotionCodesGeneratePayload
+  "Changes a promotion. Moving the end of an ended promotion into the future deletes all its codes: use ` + "`" + `dryRun` + "`" + ` to see how many."
+  promotionUpdate("The input." input: PromotionUpdateInput!): PromotionUpdatePayload
 
-  "Takes uses of a promotion code for a cart that is checked out, and never more than the code has: one use of a PER_CART code, of a PER_ITEM code as many as there are units or as are left. The same reference is redeemed once, whoever asks again. Null only with an error."
-  promotionCodeRedeem("What for." input: PromotionCodeRedeemInput!): PromotionCodeRedeemPayload
+  "Deletes a promotion and its codes. Its usages are kept for their retention time, and can be listed and released."
+  promotionDelete("The input." input: PromotionDeleteInput!): PromotionDeletePayload
 
-  "Gives back the uses that a reference took, once, for a cart that is not paid after all. Null only with an error."
-  promotionCodeRelease("Which." input: PromotionCodeReleaseInput!): PromotionCodeReleasePayload
+  "Creates up to 10000 codes for a promotion, all or none. A code is unique among promotions that have not ended."
+  promotionCodesCreate("The input." input: PromotionCodesCreateInput!): PromotionCodesCreatePayload
 
-  "Mints a token for a shopper, so that their storefront sees the catalogs and prices that are for them. It may read catalogs and stock, nothing else, and ends with the client that minted it. Null only with an error."
-  shopperTokenCreate("For whom, and how long." input: ShopperTokenCreateInput!): ShopperTokenCreatePayload
+  "Deletes codes of a promotion, all or none. Other promotions can use the codes at once."
+  promotionCodesDelete("The input." input: PromotionCodesDeleteInput!): PromotionCodesDeletePayload
 
-  "Configures a payment gateway. Members left out keep their value; the card processor needs merchant id, username and password by the time it is first configured. The password is sealed, and never shown again. Null only with an error."
-  gatewayUpdate("What to change." input: GatewayUpdateInput!): GatewayUpdatePayload
+  """
+  Starts a job that creates up to 10000000 codes by a pattern. ` + "`" + `job` + "`" + ` shows its progress. ` + "`" + `jobCancel` + "`" + `
+  stops it and keeps the codes created so far. An interrupted job resumes.
+  """
+  promotionCodesGenerate("The input." input: PromotionCodesGenerateInput!): PromotionCodesGeneratePayload
 
-  "Makes the stock record of a product, imported or not. What is there already is CONFLICT: change it by ` + "`" + `stockTransact` + "`" + `. Null only with an error."
-  stockCreate("The record." input: StockCreateInput!): StockCreatePayload
+  """
+  Redeems a code at checkout, and never more uses than it has. A PER_CART code takes one use. A
+  PER_ITEM code takes one per unit, or as many as are left. Repeating the call with the same
+  reference redeems nothing more.
+  """
+  promotionCodeRedeem("The input." input: PromotionCodeRedeemInput!): PromotionCodeRedeemPayload
 
-  "Deletes the stock record of a product. Its ledger stays, and a record that is created again continues it. A record with allocated units is UNPROCESSABLE. Null only with an error."
-  stockDelete("Which." input: StockDeleteInput!): StockDeletePayload
+  "Returns the uses that a reference redeemed, for example when a payment fails. Repeating the call returns nothing more."
+  promotionCodeRelease("The input." input: PromotionCodeReleaseInput!): PromotionCodeReleasePayload
 
-  "Changes stock: all the changes or none, each with its line in the ledger. The same product twice is changed twice, in order. Null only with an error."
-  stockTransact("The changes." input: StockTransactInput!): StockTransactPayload
+  # Catalogs, as authored
+  "Creates a catalog. Shoppers see it once it is published, and a rule leads to it or no other catalog is published."
+  catalogCreate("The input." input: CatalogCreateInput!): CatalogCreatePayload
 
-  "Makes a catalog. Shoppers see it once it is published and a rule leads to it, or no other is published. Null only with an error."
-  catalogCreate("The catalog." input: CatalogCreateInput!): CatalogCreatePayload
+  "Changes a catalog. Shoppers see the change after ` + "`" + `catalogPublish` + "`" + `."
+  catalogUpdate("The input." input: CatalogUpdateInput!): CatalogUpdatePayload
 
-  "Changes a catalog. Members left out stay as they are. Shoppers see the change once the catalog is published. Null only with an error."
-  catalogUpdate("What to change." input: CatalogUpdateInput!): CatalogUpdatePayload
+  "Deletes a catalog that no rule names. Its releases are deleted at the next publication."
+  catalogDelete("The input." input: CatalogDeleteInput!): CatalogDeletePayload
 
-  "Removes a catalog that no rule names. Its releases go when next something is published. Null only with an error."
-  catalogDelete("Which." input: CatalogDeleteInput!): CatalogDeletePayload
+  "Creates a catalog rule, with immediate effect."
+  catalogRuleCreate("The input." input: CatalogRuleCreateInput!): CatalogRuleCreatePayload
 
-  "Makes a catalog rule, which counts at once. Null only with an error."
-  catalogRuleCreate("The rule." input: CatalogRuleCreateInput!): CatalogRuleCreatePayload
+  "Changes a catalog rule, with immediate effect. An empty list removes the criterion."
+  catalogRuleUpdate("The input." input: CatalogRuleUpdateInput!): CatalogRuleUpdatePayload
 
-  "Changes a catalog rule, at once. Members left out stay as they are; an empty list is no criterion. Null only with an error."
-  catalogRuleUpdate("What to change." input: CatalogRuleUpdateInput!): CatalogRuleUpdatePayload
+  "Deletes a catalog rule, with immediate effect."
+  catalogRuleDelete("The input." input: CatalogRuleDeleteInput!): CatalogRuleDeletePayload
 
-  "Removes a catalog rule, which counts no longer. Null only with an error."
-  catalogRuleDelete("Which." input: CatalogRuleDeleteInput!): CatalogRuleDeletePayload
+  "Creates a hierarchy. Shoppers see it once a catalog that lists it is published."
+  hierarchyCreate("The input." input: HierarchyCreateInput!): HierarchyCreatePayload
 
-  "Makes a promotion. An automatic one gets its code, ` + "`" + `auto_` + "`" + ` and the promotion's id, and takes no other. Null only with an error."
-  promotionCreate("The promotion." input: PromotionCreateInput!): PromotionCreatePayload
+  "Changes a hierarchy. Shoppers see changes of hierarchies and nodes after ` + "`" + `catalogPublish` + "`" + `."
+  hierarchyUpdate("The input." input: HierarchyUpdateInput!): HierarchyUpdatePayload
 
-  "Changes a promotion. Members left out stay as they are. One that has ended and gets an end in the future loses all its codes at once: ask with ` + "`" + `dryRun` + "`" + ` first to hear how many. Null only with an error."
-  promotionUpdate("What to change." input: PromotionUpdateInput!): PromotionUpdatePayload
+  "Deletes a hierarchy that has no nodes and that no catalog lists."
+  hierarchyDelete("The input." input: HierarchyDeleteInput!): HierarchyDeletePayload
 
-  "Deletes a promotion and its codes. Its usages are kept for their retention, and can be listed and released. Null only with an error."
-  promotionDelete("Which." input: PromotionDeleteInput!): PromotionDeletePayload
+  "Creates a node."
+  nodeCreate("The input." input: NodeCreateInput!): NodeCreatePayload
 
-  "Makes codes for a promotion, all or none, at most 10000 at once. No two promotions that have not ended have the same code. Null only with an error."
-  promotionCodesCreate("The codes." input: PromotionCodesCreateInput!): PromotionCodesCreatePayload
+  "Changes the texts of a node."
+  nodeUpdate("The input." input: NodeUpdateInput!): NodeUpdatePayload
 
-  "Removes codes of a promotion, all or none; they are free for others at once. Null only with an error."
-  promotionCodesDelete("Which." input: PromotionCodesDeleteInput!): PromotionCodesDeletePayload
+  "Moves a node, with all nodes below it, within its hierarchy."
+  nodeMove("The input." input: NodeMoveInput!): NodeMovePayload
 
-  "Makes a hierarchy. Shoppers see it once a catalog that names it is published. Null only with an error."
-  hierarchyCreate("The hierarchy." input: HierarchyCreateInput!): HierarchyCreatePayload
+  "Deletes a node that has no nodes below it. Its products stay."
+  nodeDelete("The input." input: NodeDeleteInput!): NodeDeletePayload
 
-  "Changes a hierarchy. Members left out stay as they are. Shoppers see the change once its catalogs are published, as with every change of nodes. Null only with an error."
-  hierarchyUpdate("What to change." input: HierarchyUpdateInput!): HierarchyUpdatePayload
+  "Attaches products to a node. Products that are attached already keep their position."
+  nodeProductsAttach("The input." input: NodeProductsAttachInput!): NodeProductsAttachPayload
 
-  "Removes a hierarchy without nodes that no catalog names. Null only with an error."
-  hierarchyDelete("Which." input: HierarchyDeleteInput!): HierarchyDeletePayload
+  "Detaches products from a node, and removes them from its curated products. Ignores products that are not attached."
+  nodeProductsDetach("The input." input: NodeProductsDetachInput!): NodeProductsDetachPayload
 
-  "Makes a node. Null only with an error."
-  nodeCreate("The node." input: NodeCreateInput!): NodeCreatePayload
+  "Sets which products of a node come first, in order."
+  nodeCurate("The input." input: NodeCurateInput!): NodeCuratePayload
 
-  "Changes a node's texts. Members left out stay as they are. Null only with an error."
-  nodeUpdate("What to change." input: NodeUpdateInput!): NodeUpdatePayload
+  # Releases and jobs
+  """
+  Starts a job that makes an immutable release of a catalog as authored now. Shoppers see the old
+  release until the new one is complete. Returns the queued job if there is one. If nothing would
+  change, the job ends with the release that is served.
+  """
+  catalogPublish("The input." input: CatalogPublishInput!): CatalogPublishPayload
 
-  "Hangs a node, with all below it, from another node of its hierarchy, or from the hierarchy itself. Null only with an error."
-  nodeMove("Which, and where to." input: NodeMoveInput!): NodeMovePayload
+  "Serves a stored release of a catalog at once: an earlier one to roll back, or a preview."
+  catalogReleaseServe("The input." input: CatalogReleaseServeInput!): CatalogReleaseServePayload
 
-  "Removes a node without nodes below it. The products that were attached to it stay. Null only with an error."
-  nodeDelete("Which." input: NodeDeleteInput!): NodeDeletePayload
+  """
+  Cancels a job. A queued job ends at once, a running one within about a second. A finished job, and
+  codes created by then, stay. Needs the scope of the job's own mutation.
+  """
+  jobCancel("The input." input: JobCancelInput!): JobCancelPayload
 
-  "Attaches products to a node, the newest attachment last; those attached already keep their place. Null only with an error."
-  nodeProductsAttach("Which." input: NodeProductsAttachInput!): NodeProductsAttachPayload
+  # Settings, payment gateways and tokens
+  "Changes settings."
+  settingsUpdate("The input." input: SettingsUpdateInput!): SettingsUpdatePayload
 
-  "Takes products off a node, and off its curated ones; those that are not attached are passed over. Null only with an error."
-  nodeProductsDetach("Which." input: NodeProductsDetachInput!): NodeProductsDetachPayload
+  """
+  Configures a payment gateway. The first configuration of the card processor needs merchant id,
+  username and password. The password is stored encrypted and never returned.
+  """
+  gatewayUpdate("The input." input: GatewayUpdateInput!): GatewayUpdatePayload
 
-  "Says which products of a node come first, in the order given. Null only with an error."
-  nodeCurate("Which." input: NodeCurateInput!): NodeCuratePayload
+  """
+  Creates a token for a shopper, with the catalogs and prices meant for them. It can only read
+  catalogs and stock, and is revoked with the client that created it.
+  """
+  shopperTokenCreate("The input." input: ShopperTokenCreateInput!): ShopperTokenCreatePayload
 }
 
 type Subscription {
-  "The stock of some products: of each as it is, and again whenever it has changed, whichever server changed it, ten times a second at most. A product without a record comes once it has one. Needs the scope inventory:read. Null only with an error. Example: ` + "`" + `subscription { stockChanged(productIds: [\"prod-espresso\"]) { uuid available } }` + "`" + `."
-  stockChanged("The products' global ids, or the service's own, at most 100." productIds: [ID!]!): Stock
+  """
+  The stock of each product, now and after each change by any server, at most ten times a second. A
+  product without a stock record is sent once it has one. Needs the scope ` + "`" + `inventory:read` + "`" + `.
+  Example: ` + "`" + `subscription { stockChanged(productIds: ["prod-espresso"]) { uuid available } }` + "`" + `.
+  """
+  stockChanged("The products' global ids or ` + "`" + `uuid` + "`" + `s, at most 100." productIds: [ID!]!): Stock
 
-  "A job: as it is, again as it gets on, and as it has ended, with which the stream ends too. Null, and the end, when there is none with that id. Needs the scope of what it does: catalog:write to publish, promotions:write to make codes."
-  jobProgress("The global id, or the service's own." id: ID!): Job
+  """
+  A job, now, as it progresses and when it ends, which ends the stream. Null, and the end, if there
+  is no such job. Needs ` + "`" + `catalog:write` + "`" + ` for a publication, or ` + "`" + `promotions:write` + "`" + ` for a generation of
+  codes.
+  """
+  jobProgress("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): Job
 
-  "The release that this shopper sees: as it is, and again whenever it is another: their catalog was published, or rolled back, or the rules lead them to another catalog. Begun while nothing is published, it waits. Needs the scope catalog:read. Null only with an error."
+  """
+  The release that this shopper sees, now and after each change: a publication, a rollback, or a
+  rule that leads to another catalog. Waits while nothing is published. Needs the scope
+  ` + "`" + `catalog:read` + "`" + `.
+  """
   catalogPublished: CatalogRelease
 }
 
-"What went wrong, in a word a program can decide by. Errors carry it as ` + "`" + `extensions.code` + "`" + `."
-enum ErrorCode {
-  "Malformed: text that does not parse, arguments that contradict each other."
-  INVALID
-  "No token, or not a good one."
-  UNAUTHENTICATED
-  "A good token without the scope."
-  FORBIDDEN
-  "Unknown, or nothing is published."
-  NOT_FOUND
-  "Another write came first; read again and decide anew."
-  CONFLICT
-  "A cursor of another list, order or filter."
-  CURSOR_MISMATCH
-  "A cursor into a release that is no longer kept; start again without it."
-  CURSOR_EXPIRED
-  "Well formed, but against a rule: out of range, too little stock."
-  UNPROCESSABLE
-  "Too many requests; wait as ` + "`" + `Retry-After` + "`" + ` says."
-  RATE_LIMITED
-  "Shutting down, or the database is away; try again."
-  UNAVAILABLE
-  "Anything else; the log holds the cause under the request's id."
-  INTERNAL
+# -----------------------------------------------------------------------------
+# Shared types
+# -----------------------------------------------------------------------------
+
+# Scalars
+
+"A time in UTC with milliseconds: ` + "`" + `2012-05-30T00:00:00.000Z` + "`" + `."
+scalar DateTime @specifiedBy(url: "https://scalars.graphql.org/andimarek/date-time.html")
+
+"Any JSON value. The merchant decides its structure."
+scalar JSON @specifiedBy(url: "https://www.rfc-editor.org/rfc/rfc8259")
+
+"A text that can be sent, and is never returned, logged or quoted in an error."
+scalar Secret @specifiedBy(url: "https://spec.graphql.org/October2021/#sec-String")
+
+# Objects and pages
+
+"An object that ` + "`" + `node` + "`" + ` finds by its global id."
+interface Node {
+  "Global id: opaque and unique over all types."
+  id: ID!
 }
 
-"What kind of fault it is, in a word a program can decide by: an ErrorCode, or one that says more."
-enum UserErrorCode {
-  "Malformed: text that does not parse, arguments that contradict each other."
-  INVALID
-  "No token, or not a good one."
-  UNAUTHENTICATED
-  "A good token without the scope."
-  FORBIDDEN
-  "Unknown, or nothing is published."
-  NOT_FOUND
-  "Another write came first; read again and decide anew."
-  CONFLICT
-  "A cursor of another list, order or filter."
-  CURSOR_MISMATCH
-  "A cursor into a release that is no longer kept; start again without it."
-  CURSOR_EXPIRED
-  "Well formed, but against a rule: out of range, too little stock."
-  UNPROCESSABLE
-  "Too many requests; wait as ` + "`" + `Retry-After` + "`" + ` says."
-  RATE_LIMITED
-  "Shutting down, or the database is away; try again."
-  UNAVAILABLE
-  "Anything else; the log holds the cause under the request's id."
-  INTERNAL
-  "A promotion that has not ended has the code already, this one included; take another code. An ErrorCode would be UNPROCESSABLE."
-  DUPLICATE_CODE
-  "The promotion takes no codes: it is automatic, or has ended. An ErrorCode would be UNPROCESSABLE."
-  CODES_NOT_ALLOWED
+"Position of a page in its list."
+type PageInfo {
+  "Whether there are more rows after this page."
+  hasNextPage: Boolean!
+  "Whether there are rows before this page."
+  hasPreviousPage: Boolean!
+  "Cursor of the first row. Null on an empty page."
+  startCursor: String
+  "Cursor of the last row, for ` + "`" + `after` + "`" + ` of the next page. Null on an empty page."
+  endCursor: String
 }
 
-"Something the caller can mend. Nothing was written."
-type UserError {
-  "The member at fault, outermost first: ` + "`" + `[\"input\", \"changes\", \"0\", \"quantity\"]` + "`" + `. Empty when no one member is."
-  field: [String!]!
-  "What kind of fault it is."
-  code: UserErrorCode!
-  "What is wrong, the bound that was broken, and the way out."
-  message: String!
+# Filters and orders
+
+"Sort direction."
+enum OrderDirection {
+  "Smallest, oldest or A first."
+  ASC
+  "Largest, newest or Z first."
+  DESC
 }
 
-"Which nodes to list. Conditions given together must all hold."
-input CatalogNodeFilter {
-  "These nodes, by global id or the service's own, any number of them; a hierarchy's id serves too. They come by last update, newest first."
-  ids: [ID!]
-  "The nodes right below this node or hierarchy, by its global id or the service's own."
-  parentId: ID
-  "By name."
-  name: TextFilter
-  "By slug."
-  slug: TextFilter
-  "By bounds on a sort key. Released nodes have no time of creation."
-  bounds: ListBounds
-}
-
-"An order of a list of nodes. Ties are broken by id, in the same direction, so that paging sees every node once."
-input CatalogNodeOrder {
-  "The sort key."
-  field: CatalogNodeOrderField!
-  "Which way."
+"Sort order of a list. Rows with the same key are sorted by id, in the same direction."
+input ListOrder {
+  "Sort key."
+  field: ListOrderField!
+  "Sort direction."
   direction: OrderDirection! = ASC
 }
 
-"What a list of nodes can be sorted by."
-enum CatalogNodeOrderField {
-  "By id, byte by byte."
+"Sort keys of a list."
+enum ListOrderField {
+  "Id, in byte order."
   ID
-  "By name, in the order of the alphabet, then id."
-  NAME
-  "By time of the last change, then id."
+  "Time of creation."
+  CREATED_AT
+  "Time of the last change."
   UPDATED_AT
-}
-
-"A text condition: exactly one of its members; null is as left out. Texts are compared as written, in the catalog's base language."
-input TextFilter {
-  "This value."
-  eq: String
-  "One of these values, 1 to 1000."
-  in: [String!]
-}
-
-"An id condition. Without a member, or with null, it keeps everything."
-input IDFilter {
-  "One of these ids, global or the service's own: at least one; of catalog products as many as a request holds, of promotions 1000."
-  in: [ID!]
-}
-
-"Which products to list. Conditions given together must all hold; at most 10. The attributes and operators are the REST filter's; only ` + "`" + `search` + "`" + ` goes beyond them."
-input ProductFilter {
-  """
-  By words, as somebody types them: ` + "`" + `oak cha` + "`" + `. Each word must be in the SKU, or in the name or the description in the base language or in one of the shopper's.
-  Case and accents do not count; the last word also finds words that begin with it. Thai, Chinese and other scripts without spaces are typed without them too: what was typed may stand in pieces, here and there in those texts.
-  At most 200 characters and 20 words; whatever they are, they are no syntax. A text without a letter or a digit keeps everything. Order by RELEVANCE to have the best matches first.
-  """
-  search: String
-  "By id. The products come by last update then, newest first, whatever is curated."
-  id: IDFilter
-  "The same in fewer words: these products, by global id or the service's own, 1 to 1000. It cannot be given beside ` + "`" + `id` + "`" + `."
-  ids: [ID!]
-  "By name in the base language."
-  name: TextFilter
-  "By stock keeping unit."
-  sku: TextFilter
-  "By slug."
-  slug: TextFilter
-  "By the manufacturer's part number."
-  manufacturerPartNum: TextFilter
-  "By UPC or EAN."
-  upcEan: TextFilter
-  "By product type: one of a product's types must match, such as ` + "`" + `standard` + "`" + `."
-  productTypes: TextFilter
-  "By tag: one of a product's tags must match."
-  tags: TextFilter
-  "By bounds on a sort key."
-  bounds: ListBounds
-  "Further filters that must hold as well: two tags that a product must both have, for instance."
-  and: [ProductFilter!]
 }
 
 "Bounds on sort keys."
 input ListBounds {
-  "On the id; ids compare byte by byte."
+  "On the id, compared in byte order."
   id: IDBounds
   "On the time of creation."
   createdAt: DateTimeBounds
@@ -6226,557 +6220,299 @@ input ListBounds {
 
 "Bounds on an id."
 input IDBounds {
-  "After this one."
+  "After this id."
   gt: ID
-  "This one or after it."
+  "This id or after it."
   ge: ID
-  "Before this one."
+  "Before this id."
   lt: ID
-  "This one or before it."
+  "This id or before it."
   le: ID
 }
 
 "Bounds on a time."
 input DateTimeBounds {
-  "After this moment."
+  "After this time."
   gt: DateTime
-  "At this moment or after it."
+  "At or after this time."
   ge: DateTime
-  "Before this moment."
+  "Before this time."
   lt: DateTime
-  "At this moment or before it."
+  "At or before this time."
   le: DateTime
 }
 
-"An order of a list. Ties are broken by id, in the same direction, so that paging sees every row once."
-input ListOrder {
-  "The sort key."
-  field: ListOrderField!
-  "Which way."
-  direction: OrderDirection! = ASC
-}
-
-"An order of a list of products. Ties are broken by id, in the same direction, so that paging sees every product once."
-input ProductOrder {
-  "The sort key."
-  field: ProductOrderField!
-  "Which way."
-  direction: OrderDirection! = ASC
-}
-
-"What a list of products can be sorted by."
-enum ProductOrderField {
-  "By id, byte by byte."
-  ID
-  "By time of creation, then id."
-  CREATED_AT
-  "By time of the last change, then id."
-  UPDATED_AT
-  "By name in the base language, in the order of its alphabet, then id."
-  NAME
-  "By what they cost now in the shopper's currency, then id; products without a price are last in both directions. A sale that begins or ends changes the order at once, but not under the cursors of a list that is being paged through."
-  PRICE
-  "By how many of the words of ` + "`" + `search` + "`" + ` are in the name or the SKU, the best match first when ascending, then in the list's own order. Without ` + "`" + `search` + "`" + ` it is the list's own order."
-  RELEVANCE
-}
-
-"What a list can be sorted by."
-enum ListOrderField {
-  "By id, byte by byte."
-  ID
-  "By time of creation, then id."
-  CREATED_AT
-  "By time of the last change, then id."
-  UPDATED_AT
-}
-
-"Which way a list is sorted."
-enum OrderDirection {
-  "The smallest first."
-  ASC
-  "The largest first."
-  DESC
-}
-
-"A page of nodes."
-type CatalogNodeConnection {
-  "The rows with their cursors."
-  edges: [CatalogNodeEdge!]!
-  "The rows alone."
-  nodes: [CatalogNode!]!
-  "Where the page stands."
-  pageInfo: PageInfo!
-  "How many rows the whole list has after filters."
-  totalCount: Int!
-}
-
-"A node in a list."
-type CatalogNodeEdge {
-  "Where it stands in the list."
-  cursor: String!
-  "The node."
-  node: CatalogNode!
-}
-
-"A page of hierarchies."
-type HierarchyConnection {
-  "The rows with their cursors."
-  edges: [HierarchyEdge!]!
-  "The rows alone."
-  nodes: [Hierarchy!]!
-  "Where the page stands."
-  pageInfo: PageInfo!
-  "How many rows the whole list has."
-  totalCount: Int!
-}
-
-"A hierarchy in a list."
-type HierarchyEdge {
-  "Where it stands in the list."
-  cursor: String!
-  "The hierarchy."
-  node: Hierarchy!
-}
-
-"A page of products."
-type ProductConnection {
-  "The rows with their cursors."
-  edges: [ProductEdge!]!
-  "The rows alone."
-  nodes: [Product!]!
-  "Where the page stands."
-  pageInfo: PageInfo!
-  "How many rows the whole list has after filters."
-  totalCount: Int!
-  "What the list can be narrowed by; counted only when selected. It is the same on every page of the list."
-  facets: ProductFacets!
-}
-
-"""
-The attributes that a list of products can be narrowed by, with the number of products for each value.
-
-The numbers of an attribute leave out the condition that the list's filter itself has on that attribute, and keep all its other conditions: so they tell what choosing another value, or a further one, would show.
-Conditions in ` + "`" + `and` + "`" + ` always count, on every attribute.
-"""
-type ProductFacets {
-  "The tags: those with the most products first, then by value. A selected tag is among them in any case, also beyond ` + "`" + `first` + "`" + ` and without products."
-  tags("How many, 1 to 100." first: Int! = 20): [FacetValue!]!
-  "The product types, likewise."
-  productTypes("How many, 1 to 100." first: Int! = 20): [FacetValue!]!
-}
-
-"A value that a list of products can be narrowed by, with the filters ready to be sent."
-type FacetValue {
-  "The value, as products have it: ` + "`" + `sale` + "`" + `."
-  value: String!
-  "How many products of the list have it."
-  count: Int!
-  "Whether the list's filter has it already."
-  selected: Boolean!
-  "The filter that was asked, with this value as its condition on the attribute. It lists ` + "`" + `count` + "`" + ` products: what a link needs."
-  filter: ProductFilterValues!
-  "The filter that was asked, with this value added to the selected ones, or taken away when it is selected: what a check box needs."
-  toggled: ProductFilterValues!
-}
-
-"""
-A filter of products, as ` + "`" + `ProductFilter` + "`" + ` has it, to be sent as the next ` + "`" + `filter` + "`" + `. Select the members that your own filter may
-have, and the attribute of the facet; send what came back without ` + "`" + `__typename` + "`" + ` and without the members that are null, which
-are no conditions. Example: ` + "`" + `toggled { search tags { eq in } and }` + "`" + `.
-"""
-type ProductFilterValues {
-  "The words; null without."
-  search: String
-  "The ids, global or own as they were asked, also those that were asked by ` + "`" + `id` + "`" + `; null without."
-  ids: [ID!]
-  "The condition on the name; null without."
-  name: TextFilterValues
-  "The condition on the stock keeping unit; null without."
-  sku: TextFilterValues
-  "The condition on the slug; null without."
-  slug: TextFilterValues
-  "The condition on the manufacturer's part number; null without."
-  manufacturerPartNum: TextFilterValues
-  "The condition on UPC or EAN; null without."
-  upcEan: TextFilterValues
-  "The condition on the product types; null without."
-  productTypes: TextFilterValues
-  "The condition on the tags; null without."
-  tags: TextFilterValues
-  "The bounds, as they were asked: a ` + "`" + `ListBounds` + "`" + `; null without."
-  bounds: JSON
-  "The further filters, as they were asked: a list of ` + "`" + `ProductFilter` + "`" + `; null without."
-  and: JSON
-}
-
-"A text condition, as ` + "`" + `TextFilter` + "`" + ` has it."
-type TextFilterValues {
-  "This value; null where several are."
+"Condition on a text: exactly one of ` + "`" + `eq` + "`" + ` and ` + "`" + `in` + "`" + `. Texts are compared exactly, in the catalog's base language."
+input TextFilter {
+  "Equal to this value."
   eq: String
-  "One of these values; null where ` + "`" + `eq` + "`" + ` is."
+  "Equal to one of these values, 1 to 1000."
   in: [String!]
 }
 
-"A product in a list."
-type ProductEdge {
-  "Where it stands in the list."
-  cursor: String!
-  "Whether the merchant put it first in the node whose list this is; false in every other list."
-  curated: Boolean!
-  "The product."
-  node: Product!
+"Condition on an id. Empty or null matches everything."
+input IDFilter {
+  "One of these global ids or ` + "`" + `uuid` + "`" + `s, at least one. At most 1000 for promotions, no limit for products."
+  in: [ID!]
 }
 
-"A page of stock records."
-type StockConnection {
-  "The rows with their cursors."
-  edges: [StockEdge!]!
-  "The rows alone."
-  nodes: [Stock!]!
-  "Where the page stands."
-  pageInfo: PageInfo!
-  "How many rows the whole list has after filters."
-  totalCount: Int!
-  "When the first record of the whole list was made and the last one changed."
-  timestamps: StockTimestamps!
+# Errors
+
+"Machine-readable kind of an error, in ` + "`" + `extensions.code` + "`" + `."
+enum ErrorCode {
+  "Malformed: text that does not parse, or arguments that contradict each other."
+  INVALID
+  "The token is missing, expired or invalid."
+  UNAUTHENTICATED
+  "The token lacks the scope."
+  FORBIDDEN
+  "There is no such object, or nothing is published."
+  NOT_FOUND
+  "Another write came first. Read again, then retry."
+  CONFLICT
+  "The cursor belongs to another list, order or filter."
+  CURSOR_MISMATCH
+  "The cursor's release is no longer stored. Start again without a cursor."
+  CURSOR_EXPIRED
+  "Well formed, but breaks a rule: out of range, or too little stock."
+  UNPROCESSABLE
+  "Too many requests. Wait as long as ` + "`" + `Retry-After` + "`" + ` says."
+  RATE_LIMITED
+  "The server is shutting down, or the database is not responding. Retry."
+  UNAVAILABLE
+  "Any other failure. The log has its cause under the request id."
+  INTERNAL
 }
 
-"A stock record in a list."
-type StockEdge {
-  "Where it stands in the list."
-  cursor: String!
-  "The stock record."
-  node: Stock!
+"Machine-readable kind of a user error: an ErrorCode, or a more specific code."
+enum UserErrorCode {
+  "Malformed: text that does not parse, or arguments that contradict each other."
+  INVALID
+  "The token is missing, expired or invalid."
+  UNAUTHENTICATED
+  "The token lacks the scope."
+  FORBIDDEN
+  "There is no such object, or nothing is published."
+  NOT_FOUND
+  "Another write came first. Read again, then retry."
+  CONFLICT
+  "The cursor belongs to another list, order or filter."
+  CURSOR_MISMATCH
+  "The cursor's release is no longer stored. Start again without a cursor."
+  CURSOR_EXPIRED
+  "Well formed, but breaks a rule: out of range, or too little stock."
+  UNPROCESSABLE
+  "Too many requests. Wait as long as ` + "`" + `Retry-After` + "`" + ` says."
+  RATE_LIMITED
+  "The server is shutting down, or the database is not responding. Retry."
+  UNAVAILABLE
+  "Any other failure. The log has its cause under the request id."
+  INTERNAL
+  "A promotion that has not ended has this code already. Use another code. Its ErrorCode is UNPROCESSABLE."
+  DUPLICATE_CODE
+  "The promotion accepts no codes: it is automatic, or has ended. Its ErrorCode is UNPROCESSABLE."
+  CODES_NOT_ALLOWED
 }
 
-"A page of a ledger."
-type StockTransactionConnection {
-  "The rows with their cursors."
-  edges: [StockTransactionEdge!]!
-  "The rows."
-  nodes: [StockTransaction!]!
-  "Where the page stands in the list."
-  pageInfo: PageInfo!
-  "How many rows the whole list has, after filters."
-  totalCount: Int!
+"An error that the caller can correct."
+type UserError {
+  "Path of the member, for example ` + "`" + `[\"input\", \"changes\", \"0\", \"quantity\"]` + "`" + `. Empty if it is about no single member."
+  field: [String!]!
+  "Kind of error."
+  code: UserErrorCode!
+  "What is wrong, what is allowed and what to do."
+  message: String!
 }
 
-"A line of a ledger in a list."
-type StockTransactionEdge {
-  "Where it stands in the list."
-  cursor: String!
-  "The line."
-  node: StockTransaction!
+"A likely mistake in input that was accepted."
+type Warning {
+  "Path of the member, for example ` + "`" + `[\"input\", \"productId\"]` + "`" + `."
+  field: [String!]!
+  "The mistake, and what to do."
+  message: String!
 }
 
-"Times over a whole list of stock."
-type StockTimestamps {
-  "The earliest creation; null while there is no stock."
-  createdAt: DateTime
-  "The latest change; null while there is no stock."
-  updatedAt: DateTime
-}
+# -----------------------------------------------------------------------------
+# Products
+# -----------------------------------------------------------------------------
 
-"The root of a tree of nodes."
-type Hierarchy implements Node {
-  "The global id."
-  id: ID!
-  "The service's own id."
-  uuid: ID!
-  "For people: ` + "`" + `Adventure Works Cycles` + "`" + `."
-  name: String!
-  "For addresses; empty when it has none."
-  slug: String!
-  "For people; empty when it has none."
-  description: String!
-  "When it was last changed."
-  updatedAt: DateTime!
-  "When the catalog was published."
-  publishedAt: DateTime!
-  "The language of its texts, BCP 47: ` + "`" + `en` + "`" + `."
-  language: String!
-  "Whether there are nodes below."
-  hasChildren: Boolean!
-  "The nodes right below, by name, then id, unless sorted otherwise."
-  children(
-    "Which nodes; null means all of them."
-    filter: CatalogNodeFilter
-    "The order; null means by name, then id, or by last update where the filter names ids."
-    orderBy: CatalogNodeOrder
-    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
-    first: Int
-    "A cursor: rows after it."
-    after: String
-    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
-    last: Int
-    "A cursor: rows before it."
-    before: String
-    "Rows to pass over, 0 to 10000."
-    offset: Int
-  ): CatalogNodeConnection!
-  "All its nodes, however deep, by name, then id, unless sorted otherwise."
-  allNodes(
-    "Which nodes; null means all of them."
-    filter: CatalogNodeFilter
-    "The order; null means by name, then id, or by last update where the filter names ids."
-    orderBy: CatalogNodeOrder
-    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
-    first: Int
-    "A cursor: rows after it."
-    after: String
-    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
-    last: Int
-    "A cursor: rows before it."
-    before: String
-    "Rows to pass over, 0 to 10000."
-    offset: Int
-  ): CatalogNodeConnection!
-  "The live products of all its nodes, each once: by last update, newest first, then id, unless sorted otherwise."
-  products(
-    "Which products; null means all."
-    filter: ProductFilter
-    "The order; null means by last update, newest first, then id."
-    orderBy: ProductOrder
-    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
-    first: Int
-    "A cursor: rows after it."
-    after: String
-    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
-    last: Int
-    "A cursor: rows before it."
-    before: String
-    "Rows to pass over, 0 to 10000."
-    offset: Int
-  ): ProductConnection!
-}
-
-"A node of the catalog: a category, a collection, an offer."
-type CatalogNode implements Node {
-  "The global id."
-  id: ID!
-  "The service's own id."
-  uuid: ID!
-  "For people: ` + "`" + `Road Bikes` + "`" + `."
-  name: String!
-  "For addresses; empty when it has none."
-  slug: String!
-  "For people; empty when it has none."
-  description: String!
-  "When it was last changed."
-  updatedAt: DateTime!
-  "When the catalog was published."
-  publishedAt: DateTime!
-  "The language of its texts, BCP 47: ` + "`" + `en` + "`" + `."
-  language: String!
-  "Whether there are nodes below."
-  hasChildren: Boolean!
-  "The hierarchy it belongs to."
-  hierarchy: Hierarchy!
-  "The node above; null right below the hierarchy, and for a hierarchy shown as a node."
-  parent: CatalogNode
-  "The way from the hierarchy to this node's parent, the hierarchy first."
-  breadcrumbs: [Breadcrumb!]!
-  "The nodes right below, by name, then id, unless sorted otherwise."
-  children(
-    "Which nodes; null means all of them."
-    filter: CatalogNodeFilter
-    "The order; null means by name, then id, or by last update where the filter names ids."
-    orderBy: CatalogNodeOrder
-    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
-    first: Int
-    "A cursor: rows after it."
-    after: String
-    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
-    last: Int
-    "A cursor: rows before it."
-    before: String
-    "Rows to pass over, 0 to 10000."
-    offset: Int
-  ): CatalogNodeConnection!
-  "The live products that the merchant put first, in that order."
-  curatedProducts: [Product!]!
-  "The live products attached to this node: curated first in the merchant's order, then by last update, newest first, then id, unless sorted otherwise."
-  products(
-    "Which products; null means all."
-    filter: ProductFilter
-    "The order; null means curated first, then by last update, newest first, then id."
-    orderBy: ProductOrder
-    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
-    first: Int
-    "A cursor: rows after it."
-    after: String
-    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
-    last: Int
-    "A cursor: rows before it."
-    before: String
-    "Rows to pass over, 0 to 10000."
-    offset: Int
-  ): ProductConnection!
-}
-
-"A step on the way to a node."
-type Breadcrumb {
-  "The service's own id of the node or hierarchy."
-  uuid: ID!
-  "Its name."
-  name: String!
-  "Its slug; empty when it has none."
-  slug: String!
-}
-
-"One way from a hierarchy to a product."
-type BreadcrumbTrail {
-  "The node that the product is attached to."
-  node: CatalogNode!
-  "The way to that node, the hierarchy first, the nearest parent last."
-  ancestors: [Breadcrumb!]!
-}
-
-"A live product of the catalog. Texts that are not set are empty."
+"""
+A product that is for sale. A parent product has variants: each is a child product with its own SKU,
+stock and price. Text fields are empty strings if not set.
+"""
 type Product implements Node {
-  "The global id."
+  "Global id."
   id: ID!
   "The service's own id."
   uuid: ID!
-  "For people, in the language that ` + "`" + `language` + "`" + ` tells."
+  "Display name, in ` + "`" + `language` + "`" + `."
   name: String!
-  "For people, in the language that ` + "`" + `language` + "`" + ` tells."
+  "Display text, in ` + "`" + `language` + "`" + `."
   description: String!
-  "The stock keeping unit: ` + "`" + `BK-R64Y-38` + "`" + `."
+  "Stock keeping unit: ` + "`" + `BK-R64Y-38` + "`" + `."
   sku: String!
-  "For addresses: ` + "`" + `road-550-w-yellow-38` + "`" + `."
+  "URL slug: ` + "`" + `road-550-w-yellow-38` + "`" + `."
   slug: String!
-  "Whether it is for sale: no other product is shown."
+  "Publication status. Always LIVE, because drafts are not published."
   status: ProductStatus!
-  "What kind of goods it is, in the merchant's word: ` + "`" + `physical` + "`" + `."
+  "Kind of goods, as the merchant names it: ` + "`" + `physical` + "`" + `."
   commodityType: String!
-  "UPC or EAN."
+  "UPC or EAN barcode number."
   upcEan: String!
   "The manufacturer's part number."
   manufacturerPartNum: String!
-  "The merchant's own reference in another system."
+  "The merchant's reference in another system."
   externalRef: String!
-  "What the merchant tagged it with."
+  "Tags set by the merchant: ` + "`" + `sale` + "`" + `."
   tags: [String!]!
-  "What kinds of product it is, in the merchant's words: ` + "`" + `standard` + "`" + `."
+  "Product types set by the merchant: ` + "`" + `standard` + "`" + `."
   productTypes: [String!]!
-  "Names of the price modifiers of a child, in the order in which they change its price."
+  "Names of this child's price modifiers, in the order in which they apply."
   priceModifiers: [String!]!
-  "The price modifiers of a child that exist, in that order; empty for other products."
+  "This child's price modifiers that exist, in the order in which they apply. Empty for other products."
   modifiers: [PriceModifier!]!
-  "Whether it is the parent of variants."
+  "Whether it is a parent, which has variants."
   baseProduct: Boolean!
-  "The service's own id of the parent; null for other products than children."
+  "The parent's own id. Null unless this is a child."
   baseProductId: ID
-  "When it was made."
+  "Time of creation."
   createdAt: DateTime!
-  "When it was last changed."
+  "Time of the last change."
   updatedAt: DateTime!
-  "When the catalog it is read from was published."
+  "Time at which the catalog was published."
   publishedAt: DateTime!
-  "The language of name and description, a BCP 47 tag: ` + "`" + `fr` + "`" + `."
+  "Language of ` + "`" + `name` + "`" + ` and ` + "`" + `description` + "`" + `, BCP 47: ` + "`" + `fr` + "`" + `."
   language: String!
-  "Name and description in every language there is, the base text first, then by tag."
+  "Name and description in each language: the base text first, then by language."
   translations: [ProductTranslation!]!
-  "The own id of the catalog it is read from."
+  "The catalog's own id."
   catalogId: ID!
   "Where the catalog's products come from: ` + "`" + `pim` + "`" + `."
   catalogSource: String!
-  "The own id of the price book its price is from; null without a price."
+  "Own id of the price book that ` + "`" + `price` + "`" + ` is from. Null without a price."
   pricebookId: ID
-  "What it costs now in the shopper's currency: a child without a price of its own costs what its parent does, changed by its price modifiers. Null when no price book has a price in the currency."
+  """
+  Current price in the shopper's currency. A child without a price has its parent's, changed by its
+  price modifiers. Null if no price book has a price in this currency.
+  """
   price: Price
-  "The price for people; null without a price."
+  "` + "`" + `price` + "`" + ` with and without tax, formatted. Null without a price."
   displayPrice: DisplayPrice
-  "The price before the sale; null outside a sale."
+  "Price before the sale. Null if it is not on sale."
   originalPrice: Price
-  "The price before the sale for people; null outside a sale."
+  "` + "`" + `originalPrice` + "`" + ` with and without tax, formatted. Null if it is not on sale."
   originalDisplayPrice: DisplayPrice
-  "The sale it is in, by its name in the price book: of several at once the shortest. Null outside a sale."
+  "Name of the current sale in the price book: the shortest, if there are several. Null if it is not on sale."
   saleId: ID
-  "When the sale ends; null outside a sale, and for one without an end."
+  "Time at which the sale ends. Null if it is not on sale, or if the sale has no end."
   saleExpires: DateTime
-  "What one unit costs from so many units on, the smallest quantity first; empty without tiers. In a sale these are the sale's own, and those of the price before it where they are lower."
+  """
+  Quantity prices, smallest quantity first. During a sale: the sale's own, and regular ones where
+  they are lower. Empty if there are none.
+  """
   tiers: [PriceTier!]!
-  "The parts of a bundle, by sort order, then key; empty for other products."
+  "Parts of a bundle, by sort order, then key. Empty for other products."
   components: [ProductComponent!]!
-  "What a bundle holds unless the shopper chooses: of each component the first options, as many as it needs at least."
+  "Default choice of a bundle: of each component the first options, as many as it requires."
   bundleConfiguration: BundleConfiguration!
-  "Fields that the shopper fills in, in the merchant's shape."
+  "Fields that the shopper fills in, as the merchant defined them."
   customInputs: JSON!
-  "The merchant's further attributes, by template."
+  "Further attributes, by template."
   extensions: JSON!
   "The merchant's attributes for shoppers."
   shopperAttributes: JSON!
-  "How the children of this parent differ; empty for other products."
+  "How the variants of this parent differ, for example by size. Empty for other products."
   variations: [Variation!]!
-  "Which options this child stands for, one variation each; empty for other products."
+  "The options of this child, one for each variation. Empty for other products."
   childVariations: [Variation!]!
-  "From option ids to child ids, nested by variation; an empty object for other products than parents."
+  "Child ids by option ids, nested by variation. An empty object unless this is a parent."
   variationMatrix: JSON!
-  "The options' own ids of each child of this parent that has one of each variation, in the order of ` + "`" + `children` + "`" + `."
+  "Own ids of the options of each child that has one for every variation, in the order of ` + "`" + `children` + "`" + `."
   childOptionIds: [[ID!]!]!
-  "The live child of this parent that stands for the chosen options, one of each variation; null when there is none. Example: ` + "`" + `childByOptions(optionIds: [\"38ae3343-8746-5b02-8bdf-fe860c82bd86\"]) { sku }` + "`" + `."
-  childByOptions("Option ids, in any order, 1 to 100." optionIds: [ID!]!): Product
-  "The parent of this child; null for other products."
+  """
+  The child with the chosen options, one for each variation. Null if there is none.
+  Example: ` + "`" + `childByOptions(optionIds: ["38ae3343-8746-5b02-8bdf-fe860c82bd86"]) { sku }` + "`" + `.
+  """
+  childByOptions("Option ids in any order, 1 to 100." optionIds: [ID!]!): Product
+  "The parent of this child. Null for other products."
   parent: Product
-  "The live children of this parent, in the order of their options of the first variation, then of the next; those without an option last, and then by id."
+  "All children of this parent, in the order of their options. Children without options come last, by id."
   children: [Product!]!
-  "The live children of this parent, a page of them: by last update, newest first, then id, unless sorted otherwise."
+  "The children of this parent, by page."
   childrenConnection(
-    "Which products; null means all."
+    "Which products to return."
     filter: ProductFilter
-    "The order; null means by last update, newest first, then id."
+    "Default: last updated first, then by id."
     orderBy: ProductOrder
-    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
+    "Page size from the start, 1 to 100."
     first: Int
-    "A cursor: rows after it."
+    "Cursor: return rows after it."
     after: String
-    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
+    "Page size from the end, 1 to 100."
     last: Int
-    "A cursor: rows before it."
+    "Cursor: return rows before it."
     before: String
-    "Rows to pass over, 0 to 10000."
+    "Rows to skip, 0 to 10000."
     offset: Int
   ): ProductConnection!
-  "The files of this product, in the merchant's order."
+  "Images and documents, in the merchant's order."
   files: [ProductFile!]!
-  "Its main image; null when it has none."
+  "Main image. Null if it has none."
   mainImage: File
-  "The live products that this bundle is made of."
+  "All products that this bundle is made of."
   componentProducts: [Product!]!
-  "The live products that this bundle is made of, a page of them: by last update, newest first, then id, unless sorted otherwise."
+  "The products that this bundle is made of, by page."
   componentProductsConnection(
-    "Which products; null means all."
+    "Which products to return."
     filter: ProductFilter
-    "The order; null means by last update, newest first, then id."
+    "Default: last updated first, then by id."
     orderBy: ProductOrder
-    "Rows of the page, 1 to 100, counted from the start or from ` + "`" + `after` + "`" + `."
+    "Page size from the start, 1 to 100."
     first: Int
-    "A cursor: rows after it."
+    "Cursor: return rows after it."
     after: String
-    "Rows of the page, 1 to 100, counted from the end or from ` + "`" + `before` + "`" + `."
+    "Page size from the end, 1 to 100."
     last: Int
-    "A cursor: rows before it."
+    "Cursor: return rows before it."
     before: String
-    "Rows to pass over, 0 to 10000."
+    "Rows to skip, 0 to 10000."
     offset: Int
   ): ProductConnection!
-  "The nodes it is attached to, the newest attachment first; a child's are its parent's too."
+  "The nodes that list it, newest first. A child also has its parent's."
   nodes: [CatalogNode!]!
-  "A trail for each of its nodes, in the same order."
+  "The path to each of ` + "`" + `nodes` + "`" + `, in the same order."
   breadcrumbs: [BreadcrumbTrail!]!
-  "How many there are right now; null when it has no stock record."
+  "Current stock. Null if it has no stock record."
   stock: Stock
 }
 
-"Whether a product is for sale."
+"Publication status of a product."
 enum ProductStatus {
-  "It is. Drafts are not shown."
+  "For sale."
   LIVE
 }
 
-"What a product costs, or what changes that."
+"A product's texts in one language."
+type ProductTranslation {
+  "Language, BCP 47: ` + "`" + `zh-Hant` + "`" + `."
+  language: String!
+  "Display name. The base text if it is not translated."
+  name: String!
+  "Display text. The base text if it is not translated."
+  description: String!
+}
+
+"A file attached to a product."
+type ProductFile {
+  "Time at which it was attached. Null if unknown."
+  attachedAt: DateTime
+  "The file."
+  file: File!
+}
+
+# Prices
+
+"A price in a price book, or the amount of a price modifier."
 type Price {
   "Minor units, in digits: ` + "`" + `129900` + "`" + ` is 1,299.00 USD."
   amount: String!
@@ -6786,468 +6522,676 @@ type Price {
   includesTax: Boolean!
 }
 
-"What one unit costs from so many units on."
-type PriceTier {
-  "The merchant's name for it: ` + "`" + `min_5` + "`" + `."
-  name: String!
-  "From so many units on."
-  minimumQuantity: Int!
-  "What one unit costs."
-  price: Price!
-  "The same for people."
-  displayPrice: DisplayPrice!
-}
-
-"How a price modifier changes a price."
-enum PriceModifierType {
-  "Adds to the parent's price."
-  PRICE_INCREMENT
-  "Takes from the parent's price, down to nothing."
-  PRICE_DECREMENT
-  "Replaces the parent's price."
-  PRICE_EQUALS
-}
-
-"What changes a child's price from its parent's: base price, sales and tiers alike. It changes nothing in a currency that it has no amount in."
-type PriceModifier {
-  "The merchant's name for it: ` + "`" + `size-xl` + "`" + `."
-  name: String!
-  "How it changes the price."
-  modifierType: PriceModifierType!
-  "By how much, by currency."
-  amounts: [Price!]!
-}
-
-"A product's texts in one language."
-type ProductTranslation {
-  "A BCP 47 tag: ` + "`" + `zh-Hant` + "`" + `."
-  language: String!
-  "For people; the base text where the language has none."
-  name: String!
-  "For people; the base text where the language has none."
-  description: String!
-}
-
-"A price for people."
+"A price with and without tax."
 type DisplayPrice {
-  "With tax; null where the price book's price is without it and no tax rate is known."
+  "Price with tax. Null if the price book's price excludes tax and no tax rate is known."
   withTax: Money
-  "Without tax; null where the price book's price includes it and no tax rate is known."
+  "Price without tax. Null if the price book's price includes tax and no tax rate is known."
   withoutTax: Money
 }
 
-"An amount of a currency."
+"An amount of money."
 type Money {
   "Minor units, in digits: ` + "`" + `129900` + "`" + ` is 1,299.00 USD."
   amount: String!
   "ISO 4217: ` + "`" + `USD` + "`" + `."
   currency: String!
-  "For people, by the shopper's locale: ` + "`" + `$1,299.00` + "`" + `."
+  "For display, in the shopper's locale: ` + "`" + `$1,299.00` + "`" + `."
   formatted: String!
 }
 
-"A part of a bundle."
-type ProductComponent {
-  "The merchant's name for it in the bundle."
-  key: String!
-  "For people."
+"An amount of money."
+input MoneyInput {
+  "Minor units, in digits: ` + "`" + `5000` + "`" + ` is 50.00 USD."
+  amount: String!
+  "ISO 4217: ` + "`" + `USD` + "`" + `."
+  currency: String!
+}
+
+"Price per unit from a quantity up."
+type PriceTier {
+  "The merchant's name for it: ` + "`" + `min_5` + "`" + `."
   name: String!
-  "At least so many options are chosen."
-  min: Int!
-  "At most so many options are chosen."
-  max: Int!
-  "Its place among the components."
+  "Smallest quantity with this price."
+  minimumQuantity: Int!
+  "Price of one unit."
+  price: Price!
+  "` + "`" + `price` + "`" + ` with and without tax, formatted."
+  displayPrice: DisplayPrice!
+}
+
+"Changes a child's price relative to its parent's: base price, sales and tiers. It has no effect in a currency that ` + "`" + `amounts` + "`" + ` lacks."
+type PriceModifier {
+  "The merchant's name for it: ` + "`" + `size-xl` + "`" + `."
+  name: String!
+  "How it changes the price."
+  modifierType: PriceModifierType!
+  "By how much, for each currency."
+  amounts: [Price!]!
+}
+
+"How a price modifier changes a price."
+enum PriceModifierType {
+  "Adds the amount."
+  PRICE_INCREMENT
+  "Subtracts the amount, down to 0."
+  PRICE_DECREMENT
+  "Replaces the price by the amount."
+  PRICE_EQUALS
+}
+
+# Variants
+
+"A way in which variants differ: ` + "`" + `size` + "`" + `."
+type Variation {
+  "The variation's own id, the same for all children of one parent."
+  uuid: ID!
+  "Display name: ` + "`" + `size` + "`" + `."
+  name: String!
+  "Position among the variations."
   sortOrder: Int!
-  "What can be chosen, live products only."
+  "The option of this child. Null on a parent."
+  option: VariationOption
+  "All options."
+  options: [VariationOption!]!
+}
+
+"A value of a variation: ` + "`" + `XL` + "`" + `."
+type VariationOption {
+  "The option's own id."
+  uuid: ID!
+  "Display name: ` + "`" + `XL` + "`" + `."
+  name: String!
+  "Display text. Empty if not set."
+  description: String!
+  "Position among the options."
+  sortOrder: Int!
+}
+
+# Bundles
+
+"A part of a bundle, for which the shopper chooses options."
+type ProductComponent {
+  "The merchant's key for it: ` + "`" + `drink` + "`" + `."
+  key: String!
+  "Display name."
+  name: String!
+  "Fewest options to choose."
+  min: Int!
+  "Most options to choose."
+  max: Int!
+  "Position among the components."
+  sortOrder: Int!
+  "The options to choose from. Live products only."
   options: [ComponentOption!]!
 }
 
-"A product that can be chosen for a part of a bundle."
+"A product that can be chosen for a component."
 type ComponentOption {
   "The product's own id."
   uuid: ID!
   "Always ` + "`" + `product` + "`" + `."
   type: String!
-  "How many of it the bundle holds."
+  "Units of the product in the bundle."
   quantity: Int!
 }
 
-"What is chosen of a bundle."
+"A choice of options for a bundle."
 type BundleConfiguration {
-  "From component keys to option ids to quantities."
+  "Quantities by option id, by component key: ` + "`" + `{\"drink\": {\"prod-latte\": 1}}` + "`" + `."
   selectedOptions: JSON!
 }
 
-"A way in which children of a product differ: ` + "`" + `size` + "`" + `."
-type Variation {
-  "The variation's own id. Children of one parent share it, and differ in ` + "`" + `option` + "`" + `."
-  uuid: ID!
-  "For people: ` + "`" + `size` + "`" + `."
-  name: String!
-  "Its place among the variations."
-  sortOrder: Int!
-  "The one option of a child; null on a parent."
-  option: VariationOption
-  "The options there are."
-  options: [VariationOption!]!
+"A bundle with the options that the shopper chose. It has no ` + "`" + `id` + "`" + `, so that caches do not mix it up with the bundle."
+type ConfiguredProduct {
+  "The bundle, with its default choice and price."
+  product: Product!
+  "The choice."
+  bundleConfiguration: BundleConfiguration!
+  "Own id of the price book that the price is from. Null without a price, or if the price is the sum of the options."
+  pricebookId: ID
+  "Price of this choice. Null if it cannot be determined."
+  price: Price
+  "` + "`" + `price` + "`" + ` with and without tax, formatted. Null without a price."
+  displayPrice: DisplayPrice
+  "Price before sales. Null if it is not on sale."
+  originalPrice: Price
+  "` + "`" + `originalPrice` + "`" + ` with and without tax, formatted. Null if it is not on sale."
+  originalDisplayPrice: DisplayPrice
+  "Name of the sale of the bundle's own price. Null if it is not on sale, or if the price is the sum of the options."
+  saleId: ID
+  "Time at which that sale ends. Null if it is not on sale, or if the sale has no end."
+  saleExpires: DateTime
+  "Quantity prices. Empty if there are none, or if the price is the sum of the options."
+  tiers: [PriceTier!]!
 }
 
-"One value of a variation: ` + "`" + `XL` + "`" + `."
-type VariationOption {
-  "The option's own id."
-  uuid: ID!
-  "For people: ` + "`" + `XL` + "`" + `."
-  name: String!
-  "For people; empty when it has none."
-  description: String!
-  "Its place among the options."
-  sortOrder: Int!
+"The options chosen for a component of a bundle."
+input BundleChoiceInput {
+  "The component's key: ` + "`" + `drink` + "`" + `."
+  component: String!
+  "The chosen options, each once, as many as the component allows."
+  options: [BundleOptionInput!]!
 }
 
-"A file attached to a product."
-type ProductFile {
-  "When it was attached; null when that is not known."
-  attachedAt: DateTime
-  "The file."
-  file: File!
+"A chosen option."
+input BundleOptionInput {
+  "The option's product: global id or ` + "`" + `uuid` + "`" + `."
+  id: ID!
+  "Units of it, 1 to 1000000."
+  quantity: Int!
 }
 
-"An image or another document."
-type File implements Node {
-  "The global id."
+# Lists, filters and facets
+
+"A page of products."
+type ProductConnection {
+  "Rows, each with its cursor."
+  edges: [ProductEdge!]!
+  "Rows without cursors."
+  nodes: [Product!]!
+  "Position of this page in the list."
+  pageInfo: PageInfo!
+  "Rows in the whole list, after filters."
+  totalCount: Int!
+  "Values to narrow the list by, with counts. The same on every page. Computed only if selected."
+  facets: ProductFacets!
+}
+
+"A product in a list."
+type ProductEdge {
+  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
+  cursor: String!
+  "Whether the merchant put it first in the node whose list this is. False in all other lists."
+  curated: Boolean!
+  "The product."
+  node: Product!
+}
+
+"Which products to return. All conditions must hold, at most 10. The attributes and operators are those of the REST filter, and ` + "`" + `search` + "`" + `."
+input ProductFilter {
+  """
+  Search words, as a shopper types them: ` + "`" + `oak cha` + "`" + `. Every word must be in the SKU, or in the name or
+  description in the base language or one of the shopper's. Case and accents do not count. The last
+  word also matches the beginning of a word. Thai, Chinese and other scripts without spaces need
+  none, and their parts may match in different places. At most 200 characters and 20 words, without
+  any query syntax. A text without a letter or digit matches everything. Sort by RELEVANCE for the
+  best matches first.
+  """
+  search: String
+  "By id. The products are sorted last updated first, and curation is ignored."
+  id: IDFilter
+  "Short for ` + "`" + `id: {in: …}` + "`" + `: 1 to 1000 global ids or ` + "`" + `uuid` + "`" + `s. Cannot be combined with ` + "`" + `id` + "`" + `."
+  ids: [ID!]
+  "By name, in the base language."
+  name: TextFilter
+  "By SKU."
+  sku: TextFilter
+  "By slug."
+  slug: TextFilter
+  "By the manufacturer's part number."
+  manufacturerPartNum: TextFilter
+  "By UPC or EAN."
+  upcEan: TextFilter
+  "By product type: one of the product's types must match."
+  productTypes: TextFilter
+  "By tag: one of the product's tags must match."
+  tags: TextFilter
+  "Bounds on a sort key."
+  bounds: ListBounds
+  "More filters that must hold too, for example to require two tags."
+  and: [ProductFilter!]
+}
+
+"Sort order of products. Products with the same key are sorted by id, in the same direction."
+input ProductOrder {
+  "Sort key."
+  field: ProductOrderField!
+  "Sort direction."
+  direction: OrderDirection! = ASC
+}
+
+"Sort keys of products."
+enum ProductOrderField {
+  "Id, in byte order."
+  ID
+  "Time of creation."
+  CREATED_AT
+  "Time of the last change."
+  UPDATED_AT
+  "Name in the base language, in its alphabetical order."
+  NAME
+  """
+  Current price in the shopper's currency. Products without a price come last in both directions. A
+  sale changes the order when it begins or ends, except while a list is paged through by cursors.
+  """
+  PRICE
+  """
+  Number of ` + "`" + `search` + "`" + ` words in the name or SKU: with ASC the best match is first, then the list's own
+  order. Without ` + "`" + `search` + "`" + `: the list's own order.
+  """
+  RELEVANCE
+}
+
+"""
+Values that a list of products can be narrowed by, with counts. The counts of an attribute ignore
+the list's own condition on that attribute, and apply all others. They show how many products the
+list has after another value is chosen. Conditions in ` + "`" + `and` + "`" + ` always apply.
+"""
+type ProductFacets {
+  "Tags: most products first, then by value. Includes selected tags in any case."
+  tags("Number of values, 1 to 100." first: Int! = 20): [FacetValue!]!
+  "Product types, in the same way."
+  productTypes("Number of values, 1 to 100." first: Int! = 20): [FacetValue!]!
+}
+
+"A value to narrow a list by, with filters ready to send."
+type FacetValue {
+  "The value: ` + "`" + `sale` + "`" + `."
+  value: String!
+  "Number of products in the list that have it."
+  count: Int!
+  "Whether the list's filter has it."
+  selected: Boolean!
+  "The current filter with only this value for the attribute, as a link needs it. It lists ` + "`" + `count` + "`" + ` products."
+  filter: ProductFilterValues!
+  "The current filter with this value added, or removed if selected, as a checkbox needs it."
+  toggled: ProductFilterValues!
+}
+
+"""
+A ` + "`" + `ProductFilter` + "`" + ` to send as the next ` + "`" + `filter` + "`" + `. Select the members that your own filter can have,
+and the facet's attribute. Send it back without ` + "`" + `__typename` + "`" + ` and without null members, which are no
+conditions.
+Example: ` + "`" + `toggled { search tags { eq in } }` + "`" + `.
+"""
+type ProductFilterValues {
+  "Search words. Null if not set."
+  search: String
+  "Global or own ids as sent, also those sent as ` + "`" + `id` + "`" + `. Null if not set."
+  ids: [ID!]
+  "Condition on the name. Null if not set."
+  name: TextFilterValues
+  "Condition on the SKU. Null if not set."
+  sku: TextFilterValues
+  "Condition on the slug. Null if not set."
+  slug: TextFilterValues
+  "Condition on the manufacturer's part number. Null if not set."
+  manufacturerPartNum: TextFilterValues
+  "Condition on the UPC or EAN. Null if not set."
+  upcEan: TextFilterValues
+  "Condition on the product types. Null if not set."
+  productTypes: TextFilterValues
+  "Condition on the tags. Null if not set."
+  tags: TextFilterValues
+  "Bounds as sent, a ` + "`" + `ListBounds` + "`" + `. Null if not set."
+  bounds: JSON
+  "Further filters as sent, a list of ` + "`" + `ProductFilter` + "`" + `. Null if not set."
+  and: JSON
+}
+
+"A condition on a text, as in ` + "`" + `TextFilter` + "`" + `."
+type TextFilterValues {
+  "Equal to this value. Null if ` + "`" + `in` + "`" + ` is set."
+  eq: String
+  "Equal to one of these values. Null if ` + "`" + `eq` + "`" + ` is set."
+  in: [String!]
+}
+
+# -----------------------------------------------------------------------------
+# Categories
+# -----------------------------------------------------------------------------
+
+"The root of a category tree."
+type Hierarchy implements Node {
+  "Global id."
   id: ID!
   "The service's own id."
   uuid: ID!
-  "` + "`" + `racer02_black_large.gif` + "`" + `."
+  "Display name: ` + "`" + `Adventure Works Cycles` + "`" + `."
+  name: String!
+  "URL slug. Empty if not set."
+  slug: String!
+  "Display text. Empty if not set."
+  description: String!
+  "Time of the last change."
+  updatedAt: DateTime!
+  "Time at which the catalog was published."
+  publishedAt: DateTime!
+  "Language of its texts, BCP 47: ` + "`" + `en` + "`" + `."
+  language: String!
+  "Whether it has nodes."
+  hasChildren: Boolean!
+  "The nodes directly below it."
+  children(
+    "Which nodes to return."
+    filter: CatalogNodeFilter
+    "Default: by name, then id. With ` + "`" + `ids` + "`" + ` in the filter: last updated first."
+    orderBy: CatalogNodeOrder
+    "Page size from the start, 1 to 100."
+    first: Int
+    "Cursor: return rows after it."
+    after: String
+    "Page size from the end, 1 to 100."
+    last: Int
+    "Cursor: return rows before it."
+    before: String
+    "Rows to skip, 0 to 10000."
+    offset: Int
+  ): CatalogNodeConnection!
+  "All its nodes, at any depth."
+  allNodes(
+    "Which nodes to return."
+    filter: CatalogNodeFilter
+    "Default: by name, then id. With ` + "`" + `ids` + "`" + ` in the filter: last updated first."
+    orderBy: CatalogNodeOrder
+    "Page size from the start, 1 to 100."
+    first: Int
+    "Cursor: return rows after it."
+    after: String
+    "Page size from the end, 1 to 100."
+    last: Int
+    "Cursor: return rows before it."
+    before: String
+    "Rows to skip, 0 to 10000."
+    offset: Int
+  ): CatalogNodeConnection!
+  "The live products of all its nodes, each once."
+  products(
+    "Which products to return."
+    filter: ProductFilter
+    "Default: last updated first, then by id."
+    orderBy: ProductOrder
+    "Page size from the start, 1 to 100."
+    first: Int
+    "Cursor: return rows after it."
+    after: String
+    "Page size from the end, 1 to 100."
+    last: Int
+    "Cursor: return rows before it."
+    before: String
+    "Rows to skip, 0 to 10000."
+    offset: Int
+  ): ProductConnection!
+}
+
+"A node of the category tree: a category, a collection or an offer."
+type CatalogNode implements Node {
+  "Global id."
+  id: ID!
+  "The service's own id."
+  uuid: ID!
+  "Display name: ` + "`" + `Road Bikes` + "`" + `."
+  name: String!
+  "URL slug: ` + "`" + `road-bikes` + "`" + `. Empty if not set."
+  slug: String!
+  "Display text. Empty if not set."
+  description: String!
+  "Time of the last change."
+  updatedAt: DateTime!
+  "Time at which the catalog was published."
+  publishedAt: DateTime!
+  "Language of its texts, BCP 47: ` + "`" + `en` + "`" + `."
+  language: String!
+  "Whether there are nodes below it."
+  hasChildren: Boolean!
+  "The hierarchy that it belongs to."
+  hierarchy: Hierarchy!
+  "The node above it. Null directly below the hierarchy, and for a hierarchy shown as a node."
+  parent: CatalogNode
+  "The path to this node's parent, from the hierarchy down."
+  breadcrumbs: [Breadcrumb!]!
+  "The nodes directly below it."
+  children(
+    "Which nodes to return."
+    filter: CatalogNodeFilter
+    "Default: by name, then id. With ` + "`" + `ids` + "`" + ` in the filter: last updated first."
+    orderBy: CatalogNodeOrder
+    "Page size from the start, 1 to 100."
+    first: Int
+    "Cursor: return rows after it."
+    after: String
+    "Page size from the end, 1 to 100."
+    last: Int
+    "Cursor: return rows before it."
+    before: String
+    "Rows to skip, 0 to 10000."
+    offset: Int
+  ): CatalogNodeConnection!
+  "The live products that the merchant put first, in order."
+  curatedProducts: [Product!]!
+  "The live products attached to this node."
+  products(
+    "Which products to return."
+    filter: ProductFilter
+    "Default: curated products first, in the merchant's order, then last updated first, then by id."
+    orderBy: ProductOrder
+    "Page size from the start, 1 to 100."
+    first: Int
+    "Cursor: return rows after it."
+    after: String
+    "Page size from the end, 1 to 100."
+    last: Int
+    "Cursor: return rows before it."
+    before: String
+    "Rows to skip, 0 to 10000."
+    offset: Int
+  ): ProductConnection!
+}
+
+"A step on the path to a node."
+type Breadcrumb {
+  "Own id of the node or hierarchy."
+  uuid: ID!
+  "Display name."
+  name: String!
+  "URL slug. Empty if not set."
+  slug: String!
+}
+
+"A path from a hierarchy to a product."
+type BreadcrumbTrail {
+  "The node that lists the product."
+  node: CatalogNode!
+  "The path to that node, from the hierarchy down."
+  ancestors: [Breadcrumb!]!
+}
+
+"Which nodes to return. All conditions must hold."
+input CatalogNodeFilter {
+  "Global ids or ` + "`" + `uuid` + "`" + `s of nodes or hierarchies, in any number. The nodes are sorted last updated first."
+  ids: [ID!]
+  "Only nodes directly below this node or hierarchy. Global id or ` + "`" + `uuid` + "`" + `."
+  parentId: ID
+  "By name."
+  name: TextFilter
+  "By slug."
+  slug: TextFilter
+  "Bounds on a sort key. Published nodes have no time of creation."
+  bounds: ListBounds
+}
+
+"Sort order of nodes. Nodes with the same key are sorted by id, in the same direction."
+input CatalogNodeOrder {
+  "Sort key."
+  field: CatalogNodeOrderField!
+  "Sort direction."
+  direction: OrderDirection! = ASC
+}
+
+"Sort keys of nodes."
+enum CatalogNodeOrderField {
+  "Id, in byte order."
+  ID
+  "Name, alphabetically."
+  NAME
+  "Time of the last change."
+  UPDATED_AT
+}
+
+"A page of hierarchies."
+type HierarchyConnection {
+  "Rows, each with its cursor."
+  edges: [HierarchyEdge!]!
+  "Rows without cursors."
+  nodes: [Hierarchy!]!
+  "Position of this page in the list."
+  pageInfo: PageInfo!
+  "Rows in the whole list, after filters."
+  totalCount: Int!
+}
+
+"A hierarchy in a list."
+type HierarchyEdge {
+  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
+  cursor: String!
+  "The hierarchy."
+  node: Hierarchy!
+}
+
+"A page of nodes."
+type CatalogNodeConnection {
+  "Rows, each with its cursor."
+  edges: [CatalogNodeEdge!]!
+  "Rows without cursors."
+  nodes: [CatalogNode!]!
+  "Position of this page in the list."
+  pageInfo: PageInfo!
+  "Rows in the whole list, after filters."
+  totalCount: Int!
+}
+
+"A node in a list."
+type CatalogNodeEdge {
+  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
+  cursor: String!
+  "The node."
+  node: CatalogNode!
+}
+
+# -----------------------------------------------------------------------------
+# Files
+# -----------------------------------------------------------------------------
+
+"An image or a document."
+type File implements Node {
+  "Global id."
+  id: ID!
+  "The service's own id."
+  uuid: ID!
+  "File name: ` + "`" + `racer02_black_large.gif` + "`" + `."
   fileName: String!
-  "` + "`" + `image/gif` + "`" + `; empty when it is not known."
+  "Media type: ` + "`" + `image/gif` + "`" + `. Empty if unknown."
   mimeType: String!
-  "Whether everyone may fetch it."
+  "Whether anyone may download it."
   public: Boolean!
-  "Where to fetch it."
+  "Download URL."
   href: String!
-  "When it was made; null when that is not known."
+  "Time of creation. Null if unknown."
   createdAt: DateTime
-  "Pixels across; null for what is no image."
+  "Width in pixels. Null if it is not an image."
   width: Int
-  "Pixels down; null for what is no image."
+  "Height in pixels. Null if it is not an image."
   height: Int
 }
 
-"Which files to list."
+"Which files to return."
 input FileFilter {
-  "These files, by global id or the service's own; at most 1000. Unknown ones are left out."
+  "Global ids or ` + "`" + `uuid` + "`" + `s, at most 1000. Unknown ids are ignored."
   ids: [ID!]
 }
 
 "A page of files."
 type FileConnection {
-  "The rows with their cursors."
+  "Rows, each with its cursor."
   edges: [FileEdge!]!
-  "The rows."
+  "Rows without cursors."
   nodes: [File!]!
-  "Where the page stands in the list."
+  "Position of this page in the list."
   pageInfo: PageInfo!
-  "How many rows the whole list has, after filters."
+  "Rows in the whole list, after filters."
   totalCount: Int!
 }
 
 "A file in a list."
 type FileEdge {
-  "Where it stands in the list."
+  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
   cursor: String!
   "The file."
   node: File!
 }
 
-"What prices are shown in, and how the shopper's language writes its amounts."
+# -----------------------------------------------------------------------------
+# Currencies and shopper context
+# -----------------------------------------------------------------------------
+
+"A currency that prices are shown in, and how the shopper's language formats it."
 type Currency {
   "ISO 4217: ` + "`" + `USD` + "`" + `."
   code: String!
-  "Whether it is what this shopper sees unless they ask for another by ` + "`" + `X-Moltin-Currency` + "`" + `."
+  "Whether this shopper gets it unless ` + "`" + `X-Moltin-Currency` + "`" + ` asks for another."
   default: Boolean!
-  "What stands before the minor unit: ` + "`" + `.` + "`" + `."
+  "Decimal separator: ` + "`" + `.` + "`" + `."
   decimalPoint: String!
-  "What stands between thousands: ` + "`" + `,` + "`" + `. Empty where the language does not group."
+  "Thousands separator: ` + "`" + `,` + "`" + `. Empty if the language has none."
   thousandSeparator: String!
-  "Digits of the minor unit: 2 for USD, 0 for JPY."
+  "Number of decimals: 2 for USD, 0 for JPY."
   decimalPlaces: Int!
-  "How an amount is written, where ` + "`" + `{price}` + "`" + ` stands for its digits: ` + "`" + `${price}` + "`" + `."
+  "Format of an amount, with ` + "`" + `{price}` + "`" + ` for its digits: ` + "`" + `${price}` + "`" + `."
   format: String!
 }
 
-"A place where stock is."
-type StockLocation {
-  "Its own id: ` + "`" + `default` + "`" + `."
-  uuid: ID!
-  "For people."
-  name: String!
-  "For people."
-  description: String!
-  "The merchant's own reference in another system; empty when there is none."
-  externalRef: String!
-  "Lines of its address; empty when there is none."
-  address: [String!]!
-}
-
-"A bundle as the shopper chose it. It has no ` + "`" + `id` + "`" + `, so that no cache takes it for the bundle itself."
-type ConfiguredProduct {
-  "The bundle itself: what it holds and costs unless the shopper chooses."
-  product: Product!
-  "What is chosen."
-  bundleConfiguration: BundleConfiguration!
-  "The own id of the price book the price is from; null without a price, and for one that is added up from the options."
-  pricebookId: ID
-  "What it costs so; null where that cannot be told."
-  price: Price
-  "The same for people; null without a price."
-  displayPrice: DisplayPrice
-  "What it would cost outside sales; null outside a sale."
-  originalPrice: Price
-  "The same for people; null outside a sale."
-  originalDisplayPrice: DisplayPrice
-  "The sale of the bundle's own price; null outside a sale, and for a price that is added up."
-  saleId: ID
-  "When that sale ends; null outside a sale, and for one without an end."
-  saleExpires: DateTime
-  "What one costs from so many on; empty without tiers, and for a price that is added up."
-  tiers: [PriceTier!]!
-}
-
-"What is chosen of a component of a bundle."
-input BundleChoiceInput {
-  "The component's key: ` + "`" + `drink` + "`" + `."
-  component: String!
-  "The chosen options, as many as the component takes, each named once."
-  options: [BundleOptionInput!]!
-}
-
-"A chosen option of a component."
-input BundleOptionInput {
-  "The option's product, by global id or the service's own."
-  id: ID!
-  "How many of it, 1 to 1000000."
-  quantity: Int!
-}
-
-"How many units of a product there are."
-type Stock implements Node {
-  "The global id."
-  id: ID!
-  "The service's own id, which is the product's."
-  uuid: ID!
-  "All units: available plus allocated."
-  total: Int!
-  "Units free to sell; never negative."
-  available: Int!
-  "Units promised to orders; never negative."
-  allocated: Int!
-  "When the record was made."
-  createdAt: DateTime!
-  "When it last changed."
-  updatedAt: DateTime!
-  "The product, where it is in the shopper's catalog; null for drafts and for products of other catalogs."
-  product: Product
-  "The newest lines of the ledger, newest first. Null only with an error: who did what, and why, needs the scope ` + "`" + `inventory:write` + "`" + `."
-  transactions("How many, 1 to 100." first: Int! = 25): [StockTransaction!]
-}
-
-"What a stock transaction does."
-enum StockAction {
-  "Adds to available."
-  INCREMENT
-  "Takes from available."
-  DECREMENT
-  "Moves available to allocated."
-  ALLOCATE
-  "Moves allocated back to available."
-  DEALLOCATE
-  "Sets available and leaves allocated."
-  SET
-}
-
-"A line of the ledger: a change that was made. The deltas of a product's lines add up to its stock."
-type StockTransaction {
-  "The transaction's own id."
-  uuid: ID!
-  "The product's own id."
-  productId: ID!
-  "What was done."
-  action: StockAction!
-  "Units."
-  quantity: Int!
-  "What it added to available."
-  availableDelta: Int!
-  "What it added to allocated."
-  allocatedDelta: Int!
-  "Why; empty when none was given."
-  reason: String!
-  "Whose doing, an order number for instance; empty when none was given."
-  reference: String!
-  "Who did it: ` + "`" + `client:<id>` + "`" + ` or ` + "`" + `command:<name>` + "`" + `."
-  actor: String!
-  "When."
-  createdAt: DateTime!
-  "The product's stock as it is now, after all changes of the mutation where one answers with this. Null when there is no stock record (any more)."
-  stock: Stock
-}
-
-"The store's settings."
-type Settings {
-  "Rows of a page when the request does not say, 1 to 100."
-  pageLength: Int!
-  "Rows of a page at most, which ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` may ask for: 100. Can only be read."
-  pageLengthMax: Int!
-  "Rows that ` + "`" + `offset` + "`" + ` may pass over at most: 10000. Can only be read."
-  pageOffsetLimit: Int!
-  "The currency of prices when the shopper asks for none, ISO 4217: ` + "`" + `USD` + "`" + `."
-  currency: String!
-  "The language of texts that name none, BCP 47: ` + "`" + `en` + "`" + `."
-  locale: String!
-}
-
-"What to change of the settings. An absent member keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
-input SettingsUpdateInput {
-  "Rows of a page when the request does not say, 1 to 100. Required."
-  pageLength: Int
-  "ISO 4217: ` + "`" + `EUR` + "`" + `. Required."
-  currency: String
-  "BCP 47: ` + "`" + `fr-CA` + "`" + `. Required."
-  locale: String
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
-  idempotencyKey: String
-}
-
-"The settings after the change."
-type SettingsUpdatePayload {
-  "The settings; null when nothing was changed for the errors' sake."
-  settings: Settings
-  "What is to be mended; empty when it worked."
-  userErrors: [UserError!]!
-}
-
-"A new stock record."
-input StockCreateInput {
-  "The product's global id, or the service's own."
-  productId: ID!
-  "Units available, 0 to 2147483647."
-  quantity: Int!
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
-  idempotencyKey: String
-}
-
-"The new stock record."
-type StockCreatePayload {
-  "The record; null when none was made for the errors' sake."
-  stock: Stock
-  "Likely mistakes in what was written, for example a product that is not imported yet. Empty if there are none."
-  warnings: [Warning!]!
-  "What is to be mended; empty when it worked."
-  userErrors: [UserError!]!
-}
-
-"Which stock record to delete."
-input StockDeleteInput {
-  "The product's global id, or the service's own."
-  productId: ID!
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
-  idempotencyKey: String
-}
-
-"What became of it."
-type StockDeletePayload {
-  "The global id of the deleted record. Null if nothing was deleted because of the errors."
-  deletedId: ID
-  "What is to be mended; empty when it worked."
-  userErrors: [UserError!]!
-}
-
-"A likely mistake in input that was accepted."
-type Warning {
-  "The path of the member in the arguments, for example ` + "`" + `[\"input\", \"productId\"]` + "`" + `."
-  field: [String!]!
-  "The mistake, and what to do."
-  message: String!
-}
-
-"Changes of stock."
-input StockTransactInput {
-  "1 to 1000 changes; all are made or none."
-  changes: [StockChangeInput!]!
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
-  idempotencyKey: String
-}
-
-"One change of a product's stock."
-input StockChangeInput {
-  "The product's global id, or the service's own."
-  productId: ID!
-  "What to do."
-  action: StockAction!
-  "Units, at least 1; to set, at least 0."
-  quantity: Int!
-  "Why, at most 255 bytes."
-  reason: String
-  "Whose doing, an order number for instance; at most 255 bytes."
-  reference: String
-  "Make the change only if so many units are available right before it: compare and set."
-  expectedAvailable: Int
-}
-
-"The changes that were made."
-type StockTransactPayload {
-  "The lines of the ledger, in the order of the changes; empty when nothing was changed for the errors' sake."
-  transactions: [StockTransaction!]!
-  "What is to be mended; empty when it worked."
-  userErrors: [UserError!]!
-}
-
-"What is known of a shopper where it decides the catalog. Members left out are none."
+"A shopper, by what decides the catalog. Members left out are not set."
 input ShopperContextInput {
-  "The channel, as the header ` + "`" + `Store-Channel` + "`" + ` tells it: ` + "`" + `mobile` + "`" + `."
+  "Channel, as in the header ` + "`" + `Store-Channel` + "`" + `: ` + "`" + `mobile` + "`" + `."
   channel: String
-  "The context tags, as the header ` + "`" + `Store-Context-Tag` + "`" + ` tells them: ` + "`" + `clearance` + "`" + `. At most 100."
+  "Context tags, as in the header ` + "`" + `Store-Context-Tag` + "`" + `: ` + "`" + `clearance` + "`" + `. At most 100."
   tags: [String!]
-  "The account, as the token tells it. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  "Account, as in the token. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   accountId: ID
-  "The account tags, as the token tells them; at most 100. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  "Account tags, as in the token, at most 100. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   accountTags: [ID!]
-  "The customer, as the token tells it. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  "Customer, as in the token. Needs the scope ` + "`" + `catalog:write` + "`" + `."
   customerId: ID
 }
 
 """
-Which catalog a shopper sees, and why. Rules outside their schedules are dropped, then those for another account, account
-tag or customer, then those none of whose criteria matched, then those whose catalog has no release. Of the others wins
-the one with the most criteria matched, then the fewest missed, then the oldest. Rules without criteria come after all
-others. Without any rule it is the oldest published catalog.
+Which catalog a shopper sees, and why. Dropped are, in this order: rules outside their schedules,
+rules for other accounts, account tags or customers, rules whose criteria all missed, and rules
+whose catalog has no release. Of the rest, the rule with the most matched criteria wins, then the
+fewest missed, then the oldest. Rules without criteria come last. Without a rule, the oldest
+published catalog is shown.
 """
 type CatalogResolution {
-  "The time that was asked for."
+  "The time that the rules were checked for."
   at: DateTime!
-  "When a rule's schedule next begins or ends that may decide otherwise; null when none will."
+  "When a schedule that may change the result begins or ends. Null if there is none."
   validUntil: DateTime
-  "Why this catalog."
+  "Why this catalog was chosen."
   reason: CatalogResolutionReason!
-  "The catalog's own id; null when nothing is published."
+  "The catalog's own id. Null if nothing is published."
   catalogId: ID
-  "The catalog's name; null when nothing is published."
+  "The catalog's name. Null if nothing is published."
   catalogName: String
-  "The own id of the release that is read, its number; null when nothing is published."
+  "Own id of the release, its number. Null if nothing is published."
   releaseId: ID
-  "When that release was published; null when nothing is."
+  "Time of that release. Null if nothing is published."
   publishedAt: DateTime
   "Languages of the catalog's texts, BCP 47, the base language first. Example: ` + "`" + `en` + "`" + `, ` + "`" + `fr` + "`" + `, ` + "`" + `zh-Hant` + "`" + `. Empty if nothing is published."
   locales: [String!]!
-  "Channels that lead to this catalog by a rule in force, by name. Rules for other shoppers are left out, unless the token has the scope ` + "`" + `catalog:write` + "`" + `. Example: ` + "`" + `web` + "`" + `."
+  """
+  Channels that lead to this catalog by a rule in force, by name. Rules for other shoppers are left
+  out, unless the token has the scope ` + "`" + `catalog:write` + "`" + `.
+  Example: ` + "`" + `web` + "`" + `.
+  """
   channels: [String!]!
-  "The own id of the rule that decided; null when none did."
+  "Own id of the rule that decided. Null if none did."
   ruleId: ID
-  "The name of the rule that decided; null when none did."
+  "Name of the rule that decided. Null if none did."
   ruleName: String
-  "What decided between rules with as many criteria matched; null without such a tie."
+  "What decided between rules with equally many matched criteria. Null if there was no tie."
   tieBreak: CatalogTieBreak
-  "Every rule: those that could be chosen, the best first, then those that were dropped, the oldest first."
+  "All rules: eligible ones first, the best first, then dropped ones, the oldest first."
   candidates: [CatalogCandidate!]!
 }
 
@@ -7257,41 +7201,41 @@ enum CatalogResolutionReason {
   RULE
   "Its rule has no criteria, and no rule with criteria was left."
   DEFAULT_RULE
-  "No rule was left; it is the oldest published catalog."
+  "No rule was left. It is the oldest published catalog."
   OLDEST_CATALOG
-  "No catalog is published, so that none is shown."
+  "No catalog is published."
   NOTHING_PUBLISHED
-  "The header ` + "`" + `Store-Catalog-Release` + "`" + ` asks for this release, whatever the rules say."
+  "The header ` + "`" + `Store-Catalog-Release` + "`" + ` asks for this release, regardless of rules."
   REQUESTED_RELEASE
 }
 
-"What decides between rules with as many criteria matched, in the order in which it is tried."
+"What decides between rules with equally many matched criteria, in this order."
 enum CatalogTieBreak {
   "The winner missed fewer criteria."
   FEWEST_MISSED
-  "The winner was made earlier."
+  "The winner was created earlier."
   OLDEST
-  "Made at the same time, the winner was imported or created first."
+  "Both were created at the same time. The winner was imported or inserted first."
   IMPORTED_FIRST
   "The winner has the smaller id."
   SMALLEST_ID
 }
 
-"A rule held against a shopper."
+"A rule, compared with a shopper."
 type CatalogCandidate {
-  "The rule's own id; null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
+  "The rule's own id. Null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
   ruleId: ID
-  "The rule's name; null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
+  "The rule's name. Null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
   ruleName: String
-  "The own id of the catalog it leads to; null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
+  "Own id of the rule's catalog. Null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
   catalogId: ID
-  "Whether it has no criteria."
+  "Whether the rule has no criteria."
   default: Boolean!
-  "How many of its criteria matched: account, account tag, customer, channel, tag."
+  "Number of criteria that matched: account, account tag, customer, channel, tag."
   score: Int!
-  "How many of its criteria were missed."
+  "Number of criteria that missed."
   missed: Int!
-  "Whether one of its schedules is on."
+  "Whether one of its schedules is active."
   schedule: CatalogCriterionOutcome!
   "Whether it is for this account."
   account: CatalogCriterionOutcome!
@@ -7303,1410 +7247,1696 @@ type CatalogCandidate {
   channel: CatalogCriterionOutcome!
   "Whether it is for one of the context tags."
   tag: CatalogCriterionOutcome!
-  "Why it could not be chosen; null when it could."
+  "Why it could not be chosen. Null if it could."
   dropped: CatalogRuleDrop
 }
 
-"What came of one criterion of a rule."
+"Result of one criterion of a rule."
 enum CatalogCriterionOutcome {
-  "The shopper has what it asks for."
+  "The shopper meets it."
   MATCHED
-  "The shopper has not."
+  "The shopper does not meet it."
   MISSED
-  "It asks for nothing, and so fits all."
+  "The rule does not have this criterion."
   NOT_ASKED
 }
 
-"Why a rule could not be chosen; the first that applies."
+"Why a rule could not be chosen: the first reason that applies."
 enum CatalogRuleDrop {
-  "All its schedules are outside the time."
+  "None of its schedules is active."
   OUT_OF_SCHEDULE
   "It is for another account, account tag or customer."
   OTHER_SHOPPER
   "None of its criteria matched."
   NOTHING_MATCHED
-  "Its catalog has no release; publish it."
+  "Its catalog has no release. Publish it."
   NOT_PUBLISHED
 }
 
-"What a catalog publishes, as authored."
-type Catalog implements Node {
-  "The global id."
+# -----------------------------------------------------------------------------
+# Stock
+# -----------------------------------------------------------------------------
+
+"Units of a product."
+type Stock implements Node {
+  "Global id."
   id: ID!
-  "The service's own id."
+  "The product's own id."
   uuid: ID!
-  "For people: ` + "`" + `Adventure Works` + "`" + `."
-  name: String!
-  "The own ids of the hierarchies it publishes."
-  hierarchyIds: [ID!]!
-  "Its price books."
-  pricebooks: [CatalogPricebook!]!
-  "The language of its base texts, BCP 47; empty means the store's."
-  locale: String!
-  "The currency of its prices when the shopper asks for none, ISO 4217; empty means the store's."
-  currency: String!
-  "When it was made. Without any rule the oldest published catalog is shown."
-  createdAt: DateTime!
-  "Whether it has a release, so that shoppers can be led to it."
-  published: Boolean!
-  "Whether a roll-back holds it: ` + "`" + `catalogReleaseServe` + "`" + ` served an earlier release. Imports do not publish a held catalog. ` + "`" + `catalogPublish` + "`" + ` or ` + "`" + `portico publish` + "`" + ` ends the hold."
-  held: Boolean!
-}
-
-"A price book's place in a catalog."
-type CatalogPricebook {
-  "The price book's own id."
-  uuid: ID!
-  "Of several price books with a price for a product the highest priority wins."
-  priority: Int!
-}
-
-"""
-A rule that leads shoppers to a catalog. Each list but the schedules is a criterion, and an empty one fits every shopper.
-A rule for accounts, account tags or customers is for those alone; channels and tags only make it fit better. A rule
-without criteria is a default; of several the oldest one counts.
-"""
-type CatalogRule implements Node {
-  "The global id."
-  id: ID!
-  "The service's own id."
-  uuid: ID!
-  "For people: ` + "`" + `mobile-offers` + "`" + `."
-  name: String!
-  "The own id of the catalog it leads to."
-  catalogId: ID!
-  "For these accounts alone; empty means all."
-  accountIds: [ID!]!
-  "For accounts with one of these tags alone; empty means all."
-  accountTagIds: [ID!]!
-  "For these customers alone; empty means all."
-  customerIds: [ID!]!
-  "Rather for these channels: ` + "`" + `mobile` + "`" + `; empty means all."
-  channels: [String!]!
-  "Rather for these context tags: ` + "`" + `clearance` + "`" + `; empty means all."
-  tags: [String!]!
-  "It counts within any of these times; empty means always."
-  schedules: [CatalogRuleSchedule!]!
-  "When it was made. Of rules that match as well the oldest wins."
-  createdAt: DateTime!
-}
-
-"A time within which a rule counts."
-type CatalogRuleSchedule {
-  "Its first instant; null means it has no beginning."
-  validFrom: DateTime
-  "The instant at which it is over; null means it has no end."
-  validTo: DateTime
-}
-
-"The root of a tree of nodes, as authored."
-type AuthoredHierarchy implements Node {
-  "The global id, of it as authored."
-  id: ID!
-  "The service's own id."
-  uuid: ID!
-  "For people."
-  name: String!
-  "For addresses; empty when it has none."
-  slug: String!
-  "For people; empty when it has none."
-  description: String!
-  "When it was last changed."
-  updatedAt: DateTime!
-}
-
-"A node as authored."
-type AuthoredNode implements Node {
-  "The global id, of it as authored."
-  id: ID!
-  "The service's own id."
-  uuid: ID!
-  "The own id of its hierarchy."
-  hierarchyId: ID!
-  "The own id of the node above, or of the hierarchy."
-  parentId: ID!
-  "For people."
-  name: String!
-  "For addresses; empty when it has none."
-  slug: String!
-  "For people; empty when it has none."
-  description: String!
-  "The own ids of the products that come first, in this order; at most 20."
-  curatedProductIds: [ID!]!
-  "How many products are attached to it, drafts too."
-  productCount: Int!
-  "The own ids of the products attached to it, drafts too, the newest attachment first."
-  productIds(
-    "How many, 1 to 100."
-    first: Int! = 25
-    "Rows to pass over, 0 to 10000."
-    offset: Int! = 0
-  ): [ID!]!
-  "When its texts, place or curation were last changed."
-  updatedAt: DateTime!
-}
-
-"A page of catalogs as authored."
-type CatalogConnection {
-  "The rows with their cursors."
-  edges: [CatalogEdge!]!
-  "The rows alone."
-  nodes: [Catalog!]!
-  "Where the page stands."
-  pageInfo: PageInfo!
-  "How many rows the whole list has."
-  totalCount: Int!
-}
-
-"A catalog in a list."
-type CatalogEdge {
-  "Where it stands in the list."
-  cursor: String!
-  "The catalog."
-  node: Catalog!
-}
-
-"A page of catalog rules."
-type CatalogRuleConnection {
-  "The rows with their cursors."
-  edges: [CatalogRuleEdge!]!
-  "The rows alone."
-  nodes: [CatalogRule!]!
-  "Where the page stands."
-  pageInfo: PageInfo!
-  "How many rows the whole list has."
-  totalCount: Int!
-}
-
-"A rule in a list."
-type CatalogRuleEdge {
-  "Where it stands in the list."
-  cursor: String!
-  "The rule."
-  node: CatalogRule!
-}
-
-"A page of hierarchies as authored."
-type AuthoredHierarchyConnection {
-  "The rows with their cursors."
-  edges: [AuthoredHierarchyEdge!]!
-  "The rows alone."
-  nodes: [AuthoredHierarchy!]!
-  "Where the page stands."
-  pageInfo: PageInfo!
-  "How many rows the whole list has."
-  totalCount: Int!
-}
-
-"A hierarchy in a list."
-type AuthoredHierarchyEdge {
-  "Where it stands in the list."
-  cursor: String!
-  "The hierarchy."
-  node: AuthoredHierarchy!
-}
-
-"A page of nodes as authored."
-type AuthoredNodeConnection {
-  "The rows with their cursors."
-  edges: [AuthoredNodeEdge!]!
-  "The rows alone."
-  nodes: [AuthoredNode!]!
-  "Where the page stands."
-  pageInfo: PageInfo!
-  "How many rows the whole list has."
-  totalCount: Int!
-}
-
-"A node in a list."
-type AuthoredNodeEdge {
-  "Where it stands in the list."
-  cursor: String!
-  "The node."
-  node: AuthoredNode!
-}
-
-"A new catalog."
-input CatalogCreateInput {
-  "The service's own id to be, 1 to 64 of ` + "`" + `A-Z a-z 0-9 _ -` + "`" + `; null means a new one."
-  id: ID
-  "For people; at most 1024 bytes."
-  name: String!
-  "The hierarchies it publishes, by global id or the service's own; null means none."
-  hierarchyIds: [ID!]
-  "Its price books; null means none."
-  pricebooks: [CatalogPricebookInput!]
-  "The language of its base texts, BCP 47: ` + "`" + `fr` + "`" + `; null or empty means the store's."
-  locale: String
-  "ISO 4217: ` + "`" + `EUR` + "`" + `; null or empty means the store's."
-  currency: String
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
-  idempotencyKey: String
-}
-
-"A price book's place in a catalog."
-input CatalogPricebookInput {
-  "The price book's own id."
-  id: ID!
-  "Of several price books with a price for a product the highest priority wins."
-  priority: Int!
-}
-
-"What to change of a catalog. An absent member keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
-input CatalogUpdateInput {
-  "The global id, or the service's own."
-  id: ID!
-  "For people; at most 1024 bytes. Required."
-  name: String
-  "The hierarchies it publishes, by global id or the service's own; empty means none. Optional."
-  hierarchyIds: [ID!]
-  "Its price books; empty means none. Optional."
-  pricebooks: [CatalogPricebookInput!]
-  "BCP 47: ` + "`" + `fr` + "`" + `; empty means the store's. Optional."
-  locale: String
-  "ISO 4217: ` + "`" + `EUR` + "`" + `; empty means the store's. Optional."
-  currency: String
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
-  idempotencyKey: String
-}
-
-"The new catalog."
-type CatalogCreatePayload {
-  "It, as it is now; null when nothing was written for the errors' sake."
-  catalog: Catalog
-  "What is to be mended; empty when it worked."
-  userErrors: [UserError!]!
-}
-
-"The changed catalog."
-type CatalogUpdatePayload {
-  "It, as it is now; null when nothing was written for the errors' sake."
-  catalog: Catalog
-  "What is to be mended; empty when it worked."
-  userErrors: [UserError!]!
-}
-
-"The catalog to remove."
-input CatalogDeleteInput {
-  "The global id, or the service's own."
-  id: ID!
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
-  idempotencyKey: String
-}
-
-"What was removed."
-type CatalogDeletePayload {
-  "The global id of what is gone; null when nothing was removed for the errors' sake."
-  deletedId: ID
-  "What is to be mended; empty when it worked."
-  userErrors: [UserError!]!
-}
-
-"A new catalog rule."
-input CatalogRuleCreateInput {
-  "The service's own id to be, 1 to 64 of ` + "`" + `A-Z a-z 0-9 _ -` + "`" + `; null means a new one."
-  id: ID
-  "For people; at most 1024 bytes."
-  name: String!
-  "The catalog it leads to, by global id or the service's own."
-  catalogId: ID!
-  "For these accounts alone; null or empty means all."
-  accountIds: [ID!]
-  "For accounts with one of these tags alone; null or empty means all."
-  accountTagIds: [ID!]
-  "For these customers alone; null or empty means all."
-  customerIds: [ID!]
-  "Rather for these channels, each 1 to 255 bytes; null or empty means all."
-  channels: [String!]
-  "Rather for these context tags, each 1 to 255 bytes without a comma; null or empty means all."
-  tags: [String!]
-  "It counts within any of these times; null or empty means always."
-  schedules: [CatalogRuleScheduleInput!]
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
-  idempotencyKey: String
-}
-
-"A time within which a rule counts."
-input CatalogRuleScheduleInput {
-  "Its first instant; null means it has no beginning."
-  validFrom: DateTime
-  "The instant at which it is over, after ` + "`" + `validFrom` + "`" + `; null means it has no end."
-  validTo: DateTime
-}
-
-"What to change of a catalog rule. An absent member keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
-input CatalogRuleUpdateInput {
-  "The global id, or the service's own."
-  id: ID!
-  "For people; at most 1024 bytes. Required."
-  name: String
-  "The catalog it leads to, by global id or the service's own. Required."
-  catalogId: ID
-  "For these accounts alone; empty means all. Optional."
-  accountIds: [ID!]
-  "For accounts with one of these tags alone; empty means all. Optional."
-  accountTagIds: [ID!]
-  "For these customers alone; empty means all. Optional."
-  customerIds: [ID!]
-  "Rather for these channels, each 1 to 255 bytes; empty means all. Optional."
-  channels: [String!]
-  "Rather for these context tags, each 1 to 255 bytes without a comma; empty means all. Optional."
-  tags: [String!]
-  "It counts within any of these times; empty means always. Optional."
-  schedules: [CatalogRuleScheduleInput!]
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
-  idempotencyKey: String
-}
-
-"The new rule."
-type CatalogRuleCreatePayload {
-  "It, as it is now; null when nothing was written for the errors' sake."
-  catalogRule: CatalogRule
-  "What is to be mended; empty when it worked."
-  userErrors: [UserError!]!
-}
-
-"The changed rule."
-type CatalogRuleUpdatePayload {
-  "It, as it is now; null when nothing was written for the errors' sake."
-  catalogRule: CatalogRule
-  "What is to be mended; empty when it worked."
-  userErrors: [UserError!]!
-}
-
-"The rule to remove."
-input CatalogRuleDeleteInput {
-  "The global id, or the service's own."
-  id: ID!
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
-  idempotencyKey: String
-}
-
-"What was removed."
-type CatalogRuleDeletePayload {
-  "The global id of what is gone; null when nothing was removed for the errors' sake."
-  deletedId: ID
-  "What is to be mended; empty when it worked."
-  userErrors: [UserError!]!
-}
-
-"A new hierarchy."
-input HierarchyCreateInput {
-  "The service's own id to be, 1 to 64 of ` + "`" + `A-Z a-z 0-9 _ -` + "`" + `, which no node and no hierarchy has; null means a new one."
-  id: ID
-  "For people; at most 1024 bytes."
-  name: String!
-  "For addresses; null or empty means none."
-  slug: String
-  "For people; null or empty means none."
-  description: String
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
-  idempotencyKey: String
-}
-
-"What to change of a hierarchy. An absent member keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
-input HierarchyUpdateInput {
-  "The global id, or the service's own."
-  id: ID!
-  "For people; at most 1024 bytes. Required."
-  name: String
-  "For addresses; empty means none. Optional."
-  slug: String
-  "For people; empty means none. Optional."
-  description: String
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
-  idempotencyKey: String
-}
-
-"The new hierarchy."
-type HierarchyCreatePayload {
-  "It, as it is now; null when nothing was written for the errors' sake."
-  hierarchy: AuthoredHierarchy
-  "What is to be mended; empty when it worked."
-  userErrors: [UserError!]!
-}
-
-"The changed hierarchy."
-type HierarchyUpdatePayload {
-  "It, as it is now; null when nothing was written for the errors' sake."
-  hierarchy: AuthoredHierarchy
-  "What is to be mended; empty when it worked."
-  userErrors: [UserError!]!
-}
-
-"The hierarchy to remove."
-input HierarchyDeleteInput {
-  "The global id, or the service's own."
-  id: ID!
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
-  idempotencyKey: String
-}
-
-"What was removed."
-type HierarchyDeletePayload {
-  "The global id of what is gone; null when nothing was removed for the errors' sake."
-  deletedId: ID
-  "What is to be mended; empty when it worked."
-  userErrors: [UserError!]!
-}
-
-"A new node."
-input NodeCreateInput {
-  "The service's own id to be, 1 to 64 of ` + "`" + `A-Z a-z 0-9 _ -` + "`" + `, which no node and no hierarchy has; null means a new one."
-  id: ID
-  "The node it hangs from, or the hierarchy, by global id or the service's own."
-  parentId: ID!
-  "For people; at most 1024 bytes."
-  name: String!
-  "For addresses; null or empty means none."
-  slug: String
-  "For people; null or empty means none."
-  description: String
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
-  idempotencyKey: String
-}
-
-"What to change of a node. An absent member keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
-input NodeUpdateInput {
-  "The global id, or the service's own."
-  id: ID!
-  "For people; at most 1024 bytes. Required."
-  name: String
-  "For addresses; empty means none. Optional."
-  slug: String
-  "For people; empty means none. Optional."
-  description: String
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
-  idempotencyKey: String
-}
-
-"Where a node is to hang."
-input NodeMoveInput {
-  "The global id, or the service's own."
-  id: ID!
-  "A node of the same hierarchy that is not below it, or the hierarchy, by global id or the service's own."
-  parentId: ID!
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
-  idempotencyKey: String
-}
-
-"Products to attach to a node."
-input NodeProductsAttachInput {
-  "The global id, or the service's own."
-  id: ID!
-  "1 to 1000 products, drafts too, by global id or the service's own; the newest last."
-  productIds: [ID!]!
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
-  idempotencyKey: String
-}
-
-"Products to take off a node."
-input NodeProductsDetachInput {
-  "The global id, or the service's own."
-  id: ID!
-  "1 to 1000 products, by global id or the service's own."
-  productIds: [ID!]!
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
-  idempotencyKey: String
-}
-
-"The products of a node that come first."
-input NodeCurateInput {
-  "The global id, or the service's own."
-  id: ID!
-  "At most 20 products that are attached to the node, by global id or the service's own, in order; empty means none."
-  productIds: [ID!]!
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
-  idempotencyKey: String
-}
-
-"The new node."
-type NodeCreatePayload {
-  "It, as it is now; null when nothing was written for the errors' sake."
-  node: AuthoredNode
-  "What is to be mended; empty when it worked."
-  userErrors: [UserError!]!
-}
-
-"The changed node."
-type NodeUpdatePayload {
-  "It, as it is now; null when nothing was written for the errors' sake."
-  node: AuthoredNode
-  "What is to be mended; empty when it worked."
-  userErrors: [UserError!]!
-}
-
-"The moved node."
-type NodeMovePayload {
-  "It, as it is now; null when nothing was written for the errors' sake."
-  node: AuthoredNode
-  "What is to be mended; empty when it worked."
-  userErrors: [UserError!]!
-}
-
-"The node to remove."
-input NodeDeleteInput {
-  "The global id, or the service's own."
-  id: ID!
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
-  idempotencyKey: String
-}
-
-"What was removed."
-type NodeDeletePayload {
-  "The global id of what is gone; null when nothing was removed for the errors' sake."
-  deletedId: ID
-  "What is to be mended; empty when it worked."
-  userErrors: [UserError!]!
-}
-
-"The node with its products."
-type NodeProductsAttachPayload {
-  "It, as it is now; null when nothing was written for the errors' sake."
-  node: AuthoredNode
-  "What is to be mended; empty when it worked."
-  userErrors: [UserError!]!
-}
-
-"The node with what is left."
-type NodeProductsDetachPayload {
-  "It, as it is now; null when nothing was written for the errors' sake."
-  node: AuthoredNode
-  "What is to be mended; empty when it worked."
-  userErrors: [UserError!]!
-}
-
-"The node as curated."
-type NodeCuratePayload {
-  "It, as it is now; null when nothing was written for the errors' sake."
-  node: AuthoredNode
-  "What is to be mended; empty when it worked."
-  userErrors: [UserError!]!
-}
-
-"A published state of a catalog. It never changes."
-type CatalogRelease implements Node {
-  "The global id."
-  id: ID!
-  "Its number: later releases have higher ones. As the header ` + "`" + `Store-Catalog-Release` + "`" + ` it shows the release to those with the scope catalog:write."
-  uuid: ID!
-  "The service's own id of the catalog."
-  catalogId: ID!
-  "Whether its catalog serves it."
-  served: Boolean!
-  "When it was finished."
-  publishedAt: DateTime!
-  "Live products it holds, listed or not."
-  products: Int!
-  "The language of its base texts."
-  locale: String!
-  "The languages it has texts in beside that, by tag."
-  locales: [String!]!
-  "Products that are new against the release that was served when this one was made."
-  added: Int!
-  "Products that differ from that release: texts, relations, nodes or prices."
-  changed: Int!
-  "Products of that release that are gone."
-  removed: Int!
-}
-
-"What a job does."
-enum JobKind {
-  "Publishes a catalog."
-  CATALOG_PUBLISH
-  "Makes codes of a promotion. ` + "`" + `done` + "`" + ` counts the codes that are made, ` + "`" + `total` + "`" + ` those asked for."
-  PROMOTION_CODES_GENERATE
-}
-
-"How far a job is."
-enum JobState {
-  "It waits for a worker."
-  QUEUED
-  "A worker is at it. Should the worker end, another begins it anew."
-  RUNNING
-  "It is done."
-  SUCCEEDED
-  "It could not be done; ` + "`" + `error` + "`" + ` says why."
-  FAILED
-  "It was canceled."
-  CANCELED
-}
-
-"Work that outlasts the request that asked for it."
-type Job implements Node {
-  "The global id."
-  id: ID!
-  "The service's own id."
-  uuid: ID!
-  "What it does."
-  kind: JobKind!
-  "How far it is."
-  state: JobState!
-  "Units done: products, when publishing."
-  done: Int!
-  "Units in all; 0 until that is known."
+  "All units: available plus allocated."
   total: Int!
-  "What failed; null unless it did."
-  error: String
-  "Who asked for it: ` + "`" + `client:<id>` + "`" + ` or ` + "`" + `command:<name>` + "`" + `."
-  actor: String!
-  "When it was asked for."
+  "Units free to sell, at least 0."
+  available: Int!
+  "Units reserved for orders, at least 0."
+  allocated: Int!
+  "Time of creation."
   createdAt: DateTime!
-  "When a worker first took it; null while it waits."
-  startedAt: DateTime
-  "When it ended; null until then."
-  finishedAt: DateTime
-  "The release it made; null until then, for a job of another kind, and when the release is no longer kept."
-  release: CatalogRelease
+  "Time of the last change."
+  updatedAt: DateTime!
+  "The product. Null if the catalog does not have it, for example a draft."
+  product: Product
+  "Newest entries of the ledger, newest first. Needs the scope ` + "`" + `inventory:write` + "`" + `."
+  transactions("Number of entries, 1 to 100." first: Int! = 25): [StockTransaction!]
 }
 
-"What to publish."
-input CatalogPublishInput {
-  "The catalog's global id, or the service's own."
-  catalogId: ID!
-  "Whether to serve the release as soon as it is whole; false makes a preview, for ` + "`" + `catalogReleaseServe` + "`" + ` to serve."
-  serve: Boolean! = true
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+"An entry of the stock ledger: a change that was made. The deltas of all entries add up to the product's stock."
+type StockTransaction {
+  "The transaction's own id."
+  uuid: ID!
+  "The product's own id."
+  productId: ID!
+  "Kind of change."
+  action: StockAction!
+  "Units."
+  quantity: Int!
+  "Change of available units."
+  availableDelta: Int!
+  "Change of allocated units."
+  allocatedDelta: Int!
+  "Reason given by the caller. Empty if none."
+  reason: String!
+  "The caller's reference, for example an order number. Empty if none."
+  reference: String!
+  "Who made the change: ` + "`" + `client:<id>` + "`" + ` or ` + "`" + `command:<name>` + "`" + `."
+  actor: String!
+  "Time of the change."
+  createdAt: DateTime!
+  "The product's current stock. In a mutation: after all its changes. Null if it has no stock record."
+  stock: Stock
+}
+
+"What a stock transaction does."
+enum StockAction {
+  "Adds available units."
+  INCREMENT
+  "Removes available units."
+  DECREMENT
+  "Moves available units to allocated."
+  ALLOCATE
+  "Moves allocated units back to available."
+  DEALLOCATE
+  "Sets available units. Allocated units stay."
+  SET
+}
+
+"A location that holds stock."
+type StockLocation {
+  "The location's own id: ` + "`" + `default` + "`" + `."
+  uuid: ID!
+  "Display name."
+  name: String!
+  "Display text."
+  description: String!
+  "The merchant's reference in another system. Empty if not set."
+  externalRef: String!
+  "Lines of the address. Empty if not set."
+  address: [String!]!
+}
+
+"A page of stock records."
+type StockConnection {
+  "Rows, each with its cursor."
+  edges: [StockEdge!]!
+  "Rows without cursors."
+  nodes: [Stock!]!
+  "Position of this page in the list."
+  pageInfo: PageInfo!
+  "Rows in the whole list, after filters."
+  totalCount: Int!
+  "First creation and last change over the whole list."
+  timestamps: StockTimestamps!
+}
+
+"A stock record in a list."
+type StockEdge {
+  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
+  cursor: String!
+  "The stock record."
+  node: Stock!
+}
+
+"Times over a whole list of stock records."
+type StockTimestamps {
+  "Earliest creation. Null if there is no stock."
+  createdAt: DateTime
+  "Latest change. Null if there is no stock."
+  updatedAt: DateTime
+}
+
+"A page of the stock ledger."
+type StockTransactionConnection {
+  "Rows, each with its cursor."
+  edges: [StockTransactionEdge!]!
+  "Rows without cursors."
+  nodes: [StockTransaction!]!
+  "Position of this page in the list."
+  pageInfo: PageInfo!
+  "Rows in the whole list, after filters."
+  totalCount: Int!
+}
+
+"A stock transaction in a list."
+type StockTransactionEdge {
+  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
+  cursor: String!
+  "The stock transaction."
+  node: StockTransaction!
+}
+
+"A new stock record."
+input StockCreateInput {
+  "The product's global id or ` + "`" + `uuid` + "`" + `."
+  productId: ID!
+  "Available units, 0 to 2147483647."
+  quantity: Int!
+  "Idempotency key."
   idempotencyKey: String
 }
 
-"The job that publishes."
-type CatalogPublishPayload {
-  "The job; null when there is none for the errors' sake."
-  job: Job
-  "What is to be mended; empty when it worked."
+"Result of ` + "`" + `stockCreate` + "`" + `."
+type StockCreatePayload {
+  "The new stock record. Null if there are errors."
+  stock: Stock
+  "Likely mistakes in the input, for example a product that is not imported yet. Empty if there are none."
+  warnings: [Warning!]!
+  "What to correct. Empty on success."
   userErrors: [UserError!]!
 }
 
-"Which release to serve."
-input CatalogReleaseServeInput {
-  "The release's global id, or its number."
-  releaseId: ID!
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+"Which stock record to delete."
+input StockDeleteInput {
+  "The product's global id or ` + "`" + `uuid` + "`" + `."
+  productId: ID!
+  "Idempotency key."
   idempotencyKey: String
 }
 
-"The release that is served."
-type CatalogReleaseServePayload {
-  "The release; null when nothing was changed for the errors' sake."
-  release: CatalogRelease
-  "What is to be mended; empty when it worked."
+"Result of ` + "`" + `stockDelete` + "`" + `."
+type StockDeletePayload {
+  "Global id of the deleted record. Null if there are errors."
+  deletedId: ID
+  "What to correct. Empty on success."
   userErrors: [UserError!]!
 }
 
-"Which job to cancel."
-input JobCancelInput {
-  "The job's global id, or the service's own."
+"Changes of stock."
+input StockTransactInput {
+  "1 to 1000 changes. All are applied, in order, or none. A product may occur more than once."
+  changes: [StockChangeInput!]!
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"A change of a product's stock."
+input StockChangeInput {
+  "The product's global id or ` + "`" + `uuid` + "`" + `."
+  productId: ID!
+  "Kind of change."
+  action: StockAction!
+  "Units, at least 1. For SET, at least 0."
+  quantity: Int!
+  "Reason, at most 255 bytes."
+  reason: String
+  "Your reference, for example an order number. At most 255 bytes."
+  reference: String
+  "Applies the change only if this many units are available just before it (compare-and-set)."
+  expectedAvailable: Int
+}
+
+"Result of ` + "`" + `stockTransact` + "`" + `."
+type StockTransactPayload {
+  "The ledger entries, in the order of the changes."
+  transactions: [StockTransaction!]!
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+# -----------------------------------------------------------------------------
+# Promotions
+# -----------------------------------------------------------------------------
+
+"A discount or gift, for a period of time."
+type Promotion implements Node {
+  "Global id."
   id: ID!
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
-  idempotencyKey: String
+  "The service's own id."
+  uuid: ID!
+  "Display name: ` + "`" + `Ten off` + "`" + `."
+  name: String!
+  "Display text. Empty if not set."
+  description: String!
+  "Kind of promotion."
+  promotionType: PromotionType!
+  "Whether it is switched on. It also needs to be between ` + "`" + `start` + "`" + ` and ` + "`" + `end` + "`" + ` to apply."
+  enabled: Boolean!
+  "Whether it applies without the shopper entering a code. Its only code is ` + "`" + `auto_` + "`" + ` + its id."
+  automatic: Boolean!
+  "State when it was read."
+  state: PromotionState!
+  "Time from which it applies."
+  start: DateTime!
+  "Time from which it no longer applies."
+  end: DateTime!
+  "Minimum cart total, by currency. A cart in another currency does not qualify. Empty if there is no minimum."
+  minCartValue: [Money!]!
+  "Maximum discount, by currency. Empty if there is no maximum."
+  maxDiscountValue: [Money!]!
+  "Maximum applications in one cart. Null if unlimited."
+  maxApplicationsPerCart: Int
+  "Details of the promotion, as written. Unknown members are kept."
+  schema: JSON!
+  "What it gives in each currency: ` + "`" + `currencies` + "`" + ` of ` + "`" + `schema` + "`" + `."
+  currencies: [PromotionCurrency!]!
+  "Own ids of the catalogs that it applies to: ` + "`" + `target_catalogs` + "`" + ` of ` + "`" + `schema` + "`" + `. Null means all."
+  targetCatalogs: [ID!]
+  "Items that it excludes: ` + "`" + `conditions` + "`" + ` of ` + "`" + `schema` + "`" + `, nested ` + "`" + `and` + "`" + ` lists of ` + "`" + `{template, field, type, value}` + "`" + `. Null if there are none."
+  conditions: JSON
+  "Time of creation."
+  createdAt: DateTime!
+  "Time of the last change."
+  updatedAt: DateTime!
 }
 
-"The job that was canceled."
-type JobCancelPayload {
-  "The job as it is then; one that runs may take a moment to end. Null for the errors' sake."
-  job: Job
-  "What is to be mended; empty when it worked."
-  userErrors: [UserError!]!
+"A promotion as ` + "`" + `promotionUpdate` + "`" + ` with ` + "`" + `dryRun` + "`" + ` would leave it. It has no ` + "`" + `id` + "`" + `, so that caches do not mix it up with the promotion."
+type PromotionPreview {
+  "The service's own id."
+  uuid: ID!
+  "Display name: ` + "`" + `Ten off` + "`" + `."
+  name: String!
+  "Display text. Empty if not set."
+  description: String!
+  "Kind of promotion."
+  promotionType: PromotionType!
+  "Whether it is switched on. It also needs to be between ` + "`" + `start` + "`" + ` and ` + "`" + `end` + "`" + ` to apply."
+  enabled: Boolean!
+  "Whether it applies without the shopper entering a code. Its only code is ` + "`" + `auto_` + "`" + ` + its id."
+  automatic: Boolean!
+  "State that it would have now."
+  state: PromotionState!
+  "Time from which it applies."
+  start: DateTime!
+  "Time from which it no longer applies."
+  end: DateTime!
+  "Minimum cart total, by currency. A cart in another currency does not qualify. Empty if there is no minimum."
+  minCartValue: [Money!]!
+  "Maximum discount, by currency. Empty if there is no maximum."
+  maxDiscountValue: [Money!]!
+  "Maximum applications in one cart. Null if unlimited."
+  maxApplicationsPerCart: Int
+  "Details of the promotion, as written. Unknown members are kept."
+  schema: JSON!
+  "What it gives in each currency: ` + "`" + `currencies` + "`" + ` of ` + "`" + `schema` + "`" + `."
+  currencies: [PromotionCurrency!]!
+  "Own ids of the catalogs that it applies to: ` + "`" + `target_catalogs` + "`" + ` of ` + "`" + `schema` + "`" + `. Null means all."
+  targetCatalogs: [ID!]
+  "Items that it excludes: ` + "`" + `conditions` + "`" + ` of ` + "`" + `schema` + "`" + `, nested ` + "`" + `and` + "`" + ` lists of ` + "`" + `{template, field, type, value}` + "`" + `. Null if there are none."
+  conditions: JSON
+  "Time of creation."
+  createdAt: DateTime!
+  "Time of the last change."
+  updatedAt: DateTime!
 }
 
-"What a promotion does."
+"Kind of a promotion, and what its ` + "`" + `schema` + "`" + ` needs."
 enum PromotionType {
-  "An amount off the cart. ` + "`" + `schema` + "`" + ` needs ` + "`" + `currencies: [{currency, amount}]` + "`" + `."
+  "Amount off the cart. ` + "`" + `schema` + "`" + ` needs ` + "`" + `currencies: [{currency, amount}]` + "`" + `."
   FIXED_DISCOUNT
-  "A part off the cart. ` + "`" + `schema` + "`" + ` needs ` + "`" + `percent` + "`" + `, or ` + "`" + `currencies: [{currency, percentage}]` + "`" + `."
+  "Percentage off the cart. ` + "`" + `schema` + "`" + ` needs ` + "`" + `percent` + "`" + `, or ` + "`" + `currencies: [{currency, percentage}]` + "`" + `."
   PERCENT_DISCOUNT
-  "An amount off some items. ` + "`" + `schema` + "`" + ` needs ` + "`" + `currencies: [{currency, amount}]` + "`" + `; ` + "`" + `targets` + "`" + ` are SKUs: an empty list means none, no list or ` + "`" + `\"all\"` + "`" + ` means all."
+  """
+  Amount off some items. ` + "`" + `schema` + "`" + ` needs ` + "`" + `currencies: [{currency, amount}]` + "`" + `. ` + "`" + `targets` + "`" + ` lists the
+  SKUs: an empty list means none, no list or ` + "`" + `"all"` + "`" + ` means all.
+  """
   ITEM_FIXED_DISCOUNT
-  "A part off some items. ` + "`" + `schema` + "`" + ` needs ` + "`" + `percent` + "`" + `; ` + "`" + `targets` + "`" + ` as for an amount."
+  "Percentage off some items. ` + "`" + `schema` + "`" + ` needs ` + "`" + `percent` + "`" + `. ` + "`" + `targets` + "`" + ` is as in ITEM_FIXED_DISCOUNT."
   ITEM_PERCENT_DISCOUNT
-  "So many items for the price of fewer. ` + "`" + `schema` + "`" + ` needs ` + "`" + `x` + "`" + `, ` + "`" + `y` + "`" + ` (fewer than ` + "`" + `x` + "`" + `, at least 1) and ` + "`" + `targets` + "`" + `."
+  "X items for the price of Y. ` + "`" + `schema` + "`" + ` needs ` + "`" + `x` + "`" + `, ` + "`" + `y` + "`" + ` (at least 1, below ` + "`" + `x` + "`" + `) and ` + "`" + `targets` + "`" + `."
   X_FOR_Y
-  "So many items for an amount. ` + "`" + `schema` + "`" + ` needs ` + "`" + `x` + "`" + `, ` + "`" + `currencies: [{currency, amount}]` + "`" + ` and ` + "`" + `targets` + "`" + `."
+  "X items for an amount. ` + "`" + `schema` + "`" + ` needs ` + "`" + `x` + "`" + `, ` + "`" + `currencies: [{currency, amount}]` + "`" + ` and ` + "`" + `targets` + "`" + `."
   X_FOR_AMOUNT
-  "An amount off a bundle. ` + "`" + `schema` + "`" + ` needs ` + "`" + `currencies` + "`" + `, and ` + "`" + `requirements: [{targets, quantity}]` + "`" + `, each so many of some SKUs, without ` + "`" + `targets` + "`" + ` of any; or, the same, ` + "`" + `targets` + "`" + `, which is a list of lists of SKUs, and ` + "`" + `quantities` + "`" + `, one for each of the lists."
+  """
+  Amount off a bundle. ` + "`" + `schema` + "`" + ` needs ` + "`" + `currencies` + "`" + `, and ` + "`" + `requirements: [{targets, quantity}]` + "`" + `, a
+  quantity of some SKUs each, where no targets means any. The same can be written as ` + "`" + `targets` + "`" + `, a
+  list of lists of SKUs, and ` + "`" + `quantities` + "`" + `, one for each list.
+  """
   BUNDLE_FIXED_DISCOUNT
-  "Items for nothing with a bundle. ` + "`" + `schema` + "`" + ` needs ` + "`" + `gifts` + "`" + `, which are SKUs, and ` + "`" + `requirements` + "`" + `, or ` + "`" + `targets` + "`" + ` and ` + "`" + `quantities` + "`" + `, as for an amount off a bundle."
+  "Free items with a bundle. ` + "`" + `schema` + "`" + ` needs ` + "`" + `gifts` + "`" + `, a list of SKUs, and the bundle as in BUNDLE_FIXED_DISCOUNT."
   BUNDLE_GIFT
 }
 
-"How a promotion stands. It follows from the promotion and the clock."
+"State of a promotion, which follows from ` + "`" + `enabled` + "`" + `, ` + "`" + `start` + "`" + `, ` + "`" + `end` + "`" + ` and the time."
 enum PromotionState {
   "Enabled, before its start."
   SCHEDULED
   "Enabled, from its start until just before its end."
   ACTIVE
-  "From its end on, enabled or not. Its codes are no good, and may be taken by other promotions."
+  "At or after its end, enabled or not. Its codes are invalid, and other promotions may use them."
   EXPIRED
-  "Not enabled, before its end. Its codes are no good, and still its own."
+  "Not enabled, before its end. Its codes are invalid, but stay reserved."
   DISABLED
-}
-
-"A promotion."
-type Promotion implements Node {
-  "The global id."
-  id: ID!
-  "The service's own id."
-  uuid: ID!
-  "For people: ` + "`" + `Ten off` + "`" + `."
-  name: String!
-  "For people; empty when it has none."
-  description: String!
-  "What it does."
-  promotionType: PromotionType!
-  "Whether it is switched on. It applies only between its start and its end."
-  enabled: Boolean!
-  "Whether it applies by itself: it has the one code ` + "`" + `auto_` + "`" + ` and its id, and takes no other."
-  automatic: Boolean!
-  "How it stood when it was read."
-  state: PromotionState!
-  "Its first instant."
-  start: DateTime!
-  "The instant at which it is over."
-  end: DateTime!
-  "What the cart must be worth at least, by currency; empty when any cart will do. A cart of another currency will not."
-  minCartValue: [Money!]!
-  "What it takes off at most, by currency; empty for no bound."
-  maxDiscountValue: [Money!]!
-  "How often it applies in one cart; null means any number of times."
-  maxApplicationsPerCart: Int
-  "What it does in detail, as it was written; members that mean nothing here are kept."
-  schema: JSON!
-  "What it gives in each currency: ` + "`" + `currencies` + "`" + ` of the schema."
-  currencies: [PromotionCurrency!]!
-  "The own ids of the catalogs it applies to: ` + "`" + `target_catalogs` + "`" + ` of the schema; null means all."
-  targetCatalogs: [ID!]
-  "What its items must not be: ` + "`" + `conditions` + "`" + ` of the schema, nested ` + "`" + `and` + "`" + ` lists of ` + "`" + `{template, field, type, value}` + "`" + `; null when there are none."
-  conditions: JSON
-  "When it was made."
-  createdAt: DateTime!
-  "When it was last changed."
-  updatedAt: DateTime!
-}
-
-"A promotion as a change would make it. It has no ` + "`" + `id` + "`" + `, so that no cache takes it for the promotion itself."
-type PromotionPreview {
-  "The service's own id."
-  uuid: ID!
-  "For people: ` + "`" + `Ten off` + "`" + `."
-  name: String!
-  "For people; empty when it has none."
-  description: String!
-  "What it does."
-  promotionType: PromotionType!
-  "Whether it is switched on. It applies only between its start and its end."
-  enabled: Boolean!
-  "Whether it applies by itself: it has the one code ` + "`" + `auto_` + "`" + ` and its id, and takes no other."
-  automatic: Boolean!
-  "How it would stand now."
-  state: PromotionState!
-  "Its first instant."
-  start: DateTime!
-  "The instant at which it is over."
-  end: DateTime!
-  "What the cart must be worth at least, by currency; empty when any cart will do. A cart of another currency will not."
-  minCartValue: [Money!]!
-  "What it takes off at most, by currency; where a fixed discount is less, that applies."
-  maxDiscountValue: [Money!]!
-  "How often it applies in one cart; null means any number of times."
-  maxApplicationsPerCart: Int
-  "What it does in detail, as it was written; members that mean nothing here are kept."
-  schema: JSON!
-  "What it gives in each currency: ` + "`" + `currencies` + "`" + ` of the schema."
-  currencies: [PromotionCurrency!]!
-  "The own ids of the catalogs it applies to: ` + "`" + `target_catalogs` + "`" + ` of the schema; null means all."
-  targetCatalogs: [ID!]
-  "What its items must not be: ` + "`" + `conditions` + "`" + ` of the schema, nested ` + "`" + `and` + "`" + ` lists of ` + "`" + `{template, field, type, value}` + "`" + `; null when there are none."
-  conditions: JSON
-  "When it was made."
-  createdAt: DateTime!
-  "When it was last changed."
-  updatedAt: DateTime!
 }
 
 "What a promotion gives in a currency."
 type PromotionCurrency {
   "ISO 4217: ` + "`" + `USD` + "`" + `."
   currency: String!
-  "Minor units, in digits: ` + "`" + `1000` + "`" + ` is 10.00 USD; null where a percentage is given."
+  "Minor units, in digits: ` + "`" + `1000` + "`" + ` is 10.00 USD. Null if a percentage is given."
   amount: String
-  "Percent, in digits: ` + "`" + `12.5` + "`" + `; null where an amount is given."
+  "Percent, in digits: ` + "`" + `12.5` + "`" + `. Null if an amount is given."
   percentage: String
 }
 
 "A page of promotions."
 type PromotionConnection {
-  "The rows with their cursors."
+  "Rows, each with its cursor."
   edges: [PromotionEdge!]!
-  "The rows alone."
+  "Rows without cursors."
   nodes: [Promotion!]!
-  "Where the page stands."
+  "Position of this page in the list."
   pageInfo: PageInfo!
-  "How many rows the whole list has."
+  "Rows in the whole list, after filters."
   totalCount: Int!
 }
 
 "A promotion in a list."
 type PromotionEdge {
-  "Where it stands in the list."
+  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
   cursor: String!
   "The promotion."
   node: Promotion!
 }
 
-"Which promotions to list. Conditions given together must all hold."
+"Which promotions to return. All conditions must hold."
 input PromotionFilter {
   "By id."
   id: IDFilter
-  "By name, as it is written."
+  "By exact name."
   name: TextFilter
-  "By what the name is like: ` + "`" + `*` + "`" + ` at the beginning or end stands for any text, so that ` + "`" + `*off` + "`" + ` ends in off, ` + "`" + `ten*` + "`" + ` begins with ten, ` + "`" + `*off*` + "`" + ` holds off, and ` + "`" + `ten off` + "`" + ` is the whole name. Case and accents do not count; ` + "`" + `\\*` + "`" + ` is a star itself."
+  """
+  By name, with ` + "`" + `*` + "`" + ` at the beginning or end for any text: ` + "`" + `ten*` + "`" + ` begins with "ten", ` + "`" + `*off` + "`" + ` ends with
+  "off", ` + "`" + `*off*` + "`" + ` contains "off". Write ` + "`" + `\*` + "`" + ` for a star. Case and accents do not count.
+  """
   nameLike: String
-  "Of one of these types."
+  "One of these types."
   promotionType: [PromotionType!]
   "In one of these states now."
   state: [PromotionState!]
-  "Enabled ones, or the others."
+  "Only enabled promotions, or only disabled ones."
   enabled: Boolean
-  "Automatic ones, or the others."
+  "Only automatic promotions, or only others."
   automatic: Boolean
-  "By words, as somebody types them: each must be in the name. Case and accents do not count; a part of a word will do. At most 200 characters and 20 words."
+  """
+  Search words. The name must contain each of them, in whole or in part. Case and accents do not
+  count. At most 200 characters and 20 words.
+  """
   search: String
-  "Bounds on a sort key, to page by key without a cursor."
+  "Bounds on a sort key, for paging by key without a cursor."
   bounds: ListBounds
 }
 
-"An order of promotions. Ties are broken by id, in the same direction."
+"Sort order of promotions. Promotions with the same key are sorted by id, in the same direction."
 input PromotionOrder {
-  "The sort key."
+  "Sort key."
   field: PromotionOrderField!
-  "Which way."
+  "Sort direction."
   direction: OrderDirection! = ASC
 }
 
-"What promotions can be sorted by."
+"Sort keys of promotions."
 enum PromotionOrderField {
-  "By id, byte by byte."
+  "Id, in byte order."
   ID
-  "By time of creation, then id."
+  "Time of creation."
   CREATED_AT
-  "By time of the last change, then id."
+  "Time of the last change."
   UPDATED_AT
-  "By name as people sort, whatever the language, then id."
+  "Name, alphabetically, the same for all languages."
   NAME
 }
 
-"What one use of a code counts."
-enum ConsumeUnit {
-  "A cart, whatever it holds."
-  PER_CART
-  "An item of the cart that the promotion applies to."
-  PER_ITEM
+"A new promotion."
+input PromotionCreateInput {
+  "The service's own id, 1 to 64 of ` + "`" + `A-Z a-z 0-9 _ -` + "`" + `. Default: a new one."
+  id: ID
+  "Display name, at most 1024 bytes."
+  name: String!
+  "Display text, at most 64 KiB."
+  description: String! = ""
+  "Kind of promotion."
+  promotionType: PromotionType!
+  "Whether it is switched on."
+  enabled: Boolean! = false
+  "Whether it applies without the shopper entering a code."
+  automatic: Boolean! = false
+  "Time from which it applies: a date (00:00 UTC), a date with ` + "`" + `HH:MM` + "`" + `, or RFC 3339."
+  start: String!
+  "Time from which it no longer applies, after ` + "`" + `start` + "`" + `, in the same formats."
+  end: String!
+  "Minimum cart total, by currency. Default: none."
+  minCartValue: [MoneyInput!]
+  "Maximum discount, by currency. Default: none. FIXED_DISCOUNT and ITEM_FIXED_DISCOUNT do not accept one."
+  maxDiscountValue: [MoneyInput!]
+  "Maximum applications in one cart. 0 or null means unlimited."
+  maxApplicationsPerCart: Int
+  "Details of the promotion, an object. ` + "`" + `PromotionType` + "`" + ` lists what it needs."
+  schema: JSON!
+  "` + "`" + `currencies` + "`" + ` of ` + "`" + `schema` + "`" + `, if ` + "`" + `schema` + "`" + ` has none."
+  currencies: JSON
+  "` + "`" + `target_catalogs` + "`" + ` of ` + "`" + `schema` + "`" + `, if ` + "`" + `schema` + "`" + ` has none. Global ids or ` + "`" + `uuid` + "`" + `s."
+  targetCatalogs: [ID!]
+  "` + "`" + `conditions` + "`" + ` of ` + "`" + `schema` + "`" + `, if ` + "`" + `schema` + "`" + ` has none."
+  conditions: JSON
+  "Idempotency key."
+  idempotencyKey: String
 }
 
-"A code of a promotion."
+"Result of ` + "`" + `promotionCreate` + "`" + `."
+type PromotionCreatePayload {
+  "The new promotion. Null if there are errors."
+  promotion: Promotion
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Changes of a promotion. A member left out keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
+input PromotionUpdateInput {
+  "Global id or ` + "`" + `uuid` + "`" + `."
+  id: ID!
+  "True changes nothing, and returns the result in ` + "`" + `preview` + "`" + `."
+  dryRun: Boolean! = false
+  "Display name, at most 1024 bytes. Required."
+  name: String
+  "Display text, at most 64 KiB, may be empty. Required."
+  description: String
+  "Kind of promotion. Required."
+  promotionType: PromotionType
+  "Whether it is switched on. Required."
+  enabled: Boolean
+  "Whether it applies without the shopper entering a code. Required."
+  automatic: Boolean
+  "Time from which it applies: a date (00:00 UTC), a date with ` + "`" + `HH:MM` + "`" + `, or RFC 3339. Required."
+  start: String
+  "Time from which it no longer applies, after ` + "`" + `start` + "`" + `, in the same formats. Required."
+  end: String
+  "Minimum cart total, by currency. Empty means none. Optional."
+  minCartValue: [MoneyInput!]
+  "Maximum discount, by currency. Empty means none. FIXED_DISCOUNT and ITEM_FIXED_DISCOUNT do not accept one. Optional."
+  maxDiscountValue: [MoneyInput!]
+  "Maximum applications in one cart. 0 means unlimited. Optional."
+  maxApplicationsPerCart: Int
+  """
+  Details of the promotion, an object that replaces the current one. ` + "`" + `target_catalogs` + "`" + ` and
+  ` + "`" + `conditions` + "`" + ` keep their values unless the new schema, or a member below, has them. Required.
+  """
+  schema: JSON
+  "` + "`" + `currencies` + "`" + ` of ` + "`" + `schema` + "`" + `, unless ` + "`" + `schema` + "`" + ` is sent with its own. Required by the types that need it."
+  currencies: JSON
+  "` + "`" + `target_catalogs` + "`" + ` of ` + "`" + `schema` + "`" + `, unless ` + "`" + `schema` + "`" + ` is sent with its own. Global ids or ` + "`" + `uuid` + "`" + `s. Optional."
+  targetCatalogs: [ID!]
+  "` + "`" + `conditions` + "`" + ` of ` + "`" + `schema` + "`" + `, unless ` + "`" + `schema` + "`" + ` is sent with its own. Optional."
+  conditions: JSON
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `promotionUpdate` + "`" + `."
+type PromotionUpdatePayload {
+  "The changed promotion. Null with ` + "`" + `dryRun` + "`" + `, or if there are errors."
+  promotion: Promotion
+  "The promotion as it would be. Null without ` + "`" + `dryRun` + "`" + `, or if there are errors."
+  preview: PromotionPreview
+  "Number of codes that the change deleted, or with ` + "`" + `dryRun` + "`" + ` would delete."
+  codesDeleted: Int!
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Which promotion to delete."
+input PromotionDeleteInput {
+  "Global id or ` + "`" + `uuid` + "`" + `."
+  id: ID!
+  "True deletes nothing, and returns what would be deleted and kept."
+  dryRun: Boolean! = false
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `promotionDelete` + "`" + `."
+type PromotionDeletePayload {
+  "Global id of the deleted promotion. Null with ` + "`" + `dryRun` + "`" + `, or if there are errors."
+  deletedId: ID
+  "Number of codes deleted, or with ` + "`" + `dryRun` + "`" + ` to delete. Other promotions may use the same codes."
+  codesDeleted: Int!
+  """
+  Number of usages kept. ` + "`" + `promotionCodeUsages` + "`" + ` lists them by the promotion's id until they expire,
+  and ` + "`" + `promotionCodeRelease` + "`" + ` releases them.
+  """
+  usagesKept: Int!
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+# Codes
+
+"A code that shoppers enter to get a promotion."
 type PromotionCode implements Node {
-  "The global id."
+  "Global id."
   id: ID!
   "The service's own id."
   uuid: ID!
   "The code, case-sensitive: ` + "`" + `TEN-OFF` + "`" + `."
   code: String!
-  "Whether a shopper who may use it could when it was read: its promotion is active and holds it, uses remain, and it does not count per item of an automatic promotion. ` + "`" + `promotionCodeCheck` + "`" + ` tells why not."
+  """
+  Whether an eligible shopper could use it when it was read. Its promotion must be active, uses must
+  remain, and it must not count per item of an automatic promotion. ` + "`" + `promotionCodeCheck` + "`" + ` gives the
+  reasons.
+  """
   valid: Boolean!
-  "How often it can still be used; null means any number of times."
+  "Remaining uses. Null if unlimited."
   uses: Int
-  "How often it can be used in all; null means any number of times."
+  "Uses in total. Null if unlimited."
   maxUses: Int
-  "How often it was used."
+  "Uses so far."
   used: Int!
-  "What one use counts."
+  "What one use covers."
   consumeUnit: ConsumeUnit!
-  "Who may use it: customers' ids, or whatever names a user; null means everybody."
+  "Who may use it: customer ids, or other names of users. Null means anyone."
   users: [String!]
-  "When it was made; null for one that was imported without."
+  "Time of creation. Null if it was imported without one."
   createdAt: DateTime
-  "The promotion it is for."
+  "The promotion that it is for."
   promotion: Promotion!
 }
 
-"A page of codes."
+"What one use of a code covers."
+enum ConsumeUnit {
+  "A whole cart."
+  PER_CART
+  "One item of the cart that the promotion applies to."
+  PER_ITEM
+}
+
+"A page of promotion codes."
 type PromotionCodeConnection {
-  "The rows with their cursors."
+  "Rows, each with its cursor."
   edges: [PromotionCodeEdge!]!
-  "The rows alone."
+  "Rows without cursors."
   nodes: [PromotionCode!]!
-  "Where the page stands."
+  "Position of this page in the list."
   pageInfo: PageInfo!
-  "How many rows the whole list has."
+  "Rows in the whole list, after filters."
   totalCount: Int!
 }
 
-"A code in a list."
+"A promotion code in a list."
 type PromotionCodeEdge {
-  "Where it stands in the list."
+  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
   cursor: String!
-  "The code."
+  "The promotion code."
   node: PromotionCode!
 }
 
-"Which codes to list."
+"Which promotion codes to return."
 input PromotionCodeFilter {
-  "By the code itself."
+  "By code."
   code: TextFilter
 }
 
-"An order of codes. Ties are broken by code, in the same direction."
+"Sort order of promotion codes. Codes with the same key are sorted by code, in the same direction."
 input PromotionCodeOrder {
-  "The sort key."
+  "Sort key."
   field: PromotionCodeOrderField!
-  "Which way."
+  "Sort direction."
   direction: OrderDirection! = ASC
 }
 
-"What codes can be sorted by."
+"Sort keys of promotion codes."
 enum PromotionCodeOrderField {
-  "By code, byte by byte."
+  "Code, in byte order."
   CODE
-  "By time of creation, then code."
+  "Time of creation."
   CREATED_AT
 }
 
-"An amount of a currency, as it is given."
-input MoneyInput {
-  "Minor units, in digits: ` + "`" + `5000` + "`" + ` is 50.00 USD."
-  amount: String!
-  "ISO 4217: ` + "`" + `USD` + "`" + `."
-  currency: String!
-}
-
-"A new promotion."
-input PromotionCreateInput {
-  "The service's own id to be, 1 to 64 of ` + "`" + `A-Z a-z 0-9 _ -` + "`" + `; null means a new one."
-  id: ID
-  "For people; at most 1024 bytes."
-  name: String!
-  "For people; it may be empty, and has at most 64 KiB."
-  description: String! = ""
-  "What it does."
-  promotionType: PromotionType!
-  "Whether it is switched on."
-  enabled: Boolean! = false
-  "Whether it applies by itself."
-  automatic: Boolean! = false
-  "Its first instant: a date, which is 00:00 UTC, a date with ` + "`" + `HH:MM` + "`" + `, or RFC 3339."
-  start: String!
-  "The instant at which it is over, after ` + "`" + `start` + "`" + `, in the same forms."
-  end: String!
-  "What the cart must be worth at least, by currency; null or empty means any cart will do."
-  minCartValue: [MoneyInput!]
-  "What it takes off at most, by currency; null or empty means no bound, which is all that FIXED_DISCOUNT and ITEM_FIXED_DISCOUNT take."
-  maxDiscountValue: [MoneyInput!]
-  "How often it applies in one cart; null or 0 means any number of times."
-  maxApplicationsPerCart: Int
-  "What it does in detail, an object: see the type for what it needs."
-  schema: JSON!
-  "` + "`" + `currencies` + "`" + ` of the schema, where the schema has none."
-  currencies: JSON
-  "` + "`" + `target_catalogs` + "`" + ` of the schema, where the schema has none. By the catalogs' global ids, or the service's own."
-  targetCatalogs: [ID!]
-  "` + "`" + `conditions` + "`" + ` of the schema, where the schema has none."
-  conditions: JSON
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
-  idempotencyKey: String
-}
-
-"What came of it."
-type PromotionCreatePayload {
-  "The promotion; null when it was not made for the errors' sake."
-  promotion: Promotion
-  "What is to be mended; empty when it worked."
-  userErrors: [UserError!]!
-}
-
-"What to change of a promotion. An absent member keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
-input PromotionUpdateInput {
-  "The global id, or the service's own."
-  id: ID!
-  "True changes nothing, and tells in ` + "`" + `preview` + "`" + ` what would happen."
-  dryRun: Boolean! = false
-  "For people; at most 1024 bytes. Required."
-  name: String
-  "For people; at most 64 KiB. Required; it may be empty."
-  description: String
-  "What it does. Required."
-  promotionType: PromotionType
-  "Whether it is switched on. Required."
-  enabled: Boolean
-  "Whether it applies by itself. Required."
-  automatic: Boolean
-  "Its first instant: a date, which is 00:00 UTC, a date with ` + "`" + `HH:MM` + "`" + `, or RFC 3339. Required."
-  start: String
-  "The instant at which it is over, after ` + "`" + `start` + "`" + `, in the same forms. Required."
-  end: String
-  "What the cart must be worth at least, by currency; empty means any cart will do. Optional."
-  minCartValue: [MoneyInput!]
-  "What it takes off at most, by currency; empty means no bound, which is all that FIXED_DISCOUNT and ITEM_FIXED_DISCOUNT take. Optional."
-  maxDiscountValue: [MoneyInput!]
-  "How often it applies in one cart; 0 means any number of times. Optional."
-  maxApplicationsPerCart: Int
-  "What it does in detail, an object, in place of the one it has. Required. ` + "`" + `target_catalogs` + "`" + ` and ` + "`" + `conditions` + "`" + ` keep their values unless the new schema, or the members below, name them."
-  schema: JSON
-  "` + "`" + `currencies` + "`" + ` of the schema, unless the schema is given with its own. Required by the types that need it."
-  currencies: JSON
-  "` + "`" + `target_catalogs` + "`" + ` of the schema, unless the schema is given with its own. By the catalogs' global ids, or the service's own. Optional."
-  targetCatalogs: [ID!]
-  "` + "`" + `conditions` + "`" + ` of the schema, unless the schema is given with its own. Optional."
-  conditions: JSON
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
-  idempotencyKey: String
-}
-
-"What came of it."
-type PromotionUpdatePayload {
-  "The promotion as it is now; null with ` + "`" + `dryRun` + "`" + `, and when nothing was changed for the errors' sake."
-  promotion: Promotion
-  "With ` + "`" + `dryRun` + "`" + ` the promotion as it would be; null without, and for the errors' sake."
-  preview: PromotionPreview
-  "How many codes were deleted with the change, or with ` + "`" + `dryRun` + "`" + ` would be."
-  codesDeleted: Int!
-  "What is to be mended; empty when it worked."
-  userErrors: [UserError!]!
-}
-
-"Which promotion to remove."
-input PromotionDeleteInput {
-  "The global id, or the service's own."
-  id: ID!
-  "True deletes nothing, and returns what would be deleted and kept."
-  dryRun: Boolean! = false
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
-  idempotencyKey: String
-}
-
-"What was removed."
-type PromotionDeletePayload {
-  "The global id of the deleted promotion. Null with ` + "`" + `dryRun` + "`" + `, and if there are errors."
-  deletedId: ID
-  "Codes that were deleted with the promotion, or with ` + "`" + `dryRun` + "`" + ` would be. Other promotions may use the same codes."
-  codesDeleted: Int!
-  "Usages that are kept: ` + "`" + `promotionCodeUsages` + "`" + ` lists them by the promotion's id until they expire, and ` + "`" + `promotionCodeRelease` + "`" + ` releases them."
-  usagesKept: Int!
-  "What is to be mended; empty when it worked."
-  userErrors: [UserError!]!
-}
-
-"Codes to make."
+"Codes to create."
 input PromotionCodesCreateInput {
-  "The promotion, by global id or the service's own: neither automatic nor expired."
+  "The promotion's global id or ` + "`" + `uuid` + "`" + `. It must not be automatic or expired."
   promotionId: ID!
-  "The codes, 1 to 10000."
+  "1 to 10000 codes."
   codes: [PromotionCodeInput!]!
-  "What one use counts, for those codes that do not say."
+  "What one use covers, unless the code has its own."
   consumeUnit: ConsumeUnit! = PER_CART
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  "Idempotency key."
   idempotencyKey: String
 }
 
-"A code to make."
+"A code to create."
 input PromotionCodeInput {
-  "The code, at most 64 printable characters without a slash, neither ` + "`" + `.` + "`" + ` nor ` + "`" + `..` + "`" + `; null or empty means a new one that nobody guesses: ` + "`" + `7K3M-Q2ZD-0V9X` + "`" + `."
+  "At most 64 printable characters, without a slash, not ` + "`" + `.` + "`" + ` or ` + "`" + `..` + "`" + `. Empty or null creates one that is hard to guess: ` + "`" + `7K3M-Q2ZD-0V9X` + "`" + `."
   code: String
-  "How often it can be used, at least 1; null means any number of times."
+  "Uses in total, at least 1. Default: unlimited."
   uses: Int
-  "What one use counts; null means what all codes say."
+  "What one use covers. Default: that of the input."
   consumeUnit: ConsumeUnit
-  "Who may use it, at most 1000 of at most 255 bytes, none empty: customers' ids, or whatever names a user; null means everybody. REST shows them as an array."
+  "Who may use it: customer ids, or other names of users. At most 1000, each 1 to 255 bytes. Default: anyone."
   user: [String!]
 }
 
-"What came of it."
+"Result of ` + "`" + `promotionCodesCreate` + "`" + `."
 type PromotionCodesCreatePayload {
-  "The promotion; null when nothing was made for the errors' sake."
+  "The promotion. Null if there are errors."
   promotion: Promotion
-  "The codes, in the order of the input; empty when none was made for the errors' sake."
+  "The new codes, in the order of the input."
   codes: [PromotionCode!]!
-  "What is to be mended, for each code that cannot be made; empty when it worked."
+  "What to correct, for each code that cannot be created. Empty on success."
   userErrors: [UserError!]!
 }
 
-"Codes to remove."
+"Codes to delete."
 input PromotionCodesDeleteInput {
-  "The promotion, by global id or the service's own."
+  "The promotion's global id or ` + "`" + `uuid` + "`" + `."
   promotionId: ID!
-  "The codes themselves, 1 to 10000."
+  "1 to 10000 codes."
   codes: [String!]!
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  "Idempotency key."
   idempotencyKey: String
 }
 
-"What was removed."
+"Result of ` + "`" + `promotionCodesDelete` + "`" + `."
 type PromotionCodesDeletePayload {
-  "How many codes were removed."
+  "Number of codes deleted."
   deleted: Int!
-  "What is to be mended; empty when it worked."
+  "What to correct. Empty on success."
   userErrors: [UserError!]!
 }
 
-"What a promotion code would do for a cart. It says so for now: only redeeming takes the uses."
+"Codes to generate by a pattern."
+input PromotionCodesGenerateInput {
+  "The promotion's global id or ` + "`" + `uuid` + "`" + `. It must not be automatic or expired."
+  promotionId: ID!
+  "Number of codes, 1 to 10000000."
+  count: Int!
+  """
+  Pattern of a code, at most 64 characters: ` + "`" + `SUMMER-####-####` + "`" + `. Each ` + "`" + `#` + "`" + ` becomes a random character
+  of the alphabet. On average, 100 guesses or more must be needed to find a valid code.
+  """
+  pattern: String! = "####-####-####"
+  "2 to 64 different characters. Default: Crockford's base 32, which is digits and capitals without I, L, O and U."
+  alphabet: String
+  "Uses of each code, at least 1. Default: unlimited."
+  uses: Int
+  "What one use covers."
+  consumeUnit: ConsumeUnit! = PER_CART
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `promotionCodesGenerate` + "`" + `."
+type PromotionCodesGeneratePayload {
+  "The job. Null if there are errors."
+  job: Job
+  "Average number of guesses to find a valid code."
+  guessesPerCode: Float!
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+# Redemptions
+
+"Whether a code can be redeemed for a cart. The check reserves no uses."
 type PromotionCodeCheck {
-  "Whether it could be redeemed."
+  "Whether it can be redeemed now."
   valid: Boolean!
-  "All that stands in its way; empty when it is valid."
+  "Every reason why not. Empty if it is valid."
   reasons: [PromotionCodeRefusal!]!
-  "The units it would apply to: 1 of a PER_CART code, of a PER_ITEM code those that uses are left for; 0 when it is not valid."
+  "Units that it would apply to: 1 for a PER_CART code, for PER_ITEM the units that uses are left for. 0 if it is not valid."
   unitsApplied: Int!
-  "The uses that are left; null for any number, and of an unknown code."
+  "Remaining uses. Null if unlimited, or if the code is unknown."
   remainingUses: Int
-  "The global id of the code's promotion; null for an unknown code."
+  "Global id of the code's promotion. Null if the code is unknown."
   promotionId: ID
 }
 
-"Something that stands in a promotion code's way."
+"A reason why a code cannot be redeemed."
 type PromotionCodeRefusal {
-  "What it is, in a word a program can decide by."
+  "Machine-readable reason."
   reason: PromotionCodeReason!
-  "The argument it is about."
+  "The argument that it is about."
   argument: PromotionCodeArgument!
-  "What is wrong, for people."
+  "Explanation for people."
   message: String!
 }
 
-"An argument of a check of a promotion code."
+"An argument of ` + "`" + `promotionCodeCheck` + "`" + `."
 enum PromotionCodeArgument {
-  "The code itself."
+  "The code."
   CODE
-  "Who uses it."
+  "The user."
   USER
-  "How many items."
+  "The number of items."
   UNITS
-  "What the cart comes to, or the currency of that."
+  "The cart total, or its currency."
   CART_VALUE
 }
 
-"Why a promotion code cannot be used."
+"Why a code cannot be redeemed."
 enum PromotionCodeReason {
   "There is no such code. Codes are case-sensitive."
   UNKNOWN
   "Its promotion has ended."
   EXPIRED
-  "Its promotion has yet to start."
+  "Its promotion has not started."
   NOT_STARTED
   "Its promotion is not enabled."
   DISABLED
-  "All of its uses are taken."
+  "It has no uses left."
   USED_UP
   "It is for other users."
   WRONG_USER
-  "It counts per item, and there is no unit it would apply to."
+  "It counts per item, and the cart has no item that it applies to."
   NO_UNITS
-  "It counts per item, which codes of an automatic promotion cannot."
+  "It counts per item, which is not possible for an automatic promotion."
   PER_ITEM_AUTOMATIC
-  "The cart comes to less than its promotion asks for."
+  "The cart total is below the promotion's minimum."
   BELOW_MIN_CART_VALUE
   "Its promotion gives nothing in the cart's currency."
   OTHER_CURRENCY
 }
 
-"Uses that were taken of a promotion code."
+"A redemption of a promotion code."
 type PromotionCodeUsage {
   "The usage's own id."
   uuid: ID!
-  "The global id of the code's promotion, which may be deleted. Null if an older version of the service deleted it."
+  "Global id of the code's promotion, which may be deleted. Null if an older version of the service deleted it."
   promotionId: ID
   "The code."
   code: String!
-  "Who used it; empty for nobody in particular."
+  "Who used it. Empty if no user was given."
   user: String!
-  "What it was redeemed by: an order number for instance. Empty for a usage that was imported without."
+  "What redeemed it, for example an order number. Empty if it was imported without one."
   reference: String!
-  "The units it was redeemed for."
+  "Units that it was to be redeemed for."
   unitsAsked: Int!
-  "The uses it took: 1 of a PER_CART code, of a PER_ITEM code at most the units asked for."
+  "Uses taken: 1 for a PER_CART code, for PER_ITEM at most ` + "`" + `unitsAsked` + "`" + `."
   unitsApplied: Int!
   "Who redeemed it: ` + "`" + `client:<id>` + "`" + ` or ` + "`" + `command:<name>` + "`" + `."
   actor: String!
-  "When it was redeemed."
+  "Time of the redemption."
   createdAt: DateTime!
-  "When its uses were given back; null as long as they are taken."
+  "Time at which its uses were returned. Null if they were not."
   releasedAt: DateTime
 }
 
 "A page of usages."
 type PromotionCodeUsageConnection {
-  "The usages, each with its cursor."
+  "Rows, each with its cursor."
   edges: [PromotionCodeUsageEdge!]!
-  "The usages."
+  "Rows without cursors."
   nodes: [PromotionCodeUsage!]!
-  "Where the page stands in the list."
+  "Position of this page in the list."
   pageInfo: PageInfo!
-  "How many usages the list has."
+  "Rows in the whole list, after filters."
   totalCount: Int!
 }
 
 "A usage in a list."
 type PromotionCodeUsageEdge {
-  "Where it stands in the list."
+  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
   cursor: String!
   "The usage."
   node: PromotionCodeUsage!
 }
 
-"What to redeem a promotion code for."
+"A code to redeem."
 input PromotionCodeRedeemInput {
-  "The code; its case counts."
+  "Exact code. Case-sensitive."
   code: String!
-  "Who uses it: a customer's id, or whatever text the code names; at most 255 bytes. Null for nobody in particular."
+  "Who uses it: a customer id, or another name that the code lists. At most 255 bytes."
   user: String
-  "The item units in the cart that it would apply to, 1 to 1000000; they count for PER_ITEM codes."
+  "Items in the cart that the promotion applies to, 1 to 1000000. Only PER_ITEM codes count them."
   units: Int! = 1
-  "Your own, 1 to 255 bytes, an order number for instance: under one reference a code is redeemed once."
+  "Your reference, 1 to 255 bytes, for example an order number. A reference redeems a code only once."
   reference: String!
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  "Idempotency key."
   idempotencyKey: String
 }
 
-"The uses that were taken."
+"Result of ` + "`" + `promotionCodeRedeem` + "`" + `."
 type PromotionCodeRedeemPayload {
-  "The usage; null when nothing was taken for the errors' sake."
+  "The usage. Null if there are errors."
   usage: PromotionCodeUsage
-  "The units the code applies to: 1 of a PER_CART code; 0 when nothing was taken."
+  "Units that the code applies to: 1 for a PER_CART code."
   unitsApplied: Int!
-  "What stands in its way, all of it, or is to be mended; empty when it worked."
+  "Every reason why it cannot be redeemed, or what to correct. Empty on success."
   userErrors: [UserError!]!
 }
 
-"Which uses to give back."
+"A redemption to release."
 input PromotionCodeReleaseInput {
-  "The reference that redeemed them."
+  "The reference that redeemed the code."
   reference: String!
-  "The code, if only its uses are to be given back; null for all that the reference redeemed."
+  "Only uses of this code. Default: of all codes that the reference redeemed."
   code: String
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  "Idempotency key."
   idempotencyKey: String
 }
 
-"The uses that were given back."
+"Result of ` + "`" + `promotionCodeRelease` + "`" + `."
 type PromotionCodeReleasePayload {
-  "The reference's usages, those given back earlier too; empty for the errors' sake."
+  "The reference's usages, including those released earlier."
   usages: [PromotionCodeUsage!]!
-  "What is to be mended; empty when it worked."
+  "What to correct. Empty on success."
   userErrors: [UserError!]!
 }
 
-"Whom a token is for, and how long."
-input ShopperTokenCreateInput {
-  "The shopper's account, as catalog rules name it, at most 255 bytes; null for none."
-  accountId: String
-  "The tags of that account, as catalog rules name them: at most 100, each at most 255 bytes, with the ids at most 4096 bytes as JSON; null for none."
-  accountTags: [String!]
-  "The shopper as a customer, as catalog rules name them, at most 255 bytes; null for none."
-  customerId: String
-  "How long the token is good, in seconds, 60 to 86400; null means 3600, an hour."
-  expiresIn: Int
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. The token is not kept for that, but signed again in the same words. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
-  idempotencyKey: String
-}
+# -----------------------------------------------------------------------------
+# Catalogs, as authored
+# -----------------------------------------------------------------------------
 
-"A token for a shopper."
-type ShopperTokenCreatePayload {
-  "What the storefront sends as ` + "`" + `Authorization: Bearer …` + "`" + `; null when there are errors. It is not shown again."
-  token: String
-  "Until when it is good; null when there are errors."
-  expiresAt: DateTime
-  "What it may do: ` + "`" + `catalog:read` + "`" + ` and ` + "`" + `inventory:read` + "`" + `; empty when there are errors."
-  scopes: [String!]!
-  "What is to be mended; empty when it worked."
-  userErrors: [UserError!]!
-}
-
-"Codes to make by a pattern."
-input PromotionCodesGenerateInput {
-  "The promotion, by global id or the service's own: neither automatic nor expired."
-  promotionId: ID!
-  "How many, 1 to 10000000."
-  count: Int!
-  "What a code looks like: each ` + "`" + `#` + "`" + ` is a character drawn from the alphabet, and everything else stays: ` + "`" + `SUMMER-####-####` + "`" + `; at most 64 characters, as a code has. Finding one of the codes must take 100 guesses on average."
-  pattern: String! = "####-####-####"
-  "The characters to draw from, 2 to 64, each once; null means Crockford's base 32, digits and capitals without I, L, O and U."
-  alphabet: String
-  "How often each code can be used, at least 1; null means any number of times."
-  uses: Int
-  "What one use counts."
-  consumeUnit: ConsumeUnit! = PER_CART
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
-  idempotencyKey: String
-}
-
-"The job that makes the codes."
-type PromotionCodesGeneratePayload {
-  "The job; null when there is none for the errors' sake."
-  job: Job
-  "How many guesses it will take on average to find one of the codes; 0 when there is no job."
-  guessesPerCode: Float!
-  "What is to be mended; empty when it worked."
-  userErrors: [UserError!]!
-}
-
-"A payment gateway. The set is the server's."
-enum GatewaySlug {
-  "Takes cards, with credentials of the merchant's. REST's ` + "`" + `card_processor` + "`" + `."
-  CARD_PROCESSOR
-  "Whatever is paid otherwise; it takes no credentials. REST's ` + "`" + `manual` + "`" + `."
-  MANUAL
-}
-
-"The configuration of a payment gateway, without its secrets."
-type Gateway {
-  "Which it is."
-  slug: GatewaySlug!
-  "For people: ` + "`" + `Card Processor` + "`" + `."
+"A catalog as authored: what a publication makes a release of."
+type Catalog implements Node {
+  "Global id."
+  id: ID!
+  "The service's own id."
+  uuid: ID!
+  "Display name: ` + "`" + `Adventure Works` + "`" + `."
   name: String!
-  "Whether it takes payments."
+  "Own ids of the hierarchies that it publishes."
+  hierarchyIds: [ID!]!
+  "Its price books."
+  pricebooks: [CatalogPricebook!]!
+  "Language of its base texts, BCP 47. Empty means the store's."
+  locale: String!
+  "Currency of its prices if the shopper asks for none, ISO 4217. Empty means the store's."
+  currency: String!
+  "Time of creation. Without a rule, shoppers see the oldest published catalog."
+  createdAt: DateTime!
+  "Whether it has a release, so that shoppers can see it."
+  published: Boolean!
+  """
+  Whether ` + "`" + `catalogReleaseServe` + "`" + ` rolled it back to an earlier release. Imports do not publish such a
+  catalog. ` + "`" + `catalogPublish` + "`" + ` and ` + "`" + `portico publish` + "`" + ` end the hold.
+  """
+  held: Boolean!
+}
+
+"A price book in a catalog."
+type CatalogPricebook {
+  "The price book's own id."
+  uuid: ID!
+  "If several price books have a price for a product, the highest priority wins."
+  priority: Int!
+}
+
+"A page of catalogs."
+type CatalogConnection {
+  "Rows, each with its cursor."
+  edges: [CatalogEdge!]!
+  "Rows without cursors."
+  nodes: [Catalog!]!
+  "Position of this page in the list."
+  pageInfo: PageInfo!
+  "Rows in the whole list, after filters."
+  totalCount: Int!
+}
+
+"A catalog in a list."
+type CatalogEdge {
+  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
+  cursor: String!
+  "The catalog."
+  node: Catalog!
+}
+
+"A new catalog."
+input CatalogCreateInput {
+  "The service's own id, 1 to 64 of ` + "`" + `A-Z a-z 0-9 _ -` + "`" + `. Default: a new one."
+  id: ID
+  "Display name, at most 1024 bytes."
+  name: String!
+  "The hierarchies that it publishes: global ids or ` + "`" + `uuid` + "`" + `s. Default: none."
+  hierarchyIds: [ID!]
+  "Its price books. Default: none."
+  pricebooks: [CatalogPricebookInput!]
+  "Language of its base texts, BCP 47: ` + "`" + `fr` + "`" + `. Default: the store's."
+  locale: String
+  "ISO 4217: ` + "`" + `EUR` + "`" + `. Default: the store's."
+  currency: String
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"A price book in a catalog."
+input CatalogPricebookInput {
+  "The price book's own id."
+  id: ID!
+  "If several price books have a price for a product, the highest priority wins."
+  priority: Int!
+}
+
+"Result of ` + "`" + `catalogCreate` + "`" + `."
+type CatalogCreatePayload {
+  "The new catalog. Null if there are errors."
+  catalog: Catalog
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Changes of a catalog. A member left out keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
+input CatalogUpdateInput {
+  "Global id or ` + "`" + `uuid` + "`" + `."
+  id: ID!
+  "Display name, at most 1024 bytes. Required."
+  name: String
+  "The hierarchies that it publishes: global ids or ` + "`" + `uuid` + "`" + `s. Empty means none. Optional."
+  hierarchyIds: [ID!]
+  "Its price books. Empty means none. Optional."
+  pricebooks: [CatalogPricebookInput!]
+  "BCP 47: ` + "`" + `fr` + "`" + `. Empty means the store's. Optional."
+  locale: String
+  "ISO 4217: ` + "`" + `EUR` + "`" + `. Empty means the store's. Optional."
+  currency: String
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `catalogUpdate` + "`" + `."
+type CatalogUpdatePayload {
+  "The changed catalog. Null if there are errors."
+  catalog: Catalog
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Which catalog to delete."
+input CatalogDeleteInput {
+  "Global id or ` + "`" + `uuid` + "`" + `."
+  id: ID!
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `catalogDelete` + "`" + `."
+type CatalogDeletePayload {
+  "Global id of the deleted catalog. Null if there are errors."
+  deletedId: ID
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+# Rules
+
+"""
+A rule that leads shoppers to a catalog. Every list except ` + "`" + `schedules` + "`" + ` is a criterion, and an empty
+list matches every shopper. Accounts, account tags and customers exclude all others. Channels and
+tags only make the rule match better. A rule without criteria is a default: if there are several,
+the oldest wins.
+"""
+type CatalogRule implements Node {
+  "Global id."
+  id: ID!
+  "The service's own id."
+  uuid: ID!
+  "Display name: ` + "`" + `mobile-offers` + "`" + `."
+  name: String!
+  "Own id of the catalog that it leads to."
+  catalogId: ID!
+  "Only for these accounts. Empty means all."
+  accountIds: [ID!]!
+  "Only for accounts with one of these tags. Empty means all."
+  accountTagIds: [ID!]!
+  "Only for these customers. Empty means all."
+  customerIds: [ID!]!
+  "Preferred for these channels: ` + "`" + `mobile` + "`" + `. Empty means all."
+  channels: [String!]!
+  "Preferred for these context tags: ` + "`" + `clearance` + "`" + `. Empty means all."
+  tags: [String!]!
+  "When it applies: within any of these periods. Empty means always."
+  schedules: [CatalogRuleSchedule!]!
+  "Time of creation. Of rules that match equally well, the oldest wins."
+  createdAt: DateTime!
+}
+
+"A period in which a rule applies."
+type CatalogRuleSchedule {
+  "Time from which it applies. Null means no beginning."
+  validFrom: DateTime
+  "Time from which it no longer applies. Null means no end."
+  validTo: DateTime
+}
+
+"A page of catalog rules."
+type CatalogRuleConnection {
+  "Rows, each with its cursor."
+  edges: [CatalogRuleEdge!]!
+  "Rows without cursors."
+  nodes: [CatalogRule!]!
+  "Position of this page in the list."
+  pageInfo: PageInfo!
+  "Rows in the whole list, after filters."
+  totalCount: Int!
+}
+
+"A catalog rule in a list."
+type CatalogRuleEdge {
+  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
+  cursor: String!
+  "The catalog rule."
+  node: CatalogRule!
+}
+
+"A new catalog rule."
+input CatalogRuleCreateInput {
+  "The service's own id, 1 to 64 of ` + "`" + `A-Z a-z 0-9 _ -` + "`" + `. Default: a new one."
+  id: ID
+  "Display name, at most 1024 bytes."
+  name: String!
+  "The catalog that it leads to: global id or ` + "`" + `uuid` + "`" + `."
+  catalogId: ID!
+  "Only for these accounts. Default: all."
+  accountIds: [ID!]
+  "Only for accounts with one of these tags. Default: all."
+  accountTagIds: [ID!]
+  "Only for these customers. Default: all."
+  customerIds: [ID!]
+  "Preferred for these channels, each 1 to 255 bytes. Default: all."
+  channels: [String!]
+  "Preferred for these context tags, each 1 to 255 bytes without a comma. Default: all."
+  tags: [String!]
+  "When it applies: within any of these periods. Default: always."
+  schedules: [CatalogRuleScheduleInput!]
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"A period in which a rule applies."
+input CatalogRuleScheduleInput {
+  "Time from which it applies. Null means no beginning."
+  validFrom: DateTime
+  "Time from which it no longer applies, after ` + "`" + `validFrom` + "`" + `. Null means no end."
+  validTo: DateTime
+}
+
+"Result of ` + "`" + `catalogRuleCreate` + "`" + `."
+type CatalogRuleCreatePayload {
+  "The new rule. Null if there are errors."
+  catalogRule: CatalogRule
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Changes of a catalog rule. A member left out keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
+input CatalogRuleUpdateInput {
+  "Global id or ` + "`" + `uuid` + "`" + `."
+  id: ID!
+  "Display name, at most 1024 bytes. Required."
+  name: String
+  "The catalog that it leads to: global id or ` + "`" + `uuid` + "`" + `. Required."
+  catalogId: ID
+  "Only for these accounts. Empty means all. Optional."
+  accountIds: [ID!]
+  "Only for accounts with one of these tags. Empty means all. Optional."
+  accountTagIds: [ID!]
+  "Only for these customers. Empty means all. Optional."
+  customerIds: [ID!]
+  "Preferred for these channels, each 1 to 255 bytes. Empty means all. Optional."
+  channels: [String!]
+  "Preferred for these context tags, each 1 to 255 bytes without a comma. Empty means all. Optional."
+  tags: [String!]
+  "When it applies: within any of these periods. Empty means always. Optional."
+  schedules: [CatalogRuleScheduleInput!]
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `catalogRuleUpdate` + "`" + `."
+type CatalogRuleUpdatePayload {
+  "The changed rule. Null if there are errors."
+  catalogRule: CatalogRule
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Which catalog rule to delete."
+input CatalogRuleDeleteInput {
+  "Global id or ` + "`" + `uuid` + "`" + `."
+  id: ID!
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `catalogRuleDelete` + "`" + `."
+type CatalogRuleDeletePayload {
+  "Global id of the deleted rule. Null if there are errors."
+  deletedId: ID
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+# Hierarchies
+
+"A hierarchy as authored: the root of a category tree."
+type AuthoredHierarchy implements Node {
+  "Global id of the authored hierarchy. The published one has another."
+  id: ID!
+  "The service's own id."
+  uuid: ID!
+  "Display name."
+  name: String!
+  "URL slug. Empty if not set."
+  slug: String!
+  "Display text. Empty if not set."
+  description: String!
+  "Time of the last change."
+  updatedAt: DateTime!
+}
+
+"A page of authored hierarchies."
+type AuthoredHierarchyConnection {
+  "Rows, each with its cursor."
+  edges: [AuthoredHierarchyEdge!]!
+  "Rows without cursors."
+  nodes: [AuthoredHierarchy!]!
+  "Position of this page in the list."
+  pageInfo: PageInfo!
+  "Rows in the whole list, after filters."
+  totalCount: Int!
+}
+
+"An authored hierarchy in a list."
+type AuthoredHierarchyEdge {
+  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
+  cursor: String!
+  "The hierarchy."
+  node: AuthoredHierarchy!
+}
+
+"A new hierarchy."
+input HierarchyCreateInput {
+  "The service's own id, 1 to 64 of ` + "`" + `A-Z a-z 0-9 _ -` + "`" + `, unique among nodes and hierarchies. Default: a new one."
+  id: ID
+  "Display name, at most 1024 bytes."
+  name: String!
+  "URL slug. Default: none."
+  slug: String
+  "Display text. Default: none."
+  description: String
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `hierarchyCreate` + "`" + `."
+type HierarchyCreatePayload {
+  "The new hierarchy. Null if there are errors."
+  hierarchy: AuthoredHierarchy
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Changes of a hierarchy. A member left out keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
+input HierarchyUpdateInput {
+  "Global id or ` + "`" + `uuid` + "`" + `."
+  id: ID!
+  "Display name, at most 1024 bytes. Required."
+  name: String
+  "URL slug. Empty means none. Optional."
+  slug: String
+  "Display text. Empty means none. Optional."
+  description: String
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `hierarchyUpdate` + "`" + `."
+type HierarchyUpdatePayload {
+  "The changed hierarchy. Null if there are errors."
+  hierarchy: AuthoredHierarchy
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Which hierarchy to delete."
+input HierarchyDeleteInput {
+  "Global id or ` + "`" + `uuid` + "`" + `."
+  id: ID!
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `hierarchyDelete` + "`" + `."
+type HierarchyDeletePayload {
+  "Global id of the deleted hierarchy. Null if there are errors."
+  deletedId: ID
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+# Nodes
+
+"A node of a hierarchy as authored."
+type AuthoredNode implements Node {
+  "Global id of the authored node. The published one has another."
+  id: ID!
+  "The service's own id."
+  uuid: ID!
+  "Own id of its hierarchy."
+  hierarchyId: ID!
+  "Own id of the node above it, or of the hierarchy."
+  parentId: ID!
+  "Display name."
+  name: String!
+  "URL slug. Empty if not set."
+  slug: String!
+  "Display text. Empty if not set."
+  description: String!
+  "Own ids of the products that come first, in order, at most 20."
+  curatedProductIds: [ID!]!
+  "Number of attached products, including drafts."
+  productCount: Int!
+  "Own ids of the attached products, including drafts, newest attachment first."
+  productIds(
+    "Page size, 1 to 100."
+    first: Int! = 25
+    "Rows to skip, 0 to 10000."
+    offset: Int! = 0
+  ): [ID!]!
+  "Time of the last change of its texts, position or curation."
+  updatedAt: DateTime!
+}
+
+"A page of authored nodes."
+type AuthoredNodeConnection {
+  "Rows, each with its cursor."
+  edges: [AuthoredNodeEdge!]!
+  "Rows without cursors."
+  nodes: [AuthoredNode!]!
+  "Position of this page in the list."
+  pageInfo: PageInfo!
+  "Rows in the whole list, after filters."
+  totalCount: Int!
+}
+
+"An authored node in a list."
+type AuthoredNodeEdge {
+  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
+  cursor: String!
+  "The node."
+  node: AuthoredNode!
+}
+
+"A new node."
+input NodeCreateInput {
+  "The service's own id, 1 to 64 of ` + "`" + `A-Z a-z 0-9 _ -` + "`" + `, unique among nodes and hierarchies. Default: a new one."
+  id: ID
+  "The node or hierarchy above it: global id or ` + "`" + `uuid` + "`" + `."
+  parentId: ID!
+  "Display name, at most 1024 bytes."
+  name: String!
+  "URL slug. Default: none."
+  slug: String
+  "Display text. Default: none."
+  description: String
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `nodeCreate` + "`" + `."
+type NodeCreatePayload {
+  "The new node. Null if there are errors."
+  node: AuthoredNode
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Changes of a node. A member left out keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
+input NodeUpdateInput {
+  "Global id or ` + "`" + `uuid` + "`" + `."
+  id: ID!
+  "Display name, at most 1024 bytes. Required."
+  name: String
+  "URL slug. Empty means none. Optional."
+  slug: String
+  "Display text. Empty means none. Optional."
+  description: String
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `nodeUpdate` + "`" + `."
+type NodeUpdatePayload {
+  "The changed node. Null if there are errors."
+  node: AuthoredNode
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"New position of a node."
+input NodeMoveInput {
+  "Global id or ` + "`" + `uuid` + "`" + `."
+  id: ID!
+  "The new parent: a node of the same hierarchy that is not below it, or the hierarchy. Global id or ` + "`" + `uuid` + "`" + `."
+  parentId: ID!
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `nodeMove` + "`" + `."
+type NodeMovePayload {
+  "The moved node. Null if there are errors."
+  node: AuthoredNode
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Which node to delete."
+input NodeDeleteInput {
+  "Global id or ` + "`" + `uuid` + "`" + `."
+  id: ID!
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `nodeDelete` + "`" + `."
+type NodeDeletePayload {
+  "Global id of the deleted node. Null if there are errors."
+  deletedId: ID
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Products to attach to a node."
+input NodeProductsAttachInput {
+  "Global id or ` + "`" + `uuid` + "`" + `."
+  id: ID!
+  "1 to 1000 products, including drafts: global ids or ` + "`" + `uuid` + "`" + `s. The newest comes last."
+  productIds: [ID!]!
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `nodeProductsAttach` + "`" + `."
+type NodeProductsAttachPayload {
+  "The changed node. Null if there are errors."
+  node: AuthoredNode
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Products to detach from a node."
+input NodeProductsDetachInput {
+  "Global id or ` + "`" + `uuid` + "`" + `."
+  id: ID!
+  "1 to 1000 products: global ids or ` + "`" + `uuid` + "`" + `s."
+  productIds: [ID!]!
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `nodeProductsDetach` + "`" + `."
+type NodeProductsDetachPayload {
+  "The changed node. Null if there are errors."
+  node: AuthoredNode
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"The products of a node that come first."
+input NodeCurateInput {
+  "Global id or ` + "`" + `uuid` + "`" + `."
+  id: ID!
+  "At most 20 products attached to the node, in order: global ids or ` + "`" + `uuid` + "`" + `s. Empty means none."
+  productIds: [ID!]!
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `nodeCurate` + "`" + `."
+type NodeCuratePayload {
+  "The changed node. Null if there are errors."
+  node: AuthoredNode
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+# -----------------------------------------------------------------------------
+# Releases and jobs
+# -----------------------------------------------------------------------------
+
+"An immutable, published state of a catalog."
+type CatalogRelease implements Node {
+  "Global id."
+  id: ID!
+  """
+  Release number. Later releases have higher numbers. Send it in the header ` + "`" + `Store-Catalog-Release` + "`" + `
+  to preview the release, with the scope ` + "`" + `catalog:write` + "`" + `.
+  """
+  uuid: ID!
+  "The catalog's own id."
+  catalogId: ID!
+  "Whether shoppers see this release of the catalog."
+  served: Boolean!
+  "Time at which it was completed."
+  publishedAt: DateTime!
+  "Number of live products in it, listed or not."
+  products: Int!
+  "Language of its base texts."
+  locale: String!
+  "Other languages that it has texts in."
+  locales: [String!]!
+  "Number of products that are new since the release served when this one was made."
+  added: Int!
+  "Number of products with changed texts, relations, nodes or prices since that release."
+  changed: Int!
+  "Number of products removed since that release."
+  removed: Int!
+}
+
+"Which catalog to publish."
+input CatalogPublishInput {
+  "The catalog's global id or ` + "`" + `uuid` + "`" + `."
+  catalogId: ID!
+  "Whether to serve the release when it is complete. False makes a preview, which ` + "`" + `catalogReleaseServe` + "`" + ` can serve."
+  serve: Boolean! = true
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `catalogPublish` + "`" + `."
+type CatalogPublishPayload {
+  "The job. Null if there are errors."
+  job: Job
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Which release to serve."
+input CatalogReleaseServeInput {
+  "The release's global id or number (` + "`" + `uuid` + "`" + `)."
+  releaseId: ID!
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `catalogReleaseServe` + "`" + `."
+type CatalogReleaseServePayload {
+  "The release. Null if there are errors."
+  release: CatalogRelease
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Background work that a request started."
+type Job implements Node {
+  "Global id."
+  id: ID!
+  "The service's own id."
+  uuid: ID!
+  "What it does."
+  kind: JobKind!
+  "Current state."
+  state: JobState!
+  "Work completed so far, in products or codes."
+  done: Int!
+  "Work in total, in products or codes. 0 until it is known."
+  total: Int!
+  "What failed. Null unless it failed."
+  error: String
+  "Who started it: ` + "`" + `client:<id>` + "`" + ` or ` + "`" + `command:<name>` + "`" + `."
+  actor: String!
+  "Time of the request."
+  createdAt: DateTime!
+  "Time at which a worker first took it. Null while it is queued."
+  startedAt: DateTime
+  "Time at which it ended. Null until then."
+  finishedAt: DateTime
+  "The release that it made. Null until then, for other kinds of jobs, and once the release is deleted."
+  release: CatalogRelease
+}
+
+"What a job does."
+enum JobKind {
+  "Publishes a catalog. ` + "`" + `done` + "`" + ` and ` + "`" + `total` + "`" + ` count products."
+  CATALOG_PUBLISH
+  "Generates codes of a promotion. ` + "`" + `done` + "`" + ` and ` + "`" + `total` + "`" + ` count codes."
+  PROMOTION_CODES_GENERATE
+}
+
+"State of a job."
+enum JobState {
+  "Waiting for a worker."
+  QUEUED
+  "In progress. If its worker stops, another one starts it again."
+  RUNNING
+  "Completed."
+  SUCCEEDED
+  "Failed. ` + "`" + `error` + "`" + ` says why."
+  FAILED
+  "Canceled."
+  CANCELED
+}
+
+"Which job to cancel."
+input JobCancelInput {
+  "Global id or ` + "`" + `uuid` + "`" + `."
+  id: ID!
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `jobCancel` + "`" + `."
+type JobCancelPayload {
+  "The job. A running one may take a moment to end. Null if there are errors."
+  job: Job
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+# -----------------------------------------------------------------------------
+# Settings, payment gateways and tokens
+# -----------------------------------------------------------------------------
+
+"The store's settings."
+type Settings {
+  "Default page size, 1 to 100."
+  pageLength: Int!
+  "Maximum page size, for ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + `: 100. Read-only."
+  pageLengthMax: Int!
+  "Maximum ` + "`" + `offset` + "`" + `: 10000. Read-only."
+  pageOffsetLimit: Int!
+  "Default currency, ISO 4217: ` + "`" + `USD` + "`" + `."
+  currency: String!
+  "Default language of texts, BCP 47: ` + "`" + `en` + "`" + `."
+  locale: String!
+}
+
+"Changes of the settings. A member left out keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
+input SettingsUpdateInput {
+  "Default page size, 1 to 100. Required."
+  pageLength: Int
+  "ISO 4217: ` + "`" + `EUR` + "`" + `. Required."
+  currency: String
+  "BCP 47: ` + "`" + `fr-CA` + "`" + `. Required."
+  locale: String
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `settingsUpdate` + "`" + `."
+type SettingsUpdatePayload {
+  "The changed settings. Null if there are errors."
+  settings: Settings
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Configuration of a payment gateway, without secrets."
+type Gateway {
+  "Which gateway."
+  slug: GatewaySlug!
+  "Display name: ` + "`" + `Card Processor` + "`" + `."
+  name: String!
+  "Whether it accepts payments."
   enabled: Boolean!
   "Whether it uses the test account."
   test: Boolean!
-  "Whether it was configured by this service; false for one that never was, or was only imported."
+  "Whether this service configured it. False if it never was configured, or was only imported."
   configured: Boolean!
-  "The merchant's identifier at the gateway; empty until it is given."
+  "Merchant id at the gateway. Empty if not set."
   merchantId: String!
-  "The username at the gateway; empty until it is given."
+  "Username at the gateway. Empty if not set."
   login: String!
-  "Whether there is a password."
+  "Whether a password is stored."
   passwordSet: Boolean!
-  "Tells one password from another, and nothing else of it; null without a password."
+  "Fingerprint that changes with the password. Null without a password."
   passwordFingerprint: String
-  "When it was last configured; null until it was."
+  "Time of the last configuration. Null if it never was configured."
   changedAt: DateTime
-  "Who did: ` + "`" + `client:<id>` + "`" + `; null until somebody did."
+  "Who configured it last: ` + "`" + `client:<id>` + "`" + `. Null if nobody did."
   changedBy: String
 }
 
-"What to change of a gateway's configuration. An absent member keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
+"A payment gateway."
+enum GatewaySlug {
+  "Card payments, with the merchant's credentials. ` + "`" + `card_processor` + "`" + ` in REST."
+  CARD_PROCESSOR
+  "Any other payment. Takes no credentials. ` + "`" + `manual` + "`" + ` in REST."
+  MANUAL
+}
+
+"""
+Changes of a gateway's configuration. A member left out keeps its value. Null clears an optional
+member, and is UNPROCESSABLE for a required one.
+"""
 input GatewayUpdateInput {
-  "Which."
+  "Which gateway."
   slug: GatewaySlug!
-  "For people; an empty one leaves it as it is. Optional: null is the gateway's own name."
+  "Display name. Empty keeps the current one, null resets it. Optional."
   name: String
-  "Whether it takes payments. Optional: null is false."
+  "Whether it accepts payments. Null means false. Optional."
   enabled: Boolean
-  "Whether it uses the test account. Optional: null is false."
+  "Whether it uses the test account. Null means false. Optional."
   test: Boolean
-  "The merchant's identifier at the gateway, 1 to 1024 bytes. Required."
+  "Merchant id at the gateway, 1 to 1024 bytes. Required."
   merchantId: String
-  "The username at the gateway, 1 to 1024 bytes. Required."
+  "Username at the gateway, 1 to 1024 bytes. Required."
   username: String
-  "The password at the gateway, 1 to 1024 bytes. It is sealed, and never shown again. REST's mask, ` + "`" + `********` + "`" + `, leaves it as it is. Required."
+  "Password at the gateway, 1 to 1024 bytes. Stored encrypted, never returned. REST's mask ` + "`" + `********` + "`" + ` keeps the current one. Required."
   password: Secret
-  "A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header ` + "`" + `Idempotency-Key` + "`" + `, if there is one."
+  "Idempotency key."
   idempotencyKey: String
 }
 
-"The configuration after the change."
+"Result of ` + "`" + `gatewayUpdate` + "`" + `."
 type GatewayUpdatePayload {
-  "The gateway; null when nothing was changed for the errors' sake."
+  "The changed gateway. Null if there are errors."
   gateway: Gateway
-  "What is to be mended; empty when it worked."
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Whom a token is for, and for how long."
+input ShopperTokenCreateInput {
+  "Account, as catalog rules name it. At most 255 bytes."
+  accountId: String
+  "Account tags, as catalog rules name them. At most 100 of 255 bytes each, and 4096 bytes of JSON with the ids."
+  accountTags: [String!]
+  "Customer, as catalog rules name it. At most 255 bytes."
+  customerId: String
+  "Lifetime in seconds, 60 to 86400. Default: 3600, one hour."
+  expiresIn: Int
+  "Idempotency key. The token is not stored for it: a repetition signs the same token again."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `shopperTokenCreate` + "`" + `."
+type ShopperTokenCreatePayload {
+  "The token, sent as ` + "`" + `Authorization: Bearer …` + "`" + `. It is not shown again. Null if there are errors."
+  token: String
+  "Time at which it expires. Null if there are errors."
+  expiresAt: DateTime
+  "Its scopes: ` + "`" + `catalog:read` + "`" + ` and ` + "`" + `inventory:read` + "`" + `."
+  scopes: [String!]!
+  "What to correct. Empty on success."
   userErrors: [UserError!]!
 }
 `, BuiltIn: false},
@@ -12273,8 +12503,8 @@ func (ec *executionContext) field_Query_promotionCodeCheck_args(ctx context.Cont
 	}
 	args["units"] = arg2
 	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "cartValue",
-		func(ctx context.Context, v any) (*promotion.GivenAmount, error) {
-			return ec.unmarshalOMoneyInput2ᚖporticoᚋstoreᚋpromotionᚐGivenAmount(ctx, v)
+		func(ctx context.Context, v any) (*rule.GivenAmount, error) {
+			return ec.unmarshalOMoneyInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐGivenAmount(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -19122,34 +19352,34 @@ func (ec *executionContext) fieldContext_Money_formatted(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Money", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Mutation_settingsUpdate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Mutation_stockCreate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_settingsUpdate(ctx, field)
+			return ec.fieldContext_Mutation_stockCreate(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().SettingsUpdate(ctx, fc.Args["input"].(model.SettingsUpdateInput))
+			return ec.Resolvers.Mutation().StockCreate(ctx, fc.Args["input"].(StockCreateInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *SettingsUpdatePayload) graphql.Marshaler {
-			return ec.marshalOSettingsUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐSettingsUpdatePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *StockCreatePayload) graphql.Marshaler {
+			return ec.marshalOStockCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐStockCreatePayload(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Mutation_settingsUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Mutation_stockCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Mutation",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_SettingsUpdatePayload(ctx, field)
+			return ec.childFields_StockCreatePayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -19159,41 +19389,41 @@ func (ec *executionContext) fieldContext_Mutation_settingsUpdate(ctx context.Con
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_settingsUpdate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Mutation_stockCreate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
 	return fc, nil
 }
 
-func (ec *executionContext) _Mutation_catalogPublish(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Mutation_stockDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_catalogPublish(ctx, field)
+			return ec.fieldContext_Mutation_stockDelete(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().CatalogPublish(ctx, fc.Args["input"].(CatalogPublishInput))
+			return ec.Resolvers.Mutation().StockDelete(ctx, fc.Args["input"].(StockDeleteInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *CatalogPublishPayload) graphql.Marshaler {
-			return ec.marshalOCatalogPublishPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogPublishPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *StockDeletePayload) graphql.Marshaler {
+			return ec.marshalOStockDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐStockDeletePayload(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Mutation_catalogPublish(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Mutation_stockDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Mutation",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogPublishPayload(ctx, field)
+			return ec.childFields_StockDeletePayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -19203,41 +19433,41 @@ func (ec *executionContext) fieldContext_Mutation_catalogPublish(ctx context.Con
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_catalogPublish_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Mutation_stockDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
 	return fc, nil
 }
 
-func (ec *executionContext) _Mutation_catalogReleaseServe(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Mutation_stockTransact(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_catalogReleaseServe(ctx, field)
+			return ec.fieldContext_Mutation_stockTransact(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().CatalogReleaseServe(ctx, fc.Args["input"].(CatalogReleaseServeInput))
+			return ec.Resolvers.Mutation().StockTransact(ctx, fc.Args["input"].(StockTransactInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *CatalogReleaseServePayload) graphql.Marshaler {
-			return ec.marshalOCatalogReleaseServePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogReleaseServePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *StockTransactPayload) graphql.Marshaler {
+			return ec.marshalOStockTransactPayload2ᚖporticoᚋgraphᚋgeneratedᚐStockTransactPayload(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Mutation_catalogReleaseServe(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Mutation_stockTransact(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Mutation",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogReleaseServePayload(ctx, field)
+			return ec.childFields_StockTransactPayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -19247,41 +19477,41 @@ func (ec *executionContext) fieldContext_Mutation_catalogReleaseServe(ctx contex
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_catalogReleaseServe_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Mutation_stockTransact_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
 	return fc, nil
 }
 
-func (ec *executionContext) _Mutation_jobCancel(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Mutation_promotionCreate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_jobCancel(ctx, field)
+			return ec.fieldContext_Mutation_promotionCreate(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().JobCancel(ctx, fc.Args["input"].(JobCancelInput))
+			return ec.Resolvers.Mutation().PromotionCreate(ctx, fc.Args["input"].(model.PromotionCreateInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *JobCancelPayload) graphql.Marshaler {
-			return ec.marshalOJobCancelPayload2ᚖporticoᚋgraphᚋgeneratedᚐJobCancelPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *PromotionCreatePayload) graphql.Marshaler {
+			return ec.marshalOPromotionCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCreatePayload(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Mutation_jobCancel(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Mutation_promotionCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Mutation",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_JobCancelPayload(ctx, field)
+			return ec.childFields_PromotionCreatePayload(ctx, field)
 		},
 	}
 	defer func() {
@@ -19291,7 +19521,183 @@ func (ec *executionContext) fieldContext_Mutation_jobCancel(ctx context.Context,
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_jobCancel_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Mutation_promotionCreate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_promotionUpdate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_promotionUpdate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().PromotionUpdate(ctx, fc.Args["input"].(model.PromotionUpdateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PromotionUpdatePayload) graphql.Marshaler {
+			return ec.marshalOPromotionUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionUpdatePayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_promotionUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionUpdatePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_promotionUpdate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_promotionDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_promotionDelete(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().PromotionDelete(ctx, fc.Args["input"].(PromotionDeleteInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PromotionDeletePayload) graphql.Marshaler {
+			return ec.marshalOPromotionDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionDeletePayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_promotionDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionDeletePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_promotionDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_promotionCodesCreate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_promotionCodesCreate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().PromotionCodesCreate(ctx, fc.Args["input"].(PromotionCodesCreateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PromotionCodesCreatePayload) graphql.Marshaler {
+			return ec.marshalOPromotionCodesCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesCreatePayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_promotionCodesCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCodesCreatePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_promotionCodesCreate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_promotionCodesDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_promotionCodesDelete(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().PromotionCodesDelete(ctx, fc.Args["input"].(PromotionCodesDeleteInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PromotionCodesDeletePayload) graphql.Marshaler {
+			return ec.marshalOPromotionCodesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesDeletePayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_promotionCodesDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCodesDeletePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_promotionCodesDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -19424,226 +19830,6 @@ func (ec *executionContext) fieldContext_Mutation_promotionCodeRelease(ctx conte
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_promotionCodeRelease_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_shopperTokenCreate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_shopperTokenCreate(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().ShopperTokenCreate(ctx, fc.Args["input"].(model.ShopperTokenCreateInput))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *ShopperTokenCreatePayload) graphql.Marshaler {
-			return ec.marshalOShopperTokenCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐShopperTokenCreatePayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_shopperTokenCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_ShopperTokenCreatePayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_shopperTokenCreate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_gatewayUpdate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_gatewayUpdate(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().GatewayUpdate(ctx, fc.Args["input"].(model.GatewayUpdateInput))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *GatewayUpdatePayload) graphql.Marshaler {
-			return ec.marshalOGatewayUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐGatewayUpdatePayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_gatewayUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_GatewayUpdatePayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_gatewayUpdate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_stockCreate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_stockCreate(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().StockCreate(ctx, fc.Args["input"].(StockCreateInput))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *StockCreatePayload) graphql.Marshaler {
-			return ec.marshalOStockCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐStockCreatePayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_stockCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_StockCreatePayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_stockCreate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_stockDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_stockDelete(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().StockDelete(ctx, fc.Args["input"].(StockDeleteInput))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *StockDeletePayload) graphql.Marshaler {
-			return ec.marshalOStockDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐStockDeletePayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_stockDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_StockDeletePayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_stockDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_stockTransact(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_stockTransact(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().StockTransact(ctx, fc.Args["input"].(StockTransactInput))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *StockTransactPayload) graphql.Marshaler {
-			return ec.marshalOStockTransactPayload2ᚖporticoᚋgraphᚋgeneratedᚐStockTransactPayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_stockTransact(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_StockTransactPayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_stockTransact_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -19908,226 +20094,6 @@ func (ec *executionContext) fieldContext_Mutation_catalogRuleDelete(ctx context.
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_catalogRuleDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_promotionCreate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_promotionCreate(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().PromotionCreate(ctx, fc.Args["input"].(model.PromotionCreateInput))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *PromotionCreatePayload) graphql.Marshaler {
-			return ec.marshalOPromotionCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCreatePayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_promotionCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PromotionCreatePayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_promotionCreate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_promotionUpdate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_promotionUpdate(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().PromotionUpdate(ctx, fc.Args["input"].(model.PromotionUpdateInput))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *PromotionUpdatePayload) graphql.Marshaler {
-			return ec.marshalOPromotionUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionUpdatePayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_promotionUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PromotionUpdatePayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_promotionUpdate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_promotionDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_promotionDelete(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().PromotionDelete(ctx, fc.Args["input"].(PromotionDeleteInput))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *PromotionDeletePayload) graphql.Marshaler {
-			return ec.marshalOPromotionDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionDeletePayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_promotionDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PromotionDeletePayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_promotionDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_promotionCodesCreate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_promotionCodesCreate(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().PromotionCodesCreate(ctx, fc.Args["input"].(PromotionCodesCreateInput))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *PromotionCodesCreatePayload) graphql.Marshaler {
-			return ec.marshalOPromotionCodesCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesCreatePayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_promotionCodesCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PromotionCodesCreatePayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_promotionCodesCreate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_promotionCodesDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Mutation_promotionCodesDelete(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().PromotionCodesDelete(ctx, fc.Args["input"].(PromotionCodesDeleteInput))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *PromotionCodesDeletePayload) graphql.Marshaler {
-			return ec.marshalOPromotionCodesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPromotionCodesDeletePayload(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Mutation_promotionCodesDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PromotionCodesDeletePayload(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_promotionCodesDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -20568,6 +20534,270 @@ func (ec *executionContext) fieldContext_Mutation_nodeCurate(ctx context.Context
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_nodeCurate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_catalogPublish(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_catalogPublish(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CatalogPublish(ctx, fc.Args["input"].(CatalogPublishInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogPublishPayload) graphql.Marshaler {
+			return ec.marshalOCatalogPublishPayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogPublishPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_catalogPublish(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogPublishPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_catalogPublish_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_catalogReleaseServe(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_catalogReleaseServe(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CatalogReleaseServe(ctx, fc.Args["input"].(CatalogReleaseServeInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogReleaseServePayload) graphql.Marshaler {
+			return ec.marshalOCatalogReleaseServePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogReleaseServePayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_catalogReleaseServe(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogReleaseServePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_catalogReleaseServe_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_jobCancel(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_jobCancel(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().JobCancel(ctx, fc.Args["input"].(JobCancelInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *JobCancelPayload) graphql.Marshaler {
+			return ec.marshalOJobCancelPayload2ᚖporticoᚋgraphᚋgeneratedᚐJobCancelPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_jobCancel(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_JobCancelPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_jobCancel_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_settingsUpdate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_settingsUpdate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SettingsUpdate(ctx, fc.Args["input"].(model.SettingsUpdateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *SettingsUpdatePayload) graphql.Marshaler {
+			return ec.marshalOSettingsUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐSettingsUpdatePayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_settingsUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SettingsUpdatePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_settingsUpdate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_gatewayUpdate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_gatewayUpdate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().GatewayUpdate(ctx, fc.Args["input"].(model.GatewayUpdateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *GatewayUpdatePayload) graphql.Marshaler {
+			return ec.marshalOGatewayUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐGatewayUpdatePayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_gatewayUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_GatewayUpdatePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_gatewayUpdate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_shopperTokenCreate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_shopperTokenCreate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ShopperTokenCreate(ctx, fc.Args["input"].(model.ShopperTokenCreateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ShopperTokenCreatePayload) graphql.Marshaler {
+			return ec.marshalOShopperTokenCreatePayload2ᚖporticoᚋgraphᚋgeneratedᚐShopperTokenCreatePayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_shopperTokenCreate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ShopperTokenCreatePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_shopperTokenCreate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -23696,7 +23926,7 @@ func (ec *executionContext) fieldContext_ProductTranslation_description(_ contex
 	return graphql.NewScalarFieldContext("ProductTranslation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_id(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_id(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23719,7 +23949,7 @@ func (ec *executionContext) fieldContext_Promotion_id(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Promotion", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_uuid(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_uuid(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23742,7 +23972,7 @@ func (ec *executionContext) fieldContext_Promotion_uuid(_ context.Context, field
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_name(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_name(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23765,7 +23995,7 @@ func (ec *executionContext) fieldContext_Promotion_name(_ context.Context, field
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_description(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_description(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23788,7 +24018,7 @@ func (ec *executionContext) fieldContext_Promotion_description(_ context.Context
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_promotionType(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_promotionType(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23800,8 +24030,8 @@ func (ec *executionContext) _Promotion_promotionType(ctx context.Context, field 
 			return obj.Type, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v promotion.PromotionType) graphql.Marshaler {
-			return ec.marshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v rule.PromotionType) graphql.Marshaler {
+			return ec.marshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx, selections, v)
 		},
 		true,
 		true,
@@ -23811,7 +24041,7 @@ func (ec *executionContext) fieldContext_Promotion_promotionType(_ context.Conte
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type PromotionType does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_enabled(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_enabled(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23834,7 +24064,7 @@ func (ec *executionContext) fieldContext_Promotion_enabled(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_automatic(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_automatic(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23857,7 +24087,7 @@ func (ec *executionContext) fieldContext_Promotion_automatic(_ context.Context, 
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_state(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_state(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23869,8 +24099,8 @@ func (ec *executionContext) _Promotion_state(ctx context.Context, field graphql.
 			return obj.State, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v promotion.PromotionState) graphql.Marshaler {
-			return ec.marshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v rule.PromotionState) graphql.Marshaler {
+			return ec.marshalNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐPromotionState(ctx, selections, v)
 		},
 		true,
 		true,
@@ -23880,7 +24110,7 @@ func (ec *executionContext) fieldContext_Promotion_state(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type PromotionState does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_start(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_start(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23903,7 +24133,7 @@ func (ec *executionContext) fieldContext_Promotion_start(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_end(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_end(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23926,7 +24156,7 @@ func (ec *executionContext) fieldContext_Promotion_end(_ context.Context, field 
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_minCartValue(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_minCartValue(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23958,7 +24188,7 @@ func (ec *executionContext) fieldContext_Promotion_minCartValue(_ context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _Promotion_maxDiscountValue(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_maxDiscountValue(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23990,7 +24220,7 @@ func (ec *executionContext) fieldContext_Promotion_maxDiscountValue(_ context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _Promotion_maxApplicationsPerCart(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_maxApplicationsPerCart(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24013,7 +24243,7 @@ func (ec *executionContext) fieldContext_Promotion_maxApplicationsPerCart(_ cont
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_schema(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_schema(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24036,7 +24266,7 @@ func (ec *executionContext) fieldContext_Promotion_schema(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type JSON does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_currencies(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_currencies(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24048,8 +24278,8 @@ func (ec *executionContext) _Promotion_currencies(ctx context.Context, field gra
 			return obj.Currencies, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []promotion.PromotionCurrency) graphql.Marshaler {
-			return ec.marshalNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚐPromotionCurrencyᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []rule.PromotionCurrency) graphql.Marshaler {
+			return ec.marshalNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrencyᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24068,7 +24298,7 @@ func (ec *executionContext) fieldContext_Promotion_currencies(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _Promotion_targetCatalogs(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_targetCatalogs(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24091,7 +24321,7 @@ func (ec *executionContext) fieldContext_Promotion_targetCatalogs(_ context.Cont
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_conditions(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_conditions(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24114,7 +24344,7 @@ func (ec *executionContext) fieldContext_Promotion_conditions(_ context.Context,
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type JSON does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_createdAt(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_createdAt(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24137,7 +24367,7 @@ func (ec *executionContext) fieldContext_Promotion_createdAt(_ context.Context, 
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_updatedAt(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_updatedAt(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24160,7 +24390,7 @@ func (ec *executionContext) fieldContext_Promotion_updatedAt(_ context.Context, 
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_id(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_id(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24183,7 +24413,7 @@ func (ec *executionContext) fieldContext_PromotionCode_id(_ context.Context, fie
 	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_uuid(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_uuid(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24206,7 +24436,7 @@ func (ec *executionContext) fieldContext_PromotionCode_uuid(_ context.Context, f
 	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_code(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_code(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24229,7 +24459,7 @@ func (ec *executionContext) fieldContext_PromotionCode_code(_ context.Context, f
 	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_valid(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_valid(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24252,7 +24482,7 @@ func (ec *executionContext) fieldContext_PromotionCode_valid(_ context.Context, 
 	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_uses(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_uses(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24275,7 +24505,7 @@ func (ec *executionContext) fieldContext_PromotionCode_uses(_ context.Context, f
 	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_maxUses(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_maxUses(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24298,7 +24528,7 @@ func (ec *executionContext) fieldContext_PromotionCode_maxUses(_ context.Context
 	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_used(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_used(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24321,7 +24551,7 @@ func (ec *executionContext) fieldContext_PromotionCode_used(_ context.Context, f
 	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_consumeUnit(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_consumeUnit(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24333,8 +24563,8 @@ func (ec *executionContext) _PromotionCode_consumeUnit(ctx context.Context, fiel
 			return obj.ConsumeUnit, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v promotion.ConsumeUnit) graphql.Marshaler {
-			return ec.marshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v code.ConsumeUnit) graphql.Marshaler {
+			return ec.marshalNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24344,7 +24574,7 @@ func (ec *executionContext) fieldContext_PromotionCode_consumeUnit(_ context.Con
 	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type ConsumeUnit does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_users(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_users(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24367,7 +24597,7 @@ func (ec *executionContext) fieldContext_PromotionCode_users(_ context.Context, 
 	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_createdAt(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_createdAt(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24390,7 +24620,7 @@ func (ec *executionContext) fieldContext_PromotionCode_createdAt(_ context.Conte
 	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_promotion(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_promotion(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24402,8 +24632,8 @@ func (ec *executionContext) _PromotionCode_promotion(ctx context.Context, field 
 			return obj.Promotion, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
-			return ec.marshalNPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
+			return ec.marshalNPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24422,7 +24652,7 @@ func (ec *executionContext) fieldContext_PromotionCode_promotion(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCodeCheck_valid(ctx context.Context, field graphql.CollectedField, obj *promotion.CodeCheck) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeCheck_valid(ctx context.Context, field graphql.CollectedField, obj *redeem.CodeCheck) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24445,7 +24675,7 @@ func (ec *executionContext) fieldContext_PromotionCodeCheck_valid(_ context.Cont
 	return graphql.NewScalarFieldContext("PromotionCodeCheck", field, true, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeCheck_reasons(ctx context.Context, field graphql.CollectedField, obj *promotion.CodeCheck) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeCheck_reasons(ctx context.Context, field graphql.CollectedField, obj *redeem.CodeCheck) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24457,8 +24687,8 @@ func (ec *executionContext) _PromotionCodeCheck_reasons(ctx context.Context, fie
 			return obj.Refusals, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []promotion.CodeRefusal) graphql.Marshaler {
-			return ec.marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚐCodeRefusalᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []code.CodeRefusal) graphql.Marshaler {
+			return ec.marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusalᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24477,7 +24707,7 @@ func (ec *executionContext) fieldContext_PromotionCodeCheck_reasons(_ context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCodeCheck_unitsApplied(ctx context.Context, field graphql.CollectedField, obj *promotion.CodeCheck) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeCheck_unitsApplied(ctx context.Context, field graphql.CollectedField, obj *redeem.CodeCheck) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24500,7 +24730,7 @@ func (ec *executionContext) fieldContext_PromotionCodeCheck_unitsApplied(_ conte
 	return graphql.NewScalarFieldContext("PromotionCodeCheck", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeCheck_remainingUses(ctx context.Context, field graphql.CollectedField, obj *promotion.CodeCheck) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeCheck_remainingUses(ctx context.Context, field graphql.CollectedField, obj *redeem.CodeCheck) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24523,7 +24753,7 @@ func (ec *executionContext) fieldContext_PromotionCodeCheck_remainingUses(_ cont
 	return graphql.NewScalarFieldContext("PromotionCodeCheck", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeCheck_promotionId(ctx context.Context, field graphql.CollectedField, obj *promotion.CodeCheck) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeCheck_promotionId(ctx context.Context, field graphql.CollectedField, obj *redeem.CodeCheck) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24546,7 +24776,7 @@ func (ec *executionContext) fieldContext_PromotionCodeCheck_promotionId(_ contex
 	return graphql.NewScalarFieldContext("PromotionCodeCheck", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*promotion.PromotionCode]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*code.PromotionCode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24558,7 +24788,7 @@ func (ec *executionContext) _PromotionCodeConnection_edges(ctx context.Context, 
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*promotion.PromotionCode]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*code.PromotionCode]) graphql.Marshaler {
 			return ec.marshalNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -24578,7 +24808,7 @@ func (ec *executionContext) fieldContext_PromotionCodeConnection_edges(_ context
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCodeConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*promotion.PromotionCode]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*code.PromotionCode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24590,8 +24820,8 @@ func (ec *executionContext) _PromotionCodeConnection_nodes(ctx context.Context, 
 			return obj.Nodes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*promotion.PromotionCode) graphql.Marshaler {
-			return ec.marshalNPromotionCode2ᚕᚖporticoᚋstoreᚋpromotionᚐPromotionCodeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*code.PromotionCode) graphql.Marshaler {
+			return ec.marshalNPromotionCode2ᚕᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCodeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24610,7 +24840,7 @@ func (ec *executionContext) fieldContext_PromotionCodeConnection_nodes(_ context
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCodeConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*promotion.PromotionCode]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*code.PromotionCode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24642,7 +24872,7 @@ func (ec *executionContext) fieldContext_PromotionCodeConnection_pageInfo(_ cont
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCodeConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*promotion.PromotionCode]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*code.PromotionCode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24665,7 +24895,7 @@ func (ec *executionContext) fieldContext_PromotionCodeConnection_totalCount(_ co
 	return graphql.NewScalarFieldContext("PromotionCodeConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*promotion.PromotionCode]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*code.PromotionCode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24688,7 +24918,7 @@ func (ec *executionContext) fieldContext_PromotionCodeEdge_cursor(_ context.Cont
 	return graphql.NewScalarFieldContext("PromotionCodeEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*promotion.PromotionCode]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*code.PromotionCode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24700,8 +24930,8 @@ func (ec *executionContext) _PromotionCodeEdge_node(ctx context.Context, field g
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *promotion.PromotionCode) graphql.Marshaler {
-			return ec.marshalNPromotionCode2ᚖporticoᚋstoreᚋpromotionᚐPromotionCode(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *code.PromotionCode) graphql.Marshaler {
+			return ec.marshalNPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24807,7 +25037,7 @@ func (ec *executionContext) fieldContext_PromotionCodeRedeemPayload_userErrors(_
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCodeRefusal_reason(ctx context.Context, field graphql.CollectedField, obj *promotion.CodeRefusal) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeRefusal_reason(ctx context.Context, field graphql.CollectedField, obj *code.CodeRefusal) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24819,8 +25049,8 @@ func (ec *executionContext) _PromotionCodeRefusal_reason(ctx context.Context, fi
 			return obj.Reason, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v promotion.CodeReason) graphql.Marshaler {
-			return ec.marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚐCodeReason(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v code.CodeReason) graphql.Marshaler {
+			return ec.marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24830,7 +25060,7 @@ func (ec *executionContext) fieldContext_PromotionCodeRefusal_reason(_ context.C
 	return graphql.NewScalarFieldContext("PromotionCodeRefusal", field, false, false, errors.New("field of type PromotionCodeReason does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeRefusal_argument(ctx context.Context, field graphql.CollectedField, obj *promotion.CodeRefusal) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeRefusal_argument(ctx context.Context, field graphql.CollectedField, obj *code.CodeRefusal) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24842,8 +25072,8 @@ func (ec *executionContext) _PromotionCodeRefusal_argument(ctx context.Context, 
 			return obj.Argument(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v promotion.CodeArgument) graphql.Marshaler {
-			return ec.marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v code.CodeArgument) graphql.Marshaler {
+			return ec.marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24853,7 +25083,7 @@ func (ec *executionContext) fieldContext_PromotionCodeRefusal_argument(_ context
 	return graphql.NewScalarFieldContext("PromotionCodeRefusal", field, true, false, errors.New("field of type PromotionCodeArgument does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeRefusal_message(ctx context.Context, field graphql.CollectedField, obj *promotion.CodeRefusal) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeRefusal_message(ctx context.Context, field graphql.CollectedField, obj *code.CodeRefusal) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25356,8 +25586,8 @@ func (ec *executionContext) _PromotionCodesCreatePayload_promotion(ctx context.C
 			return obj.Promotion, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
-			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, selections, v)
 		},
 		true,
 		false,
@@ -25388,8 +25618,8 @@ func (ec *executionContext) _PromotionCodesCreatePayload_codes(ctx context.Conte
 			return obj.Codes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*promotion.PromotionCode) graphql.Marshaler {
-			return ec.marshalNPromotionCode2ᚕᚖporticoᚋstoreᚋpromotionᚐPromotionCodeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*code.PromotionCode) graphql.Marshaler {
+			return ec.marshalNPromotionCode2ᚕᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCodeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -25582,7 +25812,7 @@ func (ec *executionContext) fieldContext_PromotionCodesGeneratePayload_userError
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*promotion.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*rule.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25594,7 +25824,7 @@ func (ec *executionContext) _PromotionConnection_edges(ctx context.Context, fiel
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*promotion.Promotion]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*rule.Promotion]) graphql.Marshaler {
 			return ec.marshalNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -25614,7 +25844,7 @@ func (ec *executionContext) fieldContext_PromotionConnection_edges(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*promotion.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*rule.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25626,8 +25856,8 @@ func (ec *executionContext) _PromotionConnection_nodes(ctx context.Context, fiel
 			return obj.Nodes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*promotion.Promotion) graphql.Marshaler {
-			return ec.marshalNPromotion2ᚕᚖporticoᚋstoreᚋpromotionᚐPromotionᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*rule.Promotion) graphql.Marshaler {
+			return ec.marshalNPromotion2ᚕᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -25646,7 +25876,7 @@ func (ec *executionContext) fieldContext_PromotionConnection_nodes(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*promotion.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*rule.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25678,7 +25908,7 @@ func (ec *executionContext) fieldContext_PromotionConnection_pageInfo(_ context.
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*promotion.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*rule.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25713,8 +25943,8 @@ func (ec *executionContext) _PromotionCreatePayload_promotion(ctx context.Contex
 			return obj.Promotion, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
-			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, selections, v)
 		},
 		true,
 		false,
@@ -25765,7 +25995,7 @@ func (ec *executionContext) fieldContext_PromotionCreatePayload_userErrors(_ con
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCurrency_currency(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCurrency) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCurrency_currency(ctx context.Context, field graphql.CollectedField, obj *rule.PromotionCurrency) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25788,7 +26018,7 @@ func (ec *executionContext) fieldContext_PromotionCurrency_currency(_ context.Co
 	return graphql.NewScalarFieldContext("PromotionCurrency", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCurrency_amount(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCurrency) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCurrency_amount(ctx context.Context, field graphql.CollectedField, obj *rule.PromotionCurrency) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25811,7 +26041,7 @@ func (ec *executionContext) fieldContext_PromotionCurrency_amount(_ context.Cont
 	return graphql.NewScalarFieldContext("PromotionCurrency", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCurrency_percentage(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCurrency) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCurrency_percentage(ctx context.Context, field graphql.CollectedField, obj *rule.PromotionCurrency) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25935,7 +26165,7 @@ func (ec *executionContext) fieldContext_PromotionDeletePayload_userErrors(_ con
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*promotion.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*rule.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25958,7 +26188,7 @@ func (ec *executionContext) fieldContext_PromotionEdge_cursor(_ context.Context,
 	return graphql.NewScalarFieldContext("PromotionEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*promotion.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*rule.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25970,8 +26200,8 @@ func (ec *executionContext) _PromotionEdge_node(ctx context.Context, field graph
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
-			return ec.marshalNPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
+			return ec.marshalNPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, selections, v)
 		},
 		true,
 		true,
@@ -25990,7 +26220,7 @@ func (ec *executionContext) fieldContext_PromotionEdge_node(_ context.Context, f
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionPreview_uuid(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_uuid(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26013,7 +26243,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_uuid(_ context.Context
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_name(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_name(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26036,7 +26266,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_name(_ context.Context
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_description(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_description(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26059,7 +26289,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_description(_ context.
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_promotionType(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_promotionType(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26071,8 +26301,8 @@ func (ec *executionContext) _PromotionPreview_promotionType(ctx context.Context,
 			return obj.Type, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v promotion.PromotionType) graphql.Marshaler {
-			return ec.marshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v rule.PromotionType) graphql.Marshaler {
+			return ec.marshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx, selections, v)
 		},
 		true,
 		true,
@@ -26082,7 +26312,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_promotionType(_ contex
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type PromotionType does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_enabled(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_enabled(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26105,7 +26335,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_enabled(_ context.Cont
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_automatic(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_automatic(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26128,7 +26358,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_automatic(_ context.Co
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_state(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_state(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26140,8 +26370,8 @@ func (ec *executionContext) _PromotionPreview_state(ctx context.Context, field g
 			return obj.State, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v promotion.PromotionState) graphql.Marshaler {
-			return ec.marshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v rule.PromotionState) graphql.Marshaler {
+			return ec.marshalNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐPromotionState(ctx, selections, v)
 		},
 		true,
 		true,
@@ -26151,7 +26381,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_state(_ context.Contex
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type PromotionState does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_start(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_start(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26174,7 +26404,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_start(_ context.Contex
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_end(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_end(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26197,7 +26427,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_end(_ context.Context,
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_minCartValue(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_minCartValue(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26229,7 +26459,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_minCartValue(_ context
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionPreview_maxDiscountValue(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_maxDiscountValue(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26261,7 +26491,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_maxDiscountValue(_ con
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionPreview_maxApplicationsPerCart(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_maxApplicationsPerCart(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26284,7 +26514,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_maxApplicationsPerCart
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_schema(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_schema(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26307,7 +26537,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_schema(_ context.Conte
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type JSON does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_currencies(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_currencies(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26319,8 +26549,8 @@ func (ec *executionContext) _PromotionPreview_currencies(ctx context.Context, fi
 			return obj.Currencies, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []promotion.PromotionCurrency) graphql.Marshaler {
-			return ec.marshalNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚐPromotionCurrencyᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []rule.PromotionCurrency) graphql.Marshaler {
+			return ec.marshalNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrencyᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -26339,7 +26569,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_currencies(_ context.C
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionPreview_targetCatalogs(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_targetCatalogs(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26362,7 +26592,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_targetCatalogs(_ conte
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_conditions(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_conditions(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26385,7 +26615,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_conditions(_ context.C
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type JSON does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_createdAt(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_createdAt(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26408,7 +26638,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_createdAt(_ context.Co
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_updatedAt(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_updatedAt(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26443,8 +26673,8 @@ func (ec *executionContext) _PromotionUpdatePayload_promotion(ctx context.Contex
 			return obj.Promotion, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
-			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, selections, v)
 		},
 		true,
 		false,
@@ -26475,8 +26705,8 @@ func (ec *executionContext) _PromotionUpdatePayload_preview(ctx context.Context,
 			return obj.Preview, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
-			return ec.marshalOPromotionPreview2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotionPreview2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, selections, v)
 		},
 		true,
 		false,
@@ -26546,182 +26776,6 @@ func (ec *executionContext) fieldContext_PromotionUpdatePayload_userErrors(_ con
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_UserError(ctx, field)
 		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_catalogNode(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_catalogNode(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().CatalogNode(ctx, fc.Args["id"].(string))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogNode) graphql.Marshaler {
-			return ec.marshalOCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_catalogNode(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogNode(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_catalogNode_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_catalogNodes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_catalogNodes(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().CatalogNodes(ctx, fc.Args["filter"].(*model.CatalogNodeFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.CatalogNode]) graphql.Marshaler {
-			return ec.marshalOCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_catalogNodes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogNodeConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_catalogNodes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_hierarchy(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_hierarchy(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Hierarchy(ctx, fc.Args["id"].(string))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Hierarchy) graphql.Marshaler {
-			return ec.marshalOHierarchy2ᚖporticoᚋgraphᚋmodelᚐHierarchy(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_hierarchy(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Hierarchy(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_hierarchy_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_hierarchies(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_hierarchies(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Hierarchies(ctx, fc.Args["filter"].(*model.CatalogNodeFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.Hierarchy]) graphql.Marshaler {
-			return ec.marshalOHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_hierarchies(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_HierarchyConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_hierarchies_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
 	}
 	return fc, nil
 }
@@ -26852,6 +26906,182 @@ func (ec *executionContext) fieldContext_Query_productConfigured(ctx context.Con
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_productConfigured_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_hierarchy(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_hierarchy(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Hierarchy(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Hierarchy) graphql.Marshaler {
+			return ec.marshalOHierarchy2ᚖporticoᚋgraphᚋmodelᚐHierarchy(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_hierarchy(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Hierarchy(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_hierarchy_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_hierarchies(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_hierarchies(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Hierarchies(ctx, fc.Args["filter"].(*model.CatalogNodeFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.Hierarchy]) graphql.Marshaler {
+			return ec.marshalOHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_hierarchies(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_HierarchyConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_hierarchies_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_catalogNode(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_catalogNode(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().CatalogNode(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogNode) graphql.Marshaler {
+			return ec.marshalOCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_catalogNode(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogNode(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_catalogNode_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_catalogNodes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_catalogNodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().CatalogNodes(ctx, fc.Args["filter"].(*model.CatalogNodeFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.CatalogNode]) graphql.Marshaler {
+			return ec.marshalOCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_catalogNodes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogNodeConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_catalogNodes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -27016,6 +27246,50 @@ func (ec *executionContext) fieldContext_Query_currency(ctx context.Context, fie
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_currency_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_catalogResolution(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_catalogResolution(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().CatalogResolution(ctx, fc.Args["context"].(*model.ShopperContextInput), fc.Args["at"].(*time.Time))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogResolution) graphql.Marshaler {
+			return ec.marshalOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_catalogResolution(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogResolution(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_catalogResolution_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -27274,66 +27548,34 @@ func (ec *executionContext) fieldContext_Query_stockTransaction(ctx context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _Query_settings(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Query_promotion(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_settings(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Query().Settings(ctx)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *store.Settings) graphql.Marshaler {
-			return ec.marshalOSettings2ᚖporticoᚋstoreᚐSettings(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_settings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Settings(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_gateway(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_gateway(ctx, field)
+			return ec.fieldContext_Query_promotion(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Gateway(ctx, fc.Args["slug"].(gateway.GatewaySlug))
+			return ec.Resolvers.Query().Promotion(ctx, fc.Args["id"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Gateway) graphql.Marshaler {
-			return ec.marshalOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Query_gateway(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Query_promotion(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Query",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Gateway(ctx, field)
+			return ec.childFields_Promotion(ctx, field)
 		},
 	}
 	defer func() {
@@ -27343,73 +27585,41 @@ func (ec *executionContext) fieldContext_Query_gateway(ctx context.Context, fiel
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_gateway_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Query_promotion_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
 	return fc, nil
 }
 
-func (ec *executionContext) _Query_gateways(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+func (ec *executionContext) _Query_promotions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_gateways(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Query().Gateways(ctx)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.Gateway) graphql.Marshaler {
-			return ec.marshalOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_gateways(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Gateway(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_catalogResolution(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_catalogResolution(ctx, field)
+			return ec.fieldContext_Query_promotions(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().CatalogResolution(ctx, fc.Args["context"].(*model.ShopperContextInput), fc.Args["at"].(*time.Time))
+			return ec.Resolvers.Query().Promotions(ctx, fc.Args["filter"].(*model.PromotionFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogResolution) graphql.Marshaler {
-			return ec.marshalOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*rule.Promotion]) graphql.Marshaler {
+			return ec.marshalOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Query_catalogResolution(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Query_promotions(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Query",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogResolution(ctx, field)
+			return ec.childFields_PromotionConnection(ctx, field)
 		},
 	}
 	defer func() {
@@ -27419,7 +27629,183 @@ func (ec *executionContext) fieldContext_Query_catalogResolution(ctx context.Con
 		}
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_catalogResolution_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+	if fc.Args, err = ec.field_Query_promotions_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_promotionCode(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_promotionCode(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().PromotionCode(ctx, fc.Args["code"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *code.PromotionCode) graphql.Marshaler {
+			return ec.marshalOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_promotionCode(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCode(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_promotionCode_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_promotionCodes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_promotionCodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().PromotionCodes(ctx, fc.Args["promotionId"].(string), fc.Args["filter"].(*model.PromotionCodeFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*code.PromotionCode]) graphql.Marshaler {
+			return ec.marshalOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_promotionCodes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCodeConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_promotionCodes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_promotionCodeCheck(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_promotionCodeCheck(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().PromotionCodeCheck(ctx, fc.Args["code"].(string), fc.Args["user"].(*string), fc.Args["units"].(int), fc.Args["cartValue"].(*rule.GivenAmount))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *redeem.CodeCheck) graphql.Marshaler {
+			return ec.marshalOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚋredeemᚐCodeCheck(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_promotionCodeCheck(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCodeCheck(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_promotionCodeCheck_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_promotionCodeUsages(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_promotionCodeUsages(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().PromotionCodeUsages(ctx, fc.Args["promotionId"].(string), fc.Args["code"].(*string), fc.Args["filter"].(*model.ListBounds), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.PromotionCodeUsage]) graphql.Marshaler {
+			return ec.marshalOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_promotionCodeUsages(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCodeUsageConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_promotionCodeUsages_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -27552,182 +27938,6 @@ func (ec *executionContext) fieldContext_Query_catalogRule(ctx context.Context, 
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_catalogRule_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_promotion(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_promotion(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Promotion(ctx, fc.Args["id"].(string))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
-			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_promotion(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Promotion(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_promotion_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_promotions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_promotions(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Promotions(ctx, fc.Args["filter"].(*model.PromotionFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*promotion.Promotion]) graphql.Marshaler {
-			return ec.marshalOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_promotions(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PromotionConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_promotions_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_promotionCode(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_promotionCode(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().PromotionCode(ctx, fc.Args["code"].(string))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *promotion.PromotionCode) graphql.Marshaler {
-			return ec.marshalOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚐPromotionCode(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_promotionCode(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PromotionCode(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_promotionCode_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_promotionCodes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_promotionCodes(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().PromotionCodes(ctx, fc.Args["promotionId"].(string), fc.Args["filter"].(*model.PromotionCodeFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*promotion.PromotionCode]) graphql.Marshaler {
-			return ec.marshalOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_promotionCodes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PromotionCodeConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_promotionCodes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -28086,6 +28296,114 @@ func (ec *executionContext) fieldContext_Query_jobs(ctx context.Context, field g
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_settings(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_settings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().Settings(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Settings) graphql.Marshaler {
+			return ec.marshalOSettings2ᚖporticoᚋstoreᚐSettings(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_settings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Settings(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_gateway(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_gateway(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Gateway(ctx, fc.Args["slug"].(gateway.GatewaySlug))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Gateway) graphql.Marshaler {
+			return ec.marshalOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_gateway(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Gateway(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_gateway_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_gateways(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_gateways(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().Gateways(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Gateway) graphql.Marshaler {
+			return ec.marshalOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_gateways(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Gateway(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_node(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -28168,94 +28486,6 @@ func (ec *executionContext) fieldContext_Query_nodes(ctx context.Context, field 
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_nodes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_promotionCodeCheck(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_promotionCodeCheck(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().PromotionCodeCheck(ctx, fc.Args["code"].(string), fc.Args["user"].(*string), fc.Args["units"].(int), fc.Args["cartValue"].(*promotion.GivenAmount))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *promotion.CodeCheck) graphql.Marshaler {
-			return ec.marshalOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚐCodeCheck(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_promotionCodeCheck(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PromotionCodeCheck(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_promotionCodeCheck_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_promotionCodeUsages(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_promotionCodeUsages(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().PromotionCodeUsages(ctx, fc.Args["promotionId"].(string), fc.Args["code"].(*string), fc.Args["filter"].(*model.ListBounds), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.PromotionCodeUsage]) graphql.Marshaler {
-			return ec.marshalOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_promotionCodeUsages(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PromotionCodeUsageConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_promotionCodeUsages_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -32690,8 +32920,8 @@ func (ec *executionContext) unmarshalInputListOrder(ctx context.Context, obj any
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputMoneyInput(ctx context.Context, obj any) (promotion.GivenAmount, error) {
-	var it promotion.GivenAmount
+func (ec *executionContext) unmarshalInputMoneyInput(ctx context.Context, obj any) (rule.GivenAmount, error) {
+	var it rule.GivenAmount
 	if obj == nil {
 		return it, nil
 	}
@@ -33243,8 +33473,8 @@ func (ec *executionContext) unmarshalInputPromotionCodeFilter(ctx context.Contex
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputPromotionCodeInput(ctx context.Context, obj any) (promotion.NewCode, error) {
-	var it promotion.NewCode
+func (ec *executionContext) unmarshalInputPromotionCodeInput(ctx context.Context, obj any) (code.NewCode, error) {
+	var it code.NewCode
 	if obj == nil {
 		return it, nil
 	}
@@ -33277,7 +33507,7 @@ func (ec *executionContext) unmarshalInputPromotionCodeInput(ctx context.Context
 			it.MaxUses = data
 		case "consumeUnit":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("consumeUnit"))
-			data, err := ec.unmarshalOConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx, v)
+			data, err := ec.unmarshalOConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33474,14 +33704,14 @@ func (ec *executionContext) unmarshalInputPromotionCodesCreateInput(ctx context.
 			it.PromotionID = data
 		case "codes":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("codes"))
-			data, err := ec.unmarshalNPromotionCodeInput2ᚕᚖporticoᚋstoreᚋpromotionᚐNewCodeᚄ(ctx, v)
+			data, err := ec.unmarshalNPromotionCodeInput2ᚕᚖporticoᚋstoreᚋpromotionᚋcodeᚐNewCodeᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.Codes = data
 		case "consumeUnit":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("consumeUnit"))
-			data, err := ec.unmarshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx, v)
+			data, err := ec.unmarshalNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33604,7 +33834,7 @@ func (ec *executionContext) unmarshalInputPromotionCodesGenerateInput(ctx contex
 			it.Uses = data
 		case "consumeUnit":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("consumeUnit"))
-			data, err := ec.unmarshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx, v)
+			data, err := ec.unmarshalNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33672,7 +33902,7 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 			it.Description = data
 		case "promotionType":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("promotionType"))
-			data, err := ec.unmarshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType(ctx, v)
+			data, err := ec.unmarshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33707,14 +33937,14 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 			it.End = data
 		case "minCartValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minCartValue"))
-			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚐGivenAmountᚄ(ctx, v)
+			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐGivenAmountᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.MinCartValue = data
 		case "maxDiscountValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxDiscountValue"))
-			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚐGivenAmountᚄ(ctx, v)
+			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐGivenAmountᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33855,14 +34085,14 @@ func (ec *executionContext) unmarshalInputPromotionFilter(ctx context.Context, o
 			it.NameLike = data
 		case "promotionType":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("promotionType"))
-			data, err := ec.unmarshalOPromotionType2ᚕporticoᚋstoreᚋpromotionᚐPromotionTypeᚄ(ctx, v)
+			data, err := ec.unmarshalOPromotionType2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionTypeᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.PromotionType = data
 		case "state":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
-			data, err := ec.unmarshalOPromotionState2ᚕporticoᚋstoreᚋpromotionᚐPromotionStateᚄ(ctx, v)
+			data, err := ec.unmarshalOPromotionState2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionStateᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33993,7 +34223,7 @@ func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Conte
 			it.Description = data
 		case "promotionType":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("promotionType"))
-			data, err := ec.unmarshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType(ctx, v)
+			data, err := ec.unmarshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -34028,14 +34258,14 @@ func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Conte
 			it.End = data
 		case "minCartValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minCartValue"))
-			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚐGivenAmountᚄ(ctx, v)
+			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐGivenAmountᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.MinCartValue = data
 		case "maxDiscountValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxDiscountValue"))
-			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚐGivenAmountᚄ(ctx, v)
+			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐGivenAmountᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -34489,12 +34719,12 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Stock(ctx, sel, obj)
-	case *promotion.PromotionCode:
+	case *code.PromotionCode:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._PromotionCode(ctx, sel, obj)
-	case *promotion.Promotion:
+	case *rule.Promotion:
 		if obj == nil {
 			return graphql.Null
 		}
@@ -38140,30 +38370,58 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("Mutation")
-		case "settingsUpdate":
+		case "stockCreate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_settingsUpdate(ctx, field)
+				return ec._Mutation_stockCreate(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "catalogPublish":
+		case "stockDelete":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_catalogPublish(ctx, field)
+				return ec._Mutation_stockDelete(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "catalogReleaseServe":
+		case "stockTransact":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_catalogReleaseServe(ctx, field)
+				return ec._Mutation_stockTransact(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "jobCancel":
+		case "promotionCreate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_jobCancel(ctx, field)
+				return ec._Mutation_promotionCreate(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "promotionUpdate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_promotionUpdate(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "promotionDelete":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_promotionDelete(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "promotionCodesCreate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_promotionCodesCreate(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "promotionCodesDelete":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_promotionCodesDelete(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -38185,41 +38443,6 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "promotionCodeRelease":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_promotionCodeRelease(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "shopperTokenCreate":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_shopperTokenCreate(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "gatewayUpdate":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_gatewayUpdate(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "stockCreate":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_stockCreate(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "stockDelete":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_stockDelete(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "stockTransact":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_stockTransact(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -38262,41 +38485,6 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "catalogRuleDelete":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_catalogRuleDelete(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "promotionCreate":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_promotionCreate(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "promotionUpdate":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_promotionUpdate(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "promotionDelete":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_promotionDelete(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "promotionCodesCreate":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_promotionCodesCreate(ctx, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "promotionCodesDelete":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_promotionCodesDelete(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -38367,6 +38555,48 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "nodeCurate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_nodeCurate(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "catalogPublish":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_catalogPublish(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "catalogReleaseServe":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_catalogReleaseServe(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "jobCancel":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_jobCancel(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "settingsUpdate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_settingsUpdate(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "gatewayUpdate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_gatewayUpdate(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "shopperTokenCreate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_shopperTokenCreate(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -40076,7 +40306,7 @@ func (ec *executionContext) _ProductTranslation(ctx context.Context, sel ast.Sel
 
 var promotionImplementors = []string{"Promotion", "Node"}
 
-func (ec *executionContext) _Promotion(ctx context.Context, sel ast.SelectionSet, obj *promotion.Promotion) graphql.Marshaler {
+func (ec *executionContext) _Promotion(ctx context.Context, sel ast.SelectionSet, obj *rule.Promotion) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -40270,7 +40500,7 @@ func (ec *executionContext) _Promotion(ctx context.Context, sel ast.SelectionSet
 
 var promotionCodeImplementors = []string{"PromotionCode", "Node"}
 
-func (ec *executionContext) _PromotionCode(ctx context.Context, sel ast.SelectionSet, obj *promotion.PromotionCode) graphql.Marshaler {
+func (ec *executionContext) _PromotionCode(ctx context.Context, sel ast.SelectionSet, obj *code.PromotionCode) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -40358,7 +40588,7 @@ func (ec *executionContext) _PromotionCode(ctx context.Context, sel ast.Selectio
 
 var promotionCodeCheckImplementors = []string{"PromotionCodeCheck"}
 
-func (ec *executionContext) _PromotionCodeCheck(ctx context.Context, sel ast.SelectionSet, obj *promotion.CodeCheck) graphql.Marshaler {
+func (ec *executionContext) _PromotionCodeCheck(ctx context.Context, sel ast.SelectionSet, obj *redeem.CodeCheck) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeCheckImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -40416,7 +40646,7 @@ func (ec *executionContext) _PromotionCodeCheck(ctx context.Context, sel ast.Sel
 
 var promotionCodeConnectionImplementors = []string{"PromotionCodeConnection"}
 
-func (ec *executionContext) _PromotionCodeConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*promotion.PromotionCode]) graphql.Marshaler {
+func (ec *executionContext) _PromotionCodeConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*code.PromotionCode]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -40502,7 +40732,7 @@ func (ec *executionContext) _PromotionCodeConnection(ctx context.Context, sel as
 
 var promotionCodeEdgeImplementors = []string{"PromotionCodeEdge"}
 
-func (ec *executionContext) _PromotionCodeEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*promotion.PromotionCode]) graphql.Marshaler {
+func (ec *executionContext) _PromotionCodeEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*code.PromotionCode]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -40593,7 +40823,7 @@ func (ec *executionContext) _PromotionCodeRedeemPayload(ctx context.Context, sel
 
 var promotionCodeRefusalImplementors = []string{"PromotionCodeRefusal"}
 
-func (ec *executionContext) _PromotionCodeRefusal(ctx context.Context, sel ast.SelectionSet, obj *promotion.CodeRefusal) graphql.Marshaler {
+func (ec *executionContext) _PromotionCodeRefusal(ctx context.Context, sel ast.SelectionSet, obj *code.CodeRefusal) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeRefusalImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -41068,7 +41298,7 @@ func (ec *executionContext) _PromotionCodesGeneratePayload(ctx context.Context, 
 
 var promotionConnectionImplementors = []string{"PromotionConnection"}
 
-func (ec *executionContext) _PromotionConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*promotion.Promotion]) graphql.Marshaler {
+func (ec *executionContext) _PromotionConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*rule.Promotion]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -41197,7 +41427,7 @@ func (ec *executionContext) _PromotionCreatePayload(ctx context.Context, sel ast
 
 var promotionCurrencyImplementors = []string{"PromotionCurrency"}
 
-func (ec *executionContext) _PromotionCurrency(ctx context.Context, sel ast.SelectionSet, obj *promotion.PromotionCurrency) graphql.Marshaler {
+func (ec *executionContext) _PromotionCurrency(ctx context.Context, sel ast.SelectionSet, obj *rule.PromotionCurrency) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCurrencyImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -41298,7 +41528,7 @@ func (ec *executionContext) _PromotionDeletePayload(ctx context.Context, sel ast
 
 var promotionEdgeImplementors = []string{"PromotionEdge"}
 
-func (ec *executionContext) _PromotionEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*promotion.Promotion]) graphql.Marshaler {
+func (ec *executionContext) _PromotionEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*rule.Promotion]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -41341,7 +41571,7 @@ func (ec *executionContext) _PromotionEdge(ctx context.Context, sel ast.Selectio
 
 var promotionPreviewImplementors = []string{"PromotionPreview"}
 
-func (ec *executionContext) _PromotionPreview(ctx context.Context, sel ast.SelectionSet, obj *promotion.Promotion) graphql.Marshaler {
+func (ec *executionContext) _PromotionPreview(ctx context.Context, sel ast.SelectionSet, obj *rule.Promotion) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionPreviewImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -41601,7 +41831,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("Query")
-		case "catalogNode":
+		case "product":
 			field := field
 
 			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
@@ -41610,7 +41840,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
-				res = ec._Query_catalogNode(ctx, field)
+				res = ec._Query_product(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -41623,7 +41853,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "catalogNodes":
+		case "products":
 			field := field
 
 			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
@@ -41632,7 +41862,29 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
-				res = ec._Query_catalogNodes(ctx, field)
+				res = ec._Query_products(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "productConfigured":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_productConfigured(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -41689,7 +41941,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "product":
+		case "catalogNode":
 			field := field
 
 			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
@@ -41698,7 +41950,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
-				res = ec._Query_product(ctx, field)
+				res = ec._Query_catalogNode(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -41711,7 +41963,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "products":
+		case "catalogNodes":
 			field := field
 
 			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
@@ -41720,29 +41972,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
-				res = ec._Query_products(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "productConfigured":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_productConfigured(ctx, field)
+				res = ec._Query_catalogNodes(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -41831,6 +42061,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_currency(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "catalogResolution":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_catalogResolution(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -41975,160 +42227,6 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "settings":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_settings(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "gateway":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_gateway(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "gateways":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_gateways(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "catalogResolution":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_catalogResolution(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "catalog":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_catalog(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "catalogs":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_catalogs(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "catalogRule":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_catalogRule(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "promotion":
 			field := field
 
@@ -42205,6 +42303,116 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_promotionCodes(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "promotionCodeCheck":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_promotionCodeCheck(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "promotionCodeUsages":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_promotionCodeUsages(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "catalog":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_catalog(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "catalogs":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_catalogs(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "catalogRule":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_catalogRule(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -42393,6 +42601,72 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "settings":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_settings(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "gateway":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_gateway(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "gateways":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_gateways(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "node":
 			field := field
 
@@ -42425,50 +42699,6 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_nodes(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "promotionCodeCheck":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_promotionCodeCheck(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "promotionCodeUsages":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_promotionCodeUsages(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -44739,15 +44969,15 @@ func (ec *executionContext) marshalNComponentOption2ᚕporticoᚋstoreᚋcatalog
 	return ret
 }
 
-func (ec *executionContext) unmarshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx context.Context, v any) (promotion.ConsumeUnit, error) {
+func (ec *executionContext) unmarshalNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit(ctx context.Context, v any) (code.ConsumeUnit, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit[tmp]
+	res := unmarshalNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx context.Context, sel ast.SelectionSet, v promotion.ConsumeUnit) graphql.Marshaler {
+func (ec *executionContext) marshalNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit(ctx context.Context, sel ast.SelectionSet, v code.ConsumeUnit) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit[v])
+	res := graphql.MarshalString(marshalNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44757,13 +44987,13 @@ func (ec *executionContext) marshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐCo
 }
 
 var (
-	unmarshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit = map[string]promotion.ConsumeUnit{
-		"PER_CART": promotion.PerCart,
-		"PER_ITEM": promotion.PerItem,
+	unmarshalNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit = map[string]code.ConsumeUnit{
+		"PER_CART": code.PerCart,
+		"PER_ITEM": code.PerItem,
 	}
-	marshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit = map[promotion.ConsumeUnit]string{
-		promotion.PerCart: "PER_CART",
-		promotion.PerItem: "PER_ITEM",
+	marshalNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit = map[code.ConsumeUnit]string{
+		code.PerCart: "PER_CART",
+		code.PerItem: "PER_ITEM",
 	}
 )
 
@@ -45240,7 +45470,7 @@ func (ec *executionContext) marshalNMoney2ᚖporticoᚋstoreᚐMoney(ctx context
 	return ec._Money(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNMoneyInput2porticoᚋstoreᚋpromotionᚐGivenAmount(ctx context.Context, v any) (promotion.GivenAmount, error) {
+func (ec *executionContext) unmarshalNMoneyInput2porticoᚋstoreᚋpromotionᚋruleᚐGivenAmount(ctx context.Context, v any) (rule.GivenAmount, error) {
 	res, err := ec.unmarshalInputMoneyInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
@@ -45623,11 +45853,11 @@ func (ec *executionContext) marshalNProductTranslation2ᚖporticoᚋstoreᚋrele
 	return ec._ProductTranslation(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNPromotion2ᚕᚖporticoᚋstoreᚋpromotionᚐPromotionᚄ(ctx context.Context, sel ast.SelectionSet, v []*promotion.Promotion) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotion2ᚕᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionᚄ(ctx context.Context, sel ast.SelectionSet, v []*rule.Promotion) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, sel, v[i])
+		return ec.marshalNPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -45639,7 +45869,7 @@ func (ec *executionContext) marshalNPromotion2ᚕᚖporticoᚋstoreᚋpromotion�
 	return ret
 }
 
-func (ec *executionContext) marshalNPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -45649,11 +45879,11 @@ func (ec *executionContext) marshalNPromotion2ᚖporticoᚋstoreᚋpromotionᚐP
 	return ec._Promotion(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNPromotionCode2ᚕᚖporticoᚋstoreᚋpromotionᚐPromotionCodeᚄ(ctx context.Context, sel ast.SelectionSet, v []*promotion.PromotionCode) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCode2ᚕᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCodeᚄ(ctx context.Context, sel ast.SelectionSet, v []*code.PromotionCode) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotionCode2ᚖporticoᚋstoreᚋpromotionᚐPromotionCode(ctx, sel, v[i])
+		return ec.marshalNPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -45665,7 +45895,7 @@ func (ec *executionContext) marshalNPromotionCode2ᚕᚖporticoᚋstoreᚋpromot
 	return ret
 }
 
-func (ec *executionContext) marshalNPromotionCode2ᚖporticoᚋstoreᚋpromotionᚐPromotionCode(ctx context.Context, sel ast.SelectionSet, v *promotion.PromotionCode) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx context.Context, sel ast.SelectionSet, v *code.PromotionCode) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -45675,15 +45905,15 @@ func (ec *executionContext) marshalNPromotionCode2ᚖporticoᚋstoreᚋpromotion
 	return ec._PromotionCode(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument(ctx context.Context, v any) (promotion.CodeArgument, error) {
+func (ec *executionContext) unmarshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument(ctx context.Context, v any) (code.CodeArgument, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument[tmp]
+	res := unmarshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument(ctx context.Context, sel ast.SelectionSet, v promotion.CodeArgument) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument(ctx context.Context, sel ast.SelectionSet, v code.CodeArgument) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument[v])
+	res := graphql.MarshalString(marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -45693,25 +45923,25 @@ func (ec *executionContext) marshalNPromotionCodeArgument2porticoᚋstoreᚋprom
 }
 
 var (
-	unmarshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument = map[string]promotion.CodeArgument{
-		"CODE":       promotion.CodeArgumentCode,
-		"USER":       promotion.CodeArgumentUser,
-		"UNITS":      promotion.CodeArgumentUnits,
-		"CART_VALUE": promotion.CodeArgumentCartValue,
+	unmarshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument = map[string]code.CodeArgument{
+		"CODE":       code.CodeArgumentCode,
+		"USER":       code.CodeArgumentUser,
+		"UNITS":      code.CodeArgumentUnits,
+		"CART_VALUE": code.CodeArgumentCartValue,
 	}
-	marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument = map[promotion.CodeArgument]string{
-		promotion.CodeArgumentCode:      "CODE",
-		promotion.CodeArgumentUser:      "USER",
-		promotion.CodeArgumentUnits:     "UNITS",
-		promotion.CodeArgumentCartValue: "CART_VALUE",
+	marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument = map[code.CodeArgument]string{
+		code.CodeArgumentCode:      "CODE",
+		code.CodeArgumentUser:      "USER",
+		code.CodeArgumentUnits:     "UNITS",
+		code.CodeArgumentCartValue: "CART_VALUE",
 	}
 )
 
-func (ec *executionContext) marshalNPromotionCodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*promotion.PromotionCode]) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*code.PromotionCode]) graphql.Marshaler {
 	return ec._PromotionCodeEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*promotion.PromotionCode]) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*code.PromotionCode]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -45727,13 +45957,13 @@ func (ec *executionContext) marshalNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodel
 	return ret
 }
 
-func (ec *executionContext) unmarshalNPromotionCodeInput2ᚕᚖporticoᚋstoreᚋpromotionᚐNewCodeᚄ(ctx context.Context, v any) ([]*promotion.NewCode, error) {
+func (ec *executionContext) unmarshalNPromotionCodeInput2ᚕᚖporticoᚋstoreᚋpromotionᚋcodeᚐNewCodeᚄ(ctx context.Context, v any) ([]*code.NewCode, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]*promotion.NewCode, len(vSlice))
+	res := make([]*code.NewCode, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNPromotionCodeInput2ᚖporticoᚋstoreᚋpromotionᚐNewCode(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNPromotionCodeInput2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐNewCode(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -45741,7 +45971,7 @@ func (ec *executionContext) unmarshalNPromotionCodeInput2ᚕᚖporticoᚋstore�
 	return res, nil
 }
 
-func (ec *executionContext) unmarshalNPromotionCodeInput2ᚖporticoᚋstoreᚋpromotionᚐNewCode(ctx context.Context, v any) (*promotion.NewCode, error) {
+func (ec *executionContext) unmarshalNPromotionCodeInput2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐNewCode(ctx context.Context, v any) (*code.NewCode, error) {
 	res, err := ec.unmarshalInputPromotionCodeInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
@@ -45765,24 +45995,24 @@ func (ec *executionContext) marshalNPromotionCodeOrderField2porticoᚋstoreᚐSo
 
 var (
 	unmarshalNPromotionCodeOrderField2porticoᚋstoreᚐSortBy = map[string]store.SortBy{
-		"CODE":       promotion.SortCode,
+		"CODE":       code.SortCode,
 		"CREATED_AT": store.SortCreatedAt,
 	}
 	marshalNPromotionCodeOrderField2porticoᚋstoreᚐSortBy = map[store.SortBy]string{
-		promotion.SortCode:  "CODE",
+		code.SortCode:       "CODE",
 		store.SortCreatedAt: "CREATED_AT",
 	}
 )
 
-func (ec *executionContext) unmarshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚐCodeReason(ctx context.Context, v any) (promotion.CodeReason, error) {
+func (ec *executionContext) unmarshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason(ctx context.Context, v any) (code.CodeReason, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚐCodeReason[tmp]
+	res := unmarshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚐCodeReason(ctx context.Context, sel ast.SelectionSet, v promotion.CodeReason) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason(ctx context.Context, sel ast.SelectionSet, v code.CodeReason) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚐCodeReason[v])
+	res := graphql.MarshalString(marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -45792,29 +46022,29 @@ func (ec *executionContext) marshalNPromotionCodeReason2porticoᚋstoreᚋpromot
 }
 
 var (
-	unmarshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚐCodeReason = map[string]promotion.CodeReason{
-		"UNKNOWN":              promotion.CodeUnknown,
-		"EXPIRED":              promotion.CodeExpired,
-		"NOT_STARTED":          promotion.CodeNotStarted,
-		"DISABLED":             promotion.CodeDisabled,
-		"USED_UP":              promotion.CodeUsedUp,
-		"WRONG_USER":           promotion.CodeWrongUser,
-		"NO_UNITS":             promotion.CodeNoUnits,
-		"PER_ITEM_AUTOMATIC":   promotion.CodeNotPerItem,
-		"BELOW_MIN_CART_VALUE": promotion.CodeCartTooLow,
-		"OTHER_CURRENCY":       promotion.CodeNotCurrency,
+	unmarshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason = map[string]code.CodeReason{
+		"UNKNOWN":              code.CodeUnknown,
+		"EXPIRED":              code.CodeExpired,
+		"NOT_STARTED":          code.CodeNotStarted,
+		"DISABLED":             code.CodeDisabled,
+		"USED_UP":              code.CodeUsedUp,
+		"WRONG_USER":           code.CodeWrongUser,
+		"NO_UNITS":             code.CodeNoUnits,
+		"PER_ITEM_AUTOMATIC":   code.CodeNotPerItem,
+		"BELOW_MIN_CART_VALUE": code.CodeCartTooLow,
+		"OTHER_CURRENCY":       code.CodeNotCurrency,
 	}
-	marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚐCodeReason = map[promotion.CodeReason]string{
-		promotion.CodeUnknown:     "UNKNOWN",
-		promotion.CodeExpired:     "EXPIRED",
-		promotion.CodeNotStarted:  "NOT_STARTED",
-		promotion.CodeDisabled:    "DISABLED",
-		promotion.CodeUsedUp:      "USED_UP",
-		promotion.CodeWrongUser:   "WRONG_USER",
-		promotion.CodeNoUnits:     "NO_UNITS",
-		promotion.CodeNotPerItem:  "PER_ITEM_AUTOMATIC",
-		promotion.CodeCartTooLow:  "BELOW_MIN_CART_VALUE",
-		promotion.CodeNotCurrency: "OTHER_CURRENCY",
+	marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason = map[code.CodeReason]string{
+		code.CodeUnknown:     "UNKNOWN",
+		code.CodeExpired:     "EXPIRED",
+		code.CodeNotStarted:  "NOT_STARTED",
+		code.CodeDisabled:    "DISABLED",
+		code.CodeUsedUp:      "USED_UP",
+		code.CodeWrongUser:   "WRONG_USER",
+		code.CodeNoUnits:     "NO_UNITS",
+		code.CodeNotPerItem:  "PER_ITEM_AUTOMATIC",
+		code.CodeCartTooLow:  "BELOW_MIN_CART_VALUE",
+		code.CodeNotCurrency: "OTHER_CURRENCY",
 	}
 )
 
@@ -45823,15 +46053,15 @@ func (ec *executionContext) unmarshalNPromotionCodeRedeemInput2porticoᚋgraph�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionCodeRefusal2porticoᚋstoreᚋpromotionᚐCodeRefusal(ctx context.Context, sel ast.SelectionSet, v promotion.CodeRefusal) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeRefusal2porticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusal(ctx context.Context, sel ast.SelectionSet, v code.CodeRefusal) graphql.Marshaler {
 	return ec._PromotionCodeRefusal(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚐCodeRefusalᚄ(ctx context.Context, sel ast.SelectionSet, v []promotion.CodeRefusal) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusalᚄ(ctx context.Context, sel ast.SelectionSet, v []code.CodeRefusal) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotionCodeRefusal2porticoᚋstoreᚋpromotionᚐCodeRefusal(ctx, sel, v[i])
+		return ec.marshalNPromotionCodeRefusal2porticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusal(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -45914,15 +46144,15 @@ func (ec *executionContext) unmarshalNPromotionCreateInput2porticoᚋgraphᚋmod
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionCurrency2porticoᚋstoreᚋpromotionᚐPromotionCurrency(ctx context.Context, sel ast.SelectionSet, v promotion.PromotionCurrency) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCurrency2porticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrency(ctx context.Context, sel ast.SelectionSet, v rule.PromotionCurrency) graphql.Marshaler {
 	return ec._PromotionCurrency(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚐPromotionCurrencyᚄ(ctx context.Context, sel ast.SelectionSet, v []promotion.PromotionCurrency) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrencyᚄ(ctx context.Context, sel ast.SelectionSet, v []rule.PromotionCurrency) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotionCurrency2porticoᚋstoreᚋpromotionᚐPromotionCurrency(ctx, sel, v[i])
+		return ec.marshalNPromotionCurrency2porticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrency(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -45939,11 +46169,11 @@ func (ec *executionContext) unmarshalNPromotionDeleteInput2porticoᚋgraphᚋgen
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*promotion.Promotion]) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*rule.Promotion]) graphql.Marshaler {
 	return ec._PromotionEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*promotion.Promotion]) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*rule.Promotion]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -45991,15 +46221,15 @@ var (
 	}
 )
 
-func (ec *executionContext) unmarshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState(ctx context.Context, v any) (promotion.PromotionState, error) {
+func (ec *executionContext) unmarshalNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐPromotionState(ctx context.Context, v any) (rule.PromotionState, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState[tmp]
+	res := unmarshalNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐPromotionState[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState(ctx context.Context, sel ast.SelectionSet, v promotion.PromotionState) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐPromotionState(ctx context.Context, sel ast.SelectionSet, v rule.PromotionState) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState[v])
+	res := graphql.MarshalString(marshalNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐPromotionState[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -46009,29 +46239,29 @@ func (ec *executionContext) marshalNPromotionState2porticoᚋstoreᚋpromotion�
 }
 
 var (
-	unmarshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState = map[string]promotion.PromotionState{
-		"SCHEDULED": promotion.PromotionScheduled,
-		"ACTIVE":    promotion.PromotionActive,
-		"EXPIRED":   promotion.PromotionExpired,
-		"DISABLED":  promotion.PromotionDisabled,
+	unmarshalNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐPromotionState = map[string]rule.PromotionState{
+		"SCHEDULED": rule.PromotionScheduled,
+		"ACTIVE":    rule.PromotionActive,
+		"EXPIRED":   rule.PromotionExpired,
+		"DISABLED":  rule.PromotionDisabled,
 	}
-	marshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState = map[promotion.PromotionState]string{
-		promotion.PromotionScheduled: "SCHEDULED",
-		promotion.PromotionActive:    "ACTIVE",
-		promotion.PromotionExpired:   "EXPIRED",
-		promotion.PromotionDisabled:  "DISABLED",
+	marshalNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐPromotionState = map[rule.PromotionState]string{
+		rule.PromotionScheduled: "SCHEDULED",
+		rule.PromotionActive:    "ACTIVE",
+		rule.PromotionExpired:   "EXPIRED",
+		rule.PromotionDisabled:  "DISABLED",
 	}
 )
 
-func (ec *executionContext) unmarshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType(ctx context.Context, v any) (promotion.PromotionType, error) {
+func (ec *executionContext) unmarshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx context.Context, v any) (rule.PromotionType, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType[tmp]
+	res := unmarshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType(ctx context.Context, sel ast.SelectionSet, v promotion.PromotionType) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx context.Context, sel ast.SelectionSet, v rule.PromotionType) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType[v])
+	res := graphql.MarshalString(marshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -46041,35 +46271,35 @@ func (ec *executionContext) marshalNPromotionType2porticoᚋstoreᚋpromotionᚐ
 }
 
 var (
-	unmarshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType = map[string]promotion.PromotionType{
-		"FIXED_DISCOUNT":        promotion.FixedDiscount,
-		"PERCENT_DISCOUNT":      promotion.PercentDiscount,
-		"ITEM_FIXED_DISCOUNT":   promotion.ItemFixedDiscount,
-		"ITEM_PERCENT_DISCOUNT": promotion.ItemPercentDiscount,
-		"X_FOR_Y":               promotion.XForY,
-		"X_FOR_AMOUNT":          promotion.XForAmount,
-		"BUNDLE_FIXED_DISCOUNT": promotion.BundleFixedDiscount,
-		"BUNDLE_GIFT":           promotion.BundleGift,
+	unmarshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType = map[string]rule.PromotionType{
+		"FIXED_DISCOUNT":        rule.FixedDiscount,
+		"PERCENT_DISCOUNT":      rule.PercentDiscount,
+		"ITEM_FIXED_DISCOUNT":   rule.ItemFixedDiscount,
+		"ITEM_PERCENT_DISCOUNT": rule.ItemPercentDiscount,
+		"X_FOR_Y":               rule.XForY,
+		"X_FOR_AMOUNT":          rule.XForAmount,
+		"BUNDLE_FIXED_DISCOUNT": rule.BundleFixedDiscount,
+		"BUNDLE_GIFT":           rule.BundleGift,
 	}
-	marshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType = map[promotion.PromotionType]string{
-		promotion.FixedDiscount:       "FIXED_DISCOUNT",
-		promotion.PercentDiscount:     "PERCENT_DISCOUNT",
-		promotion.ItemFixedDiscount:   "ITEM_FIXED_DISCOUNT",
-		promotion.ItemPercentDiscount: "ITEM_PERCENT_DISCOUNT",
-		promotion.XForY:               "X_FOR_Y",
-		promotion.XForAmount:          "X_FOR_AMOUNT",
-		promotion.BundleFixedDiscount: "BUNDLE_FIXED_DISCOUNT",
-		promotion.BundleGift:          "BUNDLE_GIFT",
+	marshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType = map[rule.PromotionType]string{
+		rule.FixedDiscount:       "FIXED_DISCOUNT",
+		rule.PercentDiscount:     "PERCENT_DISCOUNT",
+		rule.ItemFixedDiscount:   "ITEM_FIXED_DISCOUNT",
+		rule.ItemPercentDiscount: "ITEM_PERCENT_DISCOUNT",
+		rule.XForY:               "X_FOR_Y",
+		rule.XForAmount:          "X_FOR_AMOUNT",
+		rule.BundleFixedDiscount: "BUNDLE_FIXED_DISCOUNT",
+		rule.BundleGift:          "BUNDLE_GIFT",
 	}
 )
 
-func (ec *executionContext) unmarshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType(ctx context.Context, v any) (*promotion.PromotionType, error) {
+func (ec *executionContext) unmarshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx context.Context, v any) (*rule.PromotionType, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType[tmp]
+	res := unmarshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType[tmp]
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType(ctx context.Context, sel ast.SelectionSet, v *promotion.PromotionType) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx context.Context, sel ast.SelectionSet, v *rule.PromotionType) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -46077,7 +46307,7 @@ func (ec *executionContext) marshalNPromotionType2ᚖporticoᚋstoreᚋpromotion
 		return graphql.Null
 	}
 	_ = sel
-	res := graphql.MarshalString(marshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType[*v])
+	res := graphql.MarshalString(marshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType[*v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -46087,25 +46317,25 @@ func (ec *executionContext) marshalNPromotionType2ᚖporticoᚋstoreᚋpromotion
 }
 
 var (
-	unmarshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType = map[string]promotion.PromotionType{
-		"FIXED_DISCOUNT":        promotion.FixedDiscount,
-		"PERCENT_DISCOUNT":      promotion.PercentDiscount,
-		"ITEM_FIXED_DISCOUNT":   promotion.ItemFixedDiscount,
-		"ITEM_PERCENT_DISCOUNT": promotion.ItemPercentDiscount,
-		"X_FOR_Y":               promotion.XForY,
-		"X_FOR_AMOUNT":          promotion.XForAmount,
-		"BUNDLE_FIXED_DISCOUNT": promotion.BundleFixedDiscount,
-		"BUNDLE_GIFT":           promotion.BundleGift,
+	unmarshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType = map[string]rule.PromotionType{
+		"FIXED_DISCOUNT":        rule.FixedDiscount,
+		"PERCENT_DISCOUNT":      rule.PercentDiscount,
+		"ITEM_FIXED_DISCOUNT":   rule.ItemFixedDiscount,
+		"ITEM_PERCENT_DISCOUNT": rule.ItemPercentDiscount,
+		"X_FOR_Y":               rule.XForY,
+		"X_FOR_AMOUNT":          rule.XForAmount,
+		"BUNDLE_FIXED_DISCOUNT": rule.BundleFixedDiscount,
+		"BUNDLE_GIFT":           rule.BundleGift,
 	}
-	marshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType = map[promotion.PromotionType]string{
-		promotion.FixedDiscount:       "FIXED_DISCOUNT",
-		promotion.PercentDiscount:     "PERCENT_DISCOUNT",
-		promotion.ItemFixedDiscount:   "ITEM_FIXED_DISCOUNT",
-		promotion.ItemPercentDiscount: "ITEM_PERCENT_DISCOUNT",
-		promotion.XForY:               "X_FOR_Y",
-		promotion.XForAmount:          "X_FOR_AMOUNT",
-		promotion.BundleFixedDiscount: "BUNDLE_FIXED_DISCOUNT",
-		promotion.BundleGift:          "BUNDLE_GIFT",
+	marshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType = map[rule.PromotionType]string{
+		rule.FixedDiscount:       "FIXED_DISCOUNT",
+		rule.PercentDiscount:     "PERCENT_DISCOUNT",
+		rule.ItemFixedDiscount:   "ITEM_FIXED_DISCOUNT",
+		rule.ItemPercentDiscount: "ITEM_PERCENT_DISCOUNT",
+		rule.XForY:               "X_FOR_Y",
+		rule.XForAmount:          "X_FOR_AMOUNT",
+		rule.BundleFixedDiscount: "BUNDLE_FIXED_DISCOUNT",
+		rule.BundleGift:          "BUNDLE_GIFT",
 	}
 )
 
@@ -46967,27 +47197,27 @@ func (ec *executionContext) marshalOConfiguredProduct2ᚖporticoᚋgraphᚋmodel
 	return ec._ConfiguredProduct(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx context.Context, v any) (promotion.ConsumeUnit, error) {
+func (ec *executionContext) unmarshalOConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit(ctx context.Context, v any) (code.ConsumeUnit, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit[tmp]
+	res := unmarshalOConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx context.Context, sel ast.SelectionSet, v promotion.ConsumeUnit) graphql.Marshaler {
+func (ec *executionContext) marshalOConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit(ctx context.Context, sel ast.SelectionSet, v code.ConsumeUnit) graphql.Marshaler {
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalOConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit[v])
+	res := graphql.MarshalString(marshalOConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit[v])
 	return res
 }
 
 var (
-	unmarshalOConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit = map[string]promotion.ConsumeUnit{
-		"PER_CART": promotion.PerCart,
-		"PER_ITEM": promotion.PerItem,
+	unmarshalOConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit = map[string]code.ConsumeUnit{
+		"PER_CART": code.PerCart,
+		"PER_ITEM": code.PerItem,
 	}
-	marshalOConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit = map[promotion.ConsumeUnit]string{
-		promotion.PerCart: "PER_CART",
-		promotion.PerItem: "PER_ITEM",
+	marshalOConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit = map[code.ConsumeUnit]string{
+		code.PerCart: "PER_CART",
+		code.PerItem: "PER_ITEM",
 	}
 )
 
@@ -47313,16 +47543,16 @@ func (ec *executionContext) marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx context
 	return ec._Money(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚐGivenAmountᚄ(ctx context.Context, v any) ([]promotion.GivenAmount, error) {
+func (ec *executionContext) unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐGivenAmountᚄ(ctx context.Context, v any) ([]rule.GivenAmount, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]promotion.GivenAmount, len(vSlice))
+	res := make([]rule.GivenAmount, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNMoneyInput2porticoᚋstoreᚋpromotionᚐGivenAmount(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNMoneyInput2porticoᚋstoreᚋpromotionᚋruleᚐGivenAmount(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -47330,7 +47560,7 @@ func (ec *executionContext) unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotion�
 	return res, nil
 }
 
-func (ec *executionContext) unmarshalOMoneyInput2ᚖporticoᚋstoreᚋpromotionᚐGivenAmount(ctx context.Context, v any) (*promotion.GivenAmount, error) {
+func (ec *executionContext) unmarshalOMoneyInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐGivenAmount(ctx context.Context, v any) (*rule.GivenAmount, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -47461,28 +47691,28 @@ func (ec *executionContext) unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐ
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._Promotion(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚐPromotionCode(ctx context.Context, sel ast.SelectionSet, v *promotion.PromotionCode) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx context.Context, sel ast.SelectionSet, v *code.PromotionCode) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._PromotionCode(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚐCodeCheck(ctx context.Context, sel ast.SelectionSet, v *promotion.CodeCheck) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚋredeemᚐCodeCheck(ctx context.Context, sel ast.SelectionSet, v *redeem.CodeCheck) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._PromotionCodeCheck(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*promotion.PromotionCode]) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*code.PromotionCode]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -47554,7 +47784,7 @@ func (ec *executionContext) marshalOPromotionCodesGeneratePayload2ᚖporticoᚋg
 	return ec._PromotionCodesGeneratePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*promotion.Promotion]) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*rule.Promotion]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -47591,23 +47821,23 @@ func (ec *executionContext) unmarshalOPromotionOrder2ᚖporticoᚋgraphᚋmodel�
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOPromotionPreview2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionPreview2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._PromotionPreview(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOPromotionState2ᚕporticoᚋstoreᚋpromotionᚐPromotionStateᚄ(ctx context.Context, v any) ([]promotion.PromotionState, error) {
+func (ec *executionContext) unmarshalOPromotionState2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionStateᚄ(ctx context.Context, v any) ([]rule.PromotionState, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]promotion.PromotionState, len(vSlice))
+	res := make([]rule.PromotionState, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐPromotionState(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -47615,14 +47845,14 @@ func (ec *executionContext) unmarshalOPromotionState2ᚕporticoᚋstoreᚋpromot
 	return res, nil
 }
 
-func (ec *executionContext) marshalOPromotionState2ᚕporticoᚋstoreᚋpromotionᚐPromotionStateᚄ(ctx context.Context, sel ast.SelectionSet, v []promotion.PromotionState) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionState2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionStateᚄ(ctx context.Context, sel ast.SelectionSet, v []rule.PromotionState) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState(ctx, sel, v[i])
+		return ec.marshalNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐPromotionState(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -47634,16 +47864,16 @@ func (ec *executionContext) marshalOPromotionState2ᚕporticoᚋstoreᚋpromotio
 	return ret
 }
 
-func (ec *executionContext) unmarshalOPromotionType2ᚕporticoᚋstoreᚋpromotionᚐPromotionTypeᚄ(ctx context.Context, v any) ([]promotion.PromotionType, error) {
+func (ec *executionContext) unmarshalOPromotionType2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionTypeᚄ(ctx context.Context, v any) ([]rule.PromotionType, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]promotion.PromotionType, len(vSlice))
+	res := make([]rule.PromotionType, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -47651,14 +47881,14 @@ func (ec *executionContext) unmarshalOPromotionType2ᚕporticoᚋstoreᚋpromoti
 	return res, nil
 }
 
-func (ec *executionContext) marshalOPromotionType2ᚕporticoᚋstoreᚋpromotionᚐPromotionTypeᚄ(ctx context.Context, sel ast.SelectionSet, v []promotion.PromotionType) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionType2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionTypeᚄ(ctx context.Context, sel ast.SelectionSet, v []rule.PromotionType) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType(ctx, sel, v[i])
+		return ec.marshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -47670,45 +47900,45 @@ func (ec *executionContext) marshalOPromotionType2ᚕporticoᚋstoreᚋpromotion
 	return ret
 }
 
-func (ec *executionContext) unmarshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType(ctx context.Context, v any) (*promotion.PromotionType, error) {
+func (ec *executionContext) unmarshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx context.Context, v any) (*rule.PromotionType, error) {
 	if v == nil {
 		return nil, nil
 	}
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType[tmp]
+	res := unmarshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType[tmp]
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType(ctx context.Context, sel ast.SelectionSet, v *promotion.PromotionType) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx context.Context, sel ast.SelectionSet, v *rule.PromotionType) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType[*v])
+	res := graphql.MarshalString(marshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType[*v])
 	return res
 }
 
 var (
-	unmarshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType = map[string]promotion.PromotionType{
-		"FIXED_DISCOUNT":        promotion.FixedDiscount,
-		"PERCENT_DISCOUNT":      promotion.PercentDiscount,
-		"ITEM_FIXED_DISCOUNT":   promotion.ItemFixedDiscount,
-		"ITEM_PERCENT_DISCOUNT": promotion.ItemPercentDiscount,
-		"X_FOR_Y":               promotion.XForY,
-		"X_FOR_AMOUNT":          promotion.XForAmount,
-		"BUNDLE_FIXED_DISCOUNT": promotion.BundleFixedDiscount,
-		"BUNDLE_GIFT":           promotion.BundleGift,
+	unmarshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType = map[string]rule.PromotionType{
+		"FIXED_DISCOUNT":        rule.FixedDiscount,
+		"PERCENT_DISCOUNT":      rule.PercentDiscount,
+		"ITEM_FIXED_DISCOUNT":   rule.ItemFixedDiscount,
+		"ITEM_PERCENT_DISCOUNT": rule.ItemPercentDiscount,
+		"X_FOR_Y":               rule.XForY,
+		"X_FOR_AMOUNT":          rule.XForAmount,
+		"BUNDLE_FIXED_DISCOUNT": rule.BundleFixedDiscount,
+		"BUNDLE_GIFT":           rule.BundleGift,
 	}
-	marshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType = map[promotion.PromotionType]string{
-		promotion.FixedDiscount:       "FIXED_DISCOUNT",
-		promotion.PercentDiscount:     "PERCENT_DISCOUNT",
-		promotion.ItemFixedDiscount:   "ITEM_FIXED_DISCOUNT",
-		promotion.ItemPercentDiscount: "ITEM_PERCENT_DISCOUNT",
-		promotion.XForY:               "X_FOR_Y",
-		promotion.XForAmount:          "X_FOR_AMOUNT",
-		promotion.BundleFixedDiscount: "BUNDLE_FIXED_DISCOUNT",
-		promotion.BundleGift:          "BUNDLE_GIFT",
+	marshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType = map[rule.PromotionType]string{
+		rule.FixedDiscount:       "FIXED_DISCOUNT",
+		rule.PercentDiscount:     "PERCENT_DISCOUNT",
+		rule.ItemFixedDiscount:   "ITEM_FIXED_DISCOUNT",
+		rule.ItemPercentDiscount: "ITEM_PERCENT_DISCOUNT",
+		rule.XForY:               "X_FOR_Y",
+		rule.XForAmount:          "X_FOR_AMOUNT",
+		rule.BundleFixedDiscount: "BUNDLE_FIXED_DISCOUNT",
+		rule.BundleGift:          "BUNDLE_GIFT",
 	}
 )
 

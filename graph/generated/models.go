@@ -3,641 +3,645 @@
 package generated
 
 import (
+	"time"
+
 	"portico/graph/model"
 	"portico/store"
 	"portico/store/catalog"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/rule"
 	"portico/store/release"
 	"portico/store/stock"
-	"time"
 )
 
 // A new catalog.
 type CatalogCreateInput struct {
-	// The service's own id to be, 1 to 64 of `A-Z a-z 0-9 _ -`; null means a new one.
+	// The service's own id, 1 to 64 of `A-Z a-z 0-9 _ -`. Default: a new one.
 	ID *string `json:"id,omitempty"`
-	// For people; at most 1024 bytes.
+	// Display name, at most 1024 bytes.
 	Name string `json:"name"`
-	// The hierarchies it publishes, by global id or the service's own; null means none.
+	// The hierarchies that it publishes: global ids or `uuid`s. Default: none.
 	HierarchyIds []string `json:"hierarchyIds,omitempty"`
-	// Its price books; null means none.
+	// Its price books. Default: none.
 	Pricebooks []*catalog.PricebookRank `json:"pricebooks,omitempty"`
-	// The language of its base texts, BCP 47: `fr`; null or empty means the store's.
+	// Language of its base texts, BCP 47: `fr`. Default: the store's.
 	Locale *string `json:"locale,omitempty"`
-	// ISO 4217: `EUR`; null or empty means the store's.
+	// ISO 4217: `EUR`. Default: the store's.
 	Currency *string `json:"currency,omitempty"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// The new catalog.
+// Result of `catalogCreate`.
 type CatalogCreatePayload struct {
-	// It, as it is now; null when nothing was written for the errors' sake.
+	// The new catalog. Null if there are errors.
 	Catalog *catalog.Catalog `json:"catalog,omitempty"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// The catalog to remove.
+// Which catalog to delete.
 type CatalogDeleteInput struct {
-	// The global id, or the service's own.
+	// Global id or `uuid`.
 	ID string `json:"id"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// What was removed.
+// Result of `catalogDelete`.
 type CatalogDeletePayload struct {
-	// The global id of what is gone; null when nothing was removed for the errors' sake.
+	// Global id of the deleted catalog. Null if there are errors.
 	DeletedID *string `json:"deletedId,omitempty"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// What to publish.
+// Which catalog to publish.
 type CatalogPublishInput struct {
-	// The catalog's global id, or the service's own.
+	// The catalog's global id or `uuid`.
 	CatalogID string `json:"catalogId"`
-	// Whether to serve the release as soon as it is whole; false makes a preview, for `catalogReleaseServe` to serve.
+	// Whether to serve the release when it is complete. False makes a preview, which `catalogReleaseServe` can serve.
 	Serve bool `json:"serve"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// The job that publishes.
+// Result of `catalogPublish`.
 type CatalogPublishPayload struct {
-	// The job; null when there is none for the errors' sake.
+	// The job. Null if there are errors.
 	Job *model.Job `json:"job,omitempty"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
 // Which release to serve.
 type CatalogReleaseServeInput struct {
-	// The release's global id, or its number.
+	// The release's global id or number (`uuid`).
 	ReleaseID string `json:"releaseId"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// The release that is served.
+// Result of `catalogReleaseServe`.
 type CatalogReleaseServePayload struct {
-	// The release; null when nothing was changed for the errors' sake.
+	// The release. Null if there are errors.
 	Release *release.Release `json:"release,omitempty"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
 // A new catalog rule.
 type CatalogRuleCreateInput struct {
-	// The service's own id to be, 1 to 64 of `A-Z a-z 0-9 _ -`; null means a new one.
+	// The service's own id, 1 to 64 of `A-Z a-z 0-9 _ -`. Default: a new one.
 	ID *string `json:"id,omitempty"`
-	// For people; at most 1024 bytes.
+	// Display name, at most 1024 bytes.
 	Name string `json:"name"`
-	// The catalog it leads to, by global id or the service's own.
+	// The catalog that it leads to: global id or `uuid`.
 	CatalogID string `json:"catalogId"`
-	// For these accounts alone; null or empty means all.
+	// Only for these accounts. Default: all.
 	AccountIds []string `json:"accountIds,omitempty"`
-	// For accounts with one of these tags alone; null or empty means all.
+	// Only for accounts with one of these tags. Default: all.
 	AccountTagIds []string `json:"accountTagIds,omitempty"`
-	// For these customers alone; null or empty means all.
+	// Only for these customers. Default: all.
 	CustomerIds []string `json:"customerIds,omitempty"`
-	// Rather for these channels, each 1 to 255 bytes; null or empty means all.
+	// Preferred for these channels, each 1 to 255 bytes. Default: all.
 	Channels []string `json:"channels,omitempty"`
-	// Rather for these context tags, each 1 to 255 bytes without a comma; null or empty means all.
+	// Preferred for these context tags, each 1 to 255 bytes without a comma. Default: all.
 	Tags []string `json:"tags,omitempty"`
-	// It counts within any of these times; null or empty means always.
+	// When it applies: within any of these periods. Default: always.
 	Schedules []*catalog.Schedule `json:"schedules,omitempty"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// The new rule.
+// Result of `catalogRuleCreate`.
 type CatalogRuleCreatePayload struct {
-	// It, as it is now; null when nothing was written for the errors' sake.
+	// The new rule. Null if there are errors.
 	CatalogRule *catalog.CatalogRule `json:"catalogRule,omitempty"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// The rule to remove.
+// Which catalog rule to delete.
 type CatalogRuleDeleteInput struct {
-	// The global id, or the service's own.
+	// Global id or `uuid`.
 	ID string `json:"id"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// What was removed.
+// Result of `catalogRuleDelete`.
 type CatalogRuleDeletePayload struct {
-	// The global id of what is gone; null when nothing was removed for the errors' sake.
+	// Global id of the deleted rule. Null if there are errors.
 	DeletedID *string `json:"deletedId,omitempty"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// What to change of a catalog rule. An absent member keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one.
+// Changes of a catalog rule. A member left out keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one.
 type CatalogRuleUpdateInput struct {
-	// The global id, or the service's own.
+	// Global id or `uuid`.
 	ID string `json:"id"`
-	// For people; at most 1024 bytes. Required.
+	// Display name, at most 1024 bytes. Required.
 	Name *string `json:"name,omitempty"`
-	// The catalog it leads to, by global id or the service's own. Required.
+	// The catalog that it leads to: global id or `uuid`. Required.
 	CatalogID *string `json:"catalogId,omitempty"`
-	// For these accounts alone; empty means all. Optional.
+	// Only for these accounts. Empty means all. Optional.
 	AccountIds []string `json:"accountIds,omitempty"`
-	// For accounts with one of these tags alone; empty means all. Optional.
+	// Only for accounts with one of these tags. Empty means all. Optional.
 	AccountTagIds []string `json:"accountTagIds,omitempty"`
-	// For these customers alone; empty means all. Optional.
+	// Only for these customers. Empty means all. Optional.
 	CustomerIds []string `json:"customerIds,omitempty"`
-	// Rather for these channels, each 1 to 255 bytes; empty means all. Optional.
+	// Preferred for these channels, each 1 to 255 bytes. Empty means all. Optional.
 	Channels []string `json:"channels,omitempty"`
-	// Rather for these context tags, each 1 to 255 bytes without a comma; empty means all. Optional.
+	// Preferred for these context tags, each 1 to 255 bytes without a comma. Empty means all. Optional.
 	Tags []string `json:"tags,omitempty"`
-	// It counts within any of these times; empty means always. Optional.
+	// When it applies: within any of these periods. Empty means always. Optional.
 	Schedules []*catalog.Schedule `json:"schedules,omitempty"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// The changed rule.
+// Result of `catalogRuleUpdate`.
 type CatalogRuleUpdatePayload struct {
-	// It, as it is now; null when nothing was written for the errors' sake.
+	// The changed rule. Null if there are errors.
 	CatalogRule *catalog.CatalogRule `json:"catalogRule,omitempty"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// What to change of a catalog. An absent member keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one.
+// Changes of a catalog. A member left out keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one.
 type CatalogUpdateInput struct {
-	// The global id, or the service's own.
+	// Global id or `uuid`.
 	ID string `json:"id"`
-	// For people; at most 1024 bytes. Required.
+	// Display name, at most 1024 bytes. Required.
 	Name *string `json:"name,omitempty"`
-	// The hierarchies it publishes, by global id or the service's own; empty means none. Optional.
+	// The hierarchies that it publishes: global ids or `uuid`s. Empty means none. Optional.
 	HierarchyIds []string `json:"hierarchyIds,omitempty"`
-	// Its price books; empty means none. Optional.
+	// Its price books. Empty means none. Optional.
 	Pricebooks []*catalog.PricebookRank `json:"pricebooks,omitempty"`
-	// BCP 47: `fr`; empty means the store's. Optional.
+	// BCP 47: `fr`. Empty means the store's. Optional.
 	Locale *string `json:"locale,omitempty"`
-	// ISO 4217: `EUR`; empty means the store's. Optional.
+	// ISO 4217: `EUR`. Empty means the store's. Optional.
 	Currency *string `json:"currency,omitempty"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// The changed catalog.
+// Result of `catalogUpdate`.
 type CatalogUpdatePayload struct {
-	// It, as it is now; null when nothing was written for the errors' sake.
+	// The changed catalog. Null if there are errors.
 	Catalog *catalog.Catalog `json:"catalog,omitempty"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// Which files to list.
+// Which files to return.
 type FileFilter struct {
-	// These files, by global id or the service's own; at most 1000. Unknown ones are left out.
+	// Global ids or `uuid`s, at most 1000. Unknown ids are ignored.
 	Ids []string `json:"ids,omitempty"`
 }
 
-// The configuration after the change.
+// Result of `gatewayUpdate`.
 type GatewayUpdatePayload struct {
-	// The gateway; null when nothing was changed for the errors' sake.
+	// The changed gateway. Null if there are errors.
 	Gateway *model.Gateway `json:"gateway,omitempty"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
 // A new hierarchy.
 type HierarchyCreateInput struct {
-	// The service's own id to be, 1 to 64 of `A-Z a-z 0-9 _ -`, which no node and no hierarchy has; null means a new one.
+	// The service's own id, 1 to 64 of `A-Z a-z 0-9 _ -`, unique among nodes and hierarchies. Default: a new one.
 	ID *string `json:"id,omitempty"`
-	// For people; at most 1024 bytes.
+	// Display name, at most 1024 bytes.
 	Name string `json:"name"`
-	// For addresses; null or empty means none.
+	// URL slug. Default: none.
 	Slug *string `json:"slug,omitempty"`
-	// For people; null or empty means none.
+	// Display text. Default: none.
 	Description *string `json:"description,omitempty"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// The new hierarchy.
+// Result of `hierarchyCreate`.
 type HierarchyCreatePayload struct {
-	// It, as it is now; null when nothing was written for the errors' sake.
+	// The new hierarchy. Null if there are errors.
 	Hierarchy *catalog.AuthoredHierarchy `json:"hierarchy,omitempty"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// The hierarchy to remove.
+// Which hierarchy to delete.
 type HierarchyDeleteInput struct {
-	// The global id, or the service's own.
+	// Global id or `uuid`.
 	ID string `json:"id"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// What was removed.
+// Result of `hierarchyDelete`.
 type HierarchyDeletePayload struct {
-	// The global id of what is gone; null when nothing was removed for the errors' sake.
+	// Global id of the deleted hierarchy. Null if there are errors.
 	DeletedID *string `json:"deletedId,omitempty"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// What to change of a hierarchy. An absent member keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one.
+// Changes of a hierarchy. A member left out keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one.
 type HierarchyUpdateInput struct {
-	// The global id, or the service's own.
+	// Global id or `uuid`.
 	ID string `json:"id"`
-	// For people; at most 1024 bytes. Required.
+	// Display name, at most 1024 bytes. Required.
 	Name *string `json:"name,omitempty"`
-	// For addresses; empty means none. Optional.
+	// URL slug. Empty means none. Optional.
 	Slug *string `json:"slug,omitempty"`
-	// For people; empty means none. Optional.
+	// Display text. Empty means none. Optional.
 	Description *string `json:"description,omitempty"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// The changed hierarchy.
+// Result of `hierarchyUpdate`.
 type HierarchyUpdatePayload struct {
-	// It, as it is now; null when nothing was written for the errors' sake.
+	// The changed hierarchy. Null if there are errors.
 	Hierarchy *catalog.AuthoredHierarchy `json:"hierarchy,omitempty"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
 // Which job to cancel.
 type JobCancelInput struct {
-	// The job's global id, or the service's own.
+	// Global id or `uuid`.
 	ID string `json:"id"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// The job that was canceled.
+// Result of `jobCancel`.
 type JobCancelPayload struct {
-	// The job as it is then; one that runs may take a moment to end. Null for the errors' sake.
+	// The job. A running one may take a moment to end. Null if there are errors.
 	Job *model.Job `json:"job,omitempty"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
 // A new node.
 type NodeCreateInput struct {
-	// The service's own id to be, 1 to 64 of `A-Z a-z 0-9 _ -`, which no node and no hierarchy has; null means a new one.
+	// The service's own id, 1 to 64 of `A-Z a-z 0-9 _ -`, unique among nodes and hierarchies. Default: a new one.
 	ID *string `json:"id,omitempty"`
-	// The node it hangs from, or the hierarchy, by global id or the service's own.
+	// The node or hierarchy above it: global id or `uuid`.
 	ParentID string `json:"parentId"`
-	// For people; at most 1024 bytes.
+	// Display name, at most 1024 bytes.
 	Name string `json:"name"`
-	// For addresses; null or empty means none.
+	// URL slug. Default: none.
 	Slug *string `json:"slug,omitempty"`
-	// For people; null or empty means none.
+	// Display text. Default: none.
 	Description *string `json:"description,omitempty"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// The new node.
+// Result of `nodeCreate`.
 type NodeCreatePayload struct {
-	// It, as it is now; null when nothing was written for the errors' sake.
+	// The new node. Null if there are errors.
 	Node *model.AuthoredNode `json:"node,omitempty"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
 // The products of a node that come first.
 type NodeCurateInput struct {
-	// The global id, or the service's own.
+	// Global id or `uuid`.
 	ID string `json:"id"`
-	// At most 20 products that are attached to the node, by global id or the service's own, in order; empty means none.
+	// At most 20 products attached to the node, in order: global ids or `uuid`s. Empty means none.
 	ProductIds []string `json:"productIds"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// The node as curated.
+// Result of `nodeCurate`.
 type NodeCuratePayload struct {
-	// It, as it is now; null when nothing was written for the errors' sake.
+	// The changed node. Null if there are errors.
 	Node *model.AuthoredNode `json:"node,omitempty"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// The node to remove.
+// Which node to delete.
 type NodeDeleteInput struct {
-	// The global id, or the service's own.
+	// Global id or `uuid`.
 	ID string `json:"id"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// What was removed.
+// Result of `nodeDelete`.
 type NodeDeletePayload struct {
-	// The global id of what is gone; null when nothing was removed for the errors' sake.
+	// Global id of the deleted node. Null if there are errors.
 	DeletedID *string `json:"deletedId,omitempty"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// Where a node is to hang.
+// New position of a node.
 type NodeMoveInput struct {
-	// The global id, or the service's own.
+	// Global id or `uuid`.
 	ID string `json:"id"`
-	// A node of the same hierarchy that is not below it, or the hierarchy, by global id or the service's own.
+	// The new parent: a node of the same hierarchy that is not below it, or the hierarchy. Global id or `uuid`.
 	ParentID string `json:"parentId"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// The moved node.
+// Result of `nodeMove`.
 type NodeMovePayload struct {
-	// It, as it is now; null when nothing was written for the errors' sake.
+	// The moved node. Null if there are errors.
 	Node *model.AuthoredNode `json:"node,omitempty"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
 // Products to attach to a node.
 type NodeProductsAttachInput struct {
-	// The global id, or the service's own.
+	// Global id or `uuid`.
 	ID string `json:"id"`
-	// 1 to 1000 products, drafts too, by global id or the service's own; the newest last.
+	// 1 to 1000 products, including drafts: global ids or `uuid`s. The newest comes last.
 	ProductIds []string `json:"productIds"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// The node with its products.
+// Result of `nodeProductsAttach`.
 type NodeProductsAttachPayload struct {
-	// It, as it is now; null when nothing was written for the errors' sake.
+	// The changed node. Null if there are errors.
 	Node *model.AuthoredNode `json:"node,omitempty"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// Products to take off a node.
+// Products to detach from a node.
 type NodeProductsDetachInput struct {
-	// The global id, or the service's own.
+	// Global id or `uuid`.
 	ID string `json:"id"`
-	// 1 to 1000 products, by global id or the service's own.
+	// 1 to 1000 products: global ids or `uuid`s.
 	ProductIds []string `json:"productIds"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// The node with what is left.
+// Result of `nodeProductsDetach`.
 type NodeProductsDetachPayload struct {
-	// It, as it is now; null when nothing was written for the errors' sake.
+	// The changed node. Null if there are errors.
 	Node *model.AuthoredNode `json:"node,omitempty"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// What to change of a node. An absent member keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one.
+// Changes of a node. A member left out keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one.
 type NodeUpdateInput struct {
-	// The global id, or the service's own.
+	// Global id or `uuid`.
 	ID string `json:"id"`
-	// For people; at most 1024 bytes. Required.
+	// Display name, at most 1024 bytes. Required.
 	Name *string `json:"name,omitempty"`
-	// For addresses; empty means none. Optional.
+	// URL slug. Empty means none. Optional.
 	Slug *string `json:"slug,omitempty"`
-	// For people; empty means none. Optional.
+	// Display text. Empty means none. Optional.
 	Description *string `json:"description,omitempty"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// The changed node.
+// Result of `nodeUpdate`.
 type NodeUpdatePayload struct {
-	// It, as it is now; null when nothing was written for the errors' sake.
+	// The changed node. Null if there are errors.
 	Node *model.AuthoredNode `json:"node,omitempty"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// What to redeem a promotion code for.
+// A code to redeem.
 type PromotionCodeRedeemInput struct {
-	// The code; its case counts.
+	// Exact code. Case-sensitive.
 	Code string `json:"code"`
-	// Who uses it: a customer's id, or whatever text the code names; at most 255 bytes. Null for nobody in particular.
+	// Who uses it: a customer id, or another name that the code lists. At most 255 bytes.
 	User *string `json:"user,omitempty"`
-	// The item units in the cart that it would apply to, 1 to 1000000; they count for PER_ITEM codes.
+	// Items in the cart that the promotion applies to, 1 to 1000000. Only PER_ITEM codes count them.
 	Units int `json:"units"`
-	// Your own, 1 to 255 bytes, an order number for instance: under one reference a code is redeemed once.
+	// Your reference, 1 to 255 bytes, for example an order number. A reference redeems a code only once.
 	Reference string `json:"reference"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// The uses that were taken.
+// Result of `promotionCodeRedeem`.
 type PromotionCodeRedeemPayload struct {
-	// The usage; null when nothing was taken for the errors' sake.
+	// The usage. Null if there are errors.
 	Usage *model.PromotionCodeUsage `json:"usage,omitempty"`
-	// The units the code applies to: 1 of a PER_CART code; 0 when nothing was taken.
+	// Units that the code applies to: 1 for a PER_CART code.
 	UnitsApplied int `json:"unitsApplied"`
-	// What stands in its way, all of it, or is to be mended; empty when it worked.
+	// Every reason why it cannot be redeemed, or what to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// Which uses to give back.
+// A redemption to release.
 type PromotionCodeReleaseInput struct {
-	// The reference that redeemed them.
+	// The reference that redeemed the code.
 	Reference string `json:"reference"`
-	// The code, if only its uses are to be given back; null for all that the reference redeemed.
+	// Only uses of this code. Default: of all codes that the reference redeemed.
 	Code *string `json:"code,omitempty"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// The uses that were given back.
+// Result of `promotionCodeRelease`.
 type PromotionCodeReleasePayload struct {
-	// The reference's usages, those given back earlier too; empty for the errors' sake.
+	// The reference's usages, including those released earlier.
 	Usages []*model.PromotionCodeUsage `json:"usages"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// Codes to make.
+// Codes to create.
 type PromotionCodesCreateInput struct {
-	// The promotion, by global id or the service's own: neither automatic nor expired.
+	// The promotion's global id or `uuid`. It must not be automatic or expired.
 	PromotionID string `json:"promotionId"`
-	// The codes, 1 to 10000.
-	Codes []*promotion.NewCode `json:"codes"`
-	// What one use counts, for those codes that do not say.
-	ConsumeUnit promotion.ConsumeUnit `json:"consumeUnit"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// 1 to 10000 codes.
+	Codes []*code.NewCode `json:"codes"`
+	// What one use covers, unless the code has its own.
+	ConsumeUnit code.ConsumeUnit `json:"consumeUnit"`
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// What came of it.
+// Result of `promotionCodesCreate`.
 type PromotionCodesCreatePayload struct {
-	// The promotion; null when nothing was made for the errors' sake.
-	Promotion *promotion.Promotion `json:"promotion,omitempty"`
-	// The codes, in the order of the input; empty when none was made for the errors' sake.
-	Codes []*promotion.PromotionCode `json:"codes"`
-	// What is to be mended, for each code that cannot be made; empty when it worked.
+	// The promotion. Null if there are errors.
+	Promotion *rule.Promotion `json:"promotion,omitempty"`
+	// The new codes, in the order of the input.
+	Codes []*code.PromotionCode `json:"codes"`
+	// What to correct, for each code that cannot be created. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// Codes to remove.
+// Codes to delete.
 type PromotionCodesDeleteInput struct {
-	// The promotion, by global id or the service's own.
+	// The promotion's global id or `uuid`.
 	PromotionID string `json:"promotionId"`
-	// The codes themselves, 1 to 10000.
+	// 1 to 10000 codes.
 	Codes []string `json:"codes"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// What was removed.
+// Result of `promotionCodesDelete`.
 type PromotionCodesDeletePayload struct {
-	// How many codes were removed.
+	// Number of codes deleted.
 	Deleted int `json:"deleted"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// Codes to make by a pattern.
+// Codes to generate by a pattern.
 type PromotionCodesGenerateInput struct {
-	// The promotion, by global id or the service's own: neither automatic nor expired.
+	// The promotion's global id or `uuid`. It must not be automatic or expired.
 	PromotionID string `json:"promotionId"`
-	// How many, 1 to 10000000.
+	// Number of codes, 1 to 10000000.
 	Count int `json:"count"`
-	// What a code looks like: each `#` is a character drawn from the alphabet, and everything else stays: `SUMMER-####-####`; at most 64 characters, as a code has. Finding one of the codes must take 100 guesses on average.
+	// Pattern of a code, at most 64 characters: `SUMMER-####-####`. Each `#` becomes a random character
+	// of the alphabet. On average, 100 guesses or more must be needed to find a valid code.
 	Pattern string `json:"pattern"`
-	// The characters to draw from, 2 to 64, each once; null means Crockford's base 32, digits and capitals without I, L, O and U.
+	// 2 to 64 different characters. Default: Crockford's base 32, which is digits and capitals without I, L, O and U.
 	Alphabet *string `json:"alphabet,omitempty"`
-	// How often each code can be used, at least 1; null means any number of times.
+	// Uses of each code, at least 1. Default: unlimited.
 	Uses *int `json:"uses,omitempty"`
-	// What one use counts.
-	ConsumeUnit promotion.ConsumeUnit `json:"consumeUnit"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// What one use covers.
+	ConsumeUnit code.ConsumeUnit `json:"consumeUnit"`
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// The job that makes the codes.
+// Result of `promotionCodesGenerate`.
 type PromotionCodesGeneratePayload struct {
-	// The job; null when there is none for the errors' sake.
+	// The job. Null if there are errors.
 	Job *model.Job `json:"job,omitempty"`
-	// How many guesses it will take on average to find one of the codes; 0 when there is no job.
+	// Average number of guesses to find a valid code.
 	GuessesPerCode float64 `json:"guessesPerCode"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// What came of it.
+// Result of `promotionCreate`.
 type PromotionCreatePayload struct {
-	// The promotion; null when it was not made for the errors' sake.
-	Promotion *promotion.Promotion `json:"promotion,omitempty"`
-	// What is to be mended; empty when it worked.
+	// The new promotion. Null if there are errors.
+	Promotion *rule.Promotion `json:"promotion,omitempty"`
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// Which promotion to remove.
+// Which promotion to delete.
 type PromotionDeleteInput struct {
-	// The global id, or the service's own.
+	// Global id or `uuid`.
 	ID string `json:"id"`
 	// True deletes nothing, and returns what would be deleted and kept.
 	DryRun bool `json:"dryRun"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// What was removed.
+// Result of `promotionDelete`.
 type PromotionDeletePayload struct {
-	// The global id of the deleted promotion. Null with `dryRun`, and if there are errors.
+	// Global id of the deleted promotion. Null with `dryRun`, or if there are errors.
 	DeletedID *string `json:"deletedId,omitempty"`
-	// Codes that were deleted with the promotion, or with `dryRun` would be. Other promotions may use the same codes.
+	// Number of codes deleted, or with `dryRun` to delete. Other promotions may use the same codes.
 	CodesDeleted int `json:"codesDeleted"`
-	// Usages that are kept: `promotionCodeUsages` lists them by the promotion's id until they expire, and `promotionCodeRelease` releases them.
+	// Number of usages kept. `promotionCodeUsages` lists them by the promotion's id until they expire,
+	// and `promotionCodeRelease` releases them.
 	UsagesKept int `json:"usagesKept"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// What came of it.
+// Result of `promotionUpdate`.
 type PromotionUpdatePayload struct {
-	// The promotion as it is now; null with `dryRun`, and when nothing was changed for the errors' sake.
-	Promotion *promotion.Promotion `json:"promotion,omitempty"`
-	// With `dryRun` the promotion as it would be; null without, and for the errors' sake.
-	Preview *promotion.Promotion `json:"preview,omitempty"`
-	// How many codes were deleted with the change, or with `dryRun` would be.
+	// The changed promotion. Null with `dryRun`, or if there are errors.
+	Promotion *rule.Promotion `json:"promotion,omitempty"`
+	// The promotion as it would be. Null without `dryRun`, or if there are errors.
+	Preview *rule.Promotion `json:"preview,omitempty"`
+	// Number of codes that the change deleted, or with `dryRun` would delete.
 	CodesDeleted int `json:"codesDeleted"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// The settings after the change.
+// Result of `settingsUpdate`.
 type SettingsUpdatePayload struct {
-	// The settings; null when nothing was changed for the errors' sake.
+	// The changed settings. Null if there are errors.
 	Settings *store.Settings `json:"settings,omitempty"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// A token for a shopper.
+// Result of `shopperTokenCreate`.
 type ShopperTokenCreatePayload struct {
-	// What the storefront sends as `Authorization: Bearer …`; null when there are errors. It is not shown again.
+	// The token, sent as `Authorization: Bearer …`. It is not shown again. Null if there are errors.
 	Token *string `json:"token,omitempty"`
-	// Until when it is good; null when there are errors.
+	// Time at which it expires. Null if there are errors.
 	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
-	// What it may do: `catalog:read` and `inventory:read`; empty when there are errors.
+	// Its scopes: `catalog:read` and `inventory:read`.
 	Scopes []string `json:"scopes"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
 // A new stock record.
 type StockCreateInput struct {
-	// The product's global id, or the service's own.
+	// The product's global id or `uuid`.
 	ProductID string `json:"productId"`
-	// Units available, 0 to 2147483647.
+	// Available units, 0 to 2147483647.
 	Quantity int `json:"quantity"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// The new stock record.
+// Result of `stockCreate`.
 type StockCreatePayload struct {
-	// The record; null when none was made for the errors' sake.
+	// The new stock record. Null if there are errors.
 	Stock *model.Stock `json:"stock,omitempty"`
-	// Likely mistakes in what was written, for example a product that is not imported yet. Empty if there are none.
+	// Likely mistakes in the input, for example a product that is not imported yet. Empty if there are none.
 	Warnings []*model.Warning `json:"warnings"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
 // Which stock record to delete.
 type StockDeleteInput struct {
-	// The product's global id, or the service's own.
+	// The product's global id or `uuid`.
 	ProductID string `json:"productId"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// What became of it.
+// Result of `stockDelete`.
 type StockDeletePayload struct {
-	// The global id of the deleted record. Null if nothing was deleted because of the errors.
+	// Global id of the deleted record. Null if there are errors.
 	DeletedID *string `json:"deletedId,omitempty"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
 // Changes of stock.
 type StockTransactInput struct {
-	// 1 to 1000 changes; all are made or none.
+	// 1 to 1000 changes. All are applied, in order, or none. A product may occur more than once.
 	Changes []*stock.StockChange `json:"changes"`
-	// A key of your making, 1 to 255 visible ASCII characters: sent again under it within 24 hours, the mutation is answered as the first time and not made again. Null: the header `Idempotency-Key`, if there is one.
+	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// The changes that were made.
+// Result of `stockTransact`.
 type StockTransactPayload struct {
-	// The lines of the ledger, in the order of the changes; empty when nothing was changed for the errors' sake.
+	// The ledger entries, in the order of the changes.
 	Transactions []*model.StockTransaction `json:"transactions"`
-	// What is to be mended; empty when it worked.
+	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }

@@ -111,7 +111,7 @@ func TestEachEdgeHasItsOwnBatch(t *testing.T) {
 
 func TestAnErrorIsEverySiblings(t *testing.T) {
 	inBoth(t, func(t *testing.T, ctx context.Context) {
-		failure, runs := errors.New("the database is away"), 0
+		failure, runs := errors.New("the database is not responding"), 0
 		for _, r := range rows(100) {
 			answer, err := model.Load(ctx, r.Sibling, "edge", &runs, func(runs *int, _ context.Context, _ []*row) ([]string, error) {
 				*runs++

@@ -70,7 +70,7 @@ func TestTokensOfARemovedKeyAreRefused(t *testing.T) {
 
 	f.exec(t, `DELETE FROM signing_key`)
 	f.exec(t, `UPDATE change SET version = version + 100 WHERE topic = 'keys'`)
-	storetest.Soon(t, true, func() bool {
+	storetest.Eventually(t, true, func() bool {
 		_, err := f.service.Verify(t.Context(), token)
 		return store.HasCode(err, store.Unauthenticated)
 	}, "a remembered token must go with its key")

@@ -24,7 +24,7 @@ func TestTokensAndClocksThatDiffer(t *testing.T) {
 	p.publish(public("r", key.Public()))
 	issued := start.Truncate(time.Second)
 	minted := func(lifetime time.Duration) string {
-		token, err := f.service.ShopperToken(t.Context(), f.client.ID, &access.ShopperGrant{ID: "g", IssuedAt: issued, Expires: issued.Add(lifetime)})
+		token, err := f.service.ShopperToken(t.Context(), f.client.ID, &access.ShopperTokenContent{ID: "g", IssuedAt: issued, Expires: issued.Add(lifetime)})
 		require.NoError(t, err)
 		return token.AccessToken
 	}
@@ -33,7 +33,7 @@ func TestTokensAndClocksThatDiffer(t *testing.T) {
 		"own": f.token(t).AccessToken, "shopper": minted(time.Hour), "a day": minted(access.MaxTokenLifetime),
 		"foreign": foreign(nil), "foreign, from a time on": foreign(map[string]any{"iat": nil, "nbf": start.Unix()}), "foreign, since ever": foreign(map[string]any{"iat": nil}),
 	}
-	const early, late, wrong = "not valid yet", "expired", "further off than any does"
+	const early, late, wrong = "not valid yet", "expired", "later than allowed"
 	for _, test := range []struct {
 		name    string
 		off     time.Duration // from the clock that issued
@@ -54,7 +54,7 @@ func TestTokensAndClocksThatDiffer(t *testing.T) {
 			clock := storetest.NewClock(start)
 			server := func() *auth.Service {
 				service, err := auth.New(t.Context(), f.store, newSealer(t, 1), auth.Options{Issuer: issuer, Clock: clock.Now,
-					Outside: &auth.OutsideIssuer{URL: p.URL, Audience: "shop-api"}})
+					OIDC: &auth.OIDCIssuer{URL: p.URL, Audience: "shop-api"}})
 				require.NoError(t, err)
 				return service
 			}

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 // Every row that needs neither much time nor PostgreSQL finds what it asks
 // for. What it measures in so short a time means nothing.
 func TestRows(t *testing.T) {
-	storetest.LongOnly(t, "it builds the server and runs it under load")
+	storetest.FullTestsOnly(t, "it builds the server and runs it under load")
 	if runtime.NumCPU() < 2 {
 		t.Skip("it takes two cores")
 	}

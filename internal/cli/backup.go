@@ -13,14 +13,26 @@ import (
 
 // Backup copies a SQLite database.
 type Backup struct {
-	File string `arg:"" type:"path" help:"The file to write, readable by its owner only. It is replaced once the copy is whole and checked."`
-	Common
+	File string `arg:"" type:"path" help:"File to write, with permissions 0600. An existing file is replaced when the copy is complete and verified."`
+	Output
+	StoreFlags
 }
 
 // Help is the long description.
 func (*Backup) Help() string {
-	return "Servers go on meanwhile, and the copy is of one moment. Keep it apart from the key that seals secrets, and both safe: they are good together only. PostgreSQL has its own tools: pg_dump."
+	return "Servers keep running, and the copy is a consistent snapshot. Also keep a copy of the key file, in another place: " +
+		"a backup cannot be used without it. For PostgreSQL, use pg_dump. " +
+		jsonHelp(copiedDatabase{"backed up", "portico.db", "portico-backup.db"})
 }
+
+// copiedDatabase is the result of backup and restore.
+type copiedDatabase struct {
+	verb string
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+func (c copiedDatabase) String() string { return fmt.Sprintf("%s %s to %s", c.verb, c.From, c.To) }
 
 // Run copies.
 func (c *Backup) Run(ctx context.Context, streams Streams) error {
@@ -29,53 +41,53 @@ func (c *Backup) Run(ctx context.Context, streams Streams) error {
 		return err
 	}
 	defer s.Close()
-	if err := beside(c.File, os.Rename, func(temporary string) error { return s.Backup(ctx, temporary) }); err != nil {
+	if err := atomicWrite(c.File, os.Rename, func(temporary string) error { return s.Backup(ctx, temporary) }); err != nil {
 		return fmt.Errorf("back up: %w", err)
 	}
-	fmt.Fprintf(streams.Out, "backed up %s to %s\n", s.Describe(), c.File)
-	return nil
+	return c.print(streams, copiedDatabase{"backed up", s.Describe(), c.File})
 }
 
-// Restore puts a backup in the place of a SQLite database that is not there.
+// Restore creates a SQLite database from a backup.
 type Restore struct {
-	File string `arg:"" type:"path" help:"The backup."`
-	Common
+	File string `arg:"" type:"path" help:"Backup file."`
+	Output
+	StoreFlags
 }
 
 // Help is the long description.
 func (*Restore) Help() string {
-	return "The database must not be there: move an old one away, with its -wal and -shm files, when no server uses it. Put the key that seals secrets back too."
+	return "The database file must not exist. If it does, stop the servers, and move it away with its -wal and -shm files. " +
+		"Restore the key file too. " +
+		jsonHelp(copiedDatabase{"restored", "portico-backup.db", "portico.db"})
 }
 
 // Run restores.
 func (c *Restore) Run(ctx context.Context, streams Streams) error {
-	path, embedded := shop.SQLiteFile(c.DatabaseURL)
-	if !embedded {
-		return usage("PostgreSQL has tools of its own for this: pg_restore")
+	path, isSQLite := shop.SQLiteFile(c.DatabaseURL)
+	if !isSQLite {
+		return usagef("restore works with SQLite only. For PostgreSQL, use pg_restore")
 	}
 	for _, name := range []string{path, path + "-wal", path + "-shm"} {
 		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
-			return usage("%s is there; move it away first", name)
+			return usagef("%s already exists. Move it away first", name)
 		}
 	}
-	if err := beside(path, os.Rename, func(temporary string) error { return c.copyTo(ctx, streams, temporary) }); err != nil {
+	if err := atomicWrite(path, os.Rename, func(temporary string) error { return c.copyTo(ctx, streams, temporary) }); err != nil {
 		return fmt.Errorf("restore %s: %w", c.File, err)
 	}
-	fmt.Fprintf(streams.Out, "restored %s from %s\n", path, c.File)
-	return nil
+	return c.print(streams, copiedDatabase{"restored", c.File, path})
 }
 
-// copyTo copies the backup, and opens the copy, which refuses what is no store
-// and brings an older one up to date.
+// copyTo copies the backup and opens the copy, which verifies and migrates it.
 func (c *Restore) copyTo(ctx context.Context, streams Streams, path string) error {
 	if err := copyFile(c.File, path); err != nil {
 		return err
 	}
-	there := *c
-	there.DatabaseURL = "file:" + path
-	s, err := there.OpenExisting(ctx, c.Log(streams))
-	if opening := new(shop.OpenError); errors.As(err, &opening) {
-		opening.Database = c.File // of which this is the copy
+	target := c.StoreFlags
+	target.DatabaseURL = "file:" + path
+	s, err := target.OpenExisting(ctx, c.Log(streams))
+	if openError := new(shop.OpenError); errors.As(err, &openError) {
+		openError.Database = c.File // the user knows the backup, not its copy
 	}
 	if err != nil {
 		return err
@@ -83,13 +95,13 @@ func (c *Restore) copyTo(ctx context.Context, streams Streams, path string) erro
 	if err := s.Close(); err != nil {
 		return err
 	}
-	for _, rest := range []string{"-wal", "-shm", ".lock"} {
-		_ = os.Remove(path + rest) // closing has emptied them
+	for _, suffix := range []string{"-wal", "-shm", ".lock"} {
+		_ = os.Remove(path + suffix) // empty after Close
 	}
 	return nil
 }
 
-// copyFile copies to a new file that its owner only can read.
+// copyFile copies to a new file with permissions 0600.
 func copyFile(from, to string) error {
 	source, err := os.Open(from)
 	if err != nil {

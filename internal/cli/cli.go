@@ -1,7 +1,8 @@
-// Package cli is the commands of portico, one file each, and what they share:
-// the flags that every command takes, how a command line becomes an exit
-// code, progress on a terminal. Answers go to standard output, everything
-// else to standard error.
+// Package cli implements the commands of portico, one file each, except the
+// server itself, which package main assembles from Serve. Main parses a command
+// line by a kong grammar and runs the command that it names. Results go to
+// standard output, everything else to standard error. Package cli must not
+// import graph or rest.
 package cli
 
 import (
@@ -9,43 +10,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/alecthomas/kong"
-	"golang.org/x/term"
 
 	"portico/store/access"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
 )
 
-// The exit codes.
-const (
-	ExitOK      = 0
-	ExitFailure = 1 // the command could not do its work
-	ExitUsage   = 2 // the command line, or the environment in its place, is wrong
-)
-
-// Streams are a command's standard input, output and error.
-type Streams struct {
-	In       io.Reader
-	Out, Err io.Writer
-
-	Env []string // variables of the environment of which each PORTICO_ one must be a flag's; nil checks none
-}
-
-// Usage says what is wrong with a command line.
-type Usage struct{ Reason string }
-
-func (u *Usage) Error() string { return u.Reason }
-
-func usage(format string, args ...any) error { return &Usage{fmt.Sprintf(format, args...)} }
-
-// Main parses args by a kong grammar, runs the command that is named, and
-// answers with the exit code. The method Run of a command may ask for a
-// context.Context, the Streams, the *kong.Context and what else is given, each
-// by its type. Every flag can be given by the environment too: --log-level by
-// PORTICO_LOG_LEVEL.
+// Main parses args by a kong grammar, runs the command, and returns the exit
+// code. Without args it prints the help. The Run method of a command can take a
+// context.Context, the Streams, the *kong.Context, and the values of given, each
+// by its type.
 func Main(ctx context.Context, grammar any, args []string, streams Streams, given ...any) (code int) {
 	parser, err := Parser(grammar, streams)
 	if err != nil {
@@ -55,55 +31,62 @@ func Main(ctx context.Context, grammar any, args []string, streams Streams, give
 	defer func() {
 		switch stop := recover().(type) {
 		case nil:
-		case exited:
+		case exit:
 			code = int(stop)
 		default:
 			panic(stop)
 		}
 	}()
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
 	command, err := parser.Parse(args)
 	if err != nil {
-		var wrong *kong.ParseError
-		if errors.As(err, &wrong) {
-			command = wrong.Context
+		var parseError *kong.ParseError
+		if errors.As(err, &parseError) {
+			command = parseError.Context
 		}
-		return complain(streams.Err, command, &Usage{err.Error()})
+		return printError(streams.Err, command, &UsageError{err.Error()})
 	}
 	if err := checkEnvironment(parser, streams.Env); err != nil {
-		return complain(streams.Err, command, err)
+		return printError(streams.Err, command, err)
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
 	command.Bind(append(given, streams)...)
 	err = command.Run()
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = errors.New("interrupted; what was written stays, run the command again to finish it")
+		err = errors.New("interrupted. What was already written stays. Run the command again to finish")
 	}
-	return complain(streams.Err, command, err)
+	return printError(streams.Err, command, err)
 }
 
-// Parser reads command lines by a kong grammar.
+// Parser returns the parser for a kong grammar.
 func Parser(grammar any, streams Streams) (*kong.Kong, error) {
 	return kong.New(grammar,
 		kong.Name("portico"),
-		kong.Description("A commerce service over GraphQL and REST, in one binary. Every flag can be given by the environment too, as its help says."),
+		kong.Description(description),
 		kong.DefaultEnvars("PORTICO"),
-		kong.Vars{"scopes": strings.Join(access.Scopes(), ","), "codePattern": promotion.DefaultCodePattern},
+		kong.Vars{"scopes": strings.Join(access.Scopes(), ","), "scopeList": strings.Join(access.Scopes(), ", "), "codePattern": code.DefaultCodePattern},
 		kong.Writers(streams.Out, streams.Err),
-		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}),
-		kong.Exit(func(code int) { panic(exited(code)) }), // after --help, which ends the parsing
+		kong.ExplicitGroups(flagGroups),
+		kong.PostBuild(hideGroups),
+		kong.Help(printHelp),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 100}),
+		kong.ValueFormatter(flagHelp),
+		kong.Exit(func(code int) { panic(exit(code)) }), // ends Parse after --help and --version
 	)
 }
 
-// exited ends a command line that was a request for help.
-type exited int
+// exit carries an exit code out of Parse.
+type exit int
 
-// complain tells what went wrong, if anything did, and the exit code for it.
-func complain(w io.Writer, command *kong.Context, err error) int {
+// printError prints err, if any, and returns its exit code.
+func printError(w io.Writer, command *kong.Context, err error) int {
 	if err == nil {
 		return ExitOK
 	}
-	var wrong *Usage
-	if !errors.As(err, &wrong) {
+	var usage *UsageError
+	if !errors.As(err, &usage) {
 		fmt.Fprintln(w, "portico:", explain(err))
 		return ExitFailure
 	}
@@ -114,20 +97,4 @@ func complain(w io.Writer, command *kong.Context, err error) int {
 	}
 	fmt.Fprintf(w, "See: %s --help\n", name)
 	return ExitUsage
-}
-
-// Given tells whether a flag was given, in words or by the environment,
-// rather than left to its default.
-func Given(command *kong.Context, flag string) bool {
-	for _, f := range command.Flags() {
-		if f.Name == flag {
-			return origin(command, f) != fromDefault
-		}
-	}
-	return false
-}
-
-func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
 }

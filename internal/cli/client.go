@@ -2,45 +2,46 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
-	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
-	"unicode"
 
 	"portico/store"
 	"portico/store/access"
 )
 
-// Client groups the commands about API clients.
+// Client groups the commands for API clients.
 type Client struct {
-	Create ClientCreate `cmd:"" help:"Create an API client, and show its secret once."`
-	List   ClientList   `cmd:"" help:"List the API clients."`
-	Rotate ClientRotate `cmd:"" help:"Give an API client a new secret, and show it once."`
-	Revoke ClientRevoke `cmd:"" help:"End an API client, and all its tokens."`
+	Create ClientCreate `cmd:"" help:"Create an API client and print its secret."`
+	List   ClientList   `cmd:"" help:"List API clients."`
+	Rotate ClientRotate `cmd:"" help:"Replace the secret of an API client and print the new one."`
+	Revoke ClientRevoke `cmd:"" help:"Revoke an API client and all its tokens."`
 }
 
-// ClientCreate makes an API client.
+// ClientCreate creates an API client.
 type ClientCreate struct {
-	Name      string   `required:"" help:"What the client is called, 1 to 255 bytes."`
-	Scope     []string `enum:"${scopes}" sep:"," placeholder:"SCOPE" help:"What the client may do; repeat it, or separate by commas. Required unless --all-scopes is set. One of: ${scopes}. Default: none."`
-	AllScopes bool     `help:"Grant every scope. Excludes --scope. Default: no."`
-	JSON      bool     `name:"json" help:"Answer as JSON: client_id and client_secret. Default: as text."`
-	Common
+	Name      string   `required:"" help:"Display name, 1 to 255 bytes."`
+	Scope     []string `enum:"${scopes}" sep:"," placeholder:"SCOPE" help:"Scope to grant. Can be repeated, or separated by commas. One of: ${scopeList}."`
+	AllScopes bool     `help:"Grant all scopes, instead of --scope."`
+	Output
+	StoreFlags
 }
 
-// Validate requires a choice of scopes: no client gets them all by default.
+// Help is the long description.
+func (*ClientCreate) Help() string {
+	return "Set --scope or --all-scopes. The database stores a hash of the secret only, so copy the secret now. " +
+		jsonHelp(clientSecret{ClientID: "0198f1f3-1f2e-7d2a-9d3f-6a5b4c3d2e1f", Secret: "pk_4fVh..."})
+}
+
+// Validate requires a choice of scopes: the default is not all of them.
 func (c *ClientCreate) Validate() error {
 	switch {
 	case c.AllScopes && len(c.Scope) > 0:
-		return usage("--scope and --all-scopes exclude each other; set one of them")
+		return usagef("--scope and --all-scopes exclude each other. Set one of them")
 	case c.AllScopes:
 		c.Scope = access.Scopes()
 	case len(c.Scope) == 0:
-		return usage("--scope or --all-scopes is required; --scope is one or more of %s", strings.Join(access.Scopes(), ", "))
+		return usagef("--scope or --all-scopes is required. --scope is one or more of %s", strings.Join(access.Scopes(), ", "))
 	}
 	return nil
 }
@@ -54,56 +55,74 @@ func (c *ClientCreate) Run(ctx context.Context, streams Streams) error {
 	defer s.Close()
 	client, secret, err := s.CreateClient(ctx, "command:client-create", c.Name, c.Scope)
 	if store.HasCode(err, store.Unprocessable) {
-		return usage("--%s", err)
+		return usagef("--%s", err)
 	}
 	if err != nil {
 		return fmt.Errorf("create the client: %w", err)
 	}
-	return showSecret(streams, c.JSON, client, secret)
+	return c.printSecret(streams, client, secret)
 }
 
-// showSecret answers with a client's new secret, which is told nowhere else.
-func showSecret(streams Streams, asJSON bool, client *access.Client, secret string) error {
-	if asJSON {
-		return json.NewEncoder(streams.Out).Encode(struct {
-			ClientID       string  `json:"client_id"`
-			ClientSecret   string  `json:"client_secret"`
-			OldSecretUntil *string `json:"old_secret_until,omitempty"`
-		}{client.ID, secret, moment(client.OldSecretUntil)})
-	}
-	fmt.Fprintf(streams.Out, "client_id      %s\nclient_secret  %s\nscopes         %s\n", client.ID, secret, strings.Join(client.Scopes, " "))
-	if until := moment(client.OldSecretUntil); until != nil {
-		fmt.Fprintf(streams.Out, "The old secret is good until %s.\n", *until)
-	}
-	fmt.Fprintln(streams.Err, "The secret is kept as a hash, so this is the only time it is shown.")
-	return nil
+// clientSecret is the result of client create and client rotate.
+type clientSecret struct {
+	ClientID       string   `json:"client_id"`
+	Secret         string   `json:"client_secret"`
+	Scopes         []string `json:"-"`
+	OldSecretUntil *string  `json:"old_secret_until,omitempty"`
 }
 
-// moment is a time as it is shown; nil for the zero time.
-func moment(t time.Time) *string {
-	if t.IsZero() {
-		return nil
+func (c clientSecret) String() string {
+	text := fmt.Sprintf("client_id      %s\nclient_secret  %s\nscopes         %s\n", c.ClientID, c.Secret, strings.Join(c.Scopes, " "))
+	if c.OldSecretUntil != nil {
+		text += fmt.Sprintf("The old secret is valid until %s.\n", *c.OldSecretUntil)
 	}
-	text := t.Format(time.RFC3339)
-	return &text
+	return text
+}
+
+func (o Output) printSecret(streams Streams, client *access.Client, secret string) error {
+	if !o.JSON {
+		defer fmt.Fprintln(streams.Err, "Copy the secret now. It is stored as a hash and cannot be shown again.")
+	}
+	return o.print(streams, clientSecret{client.ID, secret, client.Scopes, timestamp(client.OldSecretUntil)})
 }
 
 // ClientList lists the API clients.
 type ClientList struct {
-	JSON bool `name:"json" help:"Answer as JSON: an array of clients. Default: as text."`
-	Common
+	Output
+	StoreFlags
 }
 
-// clientLine is a client in the list.
-type clientLine struct {
+// Help is the long description.
+func (*ClientList) Help() string {
+	at := "2026-01-31T12:00:00Z"
+	return jsonHelp(clientList{{ID: "0198f1f3-1f2e-7d2a-9d3f-6a5b4c3d2e1f", Name: "Storefront", Scopes: []string{"catalog:read"}, CreatedAt: &at, ChangedBy: "command:client-create"}})
+}
+
+// clientList is the result of client list.
+type clientList []clientEntry
+
+type clientEntry struct {
 	ID             string   `json:"id"`
 	Name           string   `json:"name"`
 	Scopes         []string `json:"scopes"`
 	CreatedAt      *string  `json:"created_at"`
 	RotatedAt      *string  `json:"rotated_at"`
-	OldSecretUntil *string  `json:"old_secret_until"` // null once it is no longer good
+	OldSecretUntil *string  `json:"old_secret_until"` // null once it has expired
 	RevokedAt      *string  `json:"revoked_at"`
 	ChangedBy      string   `json:"changed_by"`
+}
+
+func (l clientList) String() string {
+	rows := [][]string{{"ID", "NAME", "CREATED", "ROTATED", "OLD SECRET UNTIL", "REVOKED", "SCOPES"}}
+	for _, client := range l {
+		scopes := strings.Join(client.Scopes, " ")
+		if len(client.Scopes) == len(access.Scopes()) {
+			scopes = "all"
+		}
+		rows = append(rows, []string{client.ID, client.Name, orDash(client.CreatedAt), orDash(client.RotatedAt),
+			orDash(client.OldSecretUntil), orDash(client.RevokedAt), scopes})
+	}
+	return table(rows)
 }
 
 // Run lists them.
@@ -117,69 +136,34 @@ func (c *ClientList) Run(ctx context.Context, streams Streams) error {
 	if err != nil {
 		return fmt.Errorf("list the clients: %w", err)
 	}
-	lines := make([]clientLine, len(clients))
+	list := make(clientList, len(clients))
 	for i, client := range clients {
-		lines[i] = clientLine{client.ID, client.Name, client.Scopes, moment(client.CreatedAt), moment(client.RotatedAt),
-			moment(client.OldSecretUntil), moment(client.RevokedAt), string(client.ChangedBy)}
+		list[i] = clientEntry{client.ID, client.Name, client.Scopes, timestamp(client.CreatedAt), timestamp(client.RotatedAt),
+			timestamp(client.OldSecretUntil), timestamp(client.RevokedAt), string(client.ChangedBy)}
 	}
-	if c.JSON {
-		return json.NewEncoder(streams.Out).Encode(lines)
-	}
-	rows := [][]string{{"ID", "NAME", "CREATED", "ROTATED", "OLD SECRET UNTIL", "REVOKED", "SCOPES"}}
-	for _, line := range lines {
-		scopes := strings.Join(line.Scopes, " ")
-		if len(line.Scopes) == len(access.Scopes()) {
-			scopes = "all"
-		}
-		rows = append(rows, []string{line.ID, line.Name, orDash(line.CreatedAt), orDash(line.RotatedAt), orDash(line.OldSecretUntil), orDash(line.RevokedAt), scopes})
-	}
-	return writeTable(streams.Out, rows)
+	return c.print(streams, list)
 }
 
-func orDash(text *string) string {
-	if text == nil {
-		return "-"
-	}
-	return *text
-}
-
-// writeTable writes rows in columns. What could break a row is shown escaped.
-func writeTable(w io.Writer, rows [][]string) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, row := range rows {
-		for i, cell := range row {
-			row[i] = printable(cell)
-		}
-		fmt.Fprintln(table, strings.Join(row, "\t"))
-	}
-	return table.Flush()
-}
-
-// printable quotes what a terminal would not show as text.
-func printable(text string) string {
-	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return strconv.Quote(text)
-	}
-	return text
-}
-
-// ClientRotate gives a client a new secret.
+// ClientRotate replaces the secret of a client.
 type ClientRotate struct {
-	ID    string        `arg:"" help:"The client."`
-	Grace time.Duration `placeholder:"DURATION" default:"24h" help:"How long the secret that it has stays good, 0s to 720h; 0s ends it at once. Default: ${default}."`
-	JSON  bool          `name:"json" help:"Answer as JSON: client_id, client_secret and old_secret_until. Default: as text."`
-	Common
+	ID    string        `arg:"" help:"Id of the client."`
+	Grace time.Duration `placeholder:"DURATION" default:"24h" help:"How long the current secret stays valid, 0s to 720h. 0s ends it at once."`
+	Output
+	StoreFlags
 }
 
 // Help is the long description.
 func (*ClientRotate) Help() string {
-	return "Tokens that were issued already stay good until they expire; revoke the client to end them. A secret from before the one it has ends at once."
+	until := "2026-02-01T12:00:00Z"
+	return "Tokens that were already issued stay valid until they expire. To end them, revoke the client. " +
+		"An older secret that is still in its grace period ends at once. " +
+		jsonHelp(clientSecret{"0198f1f3-1f2e-7d2a-9d3f-6a5b4c3d2e1f", "pk_4fVh...", nil, &until})
 }
 
 // Run rotates the secret.
 func (c *ClientRotate) Run(ctx context.Context, streams Streams) error {
 	if c.Grace < 0 || c.Grace > access.MaxSecretGrace {
-		return usage("--grace must be between 0s and %s, not %s", access.MaxSecretGrace, c.Grace)
+		return usagef("--grace must be between 0s and %s, got %s", access.MaxSecretGrace, c.Grace)
 	}
 	s, err := c.OpenExisting(ctx, c.Log(streams))
 	if err != nil {
@@ -188,20 +172,34 @@ func (c *ClientRotate) Run(ctx context.Context, streams Streams) error {
 	defer s.Close()
 	client, secret, err := s.RotateClientSecret(ctx, "command:client-rotate", c.ID, c.Grace)
 	if err != nil {
-		return fmt.Errorf("rotate the client's secret: %w", err)
+		return fmt.Errorf("rotate the secret of the client: %w", err)
 	}
-	return showSecret(streams, c.JSON, client, secret)
+	return c.printSecret(streams, client, secret)
 }
 
-// ClientRevoke ends a client.
+// ClientRevoke revokes a client.
 type ClientRevoke struct {
-	ID string `arg:"" help:"The client."`
-	Common
+	ID string `arg:"" help:"Id of the client."`
+	Output
+	StoreFlags
 }
 
 // Help is the long description.
 func (*ClientRevoke) Help() string {
-	return "The client gets no more tokens, and within a second every server refuses those it has, and those it minted for shoppers. It cannot be undone; create another client instead."
+	return "The client gets no more tokens. Within a second, all servers reject its tokens and the shopper tokens it created. " +
+		"This cannot be undone. " +
+		jsonHelp(revokedClient{"0198f1f3-1f2e-7d2a-9d3f-6a5b4c3d2e1f", "Storefront", "2026-01-31T12:00:00Z"})
+}
+
+// revokedClient is the result of client revoke.
+type revokedClient struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	RevokedAt string `json:"revoked_at"`
+}
+
+func (c revokedClient) String() string {
+	return fmt.Sprintf("revoked %s (%s) at %s; servers reject its tokens within a second", c.ID, printable(c.Name), c.RevokedAt)
 }
 
 // Run revokes the client.
@@ -215,6 +213,5 @@ func (c *ClientRevoke) Run(ctx context.Context, streams Streams) error {
 	if err != nil {
 		return fmt.Errorf("revoke the client: %w", err)
 	}
-	fmt.Fprintf(streams.Out, "revoked %s (%s) at %s; servers refuse its tokens within a second\n", client.ID, printable(client.Name), *moment(client.RevokedAt))
-	return nil
+	return c.print(streams, revokedClient{client.ID, client.Name, orDash(timestamp(client.RevokedAt))})
 }

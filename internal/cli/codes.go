@@ -2,119 +2,136 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	"portico/store"
 	"portico/store/job"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
 	"portico/store/shop"
 )
 
-// Codes groups the commands about promotion codes.
+// Codes groups the commands for promotion codes.
 type Codes struct {
-	Generate CodesGenerate `cmd:"" help:"Make codes of a promotion by a pattern."`
-	Export   CodesExport   `cmd:"" help:"Write a promotion's codes as CSV or NDJSON."`
+	Generate CodesGenerate `cmd:"" help:"Generate random codes for a promotion."`
+	Export   CodesExport   `cmd:"" help:"Export the codes of a promotion as CSV or NDJSON."`
 }
 
-// CodesGenerate makes codes, as the same job that a server would.
+// CodesGenerate generates codes, with the job that a server would run.
 type CodesGenerate struct {
-	Promotion   string `required:"" placeholder:"ID" help:"The promotion: neither automatic nor expired."`
-	Count       int    `required:"" placeholder:"N" help:"How many codes, 1 to 10000000."`
-	Pattern     string `placeholder:"PATTERN" default:"${codePattern}" help:"What a code looks like: each # is a character drawn from the alphabet, and everything else stays, such as SUMMER-####-####. Finding one of the codes must take 100 guesses on average. Default: ${default}."`
-	Alphabet    string `placeholder:"CHARACTERS" help:"The characters to draw from, 2 to 64, each once. Default: digits and capitals without I, L, O and U."`
-	Uses        int    `placeholder:"N" default:"0" help:"How often each code can be used; 0 is any number of times. Default: ${default}."`
-	ConsumeUnit string `enum:"per_cart,per_item" default:"per_cart" help:"What one use counts: per_cart or per_item. Default: ${default}."`
-	Waiting
-	Common
+	Promotion   string `required:"" placeholder:"ID" help:"Id of the promotion. It must not be automatic or expired."`
+	Count       int    `required:"" placeholder:"N" help:"Number of codes, 1 to 10000000."`
+	Pattern     string `placeholder:"PATTERN" default:"${codePattern}" help:"Pattern of the codes: each # becomes a random character, for example SUMMER-####-####. It must be long enough that guessing a code takes 100 attempts on average."`
+	Alphabet    string `placeholder:"CHARACTERS" help:"Characters for #, 2 to 64, each once. Without it: digits and capital letters except I, L, O and U."`
+	Uses        int    `placeholder:"N" default:"0" help:"Number of times that each code can be used. 0 means no limit."`
+	ConsumeUnit string `enum:"per_cart,per_item" placeholder:"UNIT" default:"per_cart" help:"What counts as one use: per_cart or per_item."`
+	Output
+	QueueFlags
+	StoreFlags
 }
 
-// codesActor is who makes them.
 const codesActor store.Actor = "command:codes-generate"
 
 // Help is the long description.
 func (*CodesGenerate) Help() string {
-	return "The codes are made as a job. Interrupted by Ctrl-C it is canceled, and the codes made by then stay; killed, it goes on where it was as soon as a server, or this command, runs on the same database."
+	return "Ctrl-C cancels the job and keeps the codes generated so far. " +
+		"If the process is killed, the job resumes when a server or this command next opens the database. " +
+		jsonHelp(generatedCodes{500, 2.1e9})
 }
 
-// Validate checks what kong cannot.
+// generatedCodes is the result of codes generate.
+type generatedCodes struct {
+	Count   int     `json:"count"`
+	Guesses float64 `json:"average_guesses"`
+}
+
+func (g generatedCodes) String() string {
+	return fmt.Sprintf("generated %s; guessing one takes %.3g attempts on average", count(g.Count, "code"), g.Guesses)
+}
+
+// Validate checks what the parser cannot.
 func (c *CodesGenerate) Validate() error {
-	if err := c.Waiting.check(); err != nil {
+	if err := c.QueueFlags.check(); err != nil {
 		return err
 	}
-	return c.Common.Validate()
+	return c.StoreFlags.Validate()
 }
 
-// Run makes the codes.
+// Run generates the codes.
 func (c *CodesGenerate) Run(ctx context.Context, streams Streams) error {
-	s, err := c.OpenExisting(ctx, c.Log(streams), func(config *shop.Config) { config.JobRoom = c.JobRoom() })
+	s, err := c.OpenExisting(ctx, c.Log(streams), func(config *shop.Config) { config.JobQuota = c.JobQuota() })
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	id, _ := store.CanonicalID(c.Promotion)
-	wanted := promotion.CodeGeneration{PromotionID: id, Count: c.Count, Pattern: c.Pattern, Alphabet: c.Alphabet, ConsumeUnit: promotion.ConsumeUnit(c.ConsumeUnit)}
+	generation := code.CodeGeneration{PromotionID: id, Count: c.Count, Pattern: c.Pattern, Alphabet: c.Alphabet, ConsumeUnit: code.ConsumeUnit(c.ConsumeUnit)}
 	if c.Uses != 0 {
-		wanted.Uses = &c.Uses
+		generation.Uses = &c.Uses
 	}
-	task, odds, err := s.GenerateCodes(ctx, codesActor, wanted)
+	task, guesses, err := s.GenerateCodes(ctx, codesActor, generation)
 	if err != nil {
 		return fmt.Errorf("generate codes: %w", err)
 	}
-	working, stop := context.WithCancel(context.WithoutCancel(ctx))
+	workerCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	worker := make(chan struct{})
-	go func() { defer close(worker); s.Work(working) }()
-	task, err = followJob(ctx, s, task, newMeter(streams.Err, "generating", int64(c.Count), 1))
+	go func() { defer close(worker); s.Work(workerCtx) }()
+	task, err = waitForJob(ctx, s, task, newProgressBar(streams.Err, "generating", int64(c.Count), 1))
 	stop()
 	<-worker
-	switch {
-	case err != nil:
+	if err != nil {
 		return fmt.Errorf("generate codes: %w", err)
-	case task.State != job.JobSucceeded:
-		return fmt.Errorf("generate codes: %s after %s, which stay%s", task.State, count(task.Done, "code"), colon(task.Error))
 	}
-	fmt.Fprintf(streams.Out, "generated %s; finding one of them takes %.3g guesses on average\n", count(task.Done, "code"), odds)
-	return nil
+	if task.State != job.JobSucceeded {
+		reason := ""
+		if task.Error != "" {
+			reason = ": " + task.Error
+		}
+		return fmt.Errorf("generate codes: %s after %s, which stay valid%s", task.State, count(task.Done, "code"), reason)
+	}
+	return c.print(streams, generatedCodes{task.Done, guesses})
 }
 
-func colon(text string) string {
-	if text == "" {
-		return ""
-	}
-	return ": " + text
-}
-
-// followJob waits for a job's end. When ctx ends before, the job is canceled,
-// which it soon is.
-func followJob(ctx context.Context, s *shop.Store, job *job.Job, bar *meter) (*job.Job, error) {
+// waitForJob waits until a job has finished. If ctx ends first, it cancels the
+// job.
+func waitForJob(ctx context.Context, s *shop.Store, task *job.Job, bar *progressBar) (*job.Job, error) {
 	defer bar.end()
 	ticker := time.NewTicker(100 * time.Millisecond)
 	defer ticker.Stop()
-	reading, interrupted := context.WithoutCancel(ctx), ctx.Done()
-	for job.FinishedAt.IsZero() {
+	readCtx, interrupted := context.WithoutCancel(ctx), ctx.Done()
+	for task.FinishedAt.IsZero() {
 		var err error
 		select {
 		case <-interrupted:
 			interrupted = nil
-			job, err = s.CancelJob(reading, codesActor, job.ID)
+			task, err = s.CancelJob(readCtx, codesActor, task.ID)
 		case <-ticker.C:
-			job, err = s.Job(reading, job.ID)
+			task, err = s.Job(readCtx, task.ID)
 		}
 		if err != nil {
 			return nil, err
 		}
-		bar.reach(int64(job.Done))
+		bar.set(int64(task.Done))
 	}
-	return job, nil
+	return task, nil
 }
 
-// CodesExport writes the codes of a promotion.
+// CodesExport exports the codes of a promotion.
 type CodesExport struct {
-	Promotion string `required:"" placeholder:"ID" help:"The promotion."`
-	Format    string `enum:"csv,ndjson" default:"csv" help:"csv, with a header, or ndjson, which an import takes. Default: ${default}."`
-	File      string `arg:"" help:"The file to write; - is standard output. It is replaced once the export is whole, so never half-written."`
-	Common
+	Promotion string `required:"" placeholder:"ID" help:"Id of the promotion."`
+	Format    string `enum:"csv,ndjson" placeholder:"FORMAT" default:"csv" help:"Format: csv, with a header, or ndjson, which import reads."`
+	OutputFile
+	StoreFlags
+}
+
+// Help is the long description.
+func (*CodesExport) Help() string { return jsonHelp(exported{"", "codes.csv", 500}) }
+
+// Validate checks what the parser cannot.
+func (c *CodesExport) Validate() error {
+	return errors.Join(c.OutputFile.Validate(), c.StoreFlags.Validate())
 }
 
 // Run exports.
@@ -125,18 +142,7 @@ func (c *CodesExport) Run(ctx context.Context, streams Streams) error {
 	}
 	defer s.Close()
 	id, _ := store.CanonicalID(c.Promotion)
-	if c.File == "-" {
-		_, err := s.ExportCodes(ctx, streams.Out, id, promotion.CodeFormat(c.Format))
-		return wrapExport(err)
-	}
-	written := 0
-	err = (&Export{File: c.File}).replace(func(to io.Writer) error {
-		written, err = s.ExportCodes(ctx, to, id, promotion.CodeFormat(c.Format))
-		return err
+	return c.export(streams, "code", func(w io.Writer) (int, error) {
+		return s.ExportCodes(ctx, w, id, code.CodeFormat(c.Format))
 	})
-	if err != nil {
-		return wrapExport(err)
-	}
-	fmt.Fprintf(streams.Out, "exported %s to %s\n", count(written, "code"), c.File)
-	return nil
 }

@@ -1,89 +1,101 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/alecthomas/kong"
 )
 
-// BoundsGroup is the heading in --help of what is bounded.
-const BoundsGroup = "Bounds"
-
-// Config prints what is in force of a command's flags F.
+// Config prints the effective values of the flags F of a command.
 type Config[F any] struct {
-	Flags  F      `embed:""`
-	Format string `enum:"text,json" placeholder:"FORMAT" default:"text" help:"How to print it: text, or json. Default: ${default}."`
+	Flags F `embed:""`
+	Output
+	Format string `hidden:"" enum:"text,json" placeholder:"FORMAT" default:"text" help:"Output format: text, or json, which is --json."`
 }
 
-// inspected are flags that can be printed.
-type inspected interface {
+// configurable are flags that Config can print.
+type configurable interface {
 	Validate() error
-	InForce(command *kong.Context) []Setting
+	Effective(command *kong.Context) []Setting
 }
 
-// Validate checks what kong cannot.
-func (c *Config[F]) Validate() error { return any(&c.Flags).(inspected).Validate() }
+// Help is the long description.
+func (c *Config[F]) Help() string {
+	return "Secrets are masked. " + jsonHelp(configuration{
+		Flags:       []Setting{{Name: "addr", Value: ":8080", From: fromFlag}},
+		Environment: []Setting{{Name: "GOGC", Value: "50", From: fromEnvironment}},
+	})
+}
 
-// Run prints what is in force.
+// Validate checks what the parser cannot.
+func (c *Config[F]) Validate() error { return any(&c.Flags).(configurable).Validate() }
+
+// Run prints the settings.
 func (c *Config[F]) Run(streams Streams, command *kong.Context) error {
-	return writeConfig(streams.Out, c.Format, any(&c.Flags).(inspected).InForce(command), Environment())
+	c.JSON = c.JSON || c.Format == "json"
+	return c.print(streams, configuration{any(&c.Flags).(configurable).Effective(command), Environment()})
 }
 
-// Setting is a flag with what is in force.
+// Setting is the effective value of a flag.
 type Setting struct {
 	Name  string `json:"name"`
-	Value any    `json:"value"` // a text, a number, a truth, or a list of texts
-	From  string `json:"from"`  // flag, environment, default, or --demo
+	Value any    `json:"value"` // a string, a number, a boolean, or a list of strings
+	From  string `json:"from"`
 	group string
 }
 
-// Where a setting comes from.
+// The sources of a setting.
 const (
 	fromFlag        = "flag"
 	fromEnvironment = "environment"
 	fromDefault     = "default"
+	fromDemo        = "--demo"
 )
 
-// masked stands for what is secret.
-const masked = "***"
+// mask replaces secrets.
+const mask = "***"
 
-// Settings are the flags of a command as they are in force, in the order of
-// --help. Secrets are masked.
+// Settings returns the effective flags of a command, in the order of --help,
+// with secrets masked. Flags without a variable, and those of the output, are no
+// settings.
 func Settings(command *kong.Context) (list []Setting) {
 	for _, flag := range command.Flags() {
-		if flag.Name == "help" || flag.Name == "format" {
-			continue
+		if len(flag.Envs) > 0 && flag.Name != "format" && flag.Name != "json" {
+			list = append(list, Setting{flag.Name, displayValue(flag), settingSource(command, flag), groupKey(flag)})
 		}
-		is := Setting{Name: flag.Name, Value: shown(flag), From: origin(command, flag)}
-		if flag.Group != nil {
-			is.group = flag.Group.Key
-		}
-		list = append(list, is)
 	}
 	return list
 }
 
-// Bounds are the settings of what is bounded, as a log has them.
-func Bounds(command *kong.Context) (attributes []any) {
+// Limits returns the effective limits as attributes of a log entry.
+func Limits(command *kong.Context) (attributes []any) {
 	for _, setting := range Settings(command) {
-		if setting.group == BoundsGroup {
+		if IsLimit(setting.group) {
 			attributes = append(attributes, setting.Name, setting.Value)
 		}
 	}
 	return attributes
 }
 
-// origin is where a flag's value comes from.
-func origin(command *kong.Context, flag *kong.Flag) string {
+// IsSet reports whether a flag was set on the command line or by the
+// environment.
+func IsSet(command *kong.Context, flag string) bool {
+	for _, f := range command.Flags() {
+		if f.Name == flag {
+			return settingSource(command, f) != fromDefault
+		}
+	}
+	return false
+}
+
+// settingSource returns the source of a flag's value.
+func settingSource(command *kong.Context, flag *kong.Flag) string {
 	for _, part := range command.Path {
 		if part.Flag == flag {
 			return fromFlag
@@ -97,21 +109,21 @@ func origin(command *kong.Context, flag *kong.Flag) string {
 	return fromDefault
 }
 
-// shown is a flag's value as it may be seen.
-func shown(flag *kong.Flag) any {
+// displayValue is the value of a flag, without secrets.
+func displayValue(flag *kong.Flag) any {
 	value := flag.Target
 	if flag.Tag.Has("secret") {
 		if value.IsZero() {
 			return ""
 		}
-		return masked
+		return mask
 	}
-	switch is := value.Interface().(type) {
+	switch v := value.Interface().(type) {
 	case time.Duration:
-		return is.String()
+		return v.String()
 	case []string:
-		list := make([]string, len(is))
-		for i, text := range is {
+		list := make([]string, len(v))
+		for i, text := range v {
 			list[i] = maskURL(text)
 		}
 		return list
@@ -122,17 +134,17 @@ func shown(flag *kong.Flag) any {
 	return value.Interface()
 }
 
-// harmlessParameters are the parameters of a URL whose values are no secrets.
+// harmlessParameters are the parameters of a database URL that hold no secrets.
 var harmlessParameters = []string{"sslmode", "target_session_attrs", "application_name", "connect_timeout", "default_query_exec_mode", "pool_max_conns",
 	"pool_min_conns", "pool_max_conn_lifetime", "pool_max_conn_idle_time", "pool_health_check_period", "statement_timeout", "lock_timeout",
 	"idle_in_transaction_session_timeout", "search_path", "statement_cache_capacity", "timezone"}
 
-// credentials are those before the host of a URL. What stands before its last
-// @ may be a password that nobody encoded.
+// credentials matches the user and the password of a URL. A password that is not
+// encoded may contain @, so the last @ ends it.
 var credentials = regexp.MustCompile(`^([a-z0-9+.-]+://)([^:@/?#]*)(:?)(.*)@([^@]*)$`)
 
-// maskURL masks what may be secret of a URL: a password, and parameters that
-// are not known to be harmless. Another text is left as it is.
+// maskURL masks the password of a URL, and its parameters except the harmless
+// ones. It returns other texts unchanged.
 func maskURL(text string) string {
 	if !strings.Contains(text, "://") {
 		return text
@@ -140,7 +152,7 @@ func maskURL(text string) string {
 	if parts := credentials.FindStringSubmatch(text); parts != nil {
 		text = parts[1] + parts[2] + parts[3]
 		if parts[3] != "" || parts[4] != "" {
-			text += masked
+			text += mask
 		}
 		text += "@" + parts[5]
 	}
@@ -153,32 +165,33 @@ func maskURL(text string) string {
 		name, _, assigned := strings.Cut(parameter, "=")
 		switch {
 		case !assigned:
-			parameters[i] = masked
+			parameters[i] = mask
 		case !slices.Contains(harmlessParameters, strings.ToLower(name)):
-			parameters[i] = name + "=" + masked
+			parameters[i] = name + "=" + mask
 		}
 	}
 	return before + "?" + strings.Join(parameters, "&")
 }
 
-// known are the environment's variables that count beside those of flags, by
-// how they begin; values of those that are named may be seen.
+// The variables of the environment that matter besides those of flags, by prefix;
+// and those that hold no secret.
 var (
-	known       = []string{"OTEL_", "PG", "GOMEMLIMIT=", "GOGC=", "SSL_CERT_"}
-	shownValues = []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_SERVICE_NAME", "OTEL_TRACES_SAMPLER",
+	otherVariables    = []string{"OTEL_", "PG", "GOMEMLIMIT=", "GOGC=", "SSL_CERT_"}
+	harmlessVariables = []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_SERVICE_NAME", "OTEL_TRACES_SAMPLER",
 		"OTEL_TRACES_SAMPLER_ARG", "OTEL_TRACES_EXPORTER", "OTEL_SDK_DISABLED", "GOMEMLIMIT", "GOGC", "PGHOST", "PGPORT", "PGDATABASE", "PGUSER", "PGSSLMODE"}
 )
 
-// Environment is what counts of the environment beside flags. Secrets are
-// masked, and all that could be one.
-func Environment() (list []Setting) {
+// Environment returns the variables that matter besides those of flags, sorted,
+// with the values masked that may be secret.
+func Environment() []Setting {
+	list := []Setting{}
 	for _, variable := range os.Environ() {
-		if !slices.ContainsFunc(known, func(begins string) bool { return strings.HasPrefix(variable, begins) }) {
+		if !slices.ContainsFunc(otherVariables, func(prefix string) bool { return strings.HasPrefix(variable, prefix) }) {
 			continue
 		}
 		name, value, _ := strings.Cut(variable, "=")
-		if !slices.Contains(shownValues, name) {
-			value = masked
+		if !slices.Contains(harmlessVariables, name) {
+			value = mask
 		}
 		list = append(list, Setting{Name: name, Value: maskURL(value), From: fromEnvironment})
 	}
@@ -186,29 +199,25 @@ func Environment() (list []Setting) {
 	return list
 }
 
-// writeConfig writes what is in force, as text or JSON.
-func writeConfig(w io.Writer, format string, flags, environment []Setting) error {
-	if format == "json" {
-		encoder := json.NewEncoder(w)
-		encoder.SetEscapeHTML(false)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(struct {
-			Flags       []Setting `json:"flags"`
-			Environment []Setting `json:"environment"`
-		}{flags, slices.Concat([]Setting{}, environment)})
-	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, setting := range flags {
-		fmt.Fprintf(table, "--%s\t%s\t%s\n", setting.Name, inText(setting.Value), setting.From)
-	}
-	for _, setting := range environment {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", setting.Name, inText(setting.Value), setting.From)
-	}
-	return table.Flush()
+// configuration is the result of config.
+type configuration struct {
+	Flags       []Setting `json:"flags"`
+	Environment []Setting `json:"environment"`
 }
 
-// inText is a value in a table: one that has nothing to be seen is a dash.
-func inText(value any) string {
+func (c configuration) String() string {
+	rows := [][]string{}
+	for _, setting := range c.Flags {
+		rows = append(rows, []string{"--" + setting.Name, textValue(setting.Value), setting.From})
+	}
+	for _, setting := range c.Environment {
+		rows = append(rows, []string{setting.Name, textValue(setting.Value), setting.From})
+	}
+	return table(rows)
+}
+
+// textValue is a value in a table: a dash for an empty one.
+func textValue(value any) string {
 	if list, ok := value.([]string); ok {
 		value = strings.Join(list, ",")
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAVariableThatNoFlagHasIsWrongUsage(t *testing.T) {
+func TestUnknownVariables(t *testing.T) {
 	t.Parallel()
 	var grammar struct {
 		Serve struct {
@@ -26,18 +26,18 @@ func TestAVariableThatNoFlagHasIsWrongUsage(t *testing.T) {
 		"PORTICO_PORT=tcp://10.0.0.1:80":        "",
 		"PORTICO_WEB_PORT_80_TCP_ADDR=10.0.0.1": "",
 		"PORTICO_WEB_SERVICE_PORT_HTTP=80":      "",
-		"PORTICO_DATABASE_ULR=x":                "did you mean PORTICO_DATABASE_URL?",
-		"PORTICO_LOGLEVEL=debug":                "did you mean PORTICO_LOG_LEVEL?",
-		"PORTICO_PORT=8080":                     "no flag has the environment variable PORTICO_PORT",
-		"PORTICO_ADMINPORT=1":                   "did you mean PORTICO_ADMIN_PORT?",
-		"PORTICO_ANYTHING_ELSE=1":               "PORTICO_ANYTHING_ELSE; unset it",
+		"PORTICO_DATABASE_ULR=x":                "Did you mean PORTICO_DATABASE_URL?",
+		"PORTICO_LOGLEVEL=debug":                "Did you mean PORTICO_LOG_LEVEL?",
+		"PORTICO_PORT=8080":                     "unknown environment variable PORTICO_PORT",
+		"PORTICO_ADMINPORT=1":                   "Did you mean PORTICO_ADMIN_PORT?",
+		"PORTICO_ANYTHING_ELSE=1":               "PORTICO_ANYTHING_ELSE. Unset it",
 	} {
 		err := checkEnvironment(parser, []string{"HOME=/", variable})
 		if want == "" {
 			require.NoError(t, err, variable)
 			continue
 		}
-		require.ErrorAs(t, err, new(*Usage), variable)
+		require.ErrorAs(t, err, new(*UsageError), variable)
 		require.ErrorContains(t, err, want, variable)
 	}
 }

@@ -4,32 +4,45 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 
 	"portico/internal/web"
 )
 
-// maxHealth bounds what is read of an answer, in bytes.
-const maxHealth = 64 << 10
+// maxHealthBytes limits how much of a response health reads.
+const maxHealthBytes = 64 << 10
 
-// Health asks the server on this machine whether it is well.
+// Health checks the server on this machine.
 type Health struct {
-	Addr    string        `placeholder:"HOST:PORT" default:"127.0.0.1:8080" help:"Where the server listens, as serve has it; :8080 is this machine. Default: ${default}."`
-	TLSCert string        `type:"path" placeholder:"FILE" help:"The certificate of the server, as serve has it: where there is one, it is asked by HTTPS. Default: none, which is HTTP."`
-	Ready   bool          `help:"Ask whether requests should be sent to it, by /readyz, rather than whether it is up, by /healthz. Default: no."`
-	Timeout time.Duration `placeholder:"DURATION" default:"5s" help:"How long to wait for its answer. Default: ${default}."`
+	Addr    string        `placeholder:"HOST:PORT" default:"127.0.0.1:8080" help:"Address of the server: its --addr. :8080 means this machine."`
+	TLSCert string        `type:"path" placeholder:"FILE" help:"The --tls-cert of the server. If set, the check uses HTTPS."`
+	Ready   bool          `help:"Check /readyz (can serve requests) instead of /healthz (is running)."`
+	Timeout time.Duration `placeholder:"DURATION" default:"5s" help:"Time limit for the response."`
+	Output
 }
 
 // Help is the long description.
 func (*Health) Help() string {
-	return "For containers, which have nothing else to ask with: exit code 0 where the server is well, 1 where it is not, and why. What restarts a server must not ask with --ready, or a database that is away has every server restarted."
+	return "For the health checks of containers, which have no curl. Exits with 0 if the server is healthy, else with 1 and the reason. " +
+		"Do not use --ready for a check that restarts the server, or an unreachable database restarts all servers. " +
+		jsonHelp(healthStatus{Status: "ok"})
 }
 
-// Run asks.
+// healthStatus is the result of health.
+type healthStatus struct {
+	Status string `json:"status"`
+	Detail string `json:"detail,omitempty"`
+}
+
+func (h healthStatus) String() string { return h.Status }
+
+// Run checks the server.
 func (c *Health) Run(ctx context.Context, streams Streams) error {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
@@ -40,33 +53,35 @@ func (c *Health) Run(ctx context.Context, streams Streams) error {
 	if c.Ready {
 		path = web.ReadyPath
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://localhost"+path, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://localhost"+path, nil)
 	if err != nil {
 		return err
 	}
 	client := &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, network, c.Addr) // of no host, or of all, it is this machine
+			return new(net.Dialer).DialContext(ctx, network, c.Addr)
 		},
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // its name is not this machine's, and it is told nothing
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // the certificate is for another name, and nothing secret is sent
 	}}
 	defer client.CloseIdleConnections()
-	response, err := client.Do(request)
+	resp, err := client.Do(req)
+	if urlError := new(url.Error); errors.As(err, &urlError) {
+		err = urlError.Err // without the URL, whose host is not the address
+	}
 	if err != nil {
-		return fmt.Errorf("the server at %s does not answer: %w", c.Addr, err)
+		return fmt.Errorf("no response from the server at %s: %w", c.Addr, err)
 	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(response.Body, maxHealth))
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxHealthBytes))
 	if err != nil {
-		return fmt.Errorf("the server at %s does not end its answer: %w", c.Addr, err)
+		return fmt.Errorf("incomplete response from the server at %s: %w", c.Addr, err)
 	}
-	var told struct{ Status, Detail string }
-	if err := json.Unmarshal(text, &told); err != nil {
-		return fmt.Errorf("what is at %s is no portico: it answers %s %s", c.Addr, path, response.Status)
+	var status healthStatus
+	if err := json.Unmarshal(body, &status); err != nil {
+		return fmt.Errorf("the server at %s is not portico: %s returns %s", c.Addr, path, resp.Status)
 	}
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("the server at %s is %s: %s", c.Addr, told.Status, told.Detail)
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("the server at %s is %s: %s", c.Addr, status.Status, status.Detail)
 	}
-	fmt.Fprintln(streams.Out, told.Status)
-	return nil
+	return c.print(streams, status)
 }

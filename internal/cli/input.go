@@ -7,56 +7,55 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"portico/internal/datagen"
 )
 
-// input is what an import reads, several times over.
+// input is what an import reads, in several passes.
 type input interface {
-	// open begins a pass.
+	// open starts a pass.
 	open() (io.ReadCloser, error)
 
-	// size is the length of a pass in bytes, -1 where it is not known.
+	// size is the length of a pass in bytes; -1 if unknown.
 	size() int64
 
-	// place names the file of a line, and the line's number in it. It is known
-	// once a pass has read that far.
-	place(line int) (file string, of int)
+	// position returns the file and the line in it of a line of the pass, once
+	// the pass has read that far.
+	position(line int) (file string, fileLine int)
 
-	// close does away with what was spooled.
+	// close removes temporary files.
 	close()
 }
 
-// fileInput reads files one after the other, as if they were one: together
-// they are checked, and may refer to each other.
+// fileInput reads files one after the other as a single stream.
 type fileInput struct {
-	parts  []*part
-	spools []func() // close each copy
+	files   []*inputFile
+	cleanup []func()
 }
 
-type part struct {
-	name  string // as it was given
+type inputFile struct {
+	name  string // as given
 	bytes int64
-	lines int // in the pass under way, or the last
-
-	// open begins to read it.
-	open func() (io.ReadCloser, error)
+	lines int // in the current or last pass
+	open  func() (io.ReadCloser, error)
 }
 
-// newFileInput finds the files. What cannot be read twice, - for standard
-// input above all, is copied to a temporary file first.
+// newFileInput opens the input. It copies what cannot be read twice, such as
+// standard input (-), to a temporary file.
 func newFileInput(ctx context.Context, names []string, stdin io.Reader) (*fileInput, error) {
 	f := &fileInput{}
 	for _, name := range names {
-		p, err := f.find(ctx, name, stdin)
+		file, err := f.find(ctx, name, stdin)
 		if err != nil {
 			f.close()
 			return nil, err
 		}
-		f.parts = append(f.parts, p)
+		f.files = append(f.files, file)
 	}
 	return f, nil
 }
 
-func (f *fileInput) find(ctx context.Context, name string, stdin io.Reader) (*part, error) {
+func (f *fileInput) find(ctx context.Context, name string, stdin io.Reader) (*inputFile, error) {
 	if name == "-" {
 		return f.spool(ctx, name, stdin)
 	}
@@ -65,10 +64,10 @@ func (f *fileInput) find(ctx context.Context, name string, stdin io.Reader) (*pa
 		return nil, err
 	}
 	if info.IsDir() {
-		return nil, fmt.Errorf("%s is a directory; name the files in it", name)
+		return nil, fmt.Errorf("%s is a directory. Name the files in it", name)
 	}
 	if info.Mode().IsRegular() {
-		return &part{name: name, bytes: info.Size(), open: func() (io.ReadCloser, error) { return os.Open(name) }}, nil
+		return &inputFile{name: name, bytes: info.Size(), open: func() (io.ReadCloser, error) { return os.Open(name) }}, nil
 	}
 	pipe, err := os.Open(name)
 	if err != nil {
@@ -78,19 +77,19 @@ func (f *fileInput) find(ctx context.Context, name string, stdin io.Reader) (*pa
 	return f.spool(ctx, name, pipe)
 }
 
-// spool copies until the end, or until ctx ends: the other side may never say
-// anything. The copy loses its name at once, where the system lets an open file
-// go without: then it goes with the program, however that ends.
-func (f *fileInput) spool(ctx context.Context, name string, from io.Reader) (*part, error) {
+// spool copies from until its end, or until ctx ends, since the writer may never
+// write. Where the system allows it, the copy is unlinked at once, so that it
+// disappears with the process.
+func (f *fileInput) spool(ctx context.Context, name string, from io.Reader) (*inputFile, error) {
 	file, err := os.CreateTemp("", "portico-import-*.ndjson")
 	if err != nil {
 		return nil, err
 	}
-	named := os.Remove(file.Name()) != nil
-	f.spools = append(f.spools, func() {
+	linked := os.Remove(file.Name()) != nil
+	f.cleanup = append(f.cleanup, func() {
 		_ = file.Close()
-		if named {
-			_ = os.Remove(file.Name()) // a temporary file, which others sweep too
+		if linked {
+			_ = os.Remove(file.Name())
 		}
 	})
 	type copied struct {
@@ -107,7 +106,7 @@ func (f *fileInput) spool(ctx context.Context, name string, from io.Reader) (*pa
 		if c.err != nil {
 			return nil, fmt.Errorf("read %s: %w", name, c.err)
 		}
-		return &part{name: name, bytes: c.bytes, open: func() (io.ReadCloser, error) {
+		return &inputFile{name: name, bytes: c.bytes, open: func() (io.ReadCloser, error) {
 			return io.NopCloser(io.NewSectionReader(file, 0, c.bytes)), nil
 		}}, nil
 	case <-ctx.Done():
@@ -116,61 +115,61 @@ func (f *fileInput) spool(ctx context.Context, name string, from io.Reader) (*pa
 }
 
 func (f *fileInput) open() (io.ReadCloser, error) {
-	for _, p := range f.parts {
-		p.lines = 0
+	for _, file := range f.files {
+		file.lines = 0
 	}
-	return &fileReader{waiting: f.parts}, nil
+	return &fileReader{pending: f.files}, nil
 }
 
 func (f *fileInput) size() (total int64) {
-	for _, p := range f.parts {
-		total += p.bytes
+	for _, file := range f.files {
+		total += file.bytes
 	}
 	return total
 }
 
-func (f *fileInput) place(line int) (file string, of int) {
-	for _, p := range f.parts {
-		if line <= p.lines {
-			return p.name, line
+func (f *fileInput) position(line int) (file string, fileLine int) {
+	for _, part := range f.files {
+		if line <= part.lines {
+			return part.name, line
 		}
-		line -= p.lines
+		line -= part.lines
 	}
 	return "", line
 }
 
 func (f *fileInput) close() {
-	for _, end := range f.spools {
-		end()
+	for _, remove := range f.cleanup {
+		remove()
 	}
 }
 
 // fileReader is one pass.
 type fileReader struct {
-	waiting []*part // the first is being read
-	file    io.ReadCloser
-	from    *bufio.Reader
-	inLine  bool // the last byte did not end a line
+	pending  []*inputFile // the first is being read
+	file     io.ReadCloser
+	buffered *bufio.Reader // reads file
+	inLine   bool          // the last byte did not end a line
 }
 
-func (r *fileReader) Read(into []byte) (int, error) {
-	for len(r.waiting) > 0 {
+func (r *fileReader) Read(buffer []byte) (int, error) {
+	for len(r.pending) > 0 {
 		if r.file == nil {
 			if err := r.next(); err != nil {
 				return 0, err
 			}
 		}
-		n, err := r.from.Read(into)
+		n, err := r.buffered.Read(buffer)
 		if n > 0 {
-			r.waiting[0].lines += bytes.Count(into[:n], []byte("\n"))
-			r.inLine = into[n-1] != '\n'
+			r.pending[0].lines += bytes.Count(buffer[:n], []byte("\n"))
+			r.inLine = buffer[n-1] != '\n'
 			return n, nil
 		}
 		if err != nil && err != io.EOF {
-			return 0, fmt.Errorf("read %s: %w", r.waiting[0].name, err)
+			return 0, fmt.Errorf("read %s: %w", r.pending[0].name, err)
 		}
 		if err == io.EOF {
-			if n := r.finish(into); n > 0 {
+			if n := r.finish(buffer); n > 0 {
 				return n, nil
 			}
 		}
@@ -178,27 +177,27 @@ func (r *fileReader) Read(into []byte) (int, error) {
 	return 0, io.EOF
 }
 
-// next opens the file that is to be read, without its byte order mark.
+// next opens the first pending file and skips its byte order mark.
 func (r *fileReader) next() (err error) {
-	if r.file, err = r.waiting[0].open(); err != nil {
+	if r.file, err = r.pending[0].open(); err != nil {
 		return err
 	}
-	r.from = bufio.NewReaderSize(r.file, 1<<16)
-	if mark, _ := r.from.Peek(3); string(mark) == "\ufeff" {
-		_, err = r.from.Discard(len(mark))
+	r.buffered = bufio.NewReaderSize(r.file, 1<<16)
+	if mark, _ := r.buffered.Peek(3); string(mark) == "\ufeff" {
+		_, err = r.buffered.Discard(len(mark))
 	}
 	return err
 }
 
-// finish ends a file, and its last line where the file did not.
-func (r *fileReader) finish(into []byte) int {
+// finish closes a file. If its last line has no end, it returns one in buffer.
+func (r *fileReader) finish(buffer []byte) int {
 	unended := r.inLine
-	if unended && len(into) > 0 {
-		into[0] = '\n'
-		r.waiting[0].lines++
+	if unended && len(buffer) > 0 {
+		buffer[0] = '\n'
+		r.pending[0].lines++
 	}
 	r.file.Close()
-	r.file, r.from, r.inLine, r.waiting = nil, nil, false, r.waiting[1:]
+	r.file, r.buffered, r.inLine, r.pending = nil, nil, false, r.pending[1:]
 	if unended {
 		return 1
 	}
@@ -210,4 +209,36 @@ func (r *fileReader) Close() error {
 		return nil
 	}
 	return r.file.Close()
+}
+
+// generatedInput is a generated shop. Each pass generates it again.
+type generatedInput struct {
+	products int
+	seed     uint64
+}
+
+func (g *generatedInput) open() (io.ReadCloser, error) {
+	reader, writer := io.Pipe()
+	pass := &generatedPass{PipeReader: reader, done: make(chan struct{})}
+	go func() {
+		defer close(pass.done)
+		writer.CloseWithError(datagen.WriteShop(writer, g.products, g.seed))
+	}()
+	return pass, nil
+}
+
+func (g *generatedInput) size() int64                     { return -1 }
+func (g *generatedInput) position(line int) (string, int) { return "--generate", line }
+func (g *generatedInput) close()                          {}
+
+type generatedPass struct {
+	*io.PipeReader
+	done chan struct{}
+}
+
+// Close stops the generator and waits until it has ended.
+func (p *generatedPass) Close() error {
+	err := p.PipeReader.Close()
+	<-p.done
+	return err
 }

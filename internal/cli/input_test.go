@@ -24,7 +24,7 @@ func writeFiles(t *testing.T, texts ...string) (names []string) {
 	return names
 }
 
-func TestFilesReadAsOne(t *testing.T) {
+func TestFileInput(t *testing.T) {
 	t.Parallel()
 	const mark = "\ufeff"
 	for _, test := range []struct {
@@ -58,11 +58,11 @@ func TestFilesReadAsOne(t *testing.T) {
 			}
 			line := 0
 			for i, lines := range test.lines {
-				for of := range lines {
+				for fileLine := range lines {
 					line++
-					file, number := in.place(line)
+					file, number := in.position(line)
 					require.Equal(t, names[i], file)
-					require.Equal(t, of+1, number)
+					require.Equal(t, fileLine+1, number)
 				}
 			}
 			require.Equal(t, line, strings.Count(test.read, "\n"))
@@ -70,7 +70,7 @@ func TestFilesReadAsOne(t *testing.T) {
 	}
 }
 
-func TestSpooledInputIsReadAgainAndLeavesNothing(t *testing.T) {
+func TestSpooledInput(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"TMPDIR", "TMP"} {
 		t.Setenv(name, folder)
@@ -91,11 +91,11 @@ func TestSpooledInputIsReadAgainAndLeavesNothing(t *testing.T) {
 		require.Equal(t, "1\n2\n", string(read))
 	}
 	require.EqualValues(t, 4, in.size())
-	file, line := in.place(2)
+	file, line := in.position(2)
 	require.Equal(t, "-", file)
 	require.Equal(t, 2, line)
 	if runtime.GOOS != "windows" {
-		require.Empty(t, left(), "what is killed here leaves nothing")
+		require.Empty(t, left(), "a killed process leaves nothing")
 	}
 	in.close()
 	require.Empty(t, left())
@@ -109,9 +109,9 @@ func TestSpooledInputIsReadAgainAndLeavesNothing(t *testing.T) {
 	require.Empty(t, left())
 }
 
-func TestGeneratedInputIsTheSameEachTime(t *testing.T) {
+func TestGeneratedInput(t *testing.T) {
 	t.Parallel()
-	in := &generated{products: 60, seed: 7}
+	in := &generatedInput{products: 60, seed: 7}
 	var first string
 	for range 2 {
 		pass, err := in.open()
@@ -124,7 +124,7 @@ func TestGeneratedInputIsTheSameEachTime(t *testing.T) {
 		}
 		require.Equal(t, first, string(read))
 	}
-	pass, err := in.open() // given up before its end
+	pass, err := in.open() // closed before its end
 	require.NoError(t, err)
 	require.NoError(t, pass.Close())
 }

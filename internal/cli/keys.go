@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -11,26 +10,43 @@ import (
 	"portico/store/seal"
 )
 
-// Keys groups the commands about the keys that sign tokens.
+// Keys groups the commands for the keys that sign tokens.
 type Keys struct {
-	List   KeysList   `cmd:"" help:"List the signing keys, the newest first."`
-	Rotate KeysRotate `cmd:"" help:"Make a new key, which signs from then on."`
+	List   KeysList   `cmd:"" help:"List signing keys, newest first."`
+	Rotate KeysRotate `cmd:"" help:"Create a new signing key."`
 }
 
 // KeysList lists the signing keys.
 type KeysList struct {
-	JSON bool `name:"json" help:"Answer as JSON: an array of keys. Default: as text."`
-	Common
+	Output
+	StoreFlags
 }
 
-// keyLine is a key in the list.
-type keyLine struct {
-	ID        string  `json:"id"` // the kid of a token
+// Help is the long description.
+func (*KeysList) Help() string {
+	at := "2026-01-31T12:00:00Z"
+	return "A key is published first, then it signs, then it only verifies until its last token has expired. " +
+		jsonHelp(keyList{{ID: "Qn0r2vJwYkE", State: "signs", CreatedAt: &at, SignsAt: &at, CreatedBy: "command:keys-rotate"}})
+}
+
+// keyList is the result of keys list.
+type keyList []keyEntry
+
+type keyEntry struct {
+	ID        string  `json:"id"` // the kid of tokens
 	State     string  `json:"state"`
 	CreatedAt *string `json:"created_at"`
 	SignsAt   *string `json:"signs_at"`
 	KeptUntil *string `json:"kept_until"` // null for a key that signs, or will
-	MadeBy    string  `json:"made_by"`
+	CreatedBy string  `json:"made_by"`
+}
+
+func (l keyList) String() string {
+	rows := [][]string{{"ID", "STATE", "CREATED", "SIGNS FROM", "KEPT UNTIL"}}
+	for _, key := range l {
+		rows = append(rows, []string{key.ID, key.State, orDash(key.CreatedAt), orDash(key.SignsAt), orDash(key.KeptUntil)})
+	}
+	return table(rows)
 }
 
 // Run lists them.
@@ -44,8 +60,7 @@ func (c *KeysList) Run(ctx context.Context, streams Streams) error {
 	if err != nil {
 		return fmt.Errorf("list the signing keys: %w", err)
 	}
-	lines := make([]keyLine, len(keys))
-	rows := [][]string{{"ID", "STATE", "CREATED", "SIGNS FROM", "KEPT UNTIL"}}
+	list := make(keyList, len(keys))
 	for i, key := range keys {
 		state := "verifies"
 		switch {
@@ -54,33 +69,48 @@ func (c *KeysList) Run(ctx context.Context, streams Streams) error {
 		case key.SignsAt.After(time.Now()):
 			state = "published"
 		}
-		line := keyLine{key.ID, state, moment(key.CreatedAt), moment(key.SignsAt), moment(key.KeptUntil), string(key.MadeBy)}
-		lines[i] = line
-		rows = append(rows, []string{line.ID, line.State, orDash(line.CreatedAt), orDash(line.SignsAt), orDash(line.KeptUntil)})
+		list[i] = keyEntry{key.ID, state, timestamp(key.CreatedAt), timestamp(key.SignsAt), timestamp(key.KeptUntil), string(key.MadeBy)}
 	}
-	if c.JSON {
-		return json.NewEncoder(streams.Out).Encode(lines)
-	}
-	return writeTable(streams.Out, rows)
+	return c.print(streams, list)
 }
 
-// KeysRotate makes a new signing key.
+// KeysRotate creates a new signing key.
 type KeysRotate struct {
-	Delay     time.Duration `placeholder:"DURATION" default:"5s" help:"How long the new key is only published before it signs, so that whoever checks tokens has it by then, 0s to 24h. Default: ${default}."`
-	EndTokens bool          `help:"Drop the old keys at once, for when one may have leaked: every token issued so far ends, and the new key signs without delay. Default: no, they go on verifying until their last token has expired."`
-	Sealing
-	Common
+	Delay     time.Duration `placeholder:"DURATION" default:"5s" help:"How long the new key is published before it signs, so that verifiers have loaded it by then, 0s to 24h."`
+	EndTokens bool          `help:"Delete the old keys at once, because one may have leaked. All tokens end, and the new key signs without delay."`
+	SealKeyFlags
+	Output
+	StoreFlags
 }
 
 // Help is the long description.
 func (*KeysRotate) Help() string {
-	return "Servers need no restart. An old key stays among the public keys for 25 hours after it last signed, which is longer than any token lives, and is then dropped by a server."
+	return "Servers need no restart. They keep publishing an old key for 25 hours after it last signed, which is longer than the lifetime of a token. " +
+		jsonHelp(rotatedKey{"Qn0r2vJwYkE", "5s", false})
 }
 
-// Run rotates.
+// rotatedKey is the result of keys rotate.
+type rotatedKey struct {
+	ID        string `json:"id"`
+	SignsIn   string `json:"signs_in"`
+	EndTokens bool   `json:"tokens_ended"`
+}
+
+func (k rotatedKey) String() string {
+	text := fmt.Sprintf("created key %s, which signs in %s", k.ID, k.SignsIn)
+	if k.SignsIn == "0s" {
+		text = fmt.Sprintf("created key %s, which signs now", k.ID)
+	}
+	if k.EndTokens {
+		text += "\ndeleted all other keys; tokens issued so far are no longer valid"
+	}
+	return text
+}
+
+// Run rotates the key.
 func (c *KeysRotate) Run(ctx context.Context, streams Streams) error {
 	if c.Delay < 0 || c.Delay > access.MaxKeyDelay {
-		return usage("--delay must be between 0s and %s, not %s", access.MaxKeyDelay, c.Delay)
+		return usagef("--delay must be between 0s and %s, got %s", access.MaxKeyDelay, c.Delay)
 	}
 	if c.EndTokens {
 		c.Delay = 0
@@ -102,16 +132,5 @@ func (c *KeysRotate) Run(ctx context.Context, streams Streams) error {
 	if err != nil {
 		return fmt.Errorf("rotate the signing key: %w", err)
 	}
-	fmt.Fprintf(streams.Out, "made the key %s, which signs %s\n", id, signsFrom(c.Delay))
-	if c.EndTokens {
-		fmt.Fprintln(streams.Out, "dropped all others; every token issued so far has ended")
-	}
-	return nil
-}
-
-func signsFrom(delay time.Duration) string {
-	if delay == 0 {
-		return "from now on"
-	}
-	return "in " + delay.String()
+	return c.print(streams, rotatedKey{id, c.Delay.String(), c.EndTokens})
 }

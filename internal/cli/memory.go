@@ -14,51 +14,48 @@ import (
 )
 
 const (
-	// memoryShare is the part of the memory there is that the garbage
-	// collector defends, in percent: what is not Go's needs the rest.
+	// memoryShare is the soft limit of the Go heap, in percent of the available
+	// memory. The rest is for memory outside Go.
 	memoryShare = 80
 
-	// leastGarbage is what may lie about before it is collected, however
-	// little lives: a small heap would else be gone through all the time.
-	leastGarbage = 48 << 20
+	// minGarbage is the garbage that a collection waits for, in bytes. Without
+	// it, a small heap would be collected all the time.
+	minGarbage = 48 << 20
 
-	// mostGarbage is how far garbage may take half of what lives, in bytes; beyond
-	// it may take a quarter.
-	mostGarbage = 64 << 20
+	// maxHalfGarbage limits garbage of half the live heap, in bytes. Above it,
+	// garbage may take a quarter.
+	maxHalfGarbage = 64 << 20
 
-	// The memory for what is read of releases, and for finished answers: a part
-	// of the memory there is, up to a bound each.
-	defaultCachePart                   = 8
-	maxDefaultCache, maxDefaultAnswers = 128 << 20, 96 << 20
+	// The default caches take a part of the available memory, up to a limit each.
+	cachePart                         = 8
+	maxReleaseCache, maxResponseCache = 128 << 20, 96 << 20
 )
 
-// FitMemory fits the garbage collector to the memory that this process can
-// have: the machine's, or its control group's. GOMEMLIMIT and GOGC in the
-// environment win.
+// FitMemory tunes the garbage collector to the available memory of the machine or
+// its control group. GOMEMLIMIT and GOGC in the environment win.
 //
-// By itself Go collects whenever the heap has doubled. Here garbage may take
-// half of what lives, up to 64 MiB, and beyond that a quarter, but never less
-// than 48 MiB: a busy server with a small heap collects a tenth as often, and one
-// with a large heap needs less memory.
+// By default Go collects when the heap has doubled. Here garbage may take half
+// of the live heap up to 64 MiB, above that a quarter, and always 48 MiB. A busy
+// server with a small heap then collects a tenth as often, and one with a large
+// heap needs less memory.
 func FitMemory() {
-	there := memoryThere(os.DirFS("/"))
-	if there > 0 && os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(there / 100 * memoryShare)
+	available := availableMemory(os.DirFS("/"))
+	if available > 0 && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(available / 100 * memoryShare)
 	}
 	if os.Getenv("GOGC") == "" {
-		least := uint64(leastGarbage)
-		if there > 0 {
-			least = min(least, uint64(there)/8)
+		minimum := uint64(minGarbage)
+		if available > 0 {
+			minimum = min(minimum, uint64(available)/8)
 		}
-		afterEachCollection(func() { setGarbage(least) })
+		afterEachCollection(func() { setGarbage(minimum) })
 	}
 }
 
-// afterEachCollection calls do after each collection from now on, one call
-// after the other, if a little later: it leaves an object for the collector
-// to find, again and again.
+// afterEachCollection calls do shortly after each garbage collection, one call at
+// a time: each collection finalizes an object that do is attached to.
 func afterEachCollection(do func()) {
-	type sentinel struct{ _ *byte } // with a pointer, so that it is no part of another object
+	type sentinel struct{ _ *byte } // the pointer keeps it out of the tiny allocator
 	var again func(*sentinel)
 	again = func(s *sentinel) {
 		do()
@@ -67,54 +64,53 @@ func afterEachCollection(do func()) {
 	runtime.SetFinalizer(&sentinel{}, again)
 }
 
-// setGarbage sets how much garbage there may be beside what lives. GOGC is in
-// percent of all that a collection goes through, which is more than the heap.
-func setGarbage(least uint64) {
+// setGarbage sets GOGC, which is in percent of everything that a collection
+// scans, not of the heap alone.
+func setGarbage(minimum uint64) {
 	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/globals:bytes"}, {Name: "/gc/scan/stack:bytes"}}
 	metrics.Read(samples)
-	through := uint64(0)
+	scanned := uint64(0)
 	for _, sample := range samples {
 		if sample.Value.Kind() != metrics.KindUint64 {
 			return
 		}
-		through += sample.Value.Uint64()
+		scanned += sample.Value.Uint64()
 	}
-	debug.SetGCPercent(garbagePercent(through, samples[0].Value.Uint64(), least))
+	debug.SetGCPercent(garbagePercent(scanned, samples[0].Value.Uint64(), minimum))
 }
 
-// garbagePercent is GOGC where a collection goes through so much, of which so
-// much is the heap that lives.
-func garbagePercent(through, live, least uint64) int {
-	return int(max(min(live/2, mostGarbage), live/4, least) * 100 / max(through, 1<<20))
+// garbagePercent returns GOGC for a number of scanned bytes, of which live are
+// the live heap.
+func garbagePercent(scanned, live, minimum uint64) int {
+	return int(max(min(live/2, maxHalfGarbage), live/4, minimum) * 100 / max(scanned, 1<<20))
 }
 
-// DefaultCacheBytes is --cache-bytes where it is not given.
-func DefaultCacheBytes() uint64 { return share(maxDefaultCache) }
+// DefaultCacheBytes is the size of the cache of releases for --cache-bytes=0.
+func DefaultCacheBytes() uint64 { return memoryPart(maxReleaseCache) }
 
-// AnswerCacheBytes is --answer-cache-bytes as it is given, or what it is where
-// it is not.
-func AnswerCacheBytes(given int64) uint64 {
-	if given < 0 {
-		return share(maxDefaultAnswers)
+// ResponseCacheBytes is the size of the response cache for a value of
+// --answer-cache-bytes.
+func ResponseCacheBytes(flag int64) uint64 {
+	if flag < 0 {
+		return memoryPart(maxResponseCache)
 	}
-	return uint64(given)
+	return uint64(flag)
 }
 
-// share is a part of the memory that the process can have, at most so much.
-func share(most uint64) uint64 {
-	there := memoryThere(os.DirFS("/"))
-	if there <= 0 {
-		return most
+// memoryPart is a part of the available memory, at most limit.
+func memoryPart(limit uint64) uint64 {
+	available := availableMemory(os.DirFS("/"))
+	if available <= 0 {
+		return limit
 	}
-	return min(uint64(there)/defaultCachePart, most)
+	return min(uint64(available)/cachePart, limit)
 }
 
 var memoryTotal = regexp.MustCompile(`(?m)^MemTotal:\s+(\d+) kB$`)
 
-// memoryThere is the memory that this process can have, in bytes: of the
-// machine and the control groups it is in, the least. 0 where the system does
-// not say.
-func memoryThere(root fs.FS) (bytes int64) {
+// availableMemory returns the memory of the machine or the lowest limit of its
+// control groups, in bytes; 0 if unknown.
+func availableMemory(root fs.FS) (bytes int64) {
 	if text, err := fs.ReadFile(root, "proc/meminfo"); err == nil {
 		if found := memoryTotal.FindSubmatch(text); found != nil {
 			kilobytes, _ := strconv.ParseInt(string(found[1]), 10, 64)
@@ -123,40 +119,40 @@ func memoryThere(root fs.FS) (bytes int64) {
 	}
 	groups, _ := fs.ReadFile(root, "proc/self/cgroup")
 	for line := range strings.Lines(string(groups)) {
-		// hierarchy:controllers:path; version 2 has no controllers.
+		// hierarchy:controllers:path; cgroup v2 has no controllers.
 		part := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(part) != 3 {
 			continue
 		}
 		switch {
 		case part[1] == "":
-			bytes = least(bytes, groupLimit(root, "sys/fs/cgroup", part[2], "memory.max"))
+			bytes = lowerLimit(bytes, groupLimit(root, "sys/fs/cgroup", part[2], "memory.max"))
 		case strings.Contains(","+part[1]+",", ",memory,"):
-			bytes = least(bytes, groupLimit(root, "sys/fs/cgroup/memory", part[2], "memory.limit_in_bytes"))
+			bytes = lowerLimit(bytes, groupLimit(root, "sys/fs/cgroup/memory", part[2], "memory.limit_in_bytes"))
 		}
 	}
 	return bytes
 }
 
-// groupLimit is the least limit of a control group and those around it. In a
-// container the group's own path is often not there, and the root is the
+// groupLimit returns the lowest limit of a control group and its parents. In a
+// container, the path of the group often does not exist, and the root is the
 // container's.
 func groupLimit(root fs.FS, mount, group, file string) (bytes int64) {
-	for at := path.Join("/", group); ; at = path.Dir(at) {
-		if text, err := fs.ReadFile(root, path.Join(mount, at, file)); err == nil {
+	for folder := path.Join("/", group); ; folder = path.Dir(folder) {
+		if text, err := fs.ReadFile(root, path.Join(mount, folder, file)); err == nil {
 			limit, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
-			if err == nil && limit > 0 { // it is max where there is none
-				bytes = least(bytes, limit)
+			if err == nil && limit > 0 { // "max" means no limit
+				bytes = lowerLimit(bytes, limit)
 			}
 		}
-		if at == "/" {
+		if folder == "/" {
 			return bytes
 		}
 	}
 }
 
-// least is the lesser of two limits, 0 being none.
-func least(a, b int64) int64 {
+// lowerLimit returns the lower of two limits; 0 means no limit.
+func lowerLimit(a, b int64) int64 {
 	if a == 0 || b == 0 {
 		return cmp.Or(a, b)
 	}

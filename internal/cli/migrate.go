@@ -2,16 +2,27 @@ package cli
 
 import (
 	"context"
-	"fmt"
 )
 
-// Migrate brings a database to this binary's schema.
-type Migrate struct{ Common }
+// Migrate migrates a database to the schema of this version.
+type Migrate struct {
+	Output
+	StoreFlags
+}
 
 // Help is the long description.
 func (*Migrate) Help() string {
-	return "Every command does this to the store it opens; this one does only that. A database that a newer portico has changed is refused, and left as it is."
+	return "All commands migrate the database that they open. This one does nothing else. " +
+		"portico does not open a database that a newer version has migrated. " +
+		jsonHelp(migratedDatabase{"SQLite portico.db"})
 }
+
+// migratedDatabase is the result of migrate.
+type migratedDatabase struct {
+	Database string `json:"database"`
+}
+
+func (d migratedDatabase) String() string { return "the schema is up to date: " + d.Database }
 
 // Run migrates.
 func (c *Migrate) Run(ctx context.Context, streams Streams) error {
@@ -20,6 +31,5 @@ func (c *Migrate) Run(ctx context.Context, streams Streams) error {
 		return err
 	}
 	defer s.Close()
-	fmt.Fprintln(streams.Out, "the schema is up to date:", s.Describe())
-	return nil
+	return c.print(streams, migratedDatabase{s.Describe()})
 }

@@ -12,86 +12,127 @@ import (
 	"portico/store/shop"
 )
 
-// Publish makes what is authored visible to shoppers.
+// Publish publishes catalogs: shoppers then see what was imported or edited.
 type Publish struct {
-	Catalogs []string `arg:"" optional:"" name:"catalog" help:"Ids of catalogs, in this order; all of them when none is named."`
-	Common
+	Catalogs []string `arg:"" optional:"" name:"catalog" help:"Ids of catalogs, published in this order. Without any, all catalogs are published."`
+	Output
+	StoreFlags
 }
 
 // Help is the long description.
 func (*Publish) Help() string {
-	return "Shoppers see the old release until the new one is whole, and go on seeing it when publishing is interrupted. " +
-		"Where the new one would show the same, none is made. " +
-		"A catalog that was rolled back is published too. " +
-		"Servers on the same database show the new one within a second."
+	return "Shoppers see the old release until the new one is complete, also if publishing is interrupted. " +
+		"If nothing has changed, the current release stays. Catalogs that were rolled back are published too. " +
+		"Running servers switch to the new release within a second. " +
+		jsonHelp(publications{{"catalog-coffee", 1, 24, statePublished}})
+}
+
+// The states of a publication.
+const (
+	statePublished = "published"
+	stateUnchanged = "unchanged" // the release equals the one before
+	stateHeld      = "held"      // a roll-back holds the catalog at its release
+)
+
+// publications is the result of publish.
+type publications []publication
+
+type publication struct {
+	Catalog  string `json:"catalog"`
+	Release  int64  `json:"release"`
+	Products int    `json:"products"`
+	State    string `json:"state"`
 }
 
 // Run publishes.
 func (c *Publish) Run(ctx context.Context, streams Streams) error {
-	log := c.Log(streams)
-	s, err := c.OpenExisting(ctx, log)
+	s, err := c.OpenExisting(ctx, c.Log(streams))
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	return publish(ctx, s, "command:publish", c.Catalogs, streams, true)
+	p := &publisher{Output: c.Output, store: s, actor: "command:publish", streams: streams, evenIfHeld: true}
+	list, err := p.publish(ctx, c.Catalogs)
+	if err != nil {
+		return err
+	}
+	return c.printJSON(streams, list)
 }
 
-// publish publishes catalogs, all when none is named, and tells of each. It
-// publishes none when one is unknown. Without onPurpose it leaves those that a
-// roll-back holds.
-func publish(ctx context.Context, s *shop.Store, actor store.Actor, wanted []string, streams Streams, onPurpose bool) error {
-	known, err := s.CatalogIDs(ctx)
+// publisher publishes catalogs and prints the result of each.
+type publisher struct {
+	Output
+	store      *shop.Store
+	actor      store.Actor
+	streams    Streams
+	evenIfHeld bool // publish catalogs that a roll-back holds
+}
+
+// publish publishes catalogs, all if wanted is empty. If one is unknown, it
+// publishes none.
+func (p *publisher) publish(ctx context.Context, wanted []string) (publications, error) {
+	known, err := p.store.CatalogIDs(ctx)
 	if err != nil {
-		return fmt.Errorf("list the catalogs: %w", err)
+		return nil, fmt.Errorf("list the catalogs: %w", err)
 	}
 	for i, id := range wanted {
 		wanted[i], _ = store.CanonicalID(id)
 		if !slices.Contains(known, wanted[i]) {
-			return fmt.Errorf("there is no catalog %q among the %s of this store: %s", id, count(len(known), "catalog"), strings.Join(known, " "))
+			return nil, fmt.Errorf("catalog %q does not exist. Catalogs: %s", id, strings.Join(known, " "))
 		}
 	}
 	if len(wanted) == 0 {
 		wanted = known
 	}
+	list := publications{}
 	for _, id := range wanted {
-		if err := publishOne(ctx, s, actor, id, streams, onPurpose); err != nil {
-			return fmt.Errorf("publish %s: %w", id, err)
+		published, err := p.publishCatalog(ctx, id)
+		if err != nil {
+			return nil, fmt.Errorf("publish %s: %w", id, err)
 		}
+		list = append(list, published)
 	}
 	if len(wanted) == 0 {
-		fmt.Fprintln(streams.Out, "there is no catalog to publish")
+		p.printLine(p.streams, "there is no catalog to publish")
 	}
-	return nil
+	return list, nil
 }
 
-func publishOne(ctx context.Context, s *shop.Store, actor store.Actor, id string, streams Streams, onPurpose bool) error {
-	var bar *meter
-	before, err := s.Releases(ctx, id)
+func (p *publisher) publishCatalog(ctx context.Context, id string) (publication, error) {
+	before, err := p.store.Releases(ctx, id)
 	if err != nil {
-		return err
+		return publication{}, err
 	}
-	do := s.PublishUnlessHeld
-	if onPurpose {
-		do = s.Publish
+	publish := p.store.PublishUnlessHeld
+	if p.evenIfHeld {
+		publish = p.store.Publish
 	}
-	made, err := do(ctx, actor, id, func(done, total int) {
+	var bar *progressBar
+	made, err := publish(ctx, p.actor, id, func(done, total int) {
 		if bar == nil {
-			bar = newMeter(streams.Err, "publishing "+id, int64(total), 1)
+			bar = newProgressBar(p.streams.Err, "publishing "+id, int64(total), 1)
 		}
-		bar.reach(int64(done))
+		bar.set(int64(done))
 	})
 	bar.end()
 	if held := new(release.HeldError); errors.As(err, &held) {
-		fmt.Fprintf(streams.Out, "held %s: release %d, rolled back from release %d; publish it with: portico publish %s\n", id, held.Hold.ReleaseID, held.Hold.RolledBackFrom, id)
-		return nil
+		p.printLine(p.streams, fmt.Sprintf("held %s: release %d, rolled back from release %d; publish it with: portico publish %s",
+			id, held.Hold.ReleaseID, held.Hold.RolledBackFrom, id))
+		for _, r := range before {
+			if r.ID == held.Hold.ReleaseID {
+				return publication{id, r.ID, r.Products, stateHeld}, nil
+			}
+		}
+		return publication{id, held.Hold.ReleaseID, 0, stateHeld}, nil
 	}
 	if err != nil {
-		return err
+		return publication{}, err
 	}
+	state := statePublished
 	if slices.ContainsFunc(before, func(r *release.Release) bool { return r.ID == made.ID }) {
-		fmt.Fprintf(streams.Err, "nothing new in %s: release %d goes on being served\n", id, made.ID)
+		state = stateUnchanged
+		fmt.Fprintf(p.streams.Err, "nothing changed in %s: release %d stays\n", id, made.ID)
 	}
-	fmt.Fprintf(streams.Out, "published %s: release %d, %s\n", id, made.ID, count(made.Products, "product"))
-	return nil
+	p.printLine(p.streams, fmt.Sprintf("published %s: release %d, %s", id, made.ID, count(made.Products, "product")))
+	return publication{id, made.ID, made.Products, state}, nil
 }

@@ -14,18 +14,35 @@ import (
 	"portico/store/shop"
 )
 
-// Rekey seals the secrets in the database with a new key.
+// Rekey encrypts the secrets in the database with a new key.
 type Rekey struct {
-	Sealing
-	Common
+	SealKeyFlags
+	Output
+	StoreFlags
 }
 
 // Help is the long description.
 func (*Rekey) Help() string {
-	return "Servers go on meanwhile. Beside a SQLite database the new key is made here, and its file changed; servers find it there. " +
-		"Keys of your own, and those of PostgreSQL, come first to all servers: the new one, then the present one, in --seal-key or --key-file; " +
-		"then this command changes over, with the same two. " +
-		"It can be run again after it was interrupted. Backups that were made before open with the former key only."
+	return "Servers keep running. With SQLite, the command creates the new key and writes it to the key file, from which servers load it. " +
+		"With PostgreSQL or a key of your own, first give both keys to all servers, in --seal-key or --key-file: the new one, then the current one. " +
+		"Then run this command with the same two keys. An interrupted command can be run again. " +
+		"Older backups need the former key. " +
+		jsonHelp(rekeyed{SigningKeys: 2, Passwords: 1, Key: "b3f1c2d4"})
+}
+
+// rekeyed is the result of rekey.
+type rekeyed struct {
+	SigningKeys int    `json:"signing_keys"`
+	Passwords   int    `json:"passwords"`
+	Key         string `json:"key"` // its fingerprint; empty without secrets
+	created     string // the key file, if there were no secrets
+}
+
+func (r rekeyed) String() string {
+	if r.created != "" {
+		return "the database has no secrets yet; created the key file " + r.created
+	}
+	return fmt.Sprintf("encrypted %s and %s with key %s", count(r.SigningKeys, "signing key"), count(r.Passwords, "password"), r.Key)
 }
 
 // Run changes the key.
@@ -33,27 +50,27 @@ func (c *Rekey) Run(ctx context.Context, streams Streams) error {
 	log := c.Log(streams)
 	keys, path, err := c.keys(log)
 	if path != "" && errors.Is(err, fs.ErrNotExist) {
-		return c.first(ctx, log, streams, path)
+		return c.createFirstKey(ctx, log, streams, path)
 	}
 	if err != nil {
 		return err
 	}
 	if path == "" && len(keys) == 1 {
-		return usage("%s", errOneKey)
+		return usagef("%s", errOneKey)
 	}
 	s, err := c.OpenExisting(ctx, log)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	present, err := seal.New(keys...)
+	current, err := seal.New(keys...)
 	if err != nil {
 		return err
 	}
-	if err := s.CheckKeys(ctx, present); err != nil {
-		return wrongPresent(err)
+	if err := s.CheckKeys(ctx, current); err != nil {
+		return explainWrongKey(err)
 	}
-	if len(keys) == 1 { // a file of our own: both keys stand in it before anything is sealed with the new one
+	if len(keys) == 1 { // our own file: store both keys before anything is encrypted with the new one
 		keys = append([][]byte{newKey()}, keys...)
 		if err := writeKeys(path, os.Rename, keys...); err != nil {
 			return fmt.Errorf("write the key file: %w", err)
@@ -65,67 +82,64 @@ func (c *Rekey) Run(ctx context.Context, streams Streams) error {
 	}
 	done, err := s.Rekey(ctx, "command:rekey", sealer)
 	if err != nil {
-		return wrongPresent(err)
+		return explainWrongKey(err)
 	}
-	fmt.Fprintf(streams.Out, "sealed %s and %s with key %s\n", count(done.SigningKeys, "signing key"), count(done.Passwords, "password"), done.Key)
+	if err := c.print(streams, rekeyed{SigningKeys: done.SigningKeys, Passwords: done.Passwords, Key: done.Key}); err != nil {
+		return err
+	}
 	if path == "" {
-		fmt.Fprintln(streams.Err, "The former key can be taken from the servers now. Keep a copy as long as you keep backups that were made before.")
+		fmt.Fprintln(streams.Err, "You can now remove the former key from the servers. Keep a copy for as long as you keep older backups.")
 		return nil
 	}
-	former := path + ".former"
-	all, err := formerKeys(former, log)
-	if err != nil {
-		return fmt.Errorf("add the former key to those before it; both are in %s still, and the command can be run again: %w", path, err)
+	return storeFormerKeys(streams, log, path, keys)
+}
+
+// storeFormerKeys moves all keys but the first from the key file to a file of
+// former keys.
+func storeFormerKeys(streams Streams, log *slog.Logger, path string, keys [][]byte) error {
+	formerPath := path + ".former"
+	former, err := readKeys(formerPath, log)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read the former keys. Both keys are still in %s; run the command again: %w", path, err)
 	}
-	all = slices.CompactFunc(append(slices.Clone(keys[1:]), all...), bytes.Equal)
-	if err := writeKeys(former, os.Rename, all...); err != nil {
-		return fmt.Errorf("write the former key to a file of its own: %w", err)
+	former = slices.CompactFunc(append(slices.Clone(keys[1:]), former...), bytes.Equal)
+	if err := writeKeys(formerPath, os.Rename, former...); err != nil {
+		return fmt.Errorf("write the former keys: %w", err)
 	}
 	if err := writeKeys(path, os.Rename, keys[0]); err != nil {
 		return fmt.Errorf("write the key file: %w", err)
 	}
-	fmt.Fprintf(streams.Err, "The former key is in %s, the first of %s. Keep it as long as you keep backups that were made before, then delete it.\n", former, count(len(all), "key"))
+	fmt.Fprintf(streams.Err, "The former key is now in %s, the first of %s. Keep it for as long as you keep older backups, then delete it.\n", formerPath, count(len(former), "line"))
 	return nil
 }
 
-// formerKeys are those of earlier changes, the latest first; none where there is no file.
-func formerKeys(path string, log *slog.Logger) ([][]byte, error) {
-	keys, err := readKeys(path, log)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return keys, err
-}
-
-// wrongPresent says what to do about seal.ErrKey.
-func wrongPresent(err error) error {
+// explainWrongKey says what to do about seal.ErrKey.
+func explainWrongKey(err error) error {
 	if !errors.Is(err, seal.ErrKey) {
 		return err
 	}
-	return &explainedError{fmt.Sprintf("%v; nothing was changed: give the key that this database was used with, as the second one or in the key file", err), err}
+	return &explainedError{fmt.Sprintf("%v. Nothing was changed. Give the key of this database as the second key, or in the key file", err), err}
 }
 
-// first makes the key's file beside a database that has nothing sealed yet, as
-// the first start of a server would.
-func (c *Rekey) first(ctx context.Context, log *slog.Logger, streams Streams, path string) error {
+// createFirstKey creates the key file of a database without secrets, as the
+// first start of a server would.
+func (c *Rekey) createFirstKey(ctx context.Context, log *slog.Logger, streams Streams, path string) error {
 	s, err := c.OpenExisting(ctx, log)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if err := makeKey(ctx, path, c.DatabaseURL, log); err != nil {
-		return fmt.Errorf("make the key file: %w", err)
+	if err := createKeyFile(ctx, path, c.DatabaseURL, log); err != nil {
+		return fmt.Errorf("create the key file: %w", err)
 	}
-	fmt.Fprintf(streams.Out, "nothing was sealed yet; the key for it is in %s\n", path)
-	return nil
+	return c.print(streams, rekeyed{created: path})
 }
 
-// errOneKey is what keys that the command does not make itself must be.
-const errOneKey = "give two keys, the new one first and the present one after it, which all servers must have by now: " +
-	"PORTICO_SEAL_KEY=NEW,PRESENT, or a line each in --key-file"
+const errOneKey = "rekey needs two keys, the new one and then the current one, and all servers must already have both: " +
+	"set PORTICO_SEAL_KEY=NEW,CURRENT, or put one on each line of --key-file"
 
-// keys are those that were given; path is the file beside a SQLite database
-// that this command may change, else empty.
+// keys returns the given keys. path is the key file that this command may
+// rewrite; empty for keys from elsewhere.
 func (c *Rekey) keys(log *slog.Logger) (keys [][]byte, path string, err error) {
 	if c.SealKey != "" {
 		keys, err = parseKeys("--seal-key", c.SealKey)
@@ -135,7 +149,7 @@ func (c *Rekey) keys(log *slog.Logger) (keys [][]byte, path string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if _, embedded := shop.SQLiteFile(c.DatabaseURL); embedded {
+	if _, isSQLite := shop.SQLiteFile(c.DatabaseURL); isSQLite {
 		path = file
 	}
 	keys, err = readKeys(file, log)

@@ -6,20 +6,20 @@ import (
 	"syscall"
 )
 
-// Signals follows what a server is sent beside the first signal to end, which
-// is main's: hurry is closed by a second one, and a third one ends the process
-// at once, as the system does it. reload is called for each SIGHUP, which would
-// else end the process. stop ends all of it.
+// Signals handles the signals of a running server. main handles the first
+// SIGINT or SIGTERM; the second closes hurry, and a third ends the process. Each
+// SIGHUP calls reload. stop ends the handling.
 func Signals(reload func()) (hurry <-chan struct{}, stop func()) {
-	ends, hangups, stopped, hurrying := make(chan os.Signal, 2), make(chan os.Signal, 1), make(chan struct{}), make(chan struct{})
-	signal.Notify(ends, os.Interrupt, syscall.SIGTERM)
+	terminations, hangups := make(chan os.Signal, 2), make(chan os.Signal, 1)
+	stopped, hurrying := make(chan struct{}), make(chan struct{})
+	signal.Notify(terminations, os.Interrupt, syscall.SIGTERM)
 	signal.Notify(hangups, syscall.SIGHUP)
 	go func() {
-		for asked := 0; ; {
+		for received := 0; ; {
 			select {
-			case <-ends:
-				if asked++; asked == 2 {
-					signal.Stop(ends)
+			case <-terminations:
+				if received++; received == 2 {
+					signal.Stop(terminations)
 					close(hurrying)
 				}
 			case <-hangups:
@@ -30,7 +30,7 @@ func Signals(reload func()) (hurry <-chan struct{}, stop func()) {
 		}
 	}()
 	return hurrying, func() {
-		signal.Stop(ends)
+		signal.Stop(terminations)
 		signal.Stop(hangups)
 		close(stopped)
 	}

@@ -8,17 +8,37 @@ import (
 	"strings"
 )
 
-// Version tells which portico this is.
-type Version struct{}
+// Version prints the version of the program.
+type Version struct{ Output }
 
-// Run prints the version, the commit and what it was built with.
-func (Version) Run(streams Streams) error {
-	_, err := fmt.Fprintf(streams.Out, "portico %s %s %s/%s\n", BuildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	return err
+// Help is the long description.
+func (Version) Help() string {
+	return jsonHelp(versionInfo{"v1.2.0 1a2b3c4d5e6f", "go1.26.0", "linux", "amd64"})
 }
 
-// BuildVersion is "v1.2.0 1a2b3c4d5e6f", with the commit unless the version
-// has it already, or "(devel)" where nobody knows: "(devel) 1a2b3c4d5e6f, modified".
+// versionInfo is what version prints.
+type versionInfo struct {
+	Version string `json:"version"`
+	Go      string `json:"go"`
+	OS      string `json:"os"`
+	Arch    string `json:"arch"`
+}
+
+func currentVersion() versionInfo {
+	return versionInfo{BuildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH}
+}
+
+func (v versionInfo) String() string {
+	return fmt.Sprintf("portico %s %s %s/%s", v.Version, v.Go, v.OS, v.Arch)
+}
+
+// Run prints the version, the commit, and the toolchain.
+func (c Version) Run(streams Streams) error {
+	return c.print(streams, currentVersion())
+}
+
+// BuildVersion returns the version and, unless that contains it, the commit:
+// "v1.2.0 1a2b3c4d5e6f". The version is "(devel)" when Go does not know it.
 func BuildVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

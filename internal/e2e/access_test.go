@@ -144,10 +144,10 @@ func answered(t *testing.T, r *http.Request, token string) (status int, codes []
 // Every operation of both surfaces, asked with every kind of token.
 func TestAccessOfEveryOperation(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		o := openOffice(t, e.URL(t))
 		server := o.serve(t)
-		keys, err := o.SigningKeys(t.Context(), storetest.Sealer(t, 'k'))
+		keys, err := o.SigningKeys(t.Context(), storetest.NewSealer(t, 'k'))
 		require.NoError(t, err)
 		client, _ := o.issue(t)
 		token := func(scopes ...string) string { return o.tokenFor(t, client, scopes, time.Hour) }

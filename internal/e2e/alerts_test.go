@@ -14,6 +14,8 @@ import (
 	"portico/store/storetest"
 )
 
+const runbookPage = "docs/runbook.md"
+
 // alert is one of packaging/alerts.yml.
 type alert struct {
 	Alert, Expr, For    string
@@ -35,10 +37,11 @@ func alerts(t *testing.T) (all []alert) {
 	return all
 }
 
-// Each alert has a section in the run book, and the other way round.
+// TestTheRunBookHasEveryAlert requires a section of the run book for each alert, and
+// no other section.
 func TestTheRunBookHasEveryAlert(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("docs/runbook.md")
+	text, err := os.ReadFile(runbookPage)
 	require.NoError(t, err)
 	parts := strings.Split(string(text), "\n## ")[1:]
 	sections := make(map[string]string, len(parts))
@@ -54,7 +57,7 @@ func TestTheRunBookHasEveryAlert(t *testing.T) {
 		for _, word := range []string{"**Means**", "**Look at**", "**Do**"} {
 			require.Contains(t, body, word, a.Alert)
 		}
-		require.Equal(t, "docs/runbook.md#"+strings.ToLower(a.Alert), a.Annotations["runbook_url"])
+		require.Equal(t, runbookPage+"#"+strings.ToLower(a.Alert), a.Annotations["runbook_url"])
 		require.NotEmpty(t, a.Annotations["summary"], a.Alert)
 		require.Contains(t, []string{"page", "ticket"}, a.Labels["severity"], a.Alert)
 	}
@@ -66,22 +69,24 @@ func TestTheRunBookHasEveryAlert(t *testing.T) {
 	}
 }
 
-// The run book's commands are run as they stand there, but that an answer of
-// 4xx or 5xx fails them.
+// TestTheRunBooksCommandsRun runs the commands of the run book. A 4xx or 5xx response
+// fails them.
 func TestTheRunBooksCommandsRun(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"bash", "curl"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			storetest.Require(t, tool, "the run book's commands need it")
+			storetest.SkipMissing(t, tool, "the run book's commands need it")
 		}
 	}
-	text, err := os.ReadFile("docs/runbook.md")
+	text, err := os.ReadFile(runbookPage)
 	require.NoError(t, err)
 	s := serving(t, "--demo", "--admin-addr", "127.0.0.1:0")
-	blocks := fences.FindAllStringSubmatch(string(text), -1)
+	blocks := documentBlocks(string(text))
 	require.GreaterOrEqual(t, len(blocks), 3)
 	for _, block := range blocks {
-		runReadme(t, t.TempDir(), "", strings.NewReplacer("http://127.0.0.1:9090", s.admin, "curl -s ", "curl -sf ").Replace(block[1]))
+		if block.language == "sh" {
+			runCommands(t, t.TempDir(), environment(), strings.NewReplacer("http://127.0.0.1:9090", s.admin, "curl -s ", "curl -sf ").Replace(block.text))
+		}
 	}
 }
 
@@ -92,8 +97,8 @@ var (
 	grouping   = regexp.MustCompile(`\b(?:by|without) \(([^)]*)\)`)
 )
 
-// What alerts, the run book and the README name are metrics of the server, and
-// labels that they have. What others add to them is job and instance.
+// TestMetricsThatAreNamedAreThere requires that the metrics and labels in alerts,
+// README.md and docs are exposed by a server. Prometheus adds job and instance.
 func TestMetricsThatAreNamedAreThere(t *testing.T) {
 	t.Parallel()
 	exposed := everyMetric(t)
@@ -103,7 +108,7 @@ func TestMetricsThatAreNamedAreThere(t *testing.T) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		for _, name := range metricName.FindAllString(string(text), -1) {
-			require.True(t, strings.Contains(exposed, "\n"+name), "%s names %s, which is told by no server", file, name)
+			require.True(t, strings.Contains(exposed, "\n"+name), "%s names %s, which no server exposes", file, name)
 		}
 		for _, match := range selector.FindAllStringSubmatch(string(text), -1) {
 			for _, label := range labelName.FindAllStringSubmatch(match[2], -1) {
@@ -126,11 +131,11 @@ func TestMetricsThatAreNamedAreThere(t *testing.T) {
 
 func requireLabel(t *testing.T, exposed, metric, label, where string) {
 	t.Helper()
-	require.True(t, regexp.MustCompile(`(?m)^`+metric+`\{[^}]*\b`+label+`="`).MatchString(exposed), "%s has %s by %s, which no server tells", where, metric, label)
+	require.True(t, regexp.MustCompile(`(?m)^`+metric+`\{[^}]*\b`+label+`="`).MatchString(exposed), "%s has %s by %s, which no server exposes", where, metric, label)
 }
 
-// everyMetric is what a server tells that has done a bit of everything, and has
-// a job that has not ended.
+// everyMetric is the metrics of a server that has handled each kind of request and
+// has a job that has not ended.
 func everyMetric(t *testing.T) (exposed string) {
 	t.Helper()
 	url, _ := database(t)
@@ -144,7 +149,7 @@ func everyMetric(t *testing.T) (exposed string) {
 	s.send(t, "POST", "/graphql", `{"extensions":{"persistedQuery":{"version":1,"sha256Hash":"`+strings.Repeat("0", 64)+`"}}}`, bearer...)
 	s.events(t, token, espressos).next()
 	s.url = s.admin
-	storetest.Soon(t, true, func() bool {
+	storetest.Eventually(t, true, func() bool {
 		_, err := office.PublishLater(t.Context(), "test", "catalog-coffee", true)
 		require.NoError(t, err)
 		_, exposed = s.send(t, "GET", "/metrics", "")

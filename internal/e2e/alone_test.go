@@ -70,9 +70,9 @@ func emptyRoot(t *testing.T, authorities []byte) (root string) {
 func TestTheProgramNeedsNothingBesideIt(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" || os.Getuid() != 0 {
-		storetest.Require(t, "root", "only root on Linux can give a process another root")
+		storetest.SkipMissing(t, "root", "only root on Linux can give a process another root")
 	}
-	if !storetest.Long() && !isStatic(t, program) {
+	if !storetest.FullTests() && !isStatic(t, program) {
 		t.Skip("it builds the program without cgo; PORTICO_LONG=1 does")
 	}
 	var traced atomic.Int64

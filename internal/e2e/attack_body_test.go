@@ -90,7 +90,7 @@ func TestBodiesThatAreBombs(t *testing.T) {
 	turn := 0
 	some := func() bool { // of all in the long form, a few of each in the short one
 		turn++
-		return storetest.Long() || turn%5 == 0
+		return storetest.FullTests() || turn%5 == 0
 	}
 	for _, to := range taking {
 		for name, value := range values() {
@@ -107,7 +107,7 @@ func TestBodiesThatAreBombs(t *testing.T) {
 		}
 		good := strings.ReplaceAll(to.body, "VALUE", `"x"`)
 		send("packed as gzip", to.method, to.path, bodies["a bomb"], "Content-Encoding", "gzip")
-		if !storetest.Long() {
+		if !storetest.FullTests() {
 			continue
 		}
 		for _, kind := range []string{"", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b", "application/json; charset=utf-7", "application/json, text/plain", "APPLICATION/JSON ;;; x", strings.Repeat("a/", 5000)} {

@@ -191,14 +191,14 @@ func drawQuery(r *rand.Rand) string {
 func TestQueriesThatMeanNothing(t *testing.T) {
 	t.Parallel()
 	seed := storetest.Seed(t, "PORTICO_ABUSE_SEED")
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		o := openDemo(t, e.URL(t))
 		_, token := o.issue(t)
 		s := o.serve(t)
 		s.url = s.held(t)
 		r := rand.New(rand.NewPCG(seed, 1))
 		asked := map[int]int{}
-		for range storetest.Pick(300, 1_000) {
+		for range storetest.QuickOrFull(300, 1_000) {
 			path := lists[r.IntN(len(lists))]
 			query := drawQuery(r)
 			request, err := http.NewRequestWithContext(t.Context(), "GET", s.url+path, nil)

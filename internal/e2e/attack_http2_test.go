@@ -101,7 +101,7 @@ func TestConnectionsOfHTTP2ThatAreMisused(t *testing.T) {
 	}
 	alive()
 	s.goroutines, s.heap = s.has(t)
-	many := uint32(storetest.Pick(3_000, 30_000))
+	many := uint32(storetest.QuickOrFull(3_000, 30_000))
 	upTo := func(most uint32, make func(i uint32) []byte) func(uint32) []byte {
 		return func(i uint32) []byte {
 			if i == most {
@@ -177,7 +177,7 @@ func TestConnectionsOfHTTP2ThatAreMisused(t *testing.T) {
 	}
 	alive()
 	transport.CloseIdleConnections()
-	storetest.Soon(t, true, func() bool { goroutines, _ := s.has(t); return goroutines <= s.goroutines+goroutinesLeft })
+	storetest.Eventually(t, true, func() bool { goroutines, _ := s.has(t); return goroutines <= s.goroutines+goroutinesLeft })
 	_, heap := s.has(t)
 	require.Less(t, heap, s.heap+bytesLeft)
 	require.Zero(t, s.stop())
@@ -195,7 +195,7 @@ func TestConnectionsThatDoNothing(t *testing.T) {
 			conn.Close()
 		}
 	}()
-	for i := range storetest.Pick(1_000, 3_000) {
+	for i := range storetest.QuickOrFull(1_000, 3_000) {
 		conn, err := from.Dial("tcp", strings.TrimPrefix(a.url, "http://"))
 		if err != nil {
 			t.Skipf("another address of this machine cannot be had, or that many connections: %v", err)

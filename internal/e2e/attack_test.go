@@ -68,7 +68,7 @@ func (a *attacked) alive(t *testing.T) {
 func (a *attacked) recovered(t *testing.T) {
 	t.Helper()
 	a.alive(t)
-	storetest.Soon(t, "", func() string {
+	storetest.Eventually(t, "", func() string {
 		goroutines, heap := a.has(t)
 		if goroutines > a.goroutines+goroutinesLeft || heap > a.heap+bytesLeft {
 			return fmt.Sprintf("%.0f goroutines, %.0f before; %.0f MiB, %.0f before", goroutines, a.goroutines, heap/(1<<20), a.heap/(1<<20))

@@ -35,7 +35,7 @@ func TestBackupAndRestore(t *testing.T) {
 
 	code, _, stderr := portico(t, append([]string{"restore", file}, flags...)...)
 	require.Equal(t, 2, code)
-	require.Contains(t, stderr, "portico.db is there; move it away first")
+	require.Contains(t, stderr, "portico.db already exists. Move it away first")
 	require.Zero(t, s.stop())
 
 	place := filepath.Join(t.TempDir(), "new.db")
@@ -62,7 +62,7 @@ func TestBackupAndRestore(t *testing.T) {
 
 func TestBackupOfPostgreSQLIsItsOwn(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name == "sqlite" {
 			return
 		}

@@ -22,7 +22,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
-	"portico/graph"
+	"portico/graph/playground"
 	"portico/store/storetest"
 )
 
@@ -32,7 +32,7 @@ func chromium(t *testing.T) context.Context {
 	names := []string{"chromium", "chromium-browser", "google-chrome"}
 	found := slices.IndexFunc(names, func(name string) bool { _, err := exec.LookPath(name); return err == nil })
 	if found < 0 {
-		storetest.Require(t, "chromium", "Chromium opens the pages")
+		storetest.SkipMissing(t, "chromium", "Chromium opens the pages")
 	}
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(names[found]), chromedp.NoSandbox,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
@@ -180,7 +180,7 @@ func (b *browser) text(t *testing.T, selector chromedp.CSS) string {
 
 func TestPagesInABrowser(t *testing.T) {
 	t.Parallel()
-	storetest.LongOnly(t, "a page takes a browser seconds")
+	storetest.FullTestsOnly(t, "a page takes a browser seconds")
 	within, s := chromium(t), serving(t, "--demo")
 	for _, page := range []struct {
 		name string
@@ -306,12 +306,12 @@ func seeExamples(t *testing.T, b *browser, s *served) {
 // seeGraphiQL runs its first example, and opens the explorer; where it was not
 // built in, its page says how to do so.
 func seeGraphiQL(t *testing.T, b *browser, s *served) {
-	b.do(t, chromedp.Navigate(s.url+graph.GraphiQLPath))
+	b.do(t, chromedp.Navigate(s.url+playground.GraphiQLPath))
 	bundle, err := os.ReadFile("graph/graphiql/dist/graphiql.js")
 	if _, missing := os.Stat("graph/graphiql/dist/licenses.txt"); err != nil || missing != nil {
 		require.Contains(t, b.text(t, "main"), "npm run bundle --prefix graph/graphiql")
 		b.picture(t, "graphiql-missing")
-		storetest.Require(t, "graphiql", "npm run bundle --prefix graph/graphiql builds it")
+		storetest.SkipMissing(t, "graphiql", "npm run bundle --prefix graph/graphiql builds it")
 	}
 	sum := sha256.New()
 	for _, name := range []string{"build.js", "graphiql.css", "graphiql.jsx", "no-style.js", "package-lock.json", "../editor/licenses.js", "../playground/ids.js"} {
@@ -509,7 +509,7 @@ func seeReload(t *testing.T, b *browser, s *served) {
 // it lacks.
 func TestThePlaygroundInAnotherShop(t *testing.T) {
 	t.Parallel()
-	storetest.LongOnly(t, "a page takes a browser seconds")
+	storetest.FullTestsOnly(t, "a page takes a browser seconds")
 	within := chromium(t)
 	scopes := []string{"catalog:read", "catalog:write", "inventory:read", "inventory:write", "promotions:read", "promotions:write", "checkout:write", "gateways:read", "settings:read"}
 	open := func(t *testing.T, lines string, scopes ...string) *browser {

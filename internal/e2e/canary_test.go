@@ -171,10 +171,10 @@ func (c *canary) damage(r *rand.Rand, body string) string {
 // A secret that the gateway is configured with is nowhere but sealed.
 func TestNoSecretLeaves(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		requests := storetest.Pick(400, canaryRequestsPostgres)
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		requests := storetest.QuickOrFull(400, canaryRequestsPostgres)
 		if e.Name == "sqlite" {
-			requests = storetest.Pick(3_000, canaryRequests)
+			requests = storetest.QuickOrFull(3_000, canaryRequests)
 		}
 		flags := []string{"--database-url", e.URL(t), "--seal-key", keyOf('k'), "--synchronous", "OFF", "--log-level", "debug", "--admin-addr", "127.0.0.1:0",
 			"--token-rate-client", "0", "--token-rate-address", "0", "--code-rate-client", "0", "--code-rate-address", "0"}
@@ -271,7 +271,7 @@ func (c *canary) hunt(t *testing.T, s *served, token string, h hunted) {
 
 // searchDatabase searches all that is kept: the files of SQLite, every row of
 // PostgreSQL.
-func searchDatabase(t *testing.T, e storetest.Engine, requireAbsent func(where, text string)) {
+func searchDatabase(t *testing.T, e storetest.Backend, requireAbsent func(where, text string)) {
 	t.Helper()
 	if e.Name == "sqlite" {
 		files, err := filepath.Glob(strings.TrimPrefix(e.URL(t), "file:") + "*")

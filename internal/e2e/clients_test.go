@@ -84,7 +84,7 @@ func TestClientCommands(t *testing.T) {
 	}(), "a shopper mints nothing")
 
 	rotated := good(t, with("client", "rotate", id)...)
-	require.Regexp(t, `The old secret is good until \S+Z\.`, rotated)
+	require.Regexp(t, `The old secret is valid until \S+Z\.`, rotated)
 	fresh := regexp.MustCompile(`client_secret +(\S+)`).FindStringSubmatch(rotated)[1]
 	for _, known := range []string{secret, fresh} {
 		status, _ = second.login(t, id, known)
@@ -102,12 +102,12 @@ func TestClientCommands(t *testing.T) {
 	status, _ = second.login(t, id, latest.Secret)
 	require.Equal(t, 200, status)
 
-	require.Regexp(t, `^revoked `+id+` \(till\) at \S+Z; servers refuse its tokens within a second\n$`, good(t, with("client", "revoke", id)...))
+	require.Regexp(t, `^revoked `+id+` \(till\) at \S+Z; servers reject its tokens within a second\n$`, good(t, with("client", "revoke", id)...))
 	for _, s := range []*served{first, second} {
 		status, _ = s.login(t, id, latest.Secret)
 		require.Equal(t, 401, status, "no new token, at once")
 		for _, ended := range []string{token, minted.Data.Token} {
-			storetest.Soon(t, true, func() bool { return s.reads(t, ended) == 401 })
+			storetest.Eventually(t, true, func() bool { return s.reads(t, ended) == 401 })
 		}
 		_, body := s.graphql(t, token, `{ stocks { totalCount } }`)
 		require.Contains(t, body, "was revoked")
@@ -160,10 +160,10 @@ func TestKeysCommands(t *testing.T) {
 		return list
 	}
 	require.Len(t, keys(), 1)
-	require.Regexp(t, `^made the key \S+, which signs in 5s\n$`, good(t, with("keys", "rotate")...))
+	require.Regexp(t, `^created key \S+, which signs in 5s\n$`, good(t, with("keys", "rotate")...))
 	require.Regexp(t, `(?s)^ID +STATE.*published .* signs `, good(t, with("keys", "list")...))
-	require.Regexp(t, `^made the key \S+, which signs from now on\n$`, good(t, with("keys", "rotate", "--delay", "0s")...))
-	storetest.Soon(t, true, func() bool { return len(keys()) == 3 }, "the server publishes them without a restart")
+	require.Regexp(t, `^created key \S+, which signs now\n$`, good(t, with("keys", "rotate", "--delay", "0s")...))
+	storetest.Eventually(t, true, func() bool { return len(keys()) == 3 }, "the server publishes them without a restart")
 	require.Equal(t, 200, s.reads(t, before), "tokens of the old key are good still")
 
 	var lines []map[string]any
@@ -175,8 +175,8 @@ func TestKeysCommands(t *testing.T) {
 	require.NotNil(t, lines[2]["kept_until"])
 	require.Equal(t, keys()[0], lines[0]["id"])
 
-	require.Contains(t, good(t, with("keys", "rotate", "--end-tokens")...), "every token issued so far has ended")
-	storetest.Soon(t, true, func() bool { return s.reads(t, before) == 401 })
+	require.Contains(t, good(t, with("keys", "rotate", "--end-tokens")...), "tokens issued so far are no longer valid")
+	storetest.Eventually(t, true, func() bool { return s.reads(t, before) == 401 })
 	_, after := s.login(t, id, secret)
 	require.Equal(t, 200, s.reads(t, after))
 	require.Len(t, keys(), 1)
@@ -184,7 +184,7 @@ func TestKeysCommands(t *testing.T) {
 	// Another sealing key would lock the servers out.
 	code, _, stderr := portico(t, with("keys", "rotate", "--key-file", filepath.Join(filepath.Dir(path), "other.key"))...)
 	require.Equal(t, 1, code)
-	require.Contains(t, stderr, "or give the key by PORTICO_SEAL_KEY or --key-file")
+	require.Contains(t, stderr, "or set PORTICO_SEAL_KEY or --key-file")
 	require.Len(t, keys(), 1)
 }
 
@@ -196,7 +196,7 @@ func TestIntrospectionOfAServer(t *testing.T) {
 	s := serving(t, flags...)
 	_, body := s.graphql(t, "", query)
 	require.Contains(t, body, `"code":"UNAUTHENTICATED"`)
-	require.Contains(t, body, "get a token from POST /oauth/access_token")
+	require.Contains(t, body, "Get a token from POST /oauth/access_token")
 	_, token := s.login(t, id, secret)
 	_, body = s.graphql(t, token, query)
 	require.JSONEq(t, `{"data":{"__schema":{"queryType":{"name":"Query"}}}}`, body)

@@ -46,7 +46,7 @@ func (c configured) flag(name string) (value any, from string) {
 	return nil, "nowhere"
 }
 
-func TestConfigTellsWhatIsInForceAndWhereItComesFrom(t *testing.T) {
+func TestConfigPrintsValuesAndTheirSources(t *testing.T) {
 	t.Parallel()
 	is, text := configOf(t, []string{"PORTICO_SLOW=3s", "PORTICO_CORS_ORIGIN=https://a.example,https://b.example"}, "--document-depth", "7", "--key-file", "k")
 	for name, want := range map[string][]any{
@@ -57,11 +57,11 @@ func TestConfigTellsWhatIsInForceAndWhereItComesFrom(t *testing.T) {
 		require.Equal(t, want, []any{value, from}, name)
 	}
 	require.Regexp(t, `(?m)^--document-depth +7 +flag$`, text)
-	help := good(t, "serve", "--help")
+	help := good(t, "serve", "--help-all")
 	for _, flag := range is.Flags {
 		require.Contains(t, help, "--"+flag.Name)
 	}
-	require.Equal(t, strings.Count(good(t, "serve", "--help"), "$PORTICO_"), len(is.Flags), "every flag of serve is there")
+	require.Equal(t, strings.Count(help, "\n  --")+strings.Count(help, "\n      --"), len(is.Flags), "every flag of serve is there")
 
 	is, _ = configOf(t, nil, "--demo", "--code-rate-client", "5")
 	value, from := is.flag("code-rate-address")
@@ -113,29 +113,29 @@ func TestConfigShowsNoSecret(t *testing.T) {
 	}
 }
 
-// TestTheBoundsAreToldAtTheStart, all that --help has under their heading, as
-// they are in force.
-func TestTheBoundsAreToldAtTheStart(t *testing.T) {
+// TestLimitsAreLoggedAtTheStart, all that --help-all lists, with their effective
+// values.
+func TestLimitsAreLoggedAtTheStart(t *testing.T) {
 	t.Parallel()
 	s := serving(t, "--demo", "--document-depth", "9", "--log-level", "debug")
-	storetest.Soon(t, true, func() bool { return s.logs("bounds") })
+	storetest.Eventually(t, true, func() bool { return s.logs("limits") })
 	require.Zero(t, s.stop())
 	is, _ := configOf(t, nil, "--demo", "--document-depth", "9", "--log-level", "debug")
-	told := map[string]any{}
+	logged := map[string]any{}
 	for _, line := range s.log {
-		if line["msg"] == "bounds" {
-			told = line
+		if line["msg"] == "limits" {
+			logged = line
 		}
 	}
-	_, help, _ := strings.Cut(good(t, "serve", "--help"), "\nBounds\n")
-	help, _, _ = strings.Cut(help, "\n\nHousekeeping\n")
+	_, help, _ := strings.Cut(good(t, "serve", "--help-all"), "\nHTTP limits:\n")
+	help, _, _ = strings.Cut(help, "\n\nRetention:\n")
 	flags := regexp.MustCompile(`(?m)^  --([a-z-]+)=`).FindAllStringSubmatch(help, -1)
 	require.Greater(t, len(flags), 40)
 	for _, flag := range flags {
 		value, from := is.flag(flag[1])
 		require.NotEqual(t, "nowhere", from, flag[1])
-		require.Contains(t, told, flag[1])
-		require.Equal(t, value, told[flag[1]], flag[1])
+		require.Contains(t, logged, flag[1])
+		require.Equal(t, value, logged[flag[1]], flag[1])
 	}
-	require.Equal(t, 0.0, told["code-rate-client"], "the demo is easier")
+	require.Equal(t, 0.0, logged["code-rate-client"], "the demo has no limit")
 }

@@ -12,8 +12,7 @@ import (
 	"portico/store/storetest"
 )
 
-// frontEnds are the tests of the GraphQL clients that front ends use, each by
-// a package that it needs.
+// frontEnds maps the tests of GraphQL clients to a package that each needs.
 var frontEnds = map[string]string{
 	"apollo.test.js":  "@apollo/client",
 	"urql.test.js":    "@urql/exchange-graphcache",
@@ -22,42 +21,43 @@ var frontEnds = map[string]string{
 	"typed.test.js":   "@graphql-codegen/client-preset",
 }
 
-// The clients of front ends show what the server said, and nothing else. What
-// they ask, and how they are set up, is in graph/clients.
+// TestFrontEnds runs the tests in graph/clients: each client shows exactly what the
+// server returned.
 func TestFrontEnds(t *testing.T) {
 	t.Parallel()
-	storetest.LongOnly(t, "each client starts a server and a Node")
+	storetest.FullTestsOnly(t, "each client starts a server and a Node")
 	const folder = "graph/clients"
 	if _, err := exec.LookPath("node"); err != nil {
-		storetest.Require(t, "node", "Node 20.10 or newer runs the front ends' clients")
+		storetest.SkipMissing(t, "node", "Node 20.10 or newer runs the front ends' clients")
 	}
 	for _, name := range frontEnds {
 		if _, err := os.Stat(filepath.Join(folder, "node_modules", name)); err != nil {
-			storetest.Require(t, "node", "the front ends' clients are not installed; run: npm ci --ignore-scripts --prefix "+folder)
+			storetest.SkipMissing(t, "node", "the front ends' clients are not installed; run: npm ci --ignore-scripts --prefix "+folder)
 		}
 	}
 	for file := range frontEnds {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
-			server := serving(t, "--demo") // of its own: the tests change its stock
+			server := serving(t, "--demo") // the tests change its stock
 			runNode(t, folder, file, "PORTICO_TEST_URL="+server.url, "PORTICO_TEST_TOKEN="+demoToken(t, server))
 		})
 	}
 }
 
-// What the README shows of a client's set-up is what the tests run.
-func TestReadmeSetups(t *testing.T) {
+// TestFrontEndSetups requires that the set-ups in docs/frontend.md are those that
+// the tests run.
+func TestFrontEndSetups(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile("README.md")
+	page, err := os.ReadFile("docs/frontend.md")
 	require.NoError(t, err)
 	for _, name := range []string{"apollo", "urql", "relay"} {
 		setup, err := os.ReadFile("graph/clients/setup/" + name + ".js")
 		require.NoError(t, err)
-		require.Contains(t, string(readme), "```js\n"+strings.Replace(string(setup), "'../cache.json'", "'./cache.json'", 1)+"```\n", name)
+		require.Contains(t, string(page), "```js\n"+strings.Replace(string(setup), "'../cache.json'", "'./cache.json'", 1)+"```\n", name)
 	}
 }
 
-// genqlient's client, whose module is its own, does so too.
+// TestGenqlient runs the tests of genqlient's client, a module of its own.
 func TestGenqlient(t *testing.T) {
 	t.Parallel()
 	const folder = "graph/clients/genqlient"
@@ -68,7 +68,7 @@ func TestGenqlient(t *testing.T) {
 		return tool
 	}
 	if out, err := command("list", "-deps", "-test", "./...").CombinedOutput(); err != nil {
-		storetest.Require(t, "genqlient", "its module is not there; run: go mod download -C "+folder+"\n"+string(out))
+		storetest.SkipMissing(t, "genqlient", "its module is not there; run: go mod download -C "+folder+"\n"+string(out))
 	}
 	server := serving(t, "--demo")
 	test := command("test", "-count=1", "./...")

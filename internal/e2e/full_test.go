@@ -22,7 +22,7 @@ import (
 func mountSmall(t *testing.T, folder string, size int) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		storetest.Require(t, "root", "only root can mount a small disk")
+		storetest.SkipMissing(t, "root", "only root can mount a small disk")
 	}
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm,mode=755", size), "portico-test", folder).CombinedOutput(); err != nil {
 		t.Skipf("skipped for want of a small disk, which cannot be mounted here: %s", out)
@@ -77,9 +77,9 @@ func TestADiskThatIsFull(t *testing.T) {
 			require.Contains(t, body, `"available":400`)
 		}
 		require.Equal(t, written*1000, count(), "what was acknowledged, and nothing by half")
-		storetest.Soon(t, true, func() bool { return s.logs(store.ErrNoSpace.Error()) }, "the log says why")
+		storetest.Eventually(t, true, func() bool { return s.logs(store.ErrDiskFull.Error()) }, "the log says why")
 		require.NoError(t, os.Remove(full))
-		storetest.Soon(t, true, func() bool {
+		storetest.Eventually(t, true, func() bool {
 			response, body := write(try)
 			if response.StatusCode != http.StatusServiceUnavailable {
 				require.Less(t, response.StatusCode, 300, body)
@@ -104,9 +104,9 @@ func TestADiskThatIsFull(t *testing.T) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		storetest.LongOnly(t, "it starts PostgreSQL")
+		storetest.FullTestsOnly(t, "it starts PostgreSQL")
 		c := storetest.NewCluster(t)
-		disk := c.Folder(t)
+		disk := c.TempDir(t)
 		mountSmall(t, disk, 48)
 		admin, err := sql.Open("pgx", c.URL("postgres", "postgres"))
 		require.NoError(t, err)

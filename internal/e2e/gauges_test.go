@@ -12,7 +12,7 @@ import (
 
 func TestMetricsTellOfTheDatabase(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		office := openDemo(t, e.URL(t))
 		_, err := office.PublishLater(t.Context(), "test", "catalog-coffee", true) // no worker is there yet
 		require.NoError(t, err)
@@ -34,7 +34,7 @@ func TestMetricsTellOfTheDatabase(t *testing.T) {
 		} {
 			require.Contains(t, text, "\n"+line)
 		}
-		storetest.Soon(t, true, func() bool {
+		storetest.Eventually(t, true, func() bool {
 			_, now := s.send(t, "GET", "/metrics", "")
 			return !strings.Contains(now, "\nportico_jobs{")
 		})

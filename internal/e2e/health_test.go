@@ -30,7 +30,7 @@ func TestHealthAsksTheServerOnThisMachine(t *testing.T) {
 	require.Equal(t, "ok\n", good(t, "health", "--addr", port), "as serve has it for every interface")
 
 	s.signal(syscall.SIGTERM)
-	storetest.Soon(t, 1, func() int {
+	storetest.Eventually(t, 1, func() int {
 		code, _, _ := portico(t, "health", "--ready", s.at(t))
 		return code
 	})
@@ -41,7 +41,7 @@ func TestHealthAsksTheServerOnThisMachine(t *testing.T) {
 	s.kill()
 	code, _, stderr = portico(t, "health", s.at(t))
 	require.Equal(t, 1, code)
-	require.Contains(t, stderr, "does not answer")
+	require.Contains(t, stderr, "no response from the server")
 }
 
 func TestHealthOverTLS(t *testing.T) {
@@ -53,6 +53,6 @@ func TestHealthOverTLS(t *testing.T) {
 	require.Equal(t, "ok\n", good(t, "health", s.at(t), "--tls-cert", cert))
 	code, _, stderr := portico(t, "health", s.at(t))
 	require.Equal(t, 1, code)
-	require.Contains(t, stderr, "is no portico")
+	require.Contains(t, stderr, "is not portico")
 	require.Zero(t, s.stop())
 }

@@ -14,7 +14,7 @@ import (
 // goes on once they are given back.
 func TestADatabaseThatIsHeldIsTold(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name == "sqlite" {
 			t.Skip("nobody else holds a file's connections")
 		}
@@ -35,7 +35,7 @@ func TestADatabaseThatIsHeldIsTold(t *testing.T) {
 		require.NoError(t, err)
 		answered := make(chan int, 1)
 		go func() { status, _, _ := ask(); answered <- status }()
-		storetest.Soon(t, 1, func() (waiting int) {
+		storetest.Eventually(t, 1, func() (waiting int) {
 			require.NoError(t, e.SQL(t).QueryRow(`
 				SELECT COUNT(*) FROM pg_stat_activity
 				WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%OFFSET%' -- sweeps wait too, by a connection of their own`).Scan(&waiting))

@@ -60,7 +60,7 @@ func TestWritesUnderKeysSurviveAKill(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := e.Open(t)
 		now := time.Now().Truncate(time.Millisecond).UTC()
 		storetest.SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: now, UpdatedAt: now})

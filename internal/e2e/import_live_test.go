@@ -27,7 +27,7 @@ func TestImportLeavesWhatTheServiceChanged(t *testing.T) {
 	require.NoError(t, os.WriteFile(renamed, []byte(strings.ReplaceAll(string(shop), "Flat White", "Flat Black")), 0o600))
 
 	answer := good(t, with("import", renamed)...)
-	require.Contains(t, answer, "left as the store has them: 1 stock; overwrite them with --stock\n")
+	require.Contains(t, answer, "kept existing: 1 stock; overwrite them with --stock\n")
 	require.Contains(t, answer, "published catalog-coffee: release 2,")
 	_, err = office.ServeRelease(t.Context(), "test", "1")
 	require.NoError(t, err)

@@ -36,7 +36,7 @@ func TestAMissingKeyIsNotMadeAnewBesideSecrets(t *testing.T) {
 		require.Contains(t, stderr, keyFileOf(path))
 	}
 	_, _, stderr := portico(t, append([]string{"serve", "--addr", "127.0.0.1:0"}, flags...)...)
-	require.Contains(t, stderr, "Put the file back from where you keep a copy, or give the key by PORTICO_SEAL_KEY or --key-file.")
+	require.Contains(t, stderr, "Restore the file from your copy, or set PORTICO_SEAL_KEY or --key-file.")
 
 	file := filepath.Join(t.TempDir(), "shop.ndjson") // the way out where the key is lost for good
 	good(t, append([]string{"export", file}, flags...)...)
@@ -76,7 +76,7 @@ func TestARekeyWithTheWrongKeyChangesNothing(t *testing.T) {
 		require.NoError(t, os.WriteFile(keyFileOf(path), []byte(wrong), 0o600))
 		code, _, stderr := portico(t, append([]string{"rekey"}, flags...)...)
 		require.Equal(t, 1, code)
-		require.Contains(t, stderr, "nothing was changed")
+		require.Contains(t, stderr, "Nothing was changed")
 		require.Equal(t, wrong, text(t, keyFileOf(path)))
 		require.NoFileExists(t, keyFileOf(path)+".former")
 	}
@@ -116,5 +116,5 @@ func TestFilesAreTheirOwners(t *testing.T) {
 	require.Zero(t, s.stop())
 	again := serving(t, flags...)
 	require.Zero(t, again.stop())
-	require.True(t, again.logs("others can read the database"))
+	require.True(t, again.logs("other users can read the database"))
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/internal/madeup"
+	"portico/internal/datagen"
 	"portico/store"
 	"portico/store/exchange"
 	"portico/store/release"
@@ -56,13 +56,13 @@ var importing = []stage{
 func shopOf(products int) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) {
 		var shop bytes.Buffer
-		err := madeup.Shop(&shop, products, 1)
+		err := datagen.WriteShop(&shop, products, 1)
 		return io.NopCloser(&shop), err
 	}
 }
 
 // serveFew opens a store that serves the small shop.
-func serveFew(t *testing.T, e storetest.Engine) *shop.Store {
+func serveFew(t *testing.T, e storetest.Backend) *shop.Store {
 	t.Helper()
 	s := e.Open(t)
 	fill(t, s, fewProducts)
@@ -166,7 +166,7 @@ func authored(t *testing.T, s *shop.Store) string {
 
 // undisturbed is a store into which both shops came without a fault: what it
 // holds, and the totals that shoppers found before and after.
-func undisturbed(t *testing.T, e storetest.Engine) (holds string, few, many int) {
+func undisturbed(t *testing.T, e storetest.Backend) (holds string, few, many int) {
 	t.Helper()
 	s := e.Open(t)
 	fill(t, s, fewProducts)
@@ -178,7 +178,7 @@ func undisturbed(t *testing.T, e storetest.Engine) (holds string, few, many int)
 }
 
 // requireWhole opens a store anew, and holds it against an undisturbed one.
-func requireWhole(t *testing.T, e storetest.Engine, holds string, many int) {
+func requireWhole(t *testing.T, e storetest.Backend, holds string, many int) {
 	t.Helper()
 	s := e.Open(t)
 	total, err := listed(t.Context(), s)
@@ -186,7 +186,7 @@ func requireWhole(t *testing.T, e storetest.Engine, holds string, many int) {
 	require.Equal(t, many, total)
 	require.Equal(t, holds, authored(t, s))
 
-	storetest.StoodStill(t, e.SQL(t))
+	storetest.AgeBuilds(t, e.SQL(t))
 	require.NoError(t, s.Sweep(t.Context()))
 	var leftovers int
 	require.NoError(t, e.SQL(t).QueryRow(`SELECT COUNT(*) FROM release WHERE state <> 'published'`).Scan(&leftovers))
@@ -195,9 +195,9 @@ func requireWhole(t *testing.T, e storetest.Engine, holds string, many int) {
 
 // kill kills a command at each of some stages, and runs it again, to its end:
 // that must make the store whole.
-func kill(t *testing.T, e storetest.Engine, stages []stage, prepare func(*testing.T) *shop.Store, line ...string) {
+func kill(t *testing.T, e storetest.Backend, stages []stage, prepare func(*testing.T) *shop.Store, line ...string) {
 	t.Helper()
-	storetest.OnceIsEnough(t, e)
+	storetest.FullTestsOnlyOnPostgres(t, e)
 	var holds string
 	var totals []int
 	t.Run("undisturbed", func(t *testing.T) {
@@ -205,7 +205,7 @@ func kill(t *testing.T, e storetest.Engine, stages []stage, prepare func(*testin
 		holds, few, many = undisturbed(t, e)
 		totals = []int{few, many}
 	})
-	if !storetest.Long() {
+	if !storetest.FullTests() {
 		stages = stages[1:3]
 	}
 	for _, stage := range stages {
@@ -231,7 +231,7 @@ func kill(t *testing.T, e storetest.Engine, stages []stage, prepare func(*testin
 
 func TestImportSurvivesAKill(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		kill(t, e, importing, func(t *testing.T) *shop.Store { return serveFew(t, e) },
 			"import", "--generate", strconv.Itoa(manyProducts))
 	})
@@ -239,7 +239,7 @@ func TestImportSurvivesAKill(t *testing.T) {
 
 func TestPublishSurvivesAKill(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		kill(t, e, publishing, func(t *testing.T) *shop.Store {
 			s := serveFew(t, e)
 			fill(t, s, manyProducts)

@@ -28,7 +28,7 @@ func americanos(available string) string {
 // for longer than any answer may take; whether stock is in memory or not.
 func TestStockIsToldByEveryServer(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		o := openDemo(t, e.URL(t))
 		_, token := o.issue(t, "inventory:read", "catalog:read")
 		till := o.serve(t)
@@ -65,7 +65,7 @@ func TestStockIsToldByEveryServer(t *testing.T) {
 // A client that is revoked on one server loses its streams on the other.
 func TestStreamsEndWithTheirToken(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		here := openDemo(t, e.URL(t))
 		client, token := here.issue(t, "inventory:read", "catalog:read")
 		there := here.serve(t)
@@ -97,7 +97,7 @@ func TestStreamsEndWithTheirToken(t *testing.T) {
 // asked for it.
 func TestPublicationsAndJobsAreTold(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		here := openDemo(t, e.URL(t))
 		_, token := here.issue(t, "catalog:read", "catalog:write")
 		_, reader := here.issue(t, "catalog:read")
@@ -206,7 +206,7 @@ func TestStreamsAreBounded(t *testing.T) {
 	require.Equal(t, http.StatusTooManyRequests, l.events(t, token, espressos).StatusCode)
 	say(t, socket, message{Type: "complete", ID: "2"})
 	require.Equal(t, "complete", hear(t, socket).Type)
-	storetest.Soon(t, true, func() bool {
+	storetest.Eventually(t, true, func() bool {
 		_, data := l.events(t, token, espressos).next()
 		return strings.Contains(data, "400")
 	}, "there is room again")
@@ -247,12 +247,12 @@ func TestNothingOfAStreamIsLeft(t *testing.T) {
 		socket.CloseNow()
 	}
 	once() // what is there for all of them
-	storetest.Soon(t, 0, func() float64 { return s.metric(t, "portico_graphql_subscriptions") })
+	storetest.Eventually(t, 0, func() float64 { return s.metric(t, "portico_graphql_subscriptions") })
 	before := s.metric(t, "go_goroutines")
 	for range 10 {
 		once()
 	}
-	storetest.Soon(t, true, func() bool { return s.metric(t, "go_goroutines") <= before }, "no goroutine is left")
+	storetest.Eventually(t, true, func() bool { return s.metric(t, "go_goroutines") <= before }, "no goroutine is left")
 
 	stream, socket := s.events(t, token, espressos), s.open(t, bearing(token))
 	stream.want(t, americanos("400"))

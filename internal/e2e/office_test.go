@@ -28,7 +28,7 @@ type office struct {
 // openOffice opens an office on a database, until the test ends.
 func openOffice(t testing.TB, url string) *office {
 	t.Helper()
-	sealer := storetest.Sealer(t, 'k')
+	sealer := storetest.NewSealer(t, 'k')
 	s, err := shop.Open(t.Context(), shop.Config{URL: url, Synchronous: "OFF", Sealer: sealer})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })

@@ -16,8 +16,10 @@ import (
 	"portico/store/storetest"
 )
 
-// page is docs/postgresql.md, with a server of the test's in the place of its
-// own.
+const postgresPage = "docs/postgresql.md"
+
+// page is docs/postgresql.md, with the test's PostgreSQL servers instead of the
+// hosts it names.
 type page struct {
 	*storetest.Cluster
 	standby *storetest.Cluster
@@ -34,22 +36,22 @@ func (p *page) local(text string) string {
 
 var pageFences = regexp.MustCompile("(?s)```(sh|ini)\n(.*?)```")
 
-// Every command of the page on PostgreSQL runs, in the order in which it stands
-// there. Between them is looked at whether they do what the page says.
+// TestThePageOnPostgreSQL runs every command of docs/postgresql.md in order, and
+// checks that exports of the restored databases equal that of the shop.
 func TestThePageOnPostgreSQL(t *testing.T) {
-	storetest.LongOnly(t, "it starts PostgreSQL, a standby and many servers")
+	storetest.FullTestsOnly(t, "it starts PostgreSQL, a standby and many servers")
 	for _, tool := range []string{"bash", "openssl"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			storetest.Require(t, tool, "the page's commands need it")
+			storetest.SkipMissing(t, tool, "the page's commands need it")
 		}
 	}
 	p := &page{Cluster: storetest.NewCluster(t)}
-	p.standby, p.folder, p.bouncer = p.Standby(t), p.Folder(t), storetest.FreePort(t)
+	p.standby, p.folder, p.bouncer = p.Standby(t), p.TempDir(t), storetest.FreePort(t)
 	t.Setenv("PGPORT", p.Port)
 	t.Setenv("PORTICO_LINGER", "0s")
 	t.Setenv("PATH", p.Bin+":"+os.Getenv("PATH"))
 	require.NoError(t, os.Symlink(program, filepath.Join(p.folder, "portico")))
-	text, err := os.ReadFile("docs/postgresql.md")
+	text, err := os.ReadFile(postgresPage)
 	require.NoError(t, err)
 	ran, bouncing := 0, false
 	for _, match := range pageFences.FindAllStringSubmatch(string(text), -1) {
@@ -68,11 +70,11 @@ func TestThePageOnPostgreSQL(t *testing.T) {
 			block = p.olderBouncer(t, block)
 		}
 		if export, rest, ok := strings.Cut(block, "\n"); ok && strings.HasPrefix(export, "export PORTICO_SEAL_KEY=") {
-			t.Setenv("PORTICO_SEAL_KEY", strings.TrimSpace(runReadme(t, p.folder, "", export+"\necho $PORTICO_SEAL_KEY")))
+			t.Setenv("PORTICO_SEAL_KEY", strings.TrimSpace(runCommands(t, p.folder, environment(), export+"\necho $PORTICO_SEAL_KEY")))
 			block = rest
 			good(t, "import", demoShop, "--database-url", p.URL("portico", "shop"))
 		}
-		runReadme(t, p.folder, "", block)
+		runServing(t, p.folder, block)
 		ran++
 	}
 	require.GreaterOrEqual(t, ran, 8)
@@ -82,8 +84,8 @@ func TestThePageOnPostgreSQL(t *testing.T) {
 	p.failOver(t)
 }
 
-// failOver has the first host of a two-host address go, and the standby take
-// its place under a running server.
+// failOver stops the first host of a two-host URL and promotes the standby, under a
+// running server.
 func (p *page) failOver(t *testing.T) {
 	t.Helper()
 	two := fmt.Sprintf("postgres://portico@127.0.0.1:%s,127.0.0.1:%s/shop?target_session_attrs=read-write", p.Port, p.standby.Port)
@@ -95,12 +97,12 @@ func (p *page) failOver(t *testing.T) {
 		return response.StatusCode
 	}
 	require.Equal(t, http.StatusOK, write())
-	storetest.Soon(t, true, func() bool { return p.Caught(t, p.standby) })
+	storetest.Eventually(t, true, func() bool { return p.CaughtUp(t, p.standby) })
 	p.Crash(t)
 	require.Equal(t, http.StatusServiceUnavailable, write(), "the standby takes no writes yet")
 	p.standby.Promote(t)
-	storetest.Soon(t, http.StatusOK, write)
-	storetest.Soon(t, http.StatusOK, func() int {
+	storetest.Eventually(t, http.StatusOK, write)
+	storetest.Eventually(t, http.StatusOK, func() int {
 		response, _ := s.send(t, "GET", "/readyz", "")
 		return response.StatusCode
 	})
@@ -112,18 +114,18 @@ func (p *page) failOver(t *testing.T) {
 
 var olderThanPrepared = regexp.MustCompile(`PgBouncer 1\.(\d|1\d|20)\.`)
 
-// configureBouncer writes the page's file; a PgBouncer that keeps no prepared
-// statements knows no setting for them.
+// configureBouncer writes the page's configuration, without the settings that an
+// older PgBouncer does not know.
 func (p *page) configureBouncer(t *testing.T, ini string) {
 	t.Helper()
 	if version, err := exec.Command("pgbouncer", "--version").Output(); err != nil || olderThanPrepared.Match(version) {
 		ini = strings.ReplaceAll(ini, "max_prepared_statements = 200\n", "")
 	}
-	ini += "unix_socket_dir =\n" // it would be in a folder of all
+	ini += "unix_socket_dir =\n" // not in a shared folder
 	require.NoError(t, os.WriteFile(filepath.Join(p.folder, "pgbouncer.ini"), []byte(ini), 0o644))
 }
 
-// startBouncer starts PgBouncer, where it is on the machine, as a user that may.
+// startBouncer starts PgBouncer if it is installed.
 func (p *page) startBouncer(t *testing.T) bool {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")
@@ -132,7 +134,7 @@ func (p *page) startBouncer(t *testing.T) bool {
 		return false
 	}
 	command := exec.Command(program, "pgbouncer.ini")
-	p.Own(command)
+	p.RunAsOwner(command)
 	var log strings.Builder
 	command.Dir, command.Stderr = p.folder, &log
 	require.NoError(t, command.Start())
@@ -141,11 +143,11 @@ func (p *page) startBouncer(t *testing.T) bool {
 		_ = command.Wait()
 		t.Log(log.String())
 	})
-	storetest.Soon(t, true, func() bool { return storetest.Listens(p.bouncer) })
+	storetest.Eventually(t, true, func() bool { return storetest.IsListening(p.bouncer) })
 	return true
 }
 
-// olderBouncer adds to the address what the page says of PgBouncer before 1.21.
+// olderBouncer adds to the URL what the page says for PgBouncer before 1.21.
 func (p *page) olderBouncer(t *testing.T, block string) string {
 	t.Helper()
 	version, err := exec.Command("pgbouncer", "--version").Output()

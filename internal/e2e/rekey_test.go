@@ -121,7 +121,7 @@ func TestRekeyBesideSQLiteLosesNoRequest(t *testing.T) {
 	s.underLoad(t, client, token, func() {
 		for range 3 {
 			before := read(keyFile)
-			require.Contains(t, good(t, append([]string{"rekey"}, flags...)...), "sealed 1 signing key and 1 password with key ")
+			require.Contains(t, good(t, append([]string{"rekey"}, flags...)...), "encrypted 1 signing key and 1 password with key ")
 			require.NotEqual(t, before, read(keyFile))
 			require.True(t, strings.HasPrefix(read(keyFile+".former"), before))
 			info, err := os.Stat(keyFile)
@@ -139,7 +139,7 @@ func TestRekeyBesideSQLiteLosesNoRequest(t *testing.T) {
 	require.NoError(t, os.WriteFile(old, []byte(first), 0o600))
 	code, _, stderr := portico(t, append([]string{"serve", "--addr", "127.0.0.1:0", "--key-file", old}, flags...)...)
 	require.Equal(t, 1, code)
-	require.Contains(t, stderr, "give the key that this database was used with before")
+	require.Contains(t, stderr, "Set the key that this database was used with")
 }
 
 // Whoever rekeys before the first start gets the key that it would make, and
@@ -151,13 +151,13 @@ func TestRekeyBeforeTheFirstServe(t *testing.T) {
 	rekey := append([]string{"rekey"}, flags...)
 	good(t, append([]string{"import", demoShop}, flags...)...)
 	require.NoFileExists(t, keyFile)
-	require.Equal(t, "nothing was sealed yet; the key for it is in "+keyFile+"\n", good(t, rekey...))
+	require.Equal(t, "the database has no secrets yet; created the key file "+keyFile+"\n", good(t, rekey...))
 	first, err := os.ReadFile(keyFile)
 	require.NoError(t, err)
 	s := serving(t, flags...)
 	_, token := s.client(t, flags...)
 	require.Equal(t, 200, s.reads(t, token))
-	require.Contains(t, good(t, rekey...), "sealed 1 signing key and 0 passwords")
+	require.Contains(t, good(t, rekey...), "encrypted 1 signing key and 0 passwords")
 	require.Equal(t, 200, s.reads(t, token))
 	require.Zero(t, s.stop())
 	former, err := os.ReadFile(keyFile + ".former")
@@ -167,7 +167,7 @@ func TestRekeyBeforeTheFirstServe(t *testing.T) {
 	require.NoError(t, os.Remove(keyFile))
 	code, _, stderr := portico(t, rekey...)
 	require.Equal(t, 1, code)
-	require.Contains(t, stderr, keyFile+" is gone, and the database has secrets that only the key in it opens; no other was made.")
+	require.Contains(t, stderr, keyFile+" is missing, and the database has secrets that only its key decrypts.")
 	require.NoFileExists(t, keyFile)
 }
 
@@ -193,7 +193,7 @@ func TestRekeyGoesOnAfterAnInterruption(t *testing.T) {
 
 func TestRekeyWithKeysOfOnesOwn(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		flags := []string{"--database-url", e.URL(t)}
 		with := func(keys ...string) []string { return append(flags, "--seal-key", strings.Join(keys, ",")) }
 		before, after := keyOf('b'), keyOf('a')
@@ -205,17 +205,17 @@ func TestRekeyWithKeysOfOnesOwn(t *testing.T) {
 
 		code, _, stderr := portico(t, append([]string{"rekey"}, with(after)...)...)
 		require.Equal(t, 2, code)
-		require.Contains(t, stderr, "give two keys, the new one first and the present one after it")
+		require.Contains(t, stderr, "rekey needs two keys, the new one and then the current one")
 		code, _, stderr = portico(t, append([]string{"rekey"}, with(after, keyOf('x'))...)...)
 		require.Equal(t, 1, code)
-		require.Contains(t, stderr, "nothing was changed")
+		require.Contains(t, stderr, "Nothing was changed")
 		require.NotContains(t, stderr, after)
 
 		old := serving(t, with(before)...) // as if nothing had happened
 		require.Zero(t, old.stop())
 		s.underLoad(t, client, token, func() {
-			require.Contains(t, good(t, append([]string{"rekey"}, with(after, before)...)...), "sealed 1 signing key and 1 password")
-			require.Contains(t, good(t, append([]string{"rekey"}, with(after, before)...)...), "sealed 0 signing keys and 0 passwords")
+			require.Contains(t, good(t, append([]string{"rekey"}, with(after, before)...)...), "encrypted 1 signing key and 1 password")
+			require.Contains(t, good(t, append([]string{"rekey"}, with(after, before)...)...), "encrypted 0 signing keys and 0 passwords")
 		})
 		require.Zero(t, s.stop())
 		code, _, stderr = portico(t, append([]string{"serve", "--addr", "127.0.0.1:0"}, with(before)...)...)

@@ -89,7 +89,7 @@ func units(n int) string { return fmt.Sprint(200, 200, n) }
 func (r *restorable) during(t *testing.T, before, after int, restore func(noticed func())) {
 	t.Helper()
 	for _, s := range r.servers {
-		storetest.Soon(t, units(before), func() string { return r.look(t, s) })
+		storetest.Eventually(t, units(before), func() string { return r.look(t, s) })
 	}
 	stop := make(chan struct{})
 	var group sync.WaitGroup
@@ -119,8 +119,8 @@ func (r *restorable) during(t *testing.T, before, after int, restore func(notice
 		clear(seen)
 	})
 	for _, s := range r.servers {
-		storetest.Soon(t, units(after), func() string { return r.look(t, s) }, "what was restored")
-		storetest.Soon(t, http.StatusOK, func() int {
+		storetest.Eventually(t, units(after), func() string { return r.look(t, s) }, "what was restored")
+		storetest.Eventually(t, http.StatusOK, func() int {
 			response, _ := s.send(t, "GET", "/readyz", "")
 			return response.StatusCode
 		})
@@ -142,7 +142,7 @@ func (r *restorable) during(t *testing.T, before, after int, restore func(notice
 func TestADumpIsRestoredUnderThreeServers(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("psql"); err != nil {
-		storetest.Require(t, "postgres", "psql is not there")
+		storetest.SkipMissing(t, "postgres", "psql is not there")
 	}
 	r, restored, served := newRestorable(t)
 	admin := r.URL("postgres", "postgres")
@@ -173,10 +173,10 @@ func TestADumpIsRestoredUnderThreeServers(t *testing.T) {
 		file := "stock.csv"
 		r.psql(t, `UPDATE stock SET available = available + 7 WHERE product_id = '`+restoredProduct+`'`, `\copy stock TO '`+file+`'`,
 			`UPDATE stock SET available = available - 7 WHERE product_id = '`+restoredProduct+`'`)
-		storetest.LongOnly(t, "servers look every 30 s for what nobody told them")
+		storetest.FullTestsOnly(t, "servers look every 30 s for what nobody told them")
 		r.psql(t, `BEGIN`, `TRUNCATE stock`, `\copy stock FROM '`+file+`'`, `COMMIT`)
 		for _, s := range r.servers {
-			storetest.Soon(t, units(restored+7), func() string { return r.look(t, s) })
+			storetest.Eventually(t, units(restored+7), func() string { return r.look(t, s) })
 		}
 	})
 }
@@ -194,7 +194,7 @@ func (r *restorable) sell(t *testing.T, units int) {
 func (r *restorable) allNotReady(t *testing.T) {
 	t.Helper()
 	for _, s := range r.servers {
-		storetest.Soon(t, http.StatusServiceUnavailable, func() int {
+		storetest.Eventually(t, http.StatusServiceUnavailable, func() int {
 			response, _ := s.send(t, "GET", "/readyz", "")
 			return response.StatusCode
 		})

@@ -14,7 +14,7 @@ import (
 // often it has answered.
 func TestARevokedTokenIsAnsweredNothingThatIsKept(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		o := openDemo(t, e.URL(t))
 		client, token := o.issue(t, "catalog:read")
 		surfaces := []string{"/catalog/nodes/node-coffee/relationships/products", "/graphql?query=%7Bproducts%7BtotalCount%7D%7D"}
@@ -37,7 +37,7 @@ func TestARevokedTokenIsAnsweredNothingThatIsKept(t *testing.T) {
 		_, err := o.RevokeClient(t.Context(), "test", client)
 		require.NoError(t, err)
 		for _, s := range servers {
-			storetest.Soon(t, [2]int{401, 401}, func() [2]int { return answer(s) })
+			storetest.Eventually(t, [2]int{401, 401}, func() [2]int { return answer(s) })
 			require.Equal(t, [2]int{401, 401}, answer(s, "If-None-Match", "*"))
 		}
 	})

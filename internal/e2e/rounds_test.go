@@ -27,7 +27,7 @@ func kills(t *testing.T) int {
 		require.NoError(t, err, "PORTICO_ROUNDS must be a number")
 		return n
 	}
-	return storetest.Pick(1, 5)
+	return storetest.QuickOrFull(1, 5)
 }
 
 // acknowledged is what clients were told is written, and what nobody knows of,
@@ -128,7 +128,7 @@ func graphQL(query string) string {
 func TestAcknowledgedWritesSurviveKills(t *testing.T) {
 	t.Parallel()
 	seed := storetest.Seed(t, "PORTICO_KILL_SEED")
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		o := openDemo(t, e.URL(t))
 		o.take(t, springPromotion+"\n"+`{"type":"promotion_code","id":"big","promotion_id":"spring","code":"BIG"}`)
 		_, token := o.issue(t)

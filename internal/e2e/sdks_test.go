@@ -26,17 +26,17 @@ var published = map[string][]string{
 // The published REST clients run as they are, with another base URL and
 // nothing else. What each hands its user is asserted in rest/clients.
 func TestPublishedClients(t *testing.T) {
-	storetest.LongOnly(t, "each client starts a Node")
+	storetest.FullTestsOnly(t, "each client starts a Node")
 	const folder = "rest/clients"
 	if _, err := exec.LookPath("node"); err != nil {
-		storetest.Require(t, "node", "Node 18 or newer runs the published REST clients")
+		storetest.SkipMissing(t, "node", "Node 18 or newer runs the published REST clients")
 	}
 	for name := range published {
 		if _, err := os.Stat(filepath.Join(folder, "node_modules", name)); err != nil {
-			storetest.Require(t, "node", "the published REST clients are not installed; run: npm ci --prefix "+folder)
+			storetest.SkipMissing(t, "node", "the published REST clients are not installed; run: npm ci --prefix "+folder)
 		}
 	}
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		url, key := e.URL(t), keyOf('k')
 		server := serving(t, "--demo", "--database-url", url, "--seal-key", key)
 		limited := serving(t, "--demo", "--database-url", url, "--seal-key", key, "--token-rate-address", "1")

@@ -83,7 +83,7 @@ func TestServeKeepsItsKeys(t *testing.T) {
 	t.Setenv("PORTICO_SEAL_KEY", base64.StdEncoding.EncodeToString(make([]byte, 32)))
 	code, _, stderr := portico(t, append([]string{"serve", "--addr", "127.0.0.1:0"}, flags...)...)
 	require.Equal(t, 1, code)
-	require.Contains(t, stderr, "give the key that this database was used with before")
+	require.Contains(t, stderr, "Set the key that this database was used with")
 }
 
 func TestServeAddressInUse(t *testing.T) {

@@ -132,7 +132,7 @@ func (s *served) held(t *testing.T) string {
 	t.Helper()
 	address, err := url.Parse(s.url)
 	require.NoError(t, err)
-	front := httptest.NewServer(resttest.Held(t, httputil.NewSingleHostReverseProxy(address)))
+	front := httptest.NewServer(resttest.CheckHandler(t, httputil.NewSingleHostReverseProxy(address)))
 	t.Cleanup(front.Close)
 	return front.URL
 }

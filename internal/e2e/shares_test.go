@@ -47,7 +47,7 @@ func TestAnAddressHasAShareOfWhatNeedsNoSecret(t *testing.T) {
 			socket.CloseNow()
 		}
 		sockets = nil
-		storetest.Soon(t, 0, func() float64 { return s.metric(t, "portico_graphql_subscriptions") })
+		storetest.Eventually(t, 0, func() float64 { return s.metric(t, "portico_graphql_subscriptions") })
 	}
 	for _, grant := range []string{auth.GrantImplicit, auth.GrantShopper} {
 		token := tokens[grant]

@@ -14,7 +14,7 @@ import (
 // write, and an operation of GraphQL, but nothing of their values.
 func TestSlowRequestsAreTold(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		office := openDemo(t, e.URL(t))
 		_, token := office.issue(t, "catalog:read", "settings:write", "settings:read", "promotions:read")
 		bearer := []string{"Authorization", "Bearer " + token, "Content-Type", "application/json"}

@@ -23,7 +23,7 @@ import (
 // long the other one took.
 func TestAStoppedServerHoldsNoOther(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name == "sqlite" {
 			t.Skip("servers on several machines share no file")
 		}
@@ -72,7 +72,7 @@ func TestAStoppedServerHoldsNoOther(t *testing.T) {
 				}
 			})
 		}
-		storetest.Soon(t, true, func() bool { mu.Lock(); defer mu.Unlock(); return made > 20 })
+		storetest.Eventually(t, true, func() bool { mu.Lock(); defer mu.Unlock(); return made > 20 })
 		for range 100 { // until it has a transaction open; what is asserted holds without, too
 			stopped.signal(syscall.SIGSTOP)
 			var open int
@@ -88,7 +88,7 @@ func TestAStoppedServerHoldsNoOther(t *testing.T) {
 		ends := time.Now().Add(lasts)
 		for range 8 {
 			asking.Go(func() {
-				for n := 0; n < storetest.Pick(20, 200) || time.Now().Before(ends); n++ {
+				for n := 0; n < storetest.QuickOrFull(20, 200) || time.Now().Before(ends); n++ {
 					began := time.Now()
 					if sure, err := other.write(token, "POST", "/graphql", sell); !sure || err != nil {
 						t.Errorf("a write beside a stopped server: answered %t, %v", sure, err)
@@ -104,7 +104,7 @@ func TestAStoppedServerHoldsNoOther(t *testing.T) {
 		for _, product := range free {
 			asking.Go(func() {
 				sell, made := selling(product), 0
-				for ; made < storetest.Pick(20, 200) || time.Now().Before(ends); made++ {
+				for ; made < storetest.QuickOrFull(20, 200) || time.Now().Before(ends); made++ {
 					began := time.Now()
 					if sure, err := other.write(token, "POST", "/graphql", sell); !sure || err != nil {
 						t.Errorf("a write of %s, which nobody holds, beside a stopped server: answered %t, %v", product, sure, err)
@@ -127,7 +127,7 @@ func TestAStoppedServerHoldsNoOther(t *testing.T) {
 		mu.Lock()
 		until := made + 20
 		mu.Unlock()
-		storetest.Soon(t, true, func() bool { mu.Lock(); defer mu.Unlock(); return made > until }, "it goes on")
+		storetest.Eventually(t, true, func() bool { mu.Lock(); defer mu.Unlock(); return made > until }, "it goes on")
 		end()
 		writers.Wait()
 		moved := func(product string) (moves int) {

@@ -90,7 +90,7 @@ const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 // in it those of its operation, its write and its statements; one of a job; and
 // no value of anything.
 func TestRequestsAreTraced(t *testing.T) {
-	storetest.EachAlone(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		c := collecting(t)
 		office := openDemo(t, e.URL(t))
 		_, token := office.issue(t, "catalog:read", "catalog:write", "settings:write", "settings:read", "promotions:read")
@@ -102,7 +102,7 @@ func TestRequestsAreTraced(t *testing.T) {
 		s.send(t, "GET", "/HIDDEN", "", "Authorization", "Bearer HIDDEN")
 		_, published := s.graphql(t, token, `mutation { catalogPublish(input: {catalogId: "catalog-coffee"}) { job { id } userErrors { message } } }`)
 		require.Contains(t, published, `"job":{"id"`)
-		storetest.Soon(t, true, func() bool {
+		storetest.Eventually(t, true, func() bool {
 			return slices.ContainsFunc(c.all(), named("job catalog_publish")) && slices.ContainsFunc(c.all(), named("sweep idempotency keys"))
 		})
 		require.Zero(t, s.stop(), "which sends the rest")

@@ -1,20 +1,9 @@
-// Package web is the plumbing in front of both surfaces, and of neither: ids
-// and a log line for each request, recovery from panics, health, limits,
-// CORS, where a request came from, and a server that ends without cutting anyone off.
-//
-// The order that works, outermost first:
-//
-//	NoSniff > RequestID > Slow > Traces > Address > Recover > (who is asking) > AccessLog > Metrics > CORS > Compress > Crowd > LimitBody > Turns > Consistent > Entrance > Route > routes
-//
-// Recover stands outside of AccessLog, which logs a panicking request as 500
-// on its way out; AccessLog stands inside of what finds out who is asking, or
-// it could not name the client.
+// Package web holds what the HTTP packages below it share: Chain composes Middleware, Recorder
+// records the outcome of a response, and a few functions classify requests. See accesslog,
+// middleware, metrics and server. It must not import them, nor the GraphQL and REST packages.
 package web
 
-import (
-	"io"
-	"net/http"
-)
+import "net/http"
 
 // Middleware wraps a handler.
 type Middleware = func(http.Handler) http.Handler
@@ -25,77 +14,4 @@ func Chain(handler http.Handler, middleware ...Middleware) http.Handler {
 		handler = middleware[i](handler)
 	}
 	return handler
-}
-
-// Announce calls asked for each request, before it is looked at.
-func Announce(asked func()) Middleware {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			asked()
-			next.ServeHTTP(w, r)
-		})
-	}
-}
-
-var noSniff = []string{"nosniff"}
-
-// NoSniff sends X-Content-Type-Options: nosniff with every response, so that
-// browsers go by its Content-Type. It is the outermost layer.
-func NoSniff(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header()["X-Content-Type-Options"] = noSniff
-		next.ServeHTTP(w, r)
-	})
-}
-
-// recorder notes what was answered.
-type recorder struct {
-	http.ResponseWriter
-	status int   // 0 until the answer has begun
-	bytes  int64 // of the body
-}
-
-// record returns w as a recorder, which it may be already.
-func record(w http.ResponseWriter) *recorder {
-	if r, ok := w.(*recorder); ok {
-		return r
-	}
-	return &recorder{ResponseWriter: w}
-}
-
-func (r *recorder) WriteHeader(status int) {
-	if r.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) {
-		r.status = status
-	}
-	r.ResponseWriter.WriteHeader(status)
-}
-
-func (r *recorder) Write(body []byte) (int, error) {
-	r.begin()
-	n, err := r.ResponseWriter.Write(body)
-	r.bytes += int64(n)
-	return n, err
-}
-
-func (r *recorder) WriteString(body string) (int, error) {
-	r.begin()
-	n, err := io.WriteString(r.ResponseWriter, body)
-	r.bytes += int64(n)
-	return n, err
-}
-
-// Flush sends what was written so far, where the connection can: streams ask
-// for http.Flusher by its type.
-func (r *recorder) Flush() {
-	r.begin()
-	_ = http.NewResponseController(r.ResponseWriter).Flush() // the next write tells of a client that is gone
-}
-
-// Unwrap lets http.ResponseController find the connection.
-func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
-
-func (r *recorder) begin() {
-	if r.status == 0 {
-		r.status = http.StatusOK
-	}
 }

@@ -1,8 +1,8 @@
-// The page of the REST document: Swagger UI, and what it does otherwise here.
-const token = document.body.dataset.token; // the demo's, else nothing
+// The REST documentation: Swagger UI with small changes.
+const token = document.body.dataset.token; // only set by the demo
 
-// onlyRequired keeps "Try it out" from sending what nobody chose: an example of
-// a parameter that may be left out is told, and not filled in.
+// onlyRequired moves examples of optional parameters into their descriptions,
+// so that "Try it out" does not send them.
 function onlyRequired(spec) {
   const at = [spec.components?.parameters, ...Object.values(spec.paths ?? {}).flatMap((path) => [path, ...Object.values(path)].map((o) => o?.parameters))];
   for (const parameter of at.flatMap((list) => Object.values(list ?? {}))) {
@@ -13,13 +13,13 @@ function onlyRequired(spec) {
   return spec;
 }
 
-// fold puts what is read once behind a click, so that Authorize and the
-// operations are on top.
+// fold collapses most of the introduction, so that Authorize and the operations
+// are near the top.
 function fold() {
   const text = document.querySelector(".info .description .renderedMarkdown, .info .renderedMarkdown");
   if (!text || text.querySelector("details")) return;
   const details = document.createElement("details"), summary = document.createElement("summary");
-  summary.textContent = "Bodies, answers, errors, lists, and the way to GraphQL";
+  summary.textContent = "Bodies, responses, errors, lists and GraphQL";
   details.append(summary, ...[...text.children].slice(2));
   text.append(details);
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 
 	"portico/internal/web"
+	"portico/internal/web/middleware"
 	"portico/rest"
 	"portico/store/storetest"
 )
@@ -32,8 +33,8 @@ type Contract struct {
 	paths    *http.ServeMux
 }
 
-// TheContract reads openapi.yaml, once, and finds out whether it is sound.
-var TheContract = sync.OnceValues(func() (*Contract, error) {
+// LoadContract reads openapi.yaml, once, and finds out whether it is sound.
+var LoadContract = sync.OnceValues(func() (*Contract, error) {
 	served := httptest.NewRecorder()
 	rest.OpenAPI().ServeHTTP(served, httptest.NewRequest(http.MethodGet, rest.OpenAPIPath, nil))
 	document, err := openapi3.NewLoader().LoadFromData(served.Body.Bytes())
@@ -74,7 +75,7 @@ func (c *Contract) route(r *http.Request) (*routers.Route, map[string]string) {
 	found, parameters := &routers.Route{Spec: c.Document, Method: r.Method}, map[string]string{}
 	ctx := context.WithValue(context.WithValue(r.Context(), routeKey{}, found), pathKey{}, parameters)
 	asked := r.Clone(ctx)
-	if at, ok := web.Canonical(asked.URL); ok {
+	if at, ok := middleware.CanonicalURL(asked.URL); ok {
 		asked.URL = at
 		c.paths.ServeHTTP(httptest.NewRecorder(), asked)
 	}
@@ -98,7 +99,7 @@ func (c *Contract) Check(r *http.Request, sent []byte, status int, header http.H
 		return c.checkUnknown(route, asked, status, body)
 	}
 	if header.Get("Content-Encoding") == "gzip" {
-		if body, err = unpacked(body); err != nil {
+		if body, err = gunzip(body); err != nil {
 			return err
 		}
 	}
@@ -124,8 +125,8 @@ func (c *Contract) Check(r *http.Request, sent []byte, status int, header http.H
 	return nil
 }
 
-// unpacked is a body that was sent compressed.
-func unpacked(body []byte) ([]byte, error) {
+// gunzip is a body that was sent compressed.
+func gunzip(body []byte) ([]byte, error) {
 	reader, err := gzip.NewReader(bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -144,12 +145,12 @@ func (c *Contract) checkUnknown(route *routers.Route, r *http.Request, status in
 		}
 	}
 	if status != want {
-		return fmt.Errorf("the document does not have %s %s, so that the answer must be %d, not %d", r.Method, r.URL.Path, want, status)
+		return fmt.Errorf("the document does not have %s %s, so that the answer must be %d, got %d", r.Method, r.URL.Path, want, status)
 	}
 	if status == http.StatusNoContent {
 		return nil
 	}
-	if web.Family(r.URL) == "catalog" {
+	if web.FirstSegment(r.URL) == "catalog" {
 		envelope = "CatalogErrors"
 	}
 	var value any
@@ -159,34 +160,34 @@ func (c *Contract) checkUnknown(route *routers.Route, r *http.Request, status in
 	return c.Document.Components.Schemas[envelope].Value.VisitJSON(value)
 }
 
-// beside are the paths of the service that are not REST.
-var beside = regexp.MustCompile(`^/(graphql|schema\.graphql|openapi\.yaml|docs(/.*)?|playground/.*|graphiql(/.*)?)?$`)
+// notREST are the paths of the service that are not REST.
+var notREST = regexp.MustCompile(`^/(graphql|schema\.graphql|openapi\.yaml|docs(/.*)?|playground/.*|graphiql(/.*)?)?$`)
 
 // escapedHTML finds the characters that encoding/json escapes unless told not to.
 var escapedHTML = regexp.MustCompile(`\\u00(26|3[CcEe])`)
 
-// Held lets no request and no answer to REST pass that openapi.yaml does
+// CheckHandler lets no request and no answer to REST pass that openapi.yaml does
 // not have.
-func Held(t testing.TB, next http.Handler) http.Handler {
+func CheckHandler(t testing.TB, next http.Handler) http.Handler {
 	t.Helper()
-	c, err := TheContract()
+	c, err := LoadContract()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all, answers atomic.Int64
 	t.Cleanup(func() { t.Logf("of %d answers %d were held against openapi.yaml", all.Load(), answers.Load()) })
-	var alike seen
+	var alike sampler
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		sent, broken := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(sent))
 		if broken != nil {
-			r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(sent), &failing{broken}))
+			r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(sent), &errorReader{broken}))
 		}
 		answer := httptest.NewRecorder()
 		next.ServeHTTP(answer, r)
-		if beside.MatchString(r.URL.Path) {
+		if notREST.MatchString(r.URL.Path) {
 			// not REST
-		} else if all.Add(1); alike.worthwhile(c, r, answer.Code) {
+		} else if all.Add(1); alike.shouldCheck(c, r, answer.Code) {
 			answers.Add(1)
 			if err := c.Check(r, sent, answer.Code, answer.Header(), answer.Body.Bytes()); err != nil {
 				t.Errorf("%s %.300s %q %.300s\nanswers %d %.600s\n%.1500s", r.Method, r.URL, r.Header, sent, answer.Code, answer.Body, err)
@@ -207,21 +208,21 @@ func Held(t testing.TB, next http.Handler) http.Handler {
 // the contract; of the rest, which walks through long lists make thousands of,
 // the short form of the tests takes a sample.
 const (
-	alikeHeld  = 50
-	alikeEvery = 10
+	alwaysChecked = 50
+	sampleEvery   = 10
 )
 
-// seen counts answers that are alike.
-type seen struct{ counts sync.Map }
+// sampler counts answers that are alike.
+type sampler struct{ counts sync.Map }
 
-func (s *seen) worthwhile(c *Contract, r *http.Request, status int) bool {
+func (s *sampler) shouldCheck(c *Contract, r *http.Request, status int) bool {
 	route, _ := c.route(r)
 	count, _ := s.counts.LoadOrStore(fmt.Sprint(r.Method, " ", route.Path, " ", status), new(atomic.Int64))
 	n := count.(*atomic.Int64).Add(1)
-	return storetest.Long() || n <= alikeHeld || n%alikeEvery == 0
+	return storetest.FullTests() || n <= alwaysChecked || n%sampleEvery == 0
 }
 
-// failing is the end of a body that broke off.
-type failing struct{ err error }
+// errorReader is the end of a body that broke off.
+type errorReader struct{ err error }
 
-func (f *failing) Read([]byte) (int, error) { return 0, f.err }
+func (f *errorReader) Read([]byte) (int, error) { return 0, f.err }

@@ -8,10 +8,10 @@ import (
 	"portico/store/db"
 )
 
-// SweepClients forgets the clients that were revoked so long ago, which is
-// longer than any of their tokens is good.
+// SweepClients deletes clients that were revoked longer ago than kept, which is longer than
+// their tokens are valid.
 func SweepClients(s *AccessService, actor store.Actor, kept time.Duration) db.Sweep {
-	return s.db.Kept("clients", time.Hour, kept,
+	return s.db.RetentionSweep("clients", time.Hour, kept,
 		func(ctx context.Context, before int64) error {
 			return s.db.InBatches(ctx, actor, func(ctx context.Context, t *db.Tx, rows int) (int64, error) {
 				n, err := t.Exec(ctx, `
@@ -20,7 +20,7 @@ func SweepClients(s *AccessService, actor store.Actor, kept time.Duration) db.Sw
 				if err != nil || n == 0 {
 					return n, err
 				}
-				return n, s.db.Changed(ctx, t, db.TopicClients)
+				return n, s.db.BumpTopic(ctx, t, db.TopicClients)
 			})
 		},
 		func(ctx context.Context, before int64, most int) (int, error) {

@@ -10,9 +10,9 @@ import (
 	"portico/store/catalog"
 )
 
-// TestScanReadsTextAsJSONDoes holds Scan.Text against encoding/json, for every
+// TestDocumentScannerText holds Scan.Text against encoding/json, for every
 // escape and for what is no string at all.
-func TestScanReadsTextAsJSONDoes(t *testing.T) {
+func TestDocumentScannerText(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		``, `plain`, `\"`, `a\"b\\c\/d\be\ff\ng\rh\ti`, `\\`, `\\\"`, `é\n漢字`, `\u00e9`, `\n\u0041`, `\ud83d\udd28`, `\ud83d`,
@@ -20,14 +20,14 @@ func TestScanReadsTextAsJSONDoes(t *testing.T) {
 	} {
 		var want string
 		err := json.Unmarshal([]byte(`"`+text+`"`), &want)
-		s := catalog.Scan{Left: []byte(text + `",`)}
+		s := catalog.DocumentScanner{Input: []byte(text + `",`)}
 		got := s.Text()
 		if strings.Contains(text, `\`) { // without an escape it is copied as it was written
 			require.Equal(t, err != nil, s.Failed, "%q", text)
 		}
 		if err == nil && !s.Failed && strings.ToValidUTF8(text, "") == text {
 			require.Equal(t, want, got, "%q", text)
-			require.Equal(t, `,`, string(s.Left), "%q", text)
+			require.Equal(t, `,`, string(s.Input), "%q", text)
 		}
 	}
 }

@@ -13,13 +13,13 @@ import (
 	"portico/store/storetest"
 )
 
-// A server that is shown the token of another one's write knows that write
-// afterwards; no token makes it wait for what is not there.
-func TestAServerAwaitsTheWritesOfOthers(t *testing.T) {
+// TestAwait: a server that gets the token of another server's write then sees that write. An
+// unknown token fails.
+func TestAwait(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		open := func() *db.DB {
-			d, err := db.Open(t.Context(), db.Config{URL: e.URL(t), Synchronous: "OFF"})
+			d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF"})
 			require.NoError(t, err)
 			require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
 			t.Cleanup(func() { _ = d.Close() })
@@ -27,16 +27,16 @@ func TestAServerAwaitsTheWritesOfOthers(t *testing.T) {
 		}
 		writer, reader := open(), open()
 		write := func(length int) (left store.ConsistencyToken) {
-			ctx := store.WithWrites(t.Context(), func(told store.ConsistencyToken) { left = told })
+			ctx := store.WithWriteCallback(t.Context(), func(told store.ConsistencyToken) { left = told })
 			require.NoError(t, writer.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
 				if _, err := t.Exec(ctx, `UPDATE settings SET page_length = $1`, length); err != nil {
 					return err
 				}
-				return writer.Changed(ctx, t, db.TopicSettings)
+				return writer.BumpTopic(ctx, t, db.TopicSettings)
 			}))
 			return left
 		}
-		for n := range storetest.Pick(10, 100) {
+		for n := range storetest.QuickOrFull(10, 100) {
 			left := write(n + 1)
 			require.Len(t, left, 1)
 			ctx, counter := store.CountStatements(t.Context())

@@ -6,19 +6,19 @@ import (
 	"os"
 )
 
-// Backup writes a copy of the whole database to a new file, as it is at one
-// moment, while others go on. The secrets in it stay sealed. Nothing is left
-// where it fails. UNPROCESSABLE on PostgreSQL, which has its own tools.
+// Backup writes a consistent copy of the database to a new file while reads and
+// writes continue. Secrets stay sealed. It removes the file on failure, and
+// returns UNPROCESSABLE on PostgreSQL, which has its own tools.
 func (s *DB) Backup(ctx context.Context, path string) error {
-	if err := s.home.check(); err != nil {
+	if err := s.fileGuard.check(); err != nil {
 		return err
 	}
-	err := s.dialect.backup(ctx, s.opened, path)
+	err := s.dialect.backup(ctx, s.config, path)
 	if err == nil {
-		err = s.home.check()
+		err = s.fileGuard.check()
 	}
 	if err != nil {
-		_ = os.Remove(path) // err says more
+		_ = os.Remove(path)
 		return err
 	}
 	file, err := os.Open(path)
@@ -27,7 +27,7 @@ func (s *DB) Backup(ctx context.Context, path string) error {
 	}
 	defer file.Close()
 	if err := file.Sync(); err != nil {
-		return fmt.Errorf("bring the copy to the disk: %w", err)
+		return fmt.Errorf("sync the backup to disk: %w", err)
 	}
 	return nil
 }

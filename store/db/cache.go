@@ -9,34 +9,33 @@ import (
 	"portico/store"
 )
 
-// entryBytes is what an entry takes in memory beside its name and its value.
-const entryBytes = 144
+// entryOverhead is the memory overhead of one cache entry.
+const entryOverhead = 144
 
-// defaultCacheBytes is the memory for what is read of releases.
+// defaultCacheBytes is the default memory budget for data of releases.
 const defaultCacheBytes = 256 << 20
 
-// CacheKey names something of a release, or of a list of known length. It
-// never changes, so what is kept is right for ever, and leaves only for want
-// of room.
+// CacheKey names an immutable part of a release, or of a list of known length.
+// Entries never become stale; they are evicted only to stay within the budget.
 type CacheKey struct {
-	Release Identity
+	Release ReleaseIdentity
 	Kind    byte   // one of the cache kinds
 	Name    string // a list, or a view's language and currency
 	Sort    store.SortBy
-	Number  int // an ordinal or a chunk
+	Number  int // ordinal or chunk
 }
 
-// Sized tells how much memory a kept value holds, in bytes, about.
+// Sized returns the approximate memory of a value in bytes.
 type Sized interface{ Size() int }
 
-// Cache keeps immutable parts of releases: the store's within a byte budget,
-// or, where the store has none, an operation's own as long as it lasts.
+// Cache holds immutable parts of releases. The store's cache is bounded by bytes.
+// Without one, each operation has a cache of its own (OrPerOperation).
 type Cache struct {
-	shared *otter.Cache[CacheKey, Sized]
-	own    sync.Map
+	shared       *otter.Cache[CacheKey, Sized]
+	perOperation sync.Map
 }
 
-// newCache makes the store's; nil when it is to have none.
+// newCache returns the store's cache, or nil if config disables it.
 func newCache(config Config) *Cache {
 	if config.NoCache {
 		return nil
@@ -49,31 +48,20 @@ func newCache(config Config) *Cache {
 		MaximumWeight: budget,
 		StatsRecorder: stats.NewCounter(),
 		Weigher: func(key CacheKey, value Sized) uint32 {
-			return uint32(min(len(key.Name)+entryBytes+value.Size(), 1<<31))
+			return uint32(min(len(key.Name)+entryOverhead+value.Size(), 1<<31))
 		},
 	})}
 }
 
-// CacheStats tells how often parts were found in memory and how
-// often they had to be read, since the database was opened, and how many bytes
-// those take that are kept.
-func (s *DB) CacheStats() (found, made, bytes uint64) {
-	if s.Cache == nil {
-		return 0, 0, 0
-	}
-	counted := s.Cache.shared.Stats()
-	return counted.Hits, counted.Misses, s.Cache.shared.WeightedSize()
-}
-
-// OrOwn is the cache, or one for what is read ahead now.
-func (c *Cache) OrOwn() *Cache {
+// OrPerOperation returns c, or a new unbounded cache for one operation if c is nil.
+func (c *Cache) OrPerOperation() *Cache {
 	if c == nil {
 		return &Cache{}
 	}
 	return c
 }
 
-// Cached returns what is kept under a key.
+// Cached returns the entry under key.
 func Cached[T Sized](c *Cache, key CacheKey) (value T, ok bool) {
 	var kept any
 	switch {
@@ -82,7 +70,7 @@ func Cached[T Sized](c *Cache, key CacheKey) (value T, ok bool) {
 	case c.shared != nil:
 		kept, ok = c.shared.GetIfPresent(key)
 	default:
-		kept, ok = c.own.Load(key)
+		kept, ok = c.perOperation.Load(key)
 	}
 	if !ok {
 		return value, false
@@ -90,27 +78,27 @@ func Cached[T Sized](c *Cache, key CacheKey) (value T, ok bool) {
 	return kept.(T), true
 }
 
-// Keep keeps a value for as long as there is room.
-func (c *Cache) Keep(key CacheKey, value Sized) {
+// Set stores a value. It does nothing if c is nil.
+func (c *Cache) Set(key CacheKey, value Sized) {
 	switch {
 	case c == nil:
 	case c.shared != nil:
 		c.shared.Set(key, value)
 	default:
-		c.own.Store(key, value)
+		c.perOperation.Store(key, value)
 	}
 }
 
-// forget empties the store's cache: in a restored database a release may have the
-// number and the time of another one.
-func (c *Cache) forget() {
+// clear empties the store's cache, because a release of a restored database may
+// reuse a number and time.
+func (c *Cache) clear() {
 	if c != nil && c.shared != nil {
 		c.shared.InvalidateAll()
 	}
 }
 
-// Fetch finds things by name: kept ones, and the others by read, which gets
-// at most 512 names at a time and leaves out what there is not.
+// Fetch returns the values of names. It takes cached values and calls read for the
+// others, with at most 512 names a call. read omits names that do not exist.
 func Fetch[T Sized](c *Cache, key CacheKey, names []string, read func(names []string) (map[string]T, error)) (map[string]T, error) {
 	found := make(map[string]T, len(names))
 	var missing []string
@@ -125,16 +113,16 @@ func Fetch[T Sized](c *Cache, key CacheKey, names []string, read func(names []st
 		fresh, err := read(names)
 		for name, value := range fresh {
 			found[name], key.Name = value, name
-			c.Keep(key, value)
+			c.Set(key, value)
 		}
 		return err
 	})
 	return found, err
 }
 
-// Identity is what a release is known by in caches: its number alone would be
-// that of another release in a database that was restored under this server.
-type Identity struct {
+// ReleaseIdentity names a release in caches. The number alone is not enough: a restored
+// database may reuse it.
+type ReleaseIdentity struct {
 	Number    int64
 	Published int64 // microseconds
 }

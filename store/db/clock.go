@@ -8,23 +8,20 @@ import (
 	"portico/store"
 )
 
-// Now is the injected clock's time, in UTC, truncated to milliseconds as
-// every stored time is.
+// Now returns the configured clock's time in UTC, truncated to milliseconds like
+// every stored time.
 func (s *DB) Now() time.Time { return s.clock().UTC().Truncate(time.Millisecond) }
 
-// ClockSQL is the database's own clock in SQL, in microseconds: one for all
-// servers. Leases go by it.
+// ClockSQL is a SQL expression for the database's clock in microseconds. Leases use
+// it, because all servers share it.
 func (s *DB) ClockSQL() string { return s.dialect.clock() }
 
-// What is deleted, forgotten or taken over because it is old must be old by
-// two clocks, the program's and the database's own: a server that is ahead, be
-// it by a year, does away with nothing early, and one that is behind keeps for
-// longer. Where a server writes that something ended, to be done away with in
-// time, it writes the later of both, or one that is behind would make it old at
-// once. Only lines of the ledger and uses of codes, which imports bring with
-// times of their own, are as old as they say.
+// Data expires only when it is old by two clocks, the program's and the database's
+// (SafeNow). A server with a fast clock deletes nothing early. A server that records
+// an end time, from which retention is counted, writes the later of both (LaterSQL).
+// Stock ledger entries and code uses keep the times that imports give them.
 
-// SafeNow is the earlier of the program's clock and the database's.
+// SafeNow returns the earlier of the program's clock and the database's.
 func (s *DB) SafeNow(ctx context.Context) (time.Time, error) { return s.safeNow(ctx, s.Reader) }
 
 func (s *DB) safeNow(ctx context.Context, in Session) (time.Time, error) {
@@ -36,33 +33,32 @@ func (s *DB) earlier(at string) string {
 	return s.dialect.least() + `(` + at + `, ` + s.AgesSQL() + `)`
 }
 
-// AgesSQL is the database's clock in SQL, by which ages are told, in
-// microseconds to the millisecond. How long a replaced secret is good goes by it
-// alone: whoever replaced it, and whoever is asked.
+// AgesSQL is a SQL expression for the database's clock in microseconds, truncated to
+// milliseconds. The validity of replaced secrets depends on it alone.
 func (s *DB) AgesSQL() string {
-	if s.opened.DatabaseClock != nil {
-		return strconv.FormatInt(store.Micros(s.opened.DatabaseClock()), 10)
+	if s.config.DatabaseClock != nil {
+		return strconv.FormatInt(store.Micros(s.config.DatabaseClock()), 10)
 	}
 	return s.dialect.clock() + ` / 1000 * 1000`
 }
 
-// SafeNow is the earlier of the program's clock and the database's, as both were
-// when the write first asked.
+// SafeNow returns the earlier of the program's clock and the database's, fixed at the
+// first call within the write.
 func (t *Tx) SafeNow(ctx context.Context) (now time.Time, err error) {
-	if !t.safe.IsZero() {
-		return t.safe, nil
+	if !t.safeNow.IsZero() {
+		return t.safeNow, nil
 	}
 	if now, err = t.db.safeNow(ctx, t.Session); err == nil {
-		t.safe = now
+		t.safeNow = now
 	}
 	return now, err
 }
 
-// EarlierSQL is the earlier of a time in SQL, in microseconds, and the
+// EarlierSQL is a SQL expression for the earlier of at (microseconds) and the
 // database's clock.
 func (t *Tx) EarlierSQL(at string) string { return t.db.earlier(at) }
 
-// LaterSQL is the later of both.
+// LaterSQL is the same for the later one.
 func (t *Tx) LaterSQL(at string) string {
 	return t.db.dialect.greatest() + `(` + at + `, ` + t.db.AgesSQL() + `)`
 }

@@ -4,150 +4,128 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/pressly/goose/v3"
 )
 
-// dialect.go, sqlite.go and postgres.go alone know that two engines exist.
-// Queries are one text for both, written for PostgreSQL; what differs is how a
-// database is opened, how one writes to it, what its errors mean, and a few
-// words of DDL.
-
-// dialect is one engine.
+// dialect is what differs between SQLite and PostgreSQL: opening, write concurrency,
+// error codes and a little DDL. Queries are one text for both, written for
+// PostgreSQL. Only dialect.go, sqlite.go and postgres.go know which database runs.
 type dialect interface {
-	// open connects.
+	// open connects to the database.
 	open(ctx context.Context, config Config) (pools, error)
 
-	// ddl turns a migration's text into this engine's.
+	// ddl converts a migration to this dialect.
 	ddl(text string) string
 
-	// hasTable counts the tables of a name.
+	// hasTable is a query that counts the tables of a name.
 	hasTable() string
 
-	// goose tells the migrator the engine, and how to keep others out.
+	// goose returns the migrator's dialect and how to lock out other processes.
 	goose(config Config) (goose.Dialect, []goose.ProviderOption, error)
 
 	// lockMigrations keeps other processes from migrating until unlock.
 	lockMigrations(ctx context.Context, config Config) (unlock func(), err error)
 
-	// classify says what an engine's error means to us.
-	classify(err error) fault
+	// classify returns what a driver error means.
+	classify(err error) errorKind
 
-	// unreachable tells whether no connection could be had.
+	// unreachable reports whether err means that no connection could be opened.
 	unreachable(err error) bool
 
-	// oneWriter tells whether writes are queued to a single connection.
-	oneWriter() bool
+	// singleWriter reports whether writes are queued to a single connection.
+	singleWriter() bool
 
-	// snapshot is the isolation under which several reads see one state.
+	// snapshot returns the options of a transaction whose reads see one state.
 	snapshot() *sql.TxOptions
 
-	// ForUpdate ends a query whose rows of a table nobody else may change before
-	// this transaction ends. They are locked in the order of the query.
+	// forUpdate is a suffix that locks the rows of table that a query returns, in its
+	// order, until the transaction ends.
 	forUpdate(table string) string
 
-	// skipLocked ends a query that locks rows of a table as forUpdate does, but
-	// passes over those that another transaction holds, and waits for none.
+	// skipLocked is like forUpdate, but skips rows that another transaction has locked.
 	skipLocked(table string) string
 
-	// lockTimeout is the statement by which a transaction waits so long for a row
-	// that another holds; empty where that is not for it to say.
+	// lockTimeout is a statement that sets the transaction's lock timeout; empty if
+	// the database has none.
 	lockTimeout(d time.Duration) string
 
-	// oldestTransaction is a query that describes the transaction of another
-	// session that has been open for longest.
+	// oldestTransaction is a query that describes the longest open transaction of
+	// another session.
 	oldestTransaction() string
 
-	// batch bounds the batches of long work.
+	// batch bounds the size of batches.
 	batch() batchBounds
 
-	// explain makes a query tell its plan.
+	// explain is a query that returns the plan of query.
 	explain(query string) string
 
-	// analyze is the statement that tells the planner what a table holds now;
-	// empty where it plans as well without.
+	// analyze is a statement that updates the statistics of a table; empty if not needed.
 	analyze(table string) string
 
-	// bulk is the statement that a transaction begins with that reads and
-	// writes many rows; empty where none is needed.
+	// bulk is a statement that begins a transaction over many rows; empty if not needed.
 	bulk() string
 
-	// clock is an expression of the database's own time, in microseconds.
+	// clock is an expression for the database's time in microseconds.
 	clock() string
 
-	// least and greatest are the functions of the least and the greatest of
-	// several values.
+	// least and greatest name the functions for the smallest and largest of their arguments.
 	least() string
 	greatest() string
 
-	// primaryKeys is a query for the tables of the schema that have a primary key,
-	// in order; empty where no database is restored table by table.
+	// primaryKeys is a query for the tables with a primary key, sorted; empty if
+	// databases are never restored table by table.
 	primaryKeys() string
 
-	// readOnly is a query that tells 1 where the database takes no writes, else 0.
+	// readOnly is a query that returns 1 if the database rejects writes, else 0.
 	readOnly() string
 
-	// backup writes a copy of the whole database, as it is at one moment, to a
-	// new file.
+	// backup writes a consistent copy of the database to a new file.
 	backup(ctx context.Context, config Config, path string) error
 
-	// describe names the database without its secrets.
+	// describe names the database without credentials.
 	describe(config Config) string
 }
 
-// pools are what a store is connected by. Who waits in one of them waits for
-// nobody in another: queries are answered while writes wait for each other, and
-// both while a publication reads, or a sweep waits for a table.
+// pools are the connection pools of a database. They are separate so that reads do
+// not wait for writes, and neither waits for publications and sweeps.
 type pools struct {
-	read   *sql.DB // queries
-	write  *sql.DB // writes; on SQLite a single connection
-	long   *sql.DB // snapshots, of whose queries each may take its time
-	house  *sql.DB // what is done aside (Aside); nil on SQLite, where nobody else holds a table
-	upkeep *sql.DB // migrations and what else writes for long
-	closer io.Closer
-	home   *home // nil on PostgreSQL
-	stats  []func() PoolStats
+	read        *sql.DB // queries
+	write       *sql.DB // writes; on SQLite a single connection
+	snapshots   *sql.DB // snapshots, whose queries have no timeout
+	background  *sql.DB // background jobs (Aside); nil on SQLite
+	maintenance *sql.DB // migrations and other long writes
+	closer      io.Closer
+	fileGuard   *fileGuard // nil on PostgreSQL
+	stats       []func() PoolStats
 
-	lockWaits *lockWaits // nil on SQLite
-	lockGiven bool       // the address says how long to wait for a lock
+	lockWaiters    *lockWaiters // nil on SQLite
+	lockTimeoutSet bool         // the URL sets lock_timeout
 
-	identity func() string // an expression that differs between databases, and stays while one lives
-	reset    func()        // has each connection made anew once it is free
+	identity func() string // an expression that differs between databases and is stable for one
+	reset    func()        // reconnects each connection once it is free
 }
 
-// fault is what an engine's error means.
-type fault int
+// errorKind is the meaning of a driver error.
+type errorKind int
 
 const (
-	faultOther     fault = iota
-	faultDuplicate       // a unique constraint
-	faultCheck           // a check constraint
-	faultRetry           // lost to another transaction; run it again
-	faultEnded           // the database ended a transaction that stood still, and rolled it back; run it again
-	faultHeld            // another transaction held what it is about for too long
-	faultAway            // no connection, or a lost one
-	faultSlow            // it took longer than it may
-	faultReadOnly        // a database that takes no writes
-	faultFull            // no room on its disk
-	faultMissing         // a table or a column that there was before is not there
+	kindOther       errorKind = iota
+	kindDuplicate             // unique constraint
+	kindCheck                 // check constraint
+	kindRetry                 // lost to another transaction; retry
+	kindTxEnded               // the database ended an idle transaction and rolled it back; retry
+	kindLockTimeout           // timed out waiting for a lock
+	kindUnavailable           // no connection, or a lost one
+	kindTimeout               // statement timeout
+	kindReadOnly              // the database rejects writes
+	kindDiskFull              // disk full
+	kindMissing               // a table or column that existed is missing
 )
 
-// dialectOf picks the engine by the form of the address.
-func dialectOf(address string) (dialect, error) {
-	switch {
-	case strings.HasPrefix(address, "postgres://"), strings.HasPrefix(address, "postgresql://"):
-		return postgresDialect{}, nil
-	case strings.HasPrefix(address, "file:"):
-		return sqliteDialect{}, nil
-	}
-	return nil, fmt.Errorf("the database URL must start with file: or postgres://, for example file:portico.db")
-}
-
-// closers close in order, and tell the first error.
+// closers closes all, in order.
 type closers []io.Closer
 
 func (list closers) Close() error {
@@ -161,3 +139,9 @@ func (list closers) Close() error {
 type closerFunc func()
 
 func (f closerFunc) Close() error { f(); return nil }
+
+// batchBounds bounds a batch.
+type batchBounds struct {
+	target  time.Duration // target time of a batch before its commit
+	minRows int           // least rows, however long they take
+}

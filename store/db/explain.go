@@ -19,7 +19,7 @@ type OpenError struct {
 	Err      error
 }
 
-// newOpenError takes what a dialect describes its database as.
+// newOpenError takes the text of dialect.describe.
 func newOpenError(described string, err error) *OpenError {
 	return &OpenError{strings.TrimPrefix(strings.TrimPrefix(described, "SQLite "), "PostgreSQL "), err}
 }
@@ -28,8 +28,8 @@ func (e *OpenError) Error() string { return "open " + e.Database + ": " + e.Err.
 
 func (e *OpenError) Unwrap() error { return e.Err }
 
-// Explain says in a sentence what is wrong with a database and what to do about
-// it, for whoever runs it; ok is false for any other error.
+// Explain returns a sentence for the operator that says what is wrong with the
+// database and how to fix it; ok is false for any other error.
 func Explain(err error) (sentence string, ok bool) {
 	name := "the database"
 	var opening *OpenError

@@ -11,26 +11,24 @@ import (
 	"portico/store"
 )
 
-// keysKept is how long a key stands for its first use, in microseconds. Where a
-// client has more keys than are kept of one, it is keysSafe at least (keyRoom).
-func (s *DB) keysKept() int64 {
-	if s.opened.KeptKeyTime < 0 {
-		return math.MaxInt64 // for ever
+// keyLifetime returns the lifetime of a key in microseconds. A client over its quota may
+// lose keys older than minKeyAge earlier (keyQuota).
+func (s *DB) keyLifetime() int64 {
+	if s.config.KeyLifetime < 0 {
+		return math.MaxInt64
 	}
-	return cmp.Or(s.opened.KeptKeyTime, defaultKeptKeyTime).Microseconds()
+	return cmp.Or(s.config.KeyLifetime, defaultKeyLifetime).Microseconds()
 }
 
-// keysBefore is when the keys were used first that no longer stand for it, in
-// microseconds.
-func (s *DB) keysBefore(ctx context.Context) (int64, error) {
+// keysExpireBefore returns the time, in microseconds, before which keys have expired.
+func (s *DB) keysExpireBefore(ctx context.Context) (int64, error) {
 	now, err := s.SafeNow(ctx)
-	return store.Micros(now) - s.keysKept(), err
+	return store.Micros(now) - s.keyLifetime(), err
 }
 
-// UpdateOnce is update for a write that is answered by what fn returns. Under a
-// key, which may be nil, fn runs for the first use only, and a later one is
-// answered by what it returned then, which must survive JSON. So what a write
-// looks up, it looks up in fn: a second use may come when it is no longer there.
+// UpdateOnce is Update for a write that returns a value. Under a key, which may be
+// nil, fn runs only for the first use; later uses return the stored value, which must
+// survive JSON. Look up everything in fn: it may be gone at the second use.
 func UpdateOnce[T any](ctx context.Context, s *DB, key *store.IdempotencyKey, actor store.Actor, fn func(context.Context, *Tx) (T, error)) (T, error) {
 	answer, err := UpdateKept(ctx, s, key, actor, func(ctx context.Context, t *Tx) (kept [1]T, err error) {
 		kept[0], err = fn(ctx, t)
@@ -39,7 +37,7 @@ func UpdateOnce[T any](ctx context.Context, s *DB, key *store.IdempotencyKey, ac
 	return answer[0], err
 }
 
-// UpdateSilently is UpdateOnce for a write that is answered by its success.
+// UpdateSilently is UpdateOnce for a write without a value.
 func UpdateSilently(ctx context.Context, s *DB, key *store.IdempotencyKey, actor store.Actor, fn func(context.Context, *Tx) error) error {
 	_, err := UpdateKept(ctx, s, key, actor, func(ctx context.Context, t *Tx) (none [0]any, err error) {
 		return none, fn(ctx, t)
@@ -47,11 +45,9 @@ func UpdateSilently(ctx context.Context, s *DB, key *store.IdempotencyKey, actor
 	return err
 }
 
-// UpdateKept is UpdateOnce for an answer as it is kept, which is a list in
-// JSON. It is the zero value where there is an error.
-//
-// The form stands in rows of up to a day's age, which other versions wrote and
-// read.
+// UpdateKept is UpdateOnce for a value that is stored as a JSON list. It returns the
+// zero value with an error. Other versions of the program read the same rows for up to
+// a day, so the form must stay compatible.
 func UpdateKept[K any](ctx context.Context, s *DB, key *store.IdempotencyKey, actor store.Actor, fn func(context.Context, *Tx) (K, error)) (K, error) {
 	var answer, none K
 	write := func(ctx context.Context, t *Tx) (err error) {
@@ -61,7 +57,7 @@ func UpdateKept[K any](ctx context.Context, s *DB, key *store.IdempotencyKey, ac
 	if key != nil {
 		var err error
 		write, err = s.once(ctx, key, actor, write, func() string { return string(store.Encode(answer)) }, func(kept string) error {
-			answer = none // an earlier try may have set it
+			answer = none // an earlier attempt may have set it
 			return json.Unmarshal([]byte(kept), &answer)
 		})
 		if err != nil {
@@ -74,15 +70,12 @@ func UpdateKept[K any](ctx context.Context, s *DB, key *store.IdempotencyKey, ac
 	return answer, nil
 }
 
-// once makes fn keep the key in its own transaction, so that there is never
-// one without the other. kept is what fn came to, once it has run; replay takes
-// what it came to the first time.
+// once returns fn extended to claim and store the key in the same transaction. kept
+// returns the value to store; replay takes a stored one.
 //
-// The key is claimed before anything else is done: of equal writes at once the
-// first goes on, and the others wait for what becomes of it. Its age begins by
-// the database's clock, whichever server claims it: by that of one which is
-// behind it would be outdated at once, and by that of one which is ahead it
-// would take another's place for as long.
+// The key is claimed first: concurrent duplicates wait for the first use. Its age
+// counts by the database's clock, so that servers with wrong clocks do not expire it
+// early or keep it too long.
 func (s *DB) once(ctx context.Context, key *store.IdempotencyKey, actor store.Actor, fn func(context.Context, *Tx) error, kept func() string, replay func(string) error) (func(context.Context, *Tx) error, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -94,7 +87,7 @@ func (s *DB) once(ctx context.Context, key *store.IdempotencyKey, actor store.Ac
 	if err != nil {
 		return nil, err
 	}
-	if err := s.makeKeyRoom(ctx, actor); err != nil {
+	if err := s.enforceKeyQuota(ctx, actor); err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context, t *Tx) error {
@@ -104,14 +97,14 @@ func (s *DB) once(ctx context.Context, key *store.IdempotencyKey, actor store.Ac
 			ON CONFLICT (client, operation, key) DO UPDATE
 			SET input_hash = excluded.input_hash, outcome = '', created_at = excluded.created_at
 			WHERE idempotency_key.created_at <= `+t.EarlierSQL(`CAST($5 AS BIGINT)`)+` - CAST($6 AS BIGINT)`,
-			string(t.Actor), key.Operation, key.Key, hash, store.Micros(t.Now), s.keysKept())
+			string(t.Actor), key.Operation, key.Key, hash, store.Micros(t.Now), s.keyLifetime())
 		if err != nil {
 			return err
 		}
 		if claimed == 0 {
 			return t.replay(ctx, key, hash, replay)
 		}
-		if err := s.keys.refused(t.Actor, t.Now); err != nil {
+		if err := s.keys.checkRejected(t.Actor, t.Now); err != nil {
 			return err
 		}
 		if err := fn(ctx, t); err != nil {
@@ -125,7 +118,7 @@ func (s *DB) once(ctx context.Context, key *store.IdempotencyKey, actor store.Ac
 	}, nil
 }
 
-// replay answers as the first use of the key did.
+// replay returns the stored result of the first use of the key.
 func (t *Tx) replay(ctx context.Context, key *store.IdempotencyKey, hash string, replay func(string) error) error {
 	type first struct{ hash, outcome string }
 	was, found, err := One(ctx, t.Session, func(rows *sql.Rows) (f first, err error) {
@@ -135,21 +128,21 @@ func (t *Tx) replay(ctx context.Context, key *store.IdempotencyKey, hash string,
 	switch {
 	case err != nil:
 		return err
-	case !found: // it was swept just now
-		return ErrRaced
+	case !found: // swept in between
+		return ErrRetryWrite
 	case was.hash != hash:
 		return &store.Error{Code: store.Conflict, Path: []string{"idempotency_key"}, Detail: fmt.Sprintf(
-			"was used with another input: %q; take a new key for a new request, or send the first request unchanged", key.Key)}
+			"was used with another input: %q; use a new key for a new request, or resend the first request unchanged", key.Key)}
 	}
 	if err := replay(was.outcome); err != nil {
 		return err
 	}
-	// Whatever the first use left is no later than what there is now.
+	// The versions of the first use are at most the current ones.
 	if _, err := Collect(ctx, t.Session, func(rows *sql.Rows) (none struct{}, err error) {
 		var topic Topic
 		var version int64
 		err = rows.Scan(&topic, &version)
-		t.Leaves(topic, version)
+		t.SetVersion(topic, version)
 		return none, err
 	}, `SELECT topic, version FROM change`); err != nil {
 		return err
@@ -160,12 +153,10 @@ func (t *Tx) replay(ctx context.Context, key *store.IdempotencyKey, hash string,
 	return nil
 }
 
-// SweepIdempotencyKeys deletes the keys that no longer stand for anything, in
-// short transactions.
-//
-// An outdated key is as good as gone before that (once).
+// SweepIdempotencyKeys deletes expired keys in short transactions. Expired keys have
+// no effect before they are deleted.
 func (s *DB) SweepIdempotencyKeys(ctx context.Context) error {
-	before, err := s.keysBefore(ctx)
+	before, err := s.keysExpireBefore(ctx)
 	if err != nil {
 		return err
 	}
@@ -181,12 +172,61 @@ func (s *DB) SweepIdempotencyKeys(ctx context.Context) error {
 	})
 }
 
-// IdempotencyKeysDue counts, up to a number, those that SweepIdempotencyKeys
-// deletes.
+// IdempotencyKeysDue counts expired keys, up to most.
 func (s *DB) IdempotencyKeysDue(ctx context.Context, most int) (int, error) {
-	before, err := s.keysBefore(ctx)
+	before, err := s.keysExpireBefore(ctx)
 	if err != nil {
 		return 0, err
 	}
 	return CountUpTo(ctx, s, most, `idempotency_key WHERE created_at <= $1`, before)
+}
+
+// enforceKeyQuota deletes a client's oldest keys if it is over its quota. It counts them
+// only when due.
+func (s *DB) enforceKeyQuota(ctx context.Context, client store.Actor) error {
+	if !s.keys.due(client, s.Now()) {
+		return nil
+	}
+	keeps, err := s.newestExcessKey(ctx, client)
+	if err != nil || keeps == 0 {
+		return err
+	}
+	now, err := s.SafeNow(ctx)
+	if err != nil {
+		return err
+	}
+	if safe := store.Micros(now.Add(-minKeyAge)); keeps > safe {
+		s.keys.reject(client, s.Now().Add(keyRejectTime))
+		keeps = safe
+	}
+	return s.InBatches(ctx, "", func(ctx context.Context, t *Tx, rows int) (int64, error) {
+		return t.Exec(ctx, `
+			DELETE FROM idempotency_key
+			WHERE client = $1 AND (created_at, operation, key) <= (
+			    SELECT created_at, operation, key FROM (
+			        SELECT created_at, operation, key FROM idempotency_key
+			        WHERE client = $1 AND created_at <= $2 ORDER BY created_at, operation, key LIMIT $3) AS batch
+			    ORDER BY created_at DESC, operation DESC, key DESC LIMIT 1)`,
+			string(client), keeps, rows)
+	})
+}
+
+// newestExcessKey returns the creation time of the newest key over the client's quota, in
+// microseconds, or 0 if all fit.
+func (s *DB) newestExcessKey(ctx context.Context, client store.Actor) (created int64, err error) {
+	type kept struct{ at, bytes int64 }
+	keys, bytes := 0, int64(0)
+	list, err := Collect(ctx, s.Reader, func(rows *sql.Rows) (k kept, err error) { return k, rows.Scan(&k.at, &k.bytes) },
+		`SELECT created_at, CAST(OCTET_LENGTH(outcome) AS BIGINT) FROM idempotency_key WHERE client = $1 ORDER BY created_at DESC`, string(client))
+	if err != nil {
+		return 0, err
+	}
+	for _, k := range list {
+		keys++
+		bytes += k.bytes
+		if keys > s.keys.maxKeys || bytes > s.keys.maxBytes {
+			return k.at, nil
+		}
+	}
+	return 0, nil
 }

@@ -9,29 +9,28 @@ import (
 	"sync"
 )
 
-// inserter inserts many rows by a few texts, of so many rows each, which are
-// made once, by who first needs them: a command that writes nothing waits for
-// none.
-type inserter struct {
-	columns int
-	texts   [len(insertSizes)]func() string
+// Inserter inserts many rows with a few multi-row statements, whose texts are built
+// on first use.
+type Inserter struct {
+	columns    int
+	statements [len(insertSizes)]func() string
 }
 
 var insertSizes = [...]int{512, 128, 32, 8, 4, 2, 1}
 
-// NewInserter inserts into a table's columns; the clause says what to do about
-// rows that are there.
-func NewInserter(table string, columns []string, clause string) *inserter {
-	i := &inserter{columns: len(columns)}
+// NewInserter inserts into columns of table. clause is appended, for example
+// ON CONFLICT DO NOTHING.
+func NewInserter(table string, columns []string, clause string) *Inserter {
+	i := &Inserter{columns: len(columns)}
 	for n, rows := range insertSizes {
-		i.texts[n] = sync.OnceValue(func() string { return InsertText(table, columns, rows) + clause })
+		i.statements[n] = sync.OnceValue(func() string { return InsertSQL(table, columns, rows) + clause })
 	}
 	return i
 }
 
-// Insert writes n rows, whose values row appends, and tells how many were new
-// or different.
-func (t *Tx) Insert(ctx context.Context, i *inserter, n int, row func(values []any, n int) []any) (changed int64, err error) {
+// Insert writes n rows and returns how many were inserted or changed. row appends the
+// values of row n.
+func (t *Tx) Insert(ctx context.Context, i *Inserter, n int, row func(values []any, n int) []any) (changed int64, err error) {
 	values := make([]any, 0, i.columns*min(n, insertSizes[0]))
 	for done, size := 0, 0; done < n; {
 		if insertSizes[size] > n-done {
@@ -43,7 +42,7 @@ func (t *Tx) Insert(ctx context.Context, i *inserter, n int, row func(values []a
 			values = row(values, done)
 			done++
 		}
-		written, err := t.Exec(ctx, i.texts[size](), values...)
+		written, err := t.Exec(ctx, i.statements[size](), values...)
 		if err != nil {
 			return changed, err
 		}
@@ -52,16 +51,15 @@ func (t *Tx) Insert(ctx context.Context, i *inserter, n int, row func(values []a
 	return changed, nil
 }
 
-// InsertRows inserts many rows a statement.
+// InsertRows inserts rows, several a statement.
 func (t *Tx) InsertRows(ctx context.Context, table string, columns []string, rows [][]any) error {
-	return t.InsertRowsBut(ctx, table, columns, "", rows)
+	return t.InsertRowsOnConflict(ctx, table, columns, "", rows)
 }
 
-// InsertRowsBut inserts with a clause for what to do about rows that are
-// there.
-func (t *Tx) InsertRowsBut(ctx context.Context, table string, columns []string, clause string, rows [][]any) error {
+// InsertRowsOnConflict is InsertRows with a clause to append, such as ON CONFLICT.
+func (t *Tx) InsertRowsOnConflict(ctx context.Context, table string, columns []string, clause string, rows [][]any) error {
 	for _, size := range []int{32, 4, 1} {
-		text := InsertText(table, columns, size) + clause
+		text := InsertSQL(table, columns, size) + clause
 		for len(rows) >= size {
 			if _, err := t.Exec(ctx, text, slices.Concat(rows[:size]...)...); err != nil {
 				return err
@@ -72,13 +70,13 @@ func (t *Tx) InsertRowsBut(ctx context.Context, table string, columns []string, 
 	return nil
 }
 
-// InsertText inserts so many rows into a table's columns.
-func InsertText(table string, columns []string, rows int) string {
-	return fmt.Sprintf("INSERT INTO %s (%s) VALUES %s", table, strings.Join(columns, ", "), values(rows, len(columns)))
+// InsertSQL is an INSERT of so many rows into columns of table.
+func InsertSQL(table string, columns []string, rows int) string {
+	return fmt.Sprintf("INSERT INTO %s (%s) VALUES %s", table, strings.Join(columns, ", "), placeholders(rows, len(columns)))
 }
 
-// values are the places of a statement's rows: ($1, $2), ($3, $4).
-func values(rows, columns int) string {
+// placeholders are the placeholders of a statement's rows: ($1, $2), ($3, $4).
+func placeholders(rows, columns int) string {
 	list := make([]string, rows)
 	for row := range rows {
 		places := make([]string, columns)

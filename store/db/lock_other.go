@@ -7,8 +7,8 @@ import (
 	"log/slog"
 )
 
-// lockFile locks nothing where there is no flock: run one process at a time
-// there while the schema changes.
+// lockFile does nothing on systems without flock. There, run one process at a time
+// during migrations.
 func lockFile(context.Context, string, *slog.Logger) (unlock func(), err error) {
 	return func() {}, nil
 }

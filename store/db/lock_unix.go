@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// lockLooks is how often a lock that another process has is tried.
-const lockLooks = 50 * time.Millisecond
+// lockPollEvery is how often a lock of another process is tried.
+const lockPollEvery = 50 * time.Millisecond
 
-// lockFile takes an exclusive lock that ends with the process at the latest.
-// The file names the process that has it.
+// lockFile takes an exclusive lock, which ends with the process at the latest. The
+// file holds the id of the process.
 func lockFile(ctx context.Context, path string, log *slog.Logger) (unlock func(), err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -28,14 +28,14 @@ func lockFile(ctx context.Context, path string, log *slog.Logger) (unlock func()
 		file.Close()
 		return nil, err
 	}
-	if err := file.Truncate(0); err == nil { // who cannot be named has it all the same
+	if err := file.Truncate(0); err == nil { // the lock holds even if the id cannot be written
 		_, _ = file.WriteAt([]byte("process "+strconv.Itoa(os.Getpid())+"\n"), 0)
 	}
 	return func() { file.Close() }, nil
 }
 
 func waitForLock(ctx context.Context, file *os.File, log *slog.Logger) error {
-	stop := tellWait(log, func(context.Context) string {
+	stop := logWait(log, func(context.Context) string {
 		name, _ := io.ReadAll(io.NewSectionReader(file, 0, 64))
 		return strings.TrimSpace(string(name))
 	})
@@ -48,7 +48,7 @@ func waitForLock(ctx context.Context, file *os.File, log *slog.Logger) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(lockLooks):
+		case <-time.After(lockPollEvery):
 		}
 	}
 }

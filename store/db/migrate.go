@@ -16,13 +16,12 @@ import (
 //go:embed migrations/*.sql
 var MigrationFiles embed.FS
 
-// Migrations lists the embedded files in order; the file 0001_x.sql is
-// version 1.
+// Migrations lists the embedded files in order. 0001_x.sql is version 1.
 func Migrations() ([]string, error) { return fs.Glob(MigrationFiles, "migrations/*.sql") }
 
-// migrate brings the schema to this binary's version. It refuses a database
-// that a newer binary has taken out of this one's reach, and changes nothing
-// then. Several processes may call it at once: one migrates, the others wait.
+// migrate updates the schema to this binary's version. It returns an error and changes
+// nothing if the schema needs a newer binary. Several processes may call it at once:
+// one migrates, the others wait.
 func (s *DB) migrate(ctx context.Context) error {
 	files, err := Migrations()
 	if err != nil {
@@ -32,14 +31,14 @@ func (s *DB) migrate(ctx context.Context) error {
 		return err
 	}
 	if s.ReadOnly() {
-		return errors.New("the database takes no writes, and its schema is older than this binary's: run portico migrate where it can be written first")
+		return errors.New("the database is read-only and its schema is older than this binary; run portico migrate on the primary first")
 	}
-	unlock, err := s.dialect.lockMigrations(ctx, s.opened)
+	unlock, err := s.dialect.lockMigrations(ctx, s.config)
 	if err != nil {
 		return fmt.Errorf("lock the database for its migration: %w", err)
 	}
 	defer unlock()
-	if _, err := s.refuseNewer(ctx, s.write, len(files)); err != nil { // another may have come first
+	if _, err := s.refuseNewer(ctx, s.write, len(files)); err != nil { // another process may have migrated
 		return err
 	}
 	var list []*goose.Migration
@@ -50,12 +49,12 @@ func (s *DB) migrate(ctx context.Context) error {
 		}
 		list = append(list, goose.NewGoMigration(int64(i+1), &goose.GoFunc{RunTx: s.migration(string(text))}, nil))
 	}
-	engine, options, err := s.dialect.goose(s.opened)
+	engine, options, err := s.dialect.goose(s.config)
 	if err != nil {
 		return err
 	}
 	options = append(options, goose.WithGoMigrations(list...), goose.WithDisableGlobalRegistry(true))
-	provider, err := goose.NewProvider(engine, s.upkeep, nil, options...)
+	provider, err := goose.NewProvider(engine, s.maintenance, nil, options...)
 	if err != nil {
 		return err
 	}
@@ -66,7 +65,7 @@ func (s *DB) migrate(ctx context.Context) error {
 	return err
 }
 
-// migration runs one file, statement by statement, in the engine's words.
+// migration runs one file, statement by statement.
 func (s *DB) migration(text string) func(context.Context, *sql.Tx) error {
 	return func(ctx context.Context, transaction *sql.Tx) error {
 		for _, statement := range strings.Split(s.dialect.ddl(text), ";\n") {
@@ -81,8 +80,8 @@ func (s *DB) migration(text string) func(context.Context, *sql.Tx) error {
 	}
 }
 
-// refuseNewer reads the oldest binary that may use this schema, and how many
-// migrations have been applied. A database without the table has no schema yet.
+// refuseNewer returns the number of applied migrations, or an error if the schema
+// needs a newer binary. A database without the table has no schema yet.
 func (s *DB) refuseNewer(ctx context.Context, from *sql.DB, version int) (applied int, err error) {
 	var tables int
 	if err := from.QueryRowContext(ctx, s.dialect.hasTable(), "store_meta").Scan(&tables); err != nil {
@@ -99,7 +98,7 @@ func (s *DB) refuseNewer(ctx context.Context, from *sql.DB, version int) (applie
 	}
 	least, err := strconv.Atoi(text)
 	if err != nil || least > version {
-		return 0, fmt.Errorf("the database needs a newer portico: its schema asks for version %s, this binary knows %d; nothing was changed", text, version)
+		return 0, fmt.Errorf("the database needs a newer portico: its schema requires version %s, this binary has %d; nothing was changed", text, version)
 	}
 	return applied, nil
 }

@@ -17,15 +17,15 @@ import (
 	"portico/store/storetest"
 )
 
-// Who waits for another's migration says so, and for whom; then it goes on, or
-// ends when it is told to.
-func TestAWaitForAMigrationIsTold(t *testing.T) {
+// TestMigrationWaitIsLogged: a wait for another process's migration is logged with that
+// process, and ends when the lock is free or the context ends.
+func TestMigrationWaitIsLogged(t *testing.T) {
 	db.TellWaitsAfter(50 * time.Millisecond)
-	storetest.EachAlone(t, func(t *testing.T, e storetest.Engine) {
-		url := e.Blank(t)
+	storetest.EachBackendSerial(t, func(t *testing.T, backend storetest.Backend) {
+		url := backend.BlankURL(t)
 		holder := "host-17-0a"
 		var release func()
-		switch e.Name {
+		switch backend.Name {
 		case "sqlite":
 			path, _ := db.SQLiteFile(url)
 			file, err := os.Create(path + ".lock")
@@ -36,7 +36,7 @@ func TestAWaitForAMigrationIsTold(t *testing.T) {
 			require.NoError(t, syscall.Flock(int(file.Fd()), syscall.LOCK_EX))
 			holder, release = "process 17", func() { file.Close() }
 		default:
-			sql := e.SQLAt(t, url)
+			sql := backend.SQLAt(t, url)
 			for _, statement := range []string{
 				`CREATE TABLE goose_lock (lock_id bigint PRIMARY KEY, locked boolean NOT NULL, locked_at timestamptz, locked_by text, lease_expires_at timestamptz, updated_at timestamptz)`,
 				`INSERT INTO goose_lock VALUES (4097083626, true, now(), 'host-17-0a', now() + interval '1 hour', now())`,
@@ -49,8 +49,8 @@ func TestAWaitForAMigrationIsTold(t *testing.T) {
 				require.NoError(t, err)
 			}
 		}
-		open := func(ctx context.Context) (*storetest.Log, chan error) {
-			log, done := &storetest.Log{}, make(chan error, 1)
+		open := func(ctx context.Context) (*storetest.LogBuffer, chan error) {
+			log, done := &storetest.LogBuffer{}, make(chan error, 1)
 			go func() {
 				d, err := db.Open(ctx, db.Config{URL: url, Synchronous: "OFF", Log: slog.New(slog.NewTextHandler(log, nil))})
 				if err == nil {
@@ -64,8 +64,8 @@ func TestAWaitForAMigrationIsTold(t *testing.T) {
 		impatient, stop := context.WithCancel(t.Context())
 		log, done := open(t.Context())
 		_, given := open(impatient)
-		storetest.Soon(t, true, func() bool {
-			return strings.Contains(log.String(), "waits for another process to migrate the database")
+		storetest.Eventually(t, true, func() bool {
+			return strings.Contains(log.String(), "waiting for another process to migrate the database")
 		})
 		require.Contains(t, log.String(), holder)
 		stop()

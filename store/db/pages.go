@@ -8,31 +8,31 @@ import (
 	"strings"
 )
 
-// ExportPage is how many rows are read at a time.
-const ExportPage = 1000
+// PageRows is the number of rows read at a time.
+const PageRows = 1000
 
-// Pages reads a table by key, a page at a time. scan returns a row's key with
-// the row.
-func Pages[T any](ctx context.Context, in Session, table, columns string, key []string, scan func(*sql.Rows) ([]any, T, error), do func([]T) error) error {
-	return PagesOf(ctx, in, table, nil, columns, key, scan, do)
+// EachPage reads a table in the order of key, a page at a time. scan returns a row's key
+// and the row.
+func EachPage[T any](ctx context.Context, in Session, table, columns string, key []string, scan func(*sql.Rows) ([]any, T, error), do func([]T) error) error {
+	return EachPageWhere(ctx, in, table, nil, columns, key, scan, do)
 }
 
-// PagesOf is pages of the rows that conditions keep. They must leave the order
-// to an index, or every page costs as much as all of them.
-func PagesOf[T any](ctx context.Context, in Session, table string, kept []Within, columns string, key []string, scan func(*sql.Rows) ([]any, T, error), do func([]T) error) error {
+// EachPageWhere is Pages for the rows that meet conditions. An index must provide the order,
+// or each page reads the whole table.
+func EachPageWhere[T any](ctx context.Context, in Session, table string, kept []Condition, columns string, key []string, scan func(*sql.Rows) ([]any, T, error), do func([]T) error) error {
 	type keyed struct {
 		key  []any
 		item T
 	}
 	text := fmt.Sprintf("SELECT %s FROM %s", columns, table)
-	order := fmt.Sprintf(" ORDER BY %s LIMIT %d", strings.Join(key, ", "), ExportPage)
-	where, values := Listing[T]{Within: kept}.Where(nil)
+	order := fmt.Sprintf(" ORDER BY %s LIMIT %d", strings.Join(key, ", "), PageRows)
+	where, values := Listing[T]{Conditions: kept}.Where(nil)
 	var last []any
 	for {
 		conditions, args := slices.Clone(where), values
 		if last != nil {
 			var clause string
-			clause, args = Beyond(key, last, true, slices.Clone(values))
+			clause, args = KeysetCondition(key, last, true, slices.Clone(values))
 			conditions = append(conditions, clause)
 		}
 		query := text + order
@@ -53,8 +53,8 @@ func PagesOf[T any](ctx context.Context, in Session, table string, kept []Within
 		if err := do(items); err != nil {
 			return err
 		}
-		GiveWay(ctx)
-		if len(rows) < ExportPage {
+		Throttle(ctx)
+		if len(rows) < PageRows {
 			return nil
 		}
 	}

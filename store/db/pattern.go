@@ -7,21 +7,20 @@ import (
 	"portico/store"
 )
 
-// Pattern is what a text is like: the whole of it, or how it begins or ends,
-// or what it holds.
+// Pattern matches a text exactly, or by its prefix, suffix or a substring.
 type Pattern struct {
-	text           string
-	before, behind bool // whatever else may stand there
+	text                 string
+	anyPrefix, anySuffix bool // anything may precede or follow
 }
 
-// NewPattern reads a pattern: a star at its beginning or end stands for any
-// text, none included; \* is a star and \\ a backslash anywhere. INVALID for
-// another star, and for text that is not UTF-8 without NUL.
+// NewPattern parses a pattern: a star at the beginning or end matches any text,
+// including none; \* is a star and \\ a backslash. It returns INVALID for another
+// star, and for text with NUL or invalid UTF-8.
 func NewPattern(attribute, written string) (p Pattern, err error) {
-	if !store.CleanText(written) {
-		return p, store.Invalidf([]string{"filter"}, "compares %s with text that is not UTF-8 without NUL", attribute)
+	if !store.IsStorableText(written) {
+		return p, store.Invalidf([]string{"filter"}, "compares %s with text that contains NUL or invalid UTF-8", attribute)
 	}
-	written, p.before = strings.CutPrefix(written, "*")
+	written, p.anyPrefix = strings.CutPrefix(written, "*")
 	var b strings.Builder
 	for i := 0; i < len(written); i++ {
 		switch c := written[i]; {
@@ -29,9 +28,9 @@ func NewPattern(attribute, written string) (p Pattern, err error) {
 			i++
 			b.WriteByte(written[i])
 		case c == '*' && i == len(written)-1:
-			p.behind = true
+			p.anySuffix = true
 		case c == '*':
-			return p, store.Invalidf([]string{"filter"}, `compares %s with the pattern %q; a star stands at its beginning or end, and \* is a star itself`, attribute, store.Short(written))
+			return p, store.Invalidf([]string{"filter"}, `compares %s with the pattern %q; a star may be only at its beginning or end; write \* for a literal star`, attribute, store.Abbreviate(written))
 		default:
 			b.WriteByte(c)
 		}
@@ -40,18 +39,18 @@ func NewPattern(attribute, written string) (p Pattern, err error) {
 	return p, nil
 }
 
-// Within keeps the rows of which a column is like the pattern.
-func (p Pattern) Within(column string) []Within {
+// Conditions returns the condition that a column matches the pattern.
+func (p Pattern) Conditions(column string) []Condition {
 	n := utf8.RuneCountInString(p.text)
 	switch {
-	case !p.before && !p.behind:
-		return []Within{{Clause: column + " = CAST(? AS TEXT)", Values: []any{p.text}}}
+	case !p.anyPrefix && !p.anySuffix:
+		return []Condition{{Clause: column + " = CAST(? AS TEXT)", Values: []any{p.text}}}
 	case p.text == "":
 		return nil
-	case !p.before:
-		return []Within{{Clause: "SUBSTR(" + column + ", 1, CAST(? AS INTEGER)) = CAST(? AS TEXT)", Values: []any{n, p.text}}}
-	case !p.behind: // on SQLite a place before the first counts from the end
-		return []Within{{Clause: "LENGTH(" + column + ") >= CAST(? AS INTEGER) AND SUBSTR(" + column + ", LENGTH(" + column + ") - CAST(? AS INTEGER) + 1) = CAST(? AS TEXT)", Values: []any{n, n, p.text}}}
+	case !p.anyPrefix:
+		return []Condition{{Clause: "SUBSTR(" + column + ", 1, CAST(? AS INTEGER)) = CAST(? AS TEXT)", Values: []any{n, p.text}}}
+	case !p.anySuffix: // SQLite counts a start below 1 from the end
+		return []Condition{{Clause: "LENGTH(" + column + ") >= CAST(? AS INTEGER) AND SUBSTR(" + column + ", LENGTH(" + column + ") - CAST(? AS INTEGER) + 1) = CAST(? AS TEXT)", Values: []any{n, n, p.text}}}
 	}
-	return []Within{{Clause: "REPLACE(" + column + ", CAST(? AS TEXT), '') <> " + column, Values: []any{p.text}}}
+	return []Condition{{Clause: "REPLACE(" + column + ", CAST(? AS TEXT), '') <> " + column, Values: []any{p.text}}}
 }

@@ -26,8 +26,8 @@ import (
 
 type postgresDialect struct{}
 
-// open makes pools of the size that the address or config names; those beside
-// requests are only as large as what they are for.
+// open creates the pools. Config.Readers, or pool_max_conns in the URL, sizes those
+// for requests.
 func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 	base, err := pgxpool.ParseConfig(config.URL)
 	if err != nil {
@@ -36,12 +36,12 @@ func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 	if config.Readers > 0 {
 		base.MaxConns = int32(config.Readers)
 	}
-	patience := config.Patience.OrDefault()
-	base.PingTimeout, base.ShouldPing = patience.Connection, toBeSeen
+	patience := config.Timeouts.OrDefault()
+	base.PingTimeout, base.ShouldPing = patience.Connection, shouldPing
 	if base.ConnConfig.ConnectTimeout == 0 || base.ConnConfig.ConnectTimeout > patience.Connection {
 		base.ConnConfig.ConnectTimeout = patience.Connection
 	}
-	base.ConnConfig.DialFunc = (&net.Dialer{KeepAliveConfig: connectionAlive}).DialContext
+	base.ConnConfig.DialFunc = (&net.Dialer{KeepAliveConfig: keepAlive}).DialContext
 	var p pools
 	var all closers
 	var resets []func()
@@ -49,9 +49,9 @@ func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 	writing := map[string]time.Duration{
 		"statement_timeout": patience.Write, "lock_timeout": patience.Lock, "idle_in_transaction_session_timeout": patience.Idle,
 	}
-	trying := maps.Clone(writing) // of requests, which wait no longer at a time (updateHeld)
-	trying["lock_timeout"] = min(patience.Lock, lockTry)
-	_, p.lockGiven = base.ConnConfig.RuntimeParams["lock_timeout"]
+	trying := maps.Clone(writing) // for requests, which retry (retryLocked)
+	trying["lock_timeout"] = min(patience.Lock, firstLockTimeout)
+	_, p.lockTimeoutSet = base.ConnConfig.RuntimeParams["lock_timeout"]
 	for _, pool := range []struct {
 		name     string
 		db       **sql.DB
@@ -61,14 +61,14 @@ func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 	}{
 		{"read", &p.read, base.MaxConns, patience.Connection, map[string]time.Duration{"statement_timeout": patience.Read}},
 		{"write", &p.write, base.MaxConns, patience.Connection, trying},
-		{"long", &p.long, min(base.MaxConns, longReaders), 0, nil},
-		{"house", &p.house, 1, patience.Connection, writing},
+		{"long", &p.snapshots, min(base.MaxConns, maxSnapshots), 0, nil},
+		{"house", &p.background, 1, patience.Connection, writing},
 	} {
 		own := base.Copy()
 		own.MaxConns = pool.most
 		own.MinConns = min(own.MinConns, pool.most)
 		for name, bound := range pool.settings {
-			if _, given := own.ConnConfig.RuntimeParams[name]; !given { // the address has the last word
+			if _, given := own.ConnConfig.RuntimeParams[name]; !given { // the URL takes precedence
 				own.ConnConfig.RuntimeParams[name] = milliseconds(bound)
 			}
 		}
@@ -85,18 +85,18 @@ func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 		}
 		connector := stdlib.GetPoolConnector(opened)
 		if pool.wait > 0 {
-			connector = patientConnector{connector, pool.wait}
+			connector = timeoutConnector{connector, pool.wait}
 		}
 		*pool.db = sql.OpenDB(connector)
-		(*pool.db).SetMaxIdleConns(0) // the pool beneath keeps them
+		(*pool.db).SetMaxIdleConns(0) // pgxpool keeps idle connections
 		all = append(all, *pool.db, closerFunc(opened.Close))
-		p.stats = append(p.stats, statsBeneath(pool.name, opened))
+		p.stats = append(p.stats, pgxPoolStats(pool.name, opened))
 		resets = append(resets, opened.Reset)
 	}
 	if err := p.read.PingContext(ctx); err != nil {
 		return pools{}, errors.Join(fmt.Errorf("connect to PostgreSQL at %s: %w", base.ConnConfig.Host, err), all.Close())
 	}
-	p.upkeep, p.closer, p.identity, p.lockWaits = p.long, all, known.expression, newLockWaits(int(base.MaxConns))
+	p.maintenance, p.closer, p.identity, p.lockWaiters = p.snapshots, all, known.expression, newLockWaiters(int(base.MaxConns))
 	p.reset = func() {
 		for _, reset := range resets {
 			reset()
@@ -105,11 +105,11 @@ func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 	return p, nil
 }
 
-// postgresIdentity is what tells a database from another one of the same name:
-// the server's own number, the database's, and that of a table of the schema,
-// which is another one once the table was dropped and made again.
+// postgresIdentity tells a database from another of the same name: by the server's
+// system identifier, the database's oid and the oid of a table, which changes when
+// the table is dropped and created again.
 type postgresIdentity struct {
-	noSystem atomic.Bool // kin of PostgreSQL, and some roles, cannot ask for the server's number
+	noSystemID atomic.Bool // PostgreSQL-compatible databases and some roles cannot read the system identifier
 }
 
 const (
@@ -118,9 +118,9 @@ const (
 	systemIdentity = `(SELECT CAST(system_identifier AS TEXT) FROM pg_control_system()) || ' ' || `
 )
 
-// expression is the identity in SQL.
+// expression is a SQL expression for the identity.
 func (i *postgresIdentity) expression() string {
-	if i.noSystem.Load() {
+	if i.noSystemID.Load() {
 		return databaseIdentity
 	}
 	return systemIdentity + databaseIdentity
@@ -129,19 +129,19 @@ func (i *postgresIdentity) expression() string {
 func (i *postgresIdentity) read(ctx context.Context, conn *pgx.Conn) (identity string, err error) {
 	err = conn.QueryRow(ctx, `SELECT `+i.expression()).Scan(&identity)
 	var refused *pgconn.PgError
-	if errors.As(err, &refused) && !i.noSystem.Load() {
-		i.noSystem.Store(true)
+	if errors.As(err, &refused) && !i.noSystemID.Load() {
+		i.noSystemID.Store(true)
 		err = conn.QueryRow(ctx, `SELECT `+i.expression()).Scan(&identity)
 	}
 	return identity, err
 }
 
-// longReaders is how many snapshots are read at once at most: by the jobs of a
-// server, by an export, and for the live stock.
-const longReaders = 4
+// maxSnapshots is the size of the pool for snapshots: jobs, an export, and the stock
+// kept in memory.
+const maxSnapshots = 4
 
-// connectionAlive finds out that the other side is gone, when nothing says so.
-var connectionAlive = net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 3 * time.Second, Count: 3}
+// keepAlive detects a peer that disappeared without closing the connection.
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 3 * time.Second, Count: 3}
 
 func (postgresDialect) ddl(text string) string { return text }
 
@@ -150,28 +150,27 @@ func (postgresDialect) hasTable() string {
 }
 
 func (postgresDialect) goose(config Config) (goose.Dialect, []goose.ProviderOption, error) {
-	locker, err := lock.NewPostgresTableLocker(lock.WithTableLockTimeout(migrationLooks, uint64(migrationWait/migrationLooks)), lock.WithTableLogger(config.Log))
+	locker, err := lock.NewPostgresTableLocker(lock.WithTableLockTimeout(migrationPollEvery, uint64(migrationWait/migrationPollEvery)), lock.WithTableLogger(config.Log))
 	if err != nil {
 		return "", nil, err
 	}
-	return goose.DialectPostgres, []goose.ProviderOption{goose.WithLocker(toldLocker{locker, config.Log})}, nil
+	return goose.DialectPostgres, []goose.ProviderOption{goose.WithLocker(loggingLocker{locker, config.Log})}, nil
 }
 
-// How often it is looked whether another server has migrated, and for how long
-// that is waited for.
+// How often to check whether another server has finished its migration, and for how long.
 const (
-	migrationLooks = time.Second
-	migrationWait  = time.Hour
+	migrationPollEvery = time.Second
+	migrationWait      = time.Hour
 )
 
-// toldLocker has the log tell of a long wait, and of who has the lock.
-type toldLocker struct {
+// loggingLocker logs a long wait and who has the lock.
+type loggingLocker struct {
 	lock.Locker
 	log *slog.Logger
 }
 
-func (l toldLocker) Lock(ctx context.Context, db *sql.DB) error {
-	stop := tellWait(l.log, func(ctx context.Context) (holder string) {
+func (l loggingLocker) Lock(ctx context.Context, db *sql.DB) error {
+	stop := logWait(l.log, func(ctx context.Context) (holder string) {
 		_ = db.QueryRowContext(ctx, `
 			SELECT locked_by || ', since ' || to_char(locked_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' UTC'
 			FROM goose_lock WHERE locked AND lease_expires_at >= now() AND lock_id = $1`, lock.DefaultLockID).Scan(&holder)
@@ -181,60 +180,60 @@ func (l toldLocker) Lock(ctx context.Context, db *sql.DB) error {
 	return l.Locker.Lock(ctx, db)
 }
 
-// lockMigrations leaves it to goose's table locker.
+// lockMigrations does nothing: goose's table locker locks.
 func (postgresDialect) lockMigrations(context.Context, Config) (func(), error) {
 	return func() {}, nil
 }
 
-func (postgresDialect) classify(err error) fault {
+func (postgresDialect) classify(err error) errorKind {
 	var connect *pgconn.ConnectError
-	if errors.As(err, &connect) { // whatever the reason that the server gave
-		return faultAway
+	if errors.As(err, &connect) { // whatever the server's reason
+		return kindUnavailable
 	}
 	var failure *pgconn.PgError
 	if !errors.As(err, &failure) {
 		var network net.Error
-		if errors.Is(err, errNoConnection) || errors.Is(err, pgx.ErrTxClosed) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) ||
+		if errors.Is(err, errConnectTimeout) || errors.Is(err, pgx.ErrTxClosed) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) ||
 			errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
 			errors.As(err, &network) || pgconn.SafeToRetry(err) || pgconn.Timeout(err) {
-			return faultAway
+			return kindUnavailable
 		}
-		return faultOther
+		return kindOther
 	}
 	switch failure.Code {
 	case "23505":
-		return faultDuplicate
+		return kindDuplicate
 	case "23514":
-		return faultCheck
-	case "40001", "40P01": // the first on a standby too, where it ends a query whose rows the primary has done away with
-		return faultRetry
+		return kindCheck
+	case "40001", "40P01": // 40001 also on a standby that cancels a query because of replay
+		return kindRetry
 	case "25P03", "25P04":
-		return faultEnded
+		return kindTxEnded
 	case "55P03":
-		return faultHeld
+		return kindLockTimeout
 	case "42P01", "42703":
-		return faultMissing
+		return kindMissing
 	case "57014":
-		return faultSlow
+		return kindTimeout
 	case "25006":
-		return faultReadOnly
+		return kindReadOnly
 	case "53100":
-		return faultFull
+		return kindDiskFull
 	case "57P01", "57P02", "57P03", "57P04", "57P05", "53000", "53200", "53300", "53400", "58000", "58030":
-		return faultAway
+		return kindUnavailable
 	}
-	if strings.HasPrefix(failure.Code, "08") { // the connection
-		return faultAway
+	if strings.HasPrefix(failure.Code, "08") { // connection exceptions
+		return kindUnavailable
 	}
-	return faultOther
+	return kindOther
 }
 
 func (postgresDialect) unreachable(err error) bool {
 	var connect *pgconn.ConnectError
-	return errors.Is(err, errNoConnection) || errors.As(err, &connect)
+	return errors.Is(err, errConnectTimeout) || errors.As(err, &connect)
 }
 
-func (postgresDialect) oneWriter() bool { return false }
+func (postgresDialect) singleWriter() bool { return false }
 func (postgresDialect) snapshot() *sql.TxOptions {
 	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
 }
@@ -244,13 +243,13 @@ func (postgresDialect) skipLocked(table string) string {
 	return " FOR UPDATE OF " + table + " SKIP LOCKED"
 }
 
-// bulk has keys looked up in their index: a plan that was made while a table
-// was small reads all of it, and is kept while it grows.
+// bulk disables sequential scans: a plan made while a table was small would be reused
+// when it is large.
 func (postgresDialect) bulk() string { return "SET LOCAL enable_seqscan = off" }
 
-// batch has more rows than SQLite's: others wait for a batch only where they want
-// its rows, and each costs eight round trips, which take as long for few rows as
-// for many. By the time alone, batches on a busy server were all of 16 rows.
+// batch has larger batches than SQLite: other writes wait only for the rows they
+// share, and each batch costs eight round trips. By time alone, batches on a busy
+// server shrank to 16 rows.
 func (postgresDialect) batch() batchBounds { return batchBounds{25 * time.Millisecond, 256} }
 
 func (postgresDialect) lockTimeout(d time.Duration) string {
@@ -280,7 +279,7 @@ func (postgresDialect) readOnly() string {
 	return `SELECT CASE WHEN current_setting('transaction_read_only') = 'on' THEN 1 ELSE 0 END`
 }
 func (postgresDialect) backup(context.Context, Config, string) error {
-	return store.Unprocessablef(nil, "PostgreSQL has tools of its own for this: pg_dump --format=custom, and pg_restore")
+	return store.Unprocessablef(nil, "PostgreSQL has its own backup tools; use pg_dump --format=custom and pg_restore")
 }
 
 func (postgresDialect) describe(config Config) string {

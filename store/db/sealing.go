@@ -8,9 +8,9 @@ import (
 	"portico/store/seal"
 )
 
-// CurrentKey is the key that the database names for sealing; the sealer's
-// preferred one where it names none yet. Its row stays locked, so that nobody
-// seals with a key that Rekey is doing away with.
+// CurrentKey returns the key that the database seals with, or the sealer's preferred
+// key if the database names none yet. It locks the row, so that no write seals with a
+// key that a rekey is removing.
 func CurrentKey(ctx context.Context, t *Tx, sealer *seal.Sealer) (*seal.Key, error) {
 	name, _, err := One(ctx, t.Session, Scalar[string], `
 		INSERT INTO store_meta (name, value) VALUES ('sealing_key', $1)
@@ -19,14 +19,14 @@ func CurrentKey(ctx context.Context, t *Tx, sealer *seal.Sealer) (*seal.Key, err
 	if err != nil {
 		return nil, err
 	}
-	return NamedKey(sealer, name)
+	return KeyByName(sealer, name)
 }
 
-// NamedKey is the sealer's key that the database names.
-func NamedKey(sealer *seal.Sealer, name string) (*seal.Key, error) {
+// KeyByName returns the sealer's key of a name.
+func KeyByName(sealer *seal.Sealer, name string) (*seal.Key, error) {
 	id, ok := seal.ParseKeyID(name)
 	if !ok {
-		return nil, fmt.Errorf("the database names a sealing key that cannot be: %q", name)
+		return nil, fmt.Errorf("the database names an invalid sealing key: %q", name)
 	}
 	key := sealer.Key(id)
 	if key == nil {
@@ -35,8 +35,8 @@ func NamedKey(sealer *seal.Sealer, name string) (*seal.Key, error) {
 	return key, nil
 }
 
-// Reseal seals a table's secrets with the preferred key, and tells how many
-// were not.
+// Reseal seals the secrets of a table with the preferred key and returns how many it
+// changed. field names the sealed field of a row.
 func Reseal(ctx context.Context, t *Tx, sealer *seal.Sealer, table, id string, field func(id string) string) (n int, err error) {
 	rows, err := SealedRows(ctx, t.Session, table, id)
 	if err != nil {
@@ -62,13 +62,13 @@ func Reseal(ctx context.Context, t *Tx, sealer *seal.Sealer, table, id string, f
 	return n, nil
 }
 
-// SealedRow is a secret, and what its row is known by.
+// SealedRow is the id and sealed secret of a row.
 type SealedRow struct {
 	ID     string
 	Sealed []byte
 }
 
-// SealedRows are a table's secrets, by its key.
+// SealedRows reads the secrets of a table, by id.
 func SealedRows(ctx context.Context, s Session, table, id string) ([]SealedRow, error) {
 	return Collect(ctx, s, func(rows *sql.Rows) (r SealedRow, err error) {
 		return r, rows.Scan(&r.ID, &r.Sealed)

@@ -14,57 +14,57 @@ import (
 	"portico/store"
 )
 
-// Session runs SQL on a pool, a connection or a transaction. It counts the
-// statements (CountStatements) and keeps them prepared where that helps.
+// Session runs SQL on a pool, a connection or a transaction. It counts statements and
+// prepares them where that helps.
 type Session struct {
-	on interface {
+	conn interface {
 		ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 		PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
 	}
-	aside      *sql.DB           // reads what is read aside; nil where that is no other
-	prepared   *statements       // nil where the driver keeps statements itself
-	explain    func(error) error // says what an engine's error means; nil leaves it
-	continuity *continuity       // whose doubt ends a query; nil where it does not
-	patience   time.Duration     // bounds a query; 0 leaves it to the caller's context
-	again      func(error) bool  // tells that a read can be made once more, as where its connection was lost; nil where it cannot, as in a transaction
+	background    *sql.DB           // pool for background reads; nil to use on
+	prepared      *statements       // nil if the driver caches statements
+	classify      func(error) error // classifies driver errors; nil leaves them
+	identityGuard *identityGuard    // fails queries while suspended; nil does not
+	timeout       time.Duration     // timeout of a query; 0 for none
+	retryable     func(error) bool  // whether a failed read may be retried; nil never
 }
 
-// statements are the prepared ones of a session that lasts. All texts come
-// from this package and IN lists come in powers of two, so they are few.
+// statements caches prepared statements. All texts come from this package and IN lists
+// have sizes that are powers of two, so there are few.
 type statements struct {
-	mu   sync.Mutex
-	text map[string]*sql.Stmt
+	mu     sync.Mutex
+	byText map[string]*sql.Stmt
 }
 
-// close ends them; who still reads prepares none beside it.
+// close closes the statements. Do not prepare after it.
 func (s *statements) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, stmt := range s.text {
+	for _, stmt := range s.byText {
 		stmt.Close()
 	}
 }
 
-func newStatements() *statements { return &statements{text: map[string]*sql.Stmt{}} }
+func newStatements() *statements { return &statements{byText: map[string]*sql.Stmt{}} }
 
 func (s Session) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
 	s.prepared.mu.Lock()
 	defer s.prepared.mu.Unlock()
-	if stmt := s.prepared.text[query]; stmt != nil {
+	if stmt := s.prepared.byText[query]; stmt != nil {
 		return stmt, nil
 	}
-	stmt, err := s.on.PrepareContext(context.WithoutCancel(ctx), cmp.Or(inTurn(query), query))
+	stmt, err := s.conn.PrepareContext(context.WithoutCancel(ctx), cmp.Or(positional(query), query))
 	if err == nil {
-		s.prepared.text[query] = stmt
+		s.prepared.byText[query] = stmt
 	}
 	return stmt, err
 }
 
-// inTurn writes ? for the parameters $1, $2 and so on of a query that has each
-// once and in order; empty for another query. SQLite takes $1 for a name, and its driver asks for the
-// name of each, which the engine finds by going through all before it.
-func inTurn(query string) string {
+// positional replaces $1, $2 and so on by ? in a query that has each once and in order,
+// and returns "" for another query. SQLite treats $1 as a named parameter, which the
+// driver looks up with a linear search.
+func positional(query string) string {
 	var b strings.Builder
 	for n := 1; ; n++ {
 		before, after, more := strings.Cut(query, "$")
@@ -81,7 +81,7 @@ func inTurn(query string) string {
 	}
 }
 
-// Exec runs a statement, and tells how many rows it wrote.
+// Exec runs a statement and returns the number of rows it wrote.
 func (s Session) Exec(ctx context.Context, query string, args ...any) (written int64, err error) {
 	store.CountStatement(ctx, query)
 	if told := store.ObserverOf(ctx); told != nil {
@@ -95,7 +95,7 @@ func (s Session) Exec(ctx context.Context, query string, args ...any) (written i
 		}
 		result, err = stmt.ExecContext(ctx, args...)
 	} else {
-		result, err = s.on.ExecContext(ctx, query, args...)
+		result, err = s.conn.ExecContext(ctx, query, args...)
 	}
 	if err != nil {
 		return 0, err
@@ -112,13 +112,13 @@ func (s Session) query(ctx context.Context, query string, args ...any) (*sql.Row
 		}
 		return stmt.QueryContext(ctx, args...)
 	}
-	if s.aside != nil && isAside(ctx) {
-		return s.aside.QueryContext(ctx, query, args...)
+	if s.background != nil && usesBackgroundPool(ctx) {
+		return s.background.QueryContext(ctx, query, args...)
 	}
-	return s.on.QueryContext(ctx, query, args...)
+	return s.conn.QueryContext(ctx, query, args...)
 }
 
-// bulk prepares a transaction for many rows.
+// bulk prepares the transaction for many rows.
 func (s Session) bulk(ctx context.Context, engine dialect) error {
 	statement := engine.bulk()
 	if statement == "" {
@@ -128,36 +128,35 @@ func (s Session) bulk(ctx context.Context, engine dialect) error {
 	return err
 }
 
-// Collect reads every row of a query. Outside a transaction it does so once more
-// where the connection was lost, or the query lost to another transaction, before
-// the first of them came.
+// Collect returns all rows of a query. Outside a transaction it retries once if the
+// connection was lost or another transaction won, before the first row.
 func Collect[T any](ctx context.Context, s Session, scan func(*sql.Rows) (T, error), query string, args ...any) (list []T, err error) {
 	if told := store.ObserverOf(ctx); told != nil {
 		defer func(ctx context.Context, began time.Time) { told.Statement(ctx, query, began, int64(len(list)), err) }(ctx, time.Now())
 	}
-	if s.patience > 0 {
+	if s.timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, s.patience, store.ErrSlow)
+		ctx, cancel = context.WithTimeoutCause(ctx, s.timeout, store.ErrTimeout)
 		defer cancel()
 	}
-	phase, err := s.continuity.enter()
+	phase, err := s.identityGuard.begin()
 	if err != nil {
 		return nil, err
 	}
 	list, err = readRows(ctx, s, scan, query, args)
-	if err != nil && len(list) == 0 && ctx.Err() == nil && s.again != nil && s.again(err) {
-		list, err = readRows(onLiving(ctx), s, scan, query, args)
+	if err != nil && len(list) == 0 && ctx.Err() == nil && s.retryable != nil && s.retryable(err) {
+		list, err = readRows(withPing(ctx), s, scan, query, args)
 	}
 	if err != nil {
-		return nil, s.failed(ctx, query, err)
+		return nil, s.queryError(ctx, query, err)
 	}
-	if err := s.continuity.left(phase); err != nil {
+	if err := s.identityGuard.verify(phase); err != nil {
 		return nil, err
 	}
 	return list, nil
 }
 
-// readRows reads the rows of a query, as far as it comes.
+// readRows returns the rows read so far with the error.
 func readRows[T any](ctx context.Context, s Session, scan func(*sql.Rows) (T, error), query string, args []any) (list []T, err error) {
 	rows, err := s.query(ctx, query, args...)
 	if err != nil {
@@ -174,22 +173,22 @@ func readRows[T any](ctx context.Context, s Session, scan func(*sql.Rows) (T, er
 	return list, rows.Err()
 }
 
-// failed names the statement that an error came from.
-func (s Session) failed(ctx context.Context, query string, err error) error {
-	given, slow := ctx.Err(), errors.Is(context.Cause(ctx), store.ErrSlow)
-	switch { // what ended it each engine says in its own way
+// queryError classifies the error of a query and adds the query's first line.
+func (s Session) queryError(ctx context.Context, query string, err error) error {
+	given, slow := ctx.Err(), errors.Is(context.Cause(ctx), store.ErrTimeout)
+	switch { // each driver reports the end of a context differently
 	case slow:
-		err = fmt.Errorf("%w: %w", store.ErrSlow, err)
+		err = fmt.Errorf("%w: %w", store.ErrTimeout, err)
 	case given != nil:
 		err = fmt.Errorf("%w: %w", given, err)
 	}
-	if (given == nil || slow) && s.explain != nil {
-		err = s.explain(err)
+	if (given == nil || slow) && s.classify != nil {
+		err = s.classify(err)
 	}
 	return fmt.Errorf("%s: %w", firstLine(query), err)
 }
 
-// One reads the first row of a query; found is false when there is none.
+// One returns the first row of a query; found is false if there is none.
 func One[T any](ctx context.Context, s Session, scan func(*sql.Rows) (T, error), query string, args ...any) (item T, found bool, err error) {
 	list, err := Collect(ctx, s, scan, query, args...)
 	if err != nil || len(list) == 0 {
@@ -209,10 +208,9 @@ func firstLine(query string) string {
 	return line
 }
 
-// In is the IN list of an ID query, "$3,$4,…", and args with the values
-// appended. The list is padded with its last value to a power of two, so that
-// few texts are ever prepared. Values must not be empty.
-func In[T any](args []any, values []T) (list string, all []any) {
+// InList returns an IN list, "$3,$4,…", and args with values appended. It repeats the last
+// value up to a power of two, so that few texts are prepared. values must not be empty.
+func InList[T any](args []any, values []T) (list string, all []any) {
 	size := 1
 	for size < len(values) {
 		size *= 2

@@ -24,7 +24,7 @@ import (
 
 type sqliteDialect struct{}
 
-// SQLiteFile is the file of a file: URL; embedded is false for another URL.
+// SQLiteFile returns the path of a file: URL; embedded is false for another URL.
 func SQLiteFile(address string) (path string, embedded bool) {
 	path, embedded = strings.CutPrefix(address, "file:")
 	path, _, _ = strings.Cut(path, "?")
@@ -40,8 +40,8 @@ func (c Config) sqliteFile() string {
 	return path
 }
 
-// sqliteDSN puts everything into the DSN, because a PRAGMA by Exec reaches
-// one connection of the pool only.
+// sqliteDSN sets every pragma in the DSN, because Exec reaches only one connection of
+// the pool.
 func sqliteDSN(config Config, pragmas ...string) string {
 	synchronous := config.Synchronous
 	if synchronous == "" {
@@ -57,27 +57,26 @@ func sqliteDSN(config Config, pragmas ...string) string {
 func (sqliteDialect) open(ctx context.Context, config Config) (pools, error) {
 	path := config.sqliteFile()
 	if path == "" || path == ":memory:" || strings.Contains(config.URL, "mode=memory") {
-		return pools{}, errors.New("the database must be a file, for example file:portico.db; an in-memory one has no second connection")
+		return pools{}, errors.New("the database must be a file, for example file:portico.db; in-memory databases are not supported")
 	}
-	if _, err := os.Stat(filepath.Dir(path)); err != nil { // a folder is not made: the path may be mistyped
+	if _, err := os.Stat(filepath.Dir(path)); err != nil { // do not create a folder: the path may be mistyped
 		return pools{}, &fs.PathError{Op: "open", Path: path, Err: errors.Unwrap(err)}
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return pools{}, &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
 	}
-	if err := ownFile(path, config.Log); err != nil {
+	if err := createPrivateFile(path, config.Log); err != nil {
 		return pools{}, err
 	}
-	where := newHome(path)
-	// A log of 16 MiB takes what is written again and again to the file a quarter
-	// as often as one of 4. A publication reads one state for minutes, and the log
-	// grows meanwhile; the disk has it back once that is over.
-	write, err := openAt(where, sqliteDSN(config, "cache_size(-65536)", "wal_autocheckpoint(4000)", "journal_size_limit("+strconv.Itoa(logKept)+")"))
+	where := newFileGuard(path)
+	// A log of 16 MiB instead of 4 copies frequently written pages to the file a
+	// quarter as often. It grows while a publication reads, and shrinks afterwards.
+	write, err := openFile(where, sqliteDSN(config, "cache_size(-65536)", "wal_autocheckpoint(4000)", "journal_size_limit("+strconv.Itoa(walSizeLimit)+")"))
 	if err != nil {
 		return pools{}, err
 	}
 	write.SetMaxOpenConns(1)
-	if err := patiently(ctx, write.PingContext); err != nil { // creates the file before readers look for it
+	if err := retryBusy(ctx, write.PingContext); err != nil { // creates the file before readers open it
 		write.Close()
 		return pools{}, err
 	}
@@ -85,7 +84,7 @@ func (sqliteDialect) open(ctx context.Context, config Config) (pools, error) {
 		write.Close()
 		return pools{}, err
 	}
-	read, err := openAt(where, sqliteDSN(config, "query_only(1)", "cache_size(-16384)"))
+	read, err := openFile(where, sqliteDSN(config, "query_only(1)", "cache_size(-16384)"))
 	if err != nil {
 		write.Close()
 		return pools{}, err
@@ -96,43 +95,42 @@ func (sqliteDialect) open(ctx context.Context, config Config) (pools, error) {
 	}
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
-	return pools{read: read, write: write, long: read, upkeep: write, closer: closers{read, write}, home: where, reset: func() {},
-		identity: func() string { return `'one file'` }, // of which home knows
-		stats:    []func() PoolStats{statsOf("read", read), statsOf("write", write)}}, nil
+	return pools{read: read, write: write, snapshots: read, maintenance: write, closer: closers{read, write}, fileGuard: where, reset: func() {},
+		identity: func() string { return `'one file'` }, // home watches the file
+		stats:    []func() PoolStats{sqlPoolStats("read", read), sqlPoolStats("write", write)}}, nil
 }
 
-// ownFile makes the file where none is, for its owner only: the log and its
-// index, which SQLite makes, are then as private.
-func ownFile(path string, log *slog.Logger) error {
+// createPrivateFile creates a missing file readable by its owner only, which SQLite's log files
+// inherit. It logs a warning if others may read an existing one.
+func createPrivateFile(path string, log *slog.Logger) error {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
 		return file.Close()
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 && log != nil {
-		log.Warn("others can read the database; take the right from them, from its -wal and -shm files too", "file", path, "mode", info.Mode().Perm().String())
+		log.Warn("other users can read the database; remove their permission on the file and its -wal and -shm files", "file", path, "mode", info.Mode().Perm().String())
 	}
-	return nil // what cannot be made or looked at, opening tells
+	return nil // opening reports other errors
 }
 
-// logKept is how large a log is left to be written anew, in bytes.
-const logKept = 32 << 20
+// walSizeLimit is the size to which a checkpoint truncates the write-ahead log, in bytes.
+const walSizeLimit = 32 << 20
 
-// openAt is a pool of connections to one file.
-func openAt(where *home, dsn string) (*sql.DB, error) {
+// openFile opens a pool of connections to one file.
+func openFile(where *fileGuard, dsn string) (*sql.DB, error) {
 	connector, err := sqlite.NewConnector(dsn)
 	if err != nil {
 		return nil, err
 	}
-	return sql.OpenDB(here{connector, where}), nil
+	return sql.OpenDB(guardedConnector{connector, where}), nil
 }
 
-// patiently connects to a file that other processes may be opening for the
-// first time: the change to WAL does not wait its turn, whatever the busy
-// timeout.
-func patiently(ctx context.Context, connect func(context.Context) error) error {
+// retryBusy retries connect for up to 10 seconds while other processes open the file
+// for the first time: switching to WAL ignores the busy timeout.
+func retryBusy(ctx context.Context, connect func(context.Context) error) error {
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		err := connect(ctx)
-		if err == nil || ctx.Err() != nil || time.Now().After(deadline) || (sqliteDialect{}).classify(err) != faultRetry {
+		if err == nil || ctx.Err() != nil || time.Now().After(deadline) || (sqliteDialect{}).classify(err) != kindRetry {
 			return err
 		}
 	}
@@ -154,39 +152,39 @@ func (sqliteDialect) lockMigrations(ctx context.Context, config Config) (func(),
 	return lockFile(ctx, config.sqliteFile()+".lock", config.Log)
 }
 
-func (sqliteDialect) classify(err error) fault {
+func (sqliteDialect) classify(err error) errorKind {
 	var failure *sqlite.Error
 	if !errors.As(err, &failure) {
-		return faultOther
+		return kindOther
 	}
 	switch failure.Code() {
 	case sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_ROWID:
-		return faultDuplicate
+		return kindDuplicate
 	case sqlite3.SQLITE_CONSTRAINT_CHECK:
-		return faultCheck
+		return kindCheck
 	}
 	switch failure.Code() & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return faultRetry
+		return kindRetry
 	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR:
-		return faultAway
+		return kindUnavailable
 	case sqlite3.SQLITE_FULL:
-		return faultFull
+		return kindDiskFull
 	case sqlite3.SQLITE_READONLY:
-		return faultReadOnly
-	case sqlite3.SQLITE_INTERRUPT: // the end of a context
-		return faultSlow
+		return kindReadOnly
+	case sqlite3.SQLITE_INTERRUPT: // a context ended
+		return kindTimeout
 	}
-	return faultOther
+	return kindOther
 }
 
-func (sqliteDialect) unreachable(error) bool   { return true } // it has no network
-func (sqliteDialect) oneWriter() bool          { return true }
+func (sqliteDialect) unreachable(error) bool   { return true } // there is no network
+func (sqliteDialect) singleWriter() bool       { return true }
 func (sqliteDialect) snapshot() *sql.TxOptions { return nil }
 func (sqliteDialect) analyze(string) string    { return "" }
-func (sqliteDialect) forUpdate(string) string  { return "" } // it has the whole database
+func (sqliteDialect) forUpdate(string) string  { return "" } // a write locks the whole database
 
-// batch is short, for every other write waits for it.
+// batch is short, because every other write waits for it.
 func (sqliteDialect) batch() batchBounds { return batchBounds{5 * time.Millisecond, 16} }
 
 func (sqliteDialect) lockTimeout(time.Duration) string { return "" }
@@ -200,15 +198,15 @@ func (sqliteDialect) least() string                    { return "MIN" }
 func (sqliteDialect) greatest() string                 { return "MAX" }
 func (sqliteDialect) explain(query string) string      { return "EXPLAIN QUERY PLAN " + query }
 
-// backup needs a connection that may write: on one that may not, VACUUM INTO
-// leaves an empty file and no error.
+// backup opens a connection of its own that may write: VACUUM INTO on a read-only one
+// leaves an empty file without an error.
 func (sqliteDialect) backup(ctx context.Context, config Config, path string) error {
 	db, err := sql.Open("sqlite", sqliteDSN(config))
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	if err := ownFile(path, nil); err != nil { // SQLite takes an empty file, and would make one that others can read
+	if err := createPrivateFile(path, nil); err != nil { // SQLite accepts an empty file; it would create one that others can read
 		return err
 	}
 	if _, err := db.ExecContext(ctx, `VACUUM INTO $1`, path); err != nil {
@@ -217,33 +215,59 @@ func (sqliteDialect) backup(ctx context.Context, config Config, path string) err
 	return checkBackup(ctx, db, path)
 }
 
-// checkBackup finds out whether a copy is whole: sound, and with something in
-// every table that has something.
+// checkBackup verifies that the copy is sound and that no table lost all its rows.
 func checkBackup(ctx context.Context, original *sql.DB, path string) error {
 	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?mode=ro")
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	copied := Session{on: db}
+	copied := Session{conn: db}
 	if sound, _, err := One(ctx, copied, Scalar[string], `PRAGMA quick_check(1)`); err != nil || sound != "ok" {
-		return fmt.Errorf("the copy is damaged (%s): %w", sound, cmp.Or(err, errors.New("its pages do not fit together")))
+		return fmt.Errorf("the backup is damaged (%s): %w", sound, cmp.Or(err, errors.New("quick_check failed")))
 	}
-	tables, err := Collect(ctx, Session{on: original}, Scalar[string], `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*' ORDER BY name`)
+	tables, err := Collect(ctx, Session{conn: original}, Scalar[string], `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*' ORDER BY name`)
 	if err != nil {
 		return err
 	}
 	for _, table := range tables {
 		has := `SELECT 1 FROM "` + table + `" LIMIT 1`
-		_, wanted, err := One(ctx, Session{on: original}, Scalar[int], has)
+		_, wanted, err := One(ctx, Session{conn: original}, Scalar[int], has)
 		if err != nil {
 			return err
 		}
 		if _, found, err := One(ctx, copied, Scalar[int], has); err != nil || wanted && !found {
-			return fmt.Errorf("the copy lacks the rows of %s: %w", table, cmp.Or(err, errors.New("it has none")))
+			return fmt.Errorf("the backup lacks the rows of %s: %w", table, cmp.Or(err, errors.New("the table is empty")))
 		}
 	}
 	return nil
 }
 
 func (sqliteDialect) describe(config Config) string { return "SQLite " + config.sqliteFile() }
+
+// OpenReadOnly calls fn with a read-only session on an existing SQLite database, without
+// migrating it, so any table may be missing. It does not call fn if the file is
+// missing or empty.
+func OpenReadOnly(ctx context.Context, databaseURL string, fn func(Session) error) error {
+	path, _ := SQLiteFile(databaseURL)
+	switch info, err := os.Stat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.Size() == 0:
+		return nil
+	}
+	pool, err := openFile(newFileGuard(path), sqliteDSN(Config{URL: databaseURL}, "query_only(1)"))
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	if err := retryBusy(ctx, pool.PingContext); err != nil {
+		return newOpenError(path, err)
+	}
+	if err := fn(Session{conn: pool, classify: func(err error) error { return err }}); err != nil {
+		return newOpenError(path, err)
+	}
+	return nil
+}

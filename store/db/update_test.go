@@ -16,17 +16,16 @@ import (
 	"portico/store/storetest"
 )
 
-// A write whose connection is lost in its midst is made on another one, be it
-// told by the statement that meets it, or by one after that, of which all that
-// is said is that the connection is bad. Where it goes on being lost, the
-// database is away.
-func TestAWriteWhoseConnectionIsLostIsMadeAgain(t *testing.T) {
+// TestLostConnectionIsRetried: a write whose connection is lost runs again on another one,
+// whether the current or a later statement reports the loss. If connections keep failing, the
+// write returns UNAVAILABLE.
+func TestLostConnectionIsRetried(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		if e.Name != "postgres" {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		if backend.Name != "postgres" {
 			t.Skip("a file has no connections to lose")
 		}
-		d, err := db.Open(t.Context(), db.Config{URL: e.URL(t), Log: slog.New(slog.DiscardHandler), Patience: store.Patience{Connection: time.Minute}})
+		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Log: slog.New(slog.DiscardHandler), Timeouts: store.Timeouts{Connection: time.Minute}})
 		require.NoError(t, err)
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{Changed: func(db.Topic) {}}))
 		t.Cleanup(func() { _ = d.Close() })

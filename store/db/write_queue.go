@@ -10,90 +10,85 @@ import (
 	"portico/store"
 )
 
-// WriteQueue gathers writes of one kind that wait, so that one transaction and
-// one commit serve them all. The first to come leads: it begins a write, which
-// takes whoever waits when its turn has come. Meanwhile the next ones gather,
-// and when it is done their first leads.
-//
-// In is what is asked, Out what is answered.
+// WriteQueue groups concurrent writes of one kind into one transaction. The first
+// caller leads: its write takes every request that waits when its turn comes. Requests
+// that arrive meanwhile form the next group, led by the first of them. In is the input
+// of a request, Out its result.
 type WriteQueue[In, Out any] struct {
-	// write makes the requests that it can make, and sets the answer of each:
-	// one that is wrong has its own error and changes nothing. It is ErrUnchanged
-	// where nothing was written, and ErrAlone the answer of a request that is to
-	// be tried alone. Another error is that of all of them, and it may run again.
-	// What it locks it must lock in one order everywhere.
+	// Write runs the requests of a group and sets Out or Err of each; a failed one must
+	// change nothing. It returns ErrUnchanged if nothing was written, and sets Err to
+	// ErrWriteAlone for a request that must be retried alone. Any other error fails the
+	// whole group. It may run again. It must take locks in one global order.
 	Write func(ctx context.Context, t *Tx, group []*QueuedRequest[In, Out]) error
 
-	// alone makes one request in a write of its own. nil is as write makes it.
-	Alone func(r *QueuedRequest[In, Out])
+	// WriteAlone runs one request in a write of its own. nil means with Write.
+	WriteAlone func(r *QueuedRequest[In, Out])
 
-	Size func(In) int // of a request, of which a write takes so many as come to most
-	Most int
+	Size    func(In) int // size of a request
+	MaxSize int          // largest total size of a group
 
-	mu      sync.Mutex
-	waiting []*QueuedRequest[In, Out]
-	led     bool          // one leads, or is about to
-	full    chan struct{} // closed when the crowd is there; nil where nobody waits for it
-	crowd   int           // who asked during the write before
-	ended   time.Time     // that write
-	took    time.Duration
+	mu        sync.Mutex
+	waiting   []*QueuedRequest[In, Out]
+	hasLeader bool          // a leader runs or was chosen
+	full      chan struct{} // closed when the group is complete; nil while nobody waits for it
+	lastGroup int           // callers during the previous write
+	lastEnd   time.Time     // end of the previous write
+	lastTook  time.Duration
 }
 
-// QueuedRequest is made as a whole or not at all.
+// QueuedRequest is one request. It succeeds or fails as a whole.
 type QueuedRequest[In, Out any] struct {
 	Ctx   context.Context
 	Actor store.Actor
 	In    In
 
-	Out  Out
-	Err  error
-	held bool          // to be made alone, by the one who asks
-	done chan struct{} // closed when out or err is there, or it is held
-	lead chan struct{} // closed when it is to lead
+	Out          Out
+	Err          error
+	lockTimedOut bool          // timed out on a lock: its caller retries it alone
+	done         chan struct{} // closed when Out, Err or held is set
+	lead         chan struct{} // closed when it becomes the leader
 }
 
 var (
-	// ErrUnchanged rolls back a write that came to nothing, so that no disk has
-	// to turn for it.
+	// ErrUnchanged rolls back a write that changed nothing, which saves a disk sync.
 	ErrUnchanged = errors.New("nothing was changed")
-
-	ErrAlone = errors.New("is to be tried alone")
+	// ErrWriteAlone is the error of a request that must be retried alone.
+	ErrWriteAlone = errors.New("must be retried alone")
 )
 
-// longestGather bounds how long a leader waits for others.
-const longestGather = 2 * time.Millisecond
+// maxGather bounds how long a leader waits for more requests.
+const maxGather = 2 * time.Millisecond
 
-// Ask has a request made, together with those of others unless it is under an
-// idempotency key, which is kept in a transaction of its own.
-func (q *WriteQueue[In, Out]) Ask(ctx context.Context, s *DB, actor store.Actor, in In) (out Out, err error) {
+// Do runs a request in a group. A request with an idempotency key runs alone, because
+// the key is stored in its own transaction.
+func (q *WriteQueue[In, Out]) Do(ctx context.Context, s *DB, actor store.Actor, in In) (out Out, err error) {
 	if err := ctx.Err(); err != nil {
 		return out, err
 	}
 	r := &QueuedRequest[In, Out]{Ctx: ctx, Actor: actor, In: in, done: make(chan struct{}), lead: make(chan struct{})}
-	if store.KeyGiven(ctx) != nil || q.Size(in) > q.Most {
-		q.makeAlone(s, r)
+	if store.IdempotencyKeyOf(ctx) != nil || q.Size(in) > q.MaxSize {
+		q.writeAlone(s, r)
 		return r.Out, r.Err
 	}
 	q.join(r)
 	select {
 	case <-r.lead:
-		q.gather()
-		q.makeTogether(ctx, s)
+		q.waitForGroup()
+		q.writeGroup(ctx, s)
 		<-r.done
 	case <-r.done:
 	}
-	if r.held {
-		q.makeHeld(s, r)
+	if r.lockTimedOut {
+		q.writeLocked(s, r)
 	}
 	return r.Out, r.Err
 }
 
-// makeHeld makes a request alone whose group met rows that another transaction
-// holds, which need not be its own. It waits for them, and keeps no other request
-// waiting.
-func (q *WriteQueue[In, Out]) makeHeld(s *DB, r *QueuedRequest[In, Out]) {
-	r.Ctx = withLockMode(r.Ctx, lockMode{glance: true})
-	if q.makeAlone(s, r); r.Err != nil {
+// writeLocked retries a request alone after its group timed out on a lock, which another
+// request of the group may need.
+func (q *WriteQueue[In, Out]) writeLocked(s *DB, r *QueuedRequest[In, Out]) {
+	r.Ctx = withLockMode(r.Ctx, lockMode{short: true})
+	if q.writeAlone(s, r); r.Err != nil {
 		var none Out
 		r.Out = none
 	}
@@ -103,30 +98,28 @@ func (q *WriteQueue[In, Out]) join(r *QueuedRequest[In, Out]) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.waiting = append(q.waiting, r)
-	q.appoint()
-	if q.full != nil && len(q.waiting) >= q.crowd {
+	q.promoteLeader()
+	if q.full != nil && len(q.waiting) >= q.lastGroup {
 		close(q.full)
 		q.full = nil
 	}
 }
 
-// appoint has the first one lead where none does.
-func (q *WriteQueue[In, Out]) appoint() {
-	if !q.led && len(q.waiting) > 0 {
-		q.led = true
+// promoteLeader makes the first request the leader if there is none.
+func (q *WriteQueue[In, Out]) promoteLeader() {
+	if !q.hasLeader && len(q.waiting) > 0 {
+		q.hasLeader = true
 		close(q.waiting[0].lead)
 	}
 }
 
-// gather waits for those who asked during the write before and were answered by
-// it: they most likely ask again at once, and each half of the crowd would
-// commit alone for ever. It takes no longer than that write did, from its end
-// on, for then a commit is not dearer than the wait; one client waits for
-// nobody.
-func (q *WriteQueue[In, Out]) gather() {
+// waitForGroup waits for the callers of the previous group, which most likely call again at
+// once; otherwise two halves would commit alternately. It waits at most as long as the
+// previous write took, counted from its end, and never with a single client.
+func (q *WriteQueue[In, Out]) waitForGroup() {
 	q.mu.Lock()
-	rest := min(q.took, longestGather) - time.Since(q.ended)
-	if len(q.waiting) >= q.crowd || rest <= 0 {
+	rest := min(q.lastTook, maxGather) - time.Since(q.lastEnd)
+	if len(q.waiting) >= q.lastGroup || rest <= 0 {
 		q.mu.Unlock()
 		return
 	}
@@ -144,12 +137,12 @@ func (q *WriteQueue[In, Out]) gather() {
 	}
 }
 
-// take ends the wait of as many as fit in one write, the leader first.
+// take removes and returns as many requests as fit, the leader first.
 func (q *WriteQueue[In, Out]) take() []*QueuedRequest[In, Out] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	n, size := 0, 0
-	for n < len(q.waiting) && (n == 0 || size+q.Size(q.waiting[n].In) <= q.Most) {
+	for n < len(q.waiting) && (n == 0 || size+q.Size(q.waiting[n].In) <= q.MaxSize) {
 		size += q.Size(q.waiting[n].In)
 		n++
 	}
@@ -158,25 +151,25 @@ func (q *WriteQueue[In, Out]) take() []*QueuedRequest[In, Out] {
 	return group
 }
 
-// pass ends the lead of one that made a group since a time.
-func (q *WriteQueue[In, Out]) pass(made int, since time.Time) {
+// stepDown ends the leadership. made is the size of the group, since when it started.
+func (q *WriteQueue[In, Out]) stepDown(made int, since time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.crowd, q.ended = made+len(q.waiting), time.Now()
-	q.took = q.ended.Sub(since)
-	q.led = false
-	q.appoint()
+	q.lastGroup, q.lastEnd = made+len(q.waiting), time.Now()
+	q.lastTook = q.lastEnd.Sub(since)
+	q.hasLeader = false
+	q.promoteLeader()
 }
 
-// makeTogether makes what waits, and answers it. When that fails as a whole,
-// each is tried alone.
-func (q *WriteQueue[In, Out]) makeTogether(ctx context.Context, s *DB) {
+// writeGroup runs the waiting requests in one write. If it fails as a whole, it runs
+// each alone.
+func (q *WriteQueue[In, Out]) writeGroup(ctx context.Context, s *DB) {
 	var group []*QueuedRequest[In, Out]
 	var begun time.Time
 	var tx *Tx
 	err := s.Update(withLockMode(context.WithoutCancel(ctx), lockMode{once: true}), "", func(ctx context.Context, t *Tx) error {
 		tx = t
-		if group == nil { // else it runs again
+		if group == nil { // nil at the first attempt
 			group, begun = q.take(), time.Now()
 		}
 		for _, r := range group {
@@ -188,30 +181,30 @@ func (q *WriteQueue[In, Out]) makeTogether(ctx context.Context, s *DB) {
 	if group == nil {
 		group, begun = q.take(), time.Now()
 	}
-	q.pass(len(group), begun)
+	q.stepDown(len(group), begun)
 	unchanged := errors.Is(err, ErrUnchanged)
 	if unchanged {
 		err = nil
 	}
 	for _, r := range group {
 		switch {
-		case err == nil && !errors.Is(r.Err, ErrAlone):
+		case err == nil && !errors.Is(r.Err, ErrWriteAlone):
 			if r.Err == nil && !unchanged {
-				store.TellWrite(r.Ctx, tx.left)
+				store.ReportWrite(r.Ctx, tx.versions)
 			}
-		case errors.Is(err, store.ErrHeld): // one of them waits for somebody, the others need not
-			r.held = true
-		case errors.Is(r.Err, ErrAlone), len(group) > 1 && !isTrouble(err):
-			q.makeAlone(s, r)
+		case errors.Is(err, store.ErrLockTimeout): // only some of the group need the lock
+			r.lockTimedOut = true
+		case errors.Is(r.Err, ErrWriteAlone), len(group) > 1 && !isDatabaseError(err):
+			q.writeAlone(s, r)
 		default:
 			r.Err = err
 		}
-		r.answer()
+		r.finish()
 	}
 }
 
-// answer ends the wait for a request.
-func (r *QueuedRequest[In, Out]) answer() {
+// finish ends the wait of the caller.
+func (r *QueuedRequest[In, Out]) finish() {
 	if r.Err != nil {
 		var none Out
 		r.Out = none
@@ -219,17 +212,17 @@ func (r *QueuedRequest[In, Out]) answer() {
 	close(r.done)
 }
 
-// makeAlone makes one request in a write of its own.
-func (q *WriteQueue[In, Out]) makeAlone(s *DB, r *QueuedRequest[In, Out]) {
-	if q.Alone != nil {
-		q.Alone(r)
+// writeAlone runs one request in a write of its own.
+func (q *WriteQueue[In, Out]) writeAlone(s *DB, r *QueuedRequest[In, Out]) {
+	if q.WriteAlone != nil {
+		q.WriteAlone(r)
 		return
 	}
-	r.Out, r.Err = UpdateOnce(r.Ctx, s, store.KeyGiven(r.Ctx), r.Actor, func(ctx context.Context, t *Tx) (Out, error) {
+	r.Out, r.Err = UpdateOnce(r.Ctx, s, store.IdempotencyKeyOf(r.Ctx), r.Actor, func(ctx context.Context, t *Tx) (Out, error) {
 		r.Err = nil
 		err := q.Write(ctx, t, []*QueuedRequest[In, Out]{r})
 		if errors.Is(err, ErrUnchanged) {
-			err = r.Err // which keeps no key
+			err = r.Err // an error stores no key
 		}
 		return r.Out, err
 	})

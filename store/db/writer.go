@@ -11,46 +11,34 @@ import (
 	"portico/store"
 )
 
-// queuedWrite is a write that waits its turn.
-type queuedWrite struct {
-	ctx   context.Context
-	actor store.Actor
-	fn    func(context.Context, *Tx) error
-	done  chan error
-	tx    *Tx // after its run
-	err   error
-}
+// errTxEnded means that SQLite ended the transaction, with all writes of the group.
+var errTxEnded = errors.New("SQLite ended the transaction")
 
-// errEnded says that the engine itself ended the transaction, and with it
-// what the neighbours had written.
-var errEnded = errors.New("the engine ended the transaction")
-
-// writer is the one goroutine that writes to SQLite. It commits everything
-// that waits together, each write in a savepoint of its own, so that one sync
-// to disk serves all of them.
+// writer is the only goroutine that writes to SQLite. It commits all waiting writes
+// together, so that they share one disk sync.
 func (s *DB) writer() {
-	defer close(s.written)
-	w := &connection{store: s}
+	defer close(s.writerDone)
+	w := &writerConn{db: s}
 	defer w.close()
-	left := s.home.whenLeft()
+	left := s.fileGuard.whenReplaced()
 	for {
 		var group []*queuedWrite
 		select {
 		case first := <-s.queue:
 			group = append(group, first)
 		case <-left:
-			w.leave()
+			w.abandonFile()
 			left = nil
 			continue
 		case <-s.closing:
-			s.refuseQueue()
-			if left != nil && s.home.check() != nil {
-				w.leave()
+			s.rejectQueue()
+			if left != nil && s.fileGuard.check() != nil {
+				w.abandonFile()
 			}
 			return
 		}
 	more:
-		for len(group) < updateGroup {
+		for len(group) < maxGroup {
 			select {
 			case next := <-s.queue:
 				group = append(group, next)
@@ -62,7 +50,7 @@ func (s *DB) writer() {
 	}
 }
 
-func (s *DB) refuseQueue() {
+func (s *DB) rejectQueue() {
 	for {
 		select {
 		case j := <-s.queue:
@@ -73,27 +61,27 @@ func (s *DB) refuseQueue() {
 	}
 }
 
-// connection is the writer's own, kept open with its statements prepared.
-type connection struct {
-	store *DB
-	conn  *sql.Conn
+// writerConn is the writer's connection, with prepared statements.
+type writerConn struct {
+	db   *DB
+	conn *sql.Conn
 	Session
-	wary int // groups to come that are run with savepoints
+	savepointGroups int // number of next groups to run with savepoints
 }
 
-func (w *connection) open(ctx context.Context) error {
+func (w *writerConn) open(ctx context.Context) error {
 	if w.conn != nil {
 		return nil
 	}
-	conn, err := w.store.write.Conn(ctx)
+	conn, err := w.db.write.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	w.conn, w.Session = conn, Session{on: conn, prepared: newStatements()}
+	w.conn, w.Session = conn, Session{conn: conn, prepared: newStatements()}
 	return nil
 }
 
-func (w *connection) close() {
+func (w *writerConn) close() {
 	if w.conn == nil {
 		return
 	}
@@ -102,11 +90,10 @@ func (w *connection) close() {
 	w.conn = nil
 }
 
-// run commits a group together; when that fails as a whole, each of its
-// writes is tried once more alone.
-func (w *connection) run(group []*queuedWrite) {
+// run commits a group. If that fails as a whole, it commits each write alone.
+func (w *writerConn) run(group []*queuedWrite) {
 	if w.commit(group) == nil {
-		w.answer(group)
+		w.finish(group)
 		return
 	}
 	for _, j := range group {
@@ -117,20 +104,19 @@ func (w *connection) run(group []*queuedWrite) {
 			if err == nil {
 				break
 			}
-			if attempt == updateRetries || !w.store.lost(err) {
+			if attempt == updateRetries || !w.db.isRetryable(err) {
 				j.err = err
 				break
 			}
 			time.Sleep(time.Duration(1+rand.IntN(10)) * 5 * time.Millisecond)
 		}
-		w.answer(alone)
+		w.finish(alone)
 	}
 }
 
-// answer tells each write how it went. What is in a file that has lost its name
-// is written nowhere.
-func (w *connection) answer(group []*queuedWrite) {
-	left := w.store.home.check()
+// finish returns each result to its caller; an error if the file was replaced.
+func (w *writerConn) finish(group []*queuedWrite) {
+	left := w.db.fileGuard.check()
 	for _, j := range group {
 		if left != nil {
 			j.err = left
@@ -138,16 +124,16 @@ func (w *connection) answer(group []*queuedWrite) {
 		if j.err == nil && j.tx != nil {
 			j.tx.committed()
 		}
-		j.done <- w.store.explainWrite(j.err)
+		j.done <- w.db.writeError(j.err)
 	}
 }
 
-// commit runs the group in one transaction. An error means that nothing of
-// the group was written; the error of one write alone is in its err.
-func (w *connection) commit(group []*queuedWrite) (err error) {
+// commit runs the group in one transaction. An error means that nothing was written;
+// the error of a single write is in its err.
+func (w *writerConn) commit(group []*queuedWrite) (err error) {
 	ctx := context.Background()
-	if w.store.home.isLeft() {
-		return store.ErrLeft
+	if w.db.fileGuard.isReplaced() {
+		return store.ErrFileReplaced
 	}
 	if err := w.open(ctx); err != nil {
 		return err
@@ -157,21 +143,21 @@ func (w *connection) commit(group []*queuedWrite) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			if _, rollback := w.conn.ExecContext(ctx, "ROLLBACK"); rollback != nil && !errors.Is(err, errEnded) {
-				w.close() // a connection in doubt is not used again
+			if _, rollback := w.conn.ExecContext(ctx, "ROLLBACK"); rollback != nil && !errors.Is(err, errTxEnded) {
+				w.close() // do not reuse a connection in an unknown state
 			}
 		}
 	}()
-	if w.wary == 0 || len(group) == 1 {
-		if done, err := w.trustingly(group); done {
+	if w.savepointGroups == 0 || len(group) == 1 {
+		if done, err := w.commitOptimistic(group); done {
 			return err
 		}
-		w.wary = Wariness
+		w.savepointGroups = SavepointGroups
 		if _, err := w.Exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 			return err
 		}
 	}
-	w.wary--
+	w.savepointGroups--
 	for _, j := range group {
 		if j.tx, j.err = nil, j.ctx.Err(); j.err != nil {
 			continue
@@ -184,25 +170,23 @@ func (w *connection) commit(group []*queuedWrite) (err error) {
 	return err
 }
 
-// Wariness is for how many groups savepoints are set after a write has failed
-// among others.
-const Wariness = 64
+// SavepointGroups is the number of groups that use savepoints after a write of a group failed.
+const SavepointGroups = 64
 
-// trustingly runs the group without savepoints, for which the engine keeps a
-// copy of every page that a write changes: a quarter of what a large one
-// costs. Where one of several fails, all is rolled back, and is to be done
-// again with savepoints.
-func (w *connection) trustingly(group []*queuedWrite) (done bool, err error) {
+// commitOptimistic runs the group without savepoints, which saves a quarter of the cost of a
+// large write: SQLite copies each changed page for a savepoint. If one of several
+// writes fails, it rolls back, and the group must run again with savepoints.
+func (w *writerConn) commitOptimistic(group []*queuedWrite) (done bool, err error) {
 	ctx := context.Background()
 	for _, j := range group {
 		if j.tx, j.err = nil, j.ctx.Err(); j.err != nil {
 			continue
 		}
-		if w.try(j); j.err == nil {
+		if w.runWrite(j); j.err == nil {
 			continue
 		}
 		if _, err := w.Exec(ctx, "ROLLBACK"); err != nil {
-			return true, fmt.Errorf("%w: %w", errEnded, j.err)
+			return true, fmt.Errorf("%w: %w", errTxEnded, j.err)
 		}
 		return len(group) == 1, nil
 	}
@@ -210,29 +194,67 @@ func (w *connection) trustingly(group []*queuedWrite) (done bool, err error) {
 	return true, err
 }
 
-// savepoint runs one write so that its failure undoes it alone.
-func (w *connection) savepoint(j *queuedWrite) error {
+// savepoint runs one write in a savepoint, so that a failure undoes only that write.
+func (w *writerConn) savepoint(j *queuedWrite) error {
 	outer := context.Background()
 	if _, err := w.Exec(outer, "SAVEPOINT write"); err != nil {
 		return err
 	}
-	if w.try(j); j.err != nil {
+	if w.runWrite(j); j.err != nil {
 		if _, err := w.Exec(outer, "ROLLBACK TO write"); err != nil {
-			return fmt.Errorf("%w: %w", errEnded, j.err)
+			return fmt.Errorf("%w: %w", errTxEnded, j.err)
 		}
 	}
 	if _, err := w.Exec(outer, "RELEASE write"); err != nil {
-		return fmt.Errorf("%w: %w", errEnded, err)
+		return fmt.Errorf("%w: %w", errTxEnded, err)
 	}
 	return nil
 }
 
-// try runs one write in the transaction that is open.
-func (w *connection) try(j *queuedWrite) {
-	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(j.ctx), w.store.patience.Write, store.ErrSlow)
+// runWrite runs one write in the open transaction.
+func (w *writerConn) runWrite(j *queuedWrite) {
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(j.ctx), w.db.timeouts.Write, store.ErrTimeout)
 	defer cancel()
-	j.tx = &Tx{Session: w.Session, db: w.store, Now: w.store.Now(), Actor: j.actor, caller: j.ctx}
-	if j.err = Guard(func() error { return j.fn(ctx, j.tx) }); j.err != nil {
+	j.tx = &Tx{Session: w.Session, db: w.db, Now: w.db.Now(), Actor: j.actor, caller: j.ctx}
+	if j.err = RecoverPanic(func() error { return j.fn(ctx, j.tx) }); j.err != nil {
 		j.tx = nil
 	}
 }
+
+// checkpointTries is how often the log is checkpointed while readers use it.
+const checkpointTries = 20
+
+// abandonFile checkpoints the write-ahead log into the old file and empties it before the
+// connection closes: the new file would otherwise be opened with the old log.
+func (w *writerConn) abandonFile() {
+	ctx := context.Background()
+	conn := w.conn
+	var err error
+	if conn == nil {
+		conn, err = w.db.write.Conn(ctx)
+	}
+	for range checkpointTries {
+		if err != nil {
+			break
+		}
+		var busy, pages, moved int
+		if err = conn.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &pages, &moved); busy == 0 {
+			break
+		}
+		time.Sleep(PollEvery)
+	}
+	if err != nil {
+		w.db.Log.Error("could not empty the write-ahead log of the old database; delete it before you restart", "file", w.db.fileGuard.path+"-wal", "error", err)
+	}
+	if w.conn == nil && conn != nil {
+		conn.Close()
+	}
+	w.close()
+	_ = w.db.write.Close()
+}
+
+const (
+	maxGroup        = 256 // writes in one commit at most
+	updateRetries   = 8
+	lostConnRetries = 3 // of a write whose connection was lost before the commit
+)

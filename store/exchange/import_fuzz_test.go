@@ -10,8 +10,7 @@ import (
 	"portico/store"
 )
 
-// Whatever line is sent, it has faults that say so, or is a source that reads
-// the same when it is written down.
+// FuzzDecodeLine: any line is rejected with errors, or its source round-trips.
 //
 //	go test ./store/exchange -run - -fuzz FuzzDecodeLine
 func FuzzDecodeLine(f *testing.F) {
@@ -26,19 +25,19 @@ func FuzzDecodeLine(f *testing.F) {
 		f.Add([]byte(seed), true)
 	}
 	f.Fuzz(func(t *testing.T, line []byte, lenient bool) {
-		d := newDecoder(lenient).decode(line)
-		for _, fault := range append(d.faults, d.passed...) {
+		d := newLineDecoder(lenient).decode(line)
+		for _, fault := range append(d.errs, d.ignored...) {
 			require.NotEmpty(t, fault.Error())
 			require.NotEqual(t, store.Internal, fault.Code, "%v", fault)
 		}
-		if d.source == nil || len(d.faults) > 0 {
-			require.NotEmpty(t, append(d.faults, d.passed...), "%q", line)
+		if d.source == nil || len(d.errs) > 0 {
+			require.NotEmpty(t, append(d.errs, d.ignored...), "%q", line)
 			return
 		}
 		text, err := json.Marshal(d.source)
 		require.NoError(t, err)
-		again := newDecoder(lenient).decode(text)
-		require.Empty(t, again.faults, "%q is written as %q", line, text)
+		again := newLineDecoder(lenient).decode(text)
+		require.Empty(t, again.errs, "%q is written as %q", line, text)
 		twice, err := json.Marshal(again.source)
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(text, twice), "%q, then %q", text, twice)

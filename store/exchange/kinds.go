@@ -6,26 +6,28 @@ import (
 	"portico/store/catalog"
 	"portico/store/gateway"
 	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/redeem"
 	"portico/store/settings"
 	"portico/store/stock"
 )
 
-// kinds are all there are, in the order of an export.
-var kinds = []authoring.Kind{
+// allKinds are all kinds, in the order of an export.
+var allKinds = []authoring.Kind{
 	settings.SettingsKind, catalog.FileKind, catalog.ProductKind,
 	catalog.HierarchyKind, catalog.NodeKind,
 	catalog.PricebookKind, catalog.PriceKind, catalog.ModifierKind,
 	catalog.CatalogKind, catalog.RuleKind,
 	stock.StockTransactionKind, stock.StockKind,
-	promotion.PromotionKind, promotion.CodeKind, promotion.UsageKind,
+	promotion.PromotionKind, code.CodeKind, redeem.UsageKind,
 	gateway.GatewayKind, access.ClientKind,
 }
 
-// kindOf is a kind by its name; the zero kind for none.
-func kindOf(name string) authoring.Kind {
-	for i := range kinds {
-		if kinds[i].Name == name {
-			return kinds[i]
+// kindByName returns the kind called name, or the zero Kind.
+func kindByName(name string) authoring.Kind {
+	for i := range allKinds {
+		if allKinds[i].Name == name {
+			return allKinds[i]
 		}
 	}
 	return authoring.Kind{}

@@ -50,25 +50,25 @@ func enqueue(t *testing.T, s *shop.Store, kind job.JobKind, input any) *job.Job 
 
 func TestJobs(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		t.Run("a job is done once, with progress", jobDone(e))
-		t.Run("what waits already is not asked for twice", jobCoalesced(e))
-		t.Run("a job that fails says why, and only what is the caller's business", jobFailed(e))
-		t.Run("a job is canceled", jobCanceled(e))
-		t.Run("a job goes on with the next worker", jobHandedOn(e))
-		t.Run("a job's writes tell how far it is, whatever its worker heard", jobKept(e))
-		t.Run("a job whose worker is gone is taken over", jobTakenOver(e))
-		t.Run("many workers do each job once", jobsShared(e))
-		t.Run("clients take turns, and a long job lets others have its worker", jobsInTurn(e))
-		t.Run("who has fewer jobs that run comes before who has more", jobsFair(e))
-		t.Run("a catalog is published anew where there is something new", jobPublishes(e))
-		t.Run("finished jobs are forgotten after 30 days", jobsForgotten(e))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("a job is done once, with progress", jobDone(backend))
+		t.Run("what waits already is not asked for twice", jobCoalesced(backend))
+		t.Run("a job that fails says why, and only what is the caller's business", jobFailed(backend))
+		t.Run("a job is canceled", jobCanceled(backend))
+		t.Run("a job goes on with the next worker", jobHandedOn(backend))
+		t.Run("a job's writes tell how far it is, whatever its worker heard", jobKept(backend))
+		t.Run("a job whose worker is gone is taken over", jobTakenOver(backend))
+		t.Run("many workers do each job once", jobsShared(backend))
+		t.Run("clients take turns, and a long job lets others have its worker", jobsInTurn(backend))
+		t.Run("who has fewer jobs that run comes before who has more", jobsFair(backend))
+		t.Run("a catalog is published anew where there is something new", jobPublishes(backend))
+		t.Run("finished jobs are forgotten after 30 days", jobsForgotten(backend))
 	})
 }
 
-func jobDone(e storetest.Engine) func(*testing.T) {
+func jobDone(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t, storetest.At(storetest.NewClock(noon)))
+		s := backend.Open(t, storetest.WithClock(storetest.NewClock(noon)))
 		s.SetWork("count", func(_ context.Context, _ *job.Job, progress func(done, total int)) (any, error) {
 			progress(3, 7)
 			return map[string]int{"n": 7}, nil
@@ -76,7 +76,7 @@ func jobDone(e storetest.Engine) func(*testing.T) {
 		task := enqueue(t, s, "count", 1)
 		require.Equal(t, job.JobQueued, task.State)
 		require.Zero(t, task.StartedAt)
-		storetest.Work(t, s)
+		storetest.RunWorker(t, s)
 		task = reaches(t, s, task.ID, job.JobSucceeded)
 		require.Equal(t, []int{3, 7}, []int{task.Done, task.Total})
 		require.Equal(t, []time.Time{noon, noon, noon}, []time.Time{task.CreatedAt, task.StartedAt, task.FinishedAt})
@@ -91,9 +91,9 @@ func jobDone(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func jobCoalesced(e storetest.Engine) func(*testing.T) {
+func jobCoalesced(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		started, goOn := make(chan struct{}), make(chan struct{})
 		s.SetWork("slow", func(context.Context, *job.Job, func(done, total int)) (any, error) {
 			started <- struct{}{}
@@ -104,7 +104,7 @@ func jobCoalesced(e storetest.Engine) func(*testing.T) {
 		require.Equal(t, first.ID, enqueue(t, s, "slow", 1).ID)
 		other := enqueue(t, s, "slow", 2)
 		require.NotEqual(t, first.ID, other.ID)
-		storetest.Work(t, s)
+		storetest.RunWorker(t, s)
 		<-started
 		again := enqueue(t, s, "slow", 1)
 		require.NotEqual(t, first.ID, again.ID, "one that runs may have read the past")
@@ -117,10 +117,10 @@ func jobCoalesced(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func jobFailed(e storetest.Engine) func(*testing.T) {
+func jobFailed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var log bytes.Buffer
-		s := e.Open(t, func(c *shop.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		s := backend.Open(t, func(c *shop.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 		s.SetWork("ours", func(context.Context, *job.Job, func(done, total int)) (any, error) {
 			return nil, errors.New("secret table")
 		})
@@ -128,7 +128,7 @@ func jobFailed(e storetest.Engine) func(*testing.T) {
 			return nil, fmt.Errorf("wrapped: %w", &store.Error{Code: store.Unprocessable, Detail: "The pattern is too small."})
 		})
 		s.SetWork("panics", func(context.Context, *job.Job, func(done, total int)) (any, error) { panic("secret state") })
-		stop := storetest.Work(t, s)
+		stop := storetest.RunWorker(t, s)
 		for kind, want := range map[job.JobKind]string{
 			"ours": "An internal error has occurred.", "panics": "An internal error has occurred.",
 			"theirs": "The pattern is too small.", "unheard of": "An internal error has occurred.",
@@ -154,16 +154,16 @@ func endless(s *shop.Store) (started chan struct{}) {
 	return started
 }
 
-func jobCanceled(e storetest.Engine) func(*testing.T) {
+func jobCanceled(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		started := endless(s)
 		task := enqueue(t, s, "long", 1)
 		canceled, err := s.CancelJob(t.Context(), actor, task.ID)
 		require.NoError(t, err)
 		require.Equal(t, job.JobCanceled, canceled.State)
 		require.NotZero(t, canceled.FinishedAt)
-		storetest.Work(t, s)
+		storetest.RunWorker(t, s)
 		running := enqueue(t, s, "long", 2)
 		<-started // the one that was canceled is never begun
 		canceled, err = s.CancelJob(t.Context(), actor, running.ID)
@@ -178,25 +178,25 @@ func jobCanceled(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func jobHandedOn(e storetest.Engine) func(*testing.T) {
+func jobHandedOn(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		started := endless(s)
 		task := enqueue(t, s, "long", 1)
-		stop := storetest.Work(t, s)
+		stop := storetest.RunWorker(t, s)
 		<-started
 		stop()
 		reaches(t, s, task.ID, job.JobQueued)
 		s.SetWork("long", func(context.Context, *job.Job, func(done, total int)) (any, error) { return nil, nil })
-		storetest.Work(t, s)
+		storetest.RunWorker(t, s)
 		reaches(t, s, task.ID, job.JobSucceeded)
 	}
 }
 
 // jobKept has a worker end that did not hear any more that its write was made.
-func jobKept(e storetest.Engine) func(*testing.T) {
+func jobKept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, writer := e.Open(t), e.SQL(t)
+		s, writer := backend.Open(t), backend.SQL(t)
 		ctx, stop := context.WithCancel(t.Context())
 		found := make(chan string, 1)
 		first := true
@@ -216,7 +216,7 @@ func jobKept(e storetest.Engine) func(*testing.T) {
 		s.Work(ctx)
 		between := reaches(t, s, task.ID, job.JobQueued)
 		require.Equal(t, [2]any{`{"made":5}`, 5}, [2]any{string(between.Result), between.Done})
-		storetest.Work(t, s)
+		storetest.RunWorker(t, s)
 		require.Equal(t, `{"made":5} 5`, <-found)
 		reaches(t, s, task.ID, job.JobSucceeded)
 	}
@@ -225,9 +225,9 @@ func jobKept(e storetest.Engine) func(*testing.T) {
 // jobTakenOver has a worker that does not show that it lives lose its job. It
 // does not get it back: what it says of its end does not count. A clock that is
 // ahead takes nothing from anybody.
-func jobTakenOver(e storetest.Engine) func(*testing.T) {
+func jobTakenOver(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		gone := e.Open(t, storetest.At(storetest.NewClock(noon)))
+		gone := backend.Open(t, storetest.WithClock(storetest.NewClock(noon)))
 		started, goOn := make(chan struct{}), make(chan struct{})
 		gone.SetWork("long", func(context.Context, *job.Job, func(done, total int)) (any, error) {
 			close(started)
@@ -235,16 +235,16 @@ func jobTakenOver(e storetest.Engine) func(*testing.T) {
 			return nil, errors.New("too late")
 		})
 		task := enqueue(t, gone, "long", 1)
-		stop := storetest.Work(t, gone)
+		stop := storetest.RunWorker(t, gone)
 		<-started
-		next := e.Open(t, func(c *shop.Config) { c.Clock = storetest.NewClock(time.Now().Add(time.Hour)).Now })
+		next := backend.Open(t, func(c *shop.Config) { c.Clock = storetest.NewClock(time.Now().Add(time.Hour)).Now })
 		next.SetWork("long", func(context.Context, *job.Job, func(done, total int)) (any, error) { return nil, nil })
-		storetest.Work(t, next)
+		storetest.RunWorker(t, next)
 		other := enqueue(t, next, "long", 2)
 		reaches(t, next, other.ID, job.JobSucceeded)
 		reaches(t, next, task.ID, job.JobRunning)
 		for reaches := task; reaches.State != job.JobSucceeded; time.Sleep(10 * time.Millisecond) { // against its worker, which renews it
-			leave(t, e, task.ID)
+			leave(t, backend, task.ID)
 			var err error
 			reaches, err = next.Job(t.Context(), task.ID)
 			require.NoError(t, err)
@@ -256,29 +256,29 @@ func jobTakenOver(e storetest.Engine) func(*testing.T) {
 }
 
 // leave has a job's lease end, as that of a worker that stands still.
-func leave(t *testing.T, e storetest.Engine, id string) {
+func leave(t *testing.T, backend storetest.Backend, id string) {
 	t.Helper()
-	_, err := e.SQL(t).ExecContext(t.Context(), `UPDATE job SET beat_at = 1 WHERE id = $1`, id)
+	_, err := backend.SQL(t).ExecContext(t.Context(), `UPDATE job SET beat_at = 1 WHERE id = $1`, id)
 	require.NoError(t, err)
 }
 
-func jobsShared(e storetest.Engine) func(*testing.T) {
+func jobsShared(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var mu sync.Mutex
 		ran := map[string]int{}
 		var ids []string
-		first := e.Open(t)
+		first := backend.Open(t)
 		for i := range 20 {
 			ids = append(ids, enqueue(t, first, "count", i).ID)
 		}
-		for _, s := range []*shop.Store{first, e.Open(t), e.Open(t)} {
+		for _, s := range []*shop.Store{first, backend.Open(t), backend.Open(t)} {
 			s.SetWork("count", func(_ context.Context, job *job.Job, _ func(done, total int)) (any, error) {
 				mu.Lock()
 				defer mu.Unlock()
 				ran[job.ID]++
 				return nil, nil
 			})
-			storetest.Work(t, s)
+			storetest.RunWorker(t, s)
 		}
 		for _, id := range ids {
 			reaches(t, first, id, job.JobSucceeded)
@@ -294,9 +294,9 @@ func jobsShared(e storetest.Engine) func(*testing.T) {
 
 // jobsInTurn has one worker do jobs of two clients, of which one asked for many,
 // and for one that is long.
-func jobsInTurn(e storetest.Engine) func(*testing.T) {
+func jobsInTurn(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		s.SetTurn(20 * time.Millisecond)
 		var mu sync.Mutex
 		var done []string
@@ -325,7 +325,7 @@ func jobsInTurn(e storetest.Engine) func(*testing.T) {
 			return job
 		}
 		jobs := []*job.Job{ask("a", "long", 0), ask("a", "short", 1), ask("a", "short", 2), ask("b", "short", 3)}
-		storetest.Work(t, s)
+		storetest.RunWorker(t, s)
 		for _, task := range jobs {
 			reaches(t, s, task.ID, job.JobSucceeded)
 		}
@@ -337,9 +337,9 @@ func jobsInTurn(e storetest.Engine) func(*testing.T) {
 }
 
 // jobsFair has two workers, and a client whose jobs are there first.
-func jobsFair(e storetest.Engine) func(*testing.T) {
+func jobsFair(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		started, goOn := make(chan store.Actor), make(chan struct{})
 		s.SetWork("held", func(_ context.Context, job *job.Job, _ func(done, total int)) (any, error) {
 			started <- job.Actor
@@ -350,11 +350,11 @@ func jobsFair(e storetest.Engine) func(*testing.T) {
 			_, err := s.Enqueue(t.Context(), "many", "held", n)
 			require.NoError(t, err)
 		}
-		storetest.Work(t, s)
+		storetest.RunWorker(t, s)
 		require.EqualValues(t, "many", <-started)
 		_, err := s.Enqueue(t.Context(), "one", "held", 0)
 		require.NoError(t, err)
-		storetest.Work(t, s)
+		storetest.RunWorker(t, s)
 		require.EqualValues(t, "one", <-started, "who has none that runs comes first")
 		close(goOn)
 		for range 3 {
@@ -363,12 +363,12 @@ func jobsFair(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func jobsForgotten(e storetest.Engine) func(*testing.T) {
+func jobsForgotten(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(noon)
-		s := e.Open(t, storetest.At(clock))
+		s := backend.Open(t, storetest.WithClock(clock))
 		s.SetWork("count", func(context.Context, *job.Job, func(done, total int)) (any, error) { return nil, nil })
-		stop := storetest.Work(t, s)
+		stop := storetest.RunWorker(t, s)
 		old := enqueue(t, s, "count", 1)
 		reaches(t, s, old.ID, job.JobSucceeded)
 		stop()
@@ -384,17 +384,17 @@ func jobsForgotten(e storetest.Engine) func(*testing.T) {
 
 // jobPublishes publishes after each of some writes, and tells whether that
 // made a release.
-func jobPublishes(e storetest.Engine) func(*testing.T) {
+func jobPublishes(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := e.Open(t)
+		s := backend.Open(t)
 		read := func(text string) {
 			t.Helper()
 			_, err := s.Import(t.Context(), actor, func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }, exchange.ImportOptions{})
 			require.NoError(t, err)
 		}
-		lines := strings.Join(storetest.Shop(), "\n")
+		lines := strings.Join(storetest.ShopLines(), "\n")
 		read(lines)
-		storetest.Work(t, s)
+		storetest.RunWorker(t, s)
 		publish := func(serve bool) *release.Release {
 			t.Helper()
 			task, err := s.PublishLater(t.Context(), actor, "main", serve)
@@ -429,7 +429,7 @@ func jobPublishes(e storetest.Engine) func(*testing.T) {
 				require.NoError(t, err)
 			}, false},
 			{"an earlier format", func() {
-				_, err := e.SQL(t).ExecContext(t.Context(), `UPDATE release SET format = format - 1`)
+				_, err := backend.SQL(t).ExecContext(t.Context(), `UPDATE release SET format = format - 1`)
 				require.NoError(t, err)
 			}, true},
 			{"the language of base texts", func() {

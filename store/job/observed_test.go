@@ -18,7 +18,7 @@ import (
 
 type stepKey struct{}
 
-// named puts the step on the context of what is done within.
+// named adds the step to the context.
 type named struct{}
 
 func (named) Begin(ctx context.Context, step string) (context.Context, func(error)) {
@@ -29,11 +29,11 @@ func (named) Begin(ctx context.Context, step string) (context.Context, func(erro
 }
 func (named) Statement(context.Context, string, time.Time, int64, error) {}
 
-// heard is a log that keeps the step of each line.
+// heard is a log handler that records the step of each entry.
 type heard struct {
 	slog.Handler
 	mu    sync.Mutex
-	steps map[string]any // by line
+	steps map[string]any // by message
 }
 
 func (h *heard) Enabled(context.Context, slog.Level) bool { return true }
@@ -50,25 +50,26 @@ func (h *heard) step(line string) any {
 	return h.steps[line]
 }
 
-// TestWhatAJobOrASweepLogsIsPartOfIt, so that the line names its trace.
-func TestWhatAJobOrASweepLogsIsPartOfIt(t *testing.T) {
+// TestJobAndSweepLogsHaveTheirContext: log entries have the context of their job or sweep, and
+// so its trace.
+func TestJobAndSweepLogsHaveTheirContext(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		log := &heard{Handler: slog.DiscardHandler, steps: map[string]any{}}
-		d := opened(t, e)
+		d := opened(t, backend)
 		d.Log = slog.New(log)
 		fails := func(context.Context) error { return errors.New("it fails") }
-		h := job.NewHouse(d, []db.Sweep{{Name: "it", Every: time.Hour, Do: fails}})
+		h := job.NewJanitor(d, []db.Sweep{{Name: "it", Every: time.Hour, Run: fails}})
 		s := job.NewJobService(d, map[job.JobKind]job.JobWork{
 			job.JobPublish: func(ctx context.Context, _ *job.Job, _ func(done, total int)) (any, error) { return nil, fails(ctx) },
-		}, job.Room{}, h.Keep)
+		}, job.Quota{}, h.Run)
 		_, err := job.Enqueue(t.Context(), s, "client:a", job.JobPublish, 1, 0, func(context.Context, *db.Tx) error { return nil })
 		require.NoError(t, err)
 		ctx, stop := context.WithCancel(store.WithObserver(t.Context(), named{}))
 		ended := make(chan struct{})
 		go func() { defer close(ended); s.Work(ctx) }()
-		storetest.Soon(t, any("job catalog_publish"), func() any { return log.step("a job failed") })
-		storetest.Soon(t, any("sweep it"), func() any { return log.step("could not sweep it") })
+		storetest.Eventually(t, any("job catalog_publish"), func() any { return log.step("a job failed") })
+		storetest.Eventually(t, any("sweep it"), func() any { return log.step("could not sweep it") })
 		stop()
 		<-ended
 	})

@@ -19,19 +19,19 @@ import (
 // gone, and shutdown waits for no more than a batch.
 func TestSweeps(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		t.Run("servers share a sweep", sweepShared(e))
-		t.Run("a sweep whose server is gone is taken over", sweepTakenOver(e))
-		t.Run("a sweep ends with its server, and the next goes on", sweepHandedOn(e))
-		t.Run("a sweep that was asked for comes before its time", sweepSoon(e))
-		t.Run("a sweep that waits takes no connection from those who ask", sweepAside(e))
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("servers share a sweep", sweepShared(backend))
+		t.Run("a sweep whose server is gone is taken over", sweepTakenOver(backend))
+		t.Run("a sweep ends with its server, and the next goes on", sweepHandedOn(backend))
+		t.Run("a sweep that was asked for comes before its time", sweepSoon(backend))
+		t.Run("a sweep that waits takes no connection from those who ask", sweepAside(backend))
 	})
 }
 
 // opened is a database without a shop.
-func opened(t *testing.T, e storetest.Engine) *db.DB {
+func opened(t *testing.T, backend storetest.Backend) *db.DB {
 	t.Helper()
-	d, err := db.Open(t.Context(), db.Config{URL: e.URL(t), Synchronous: "OFF"})
+	d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF"})
 	require.NoError(t, err)
 	require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
 	t.Cleanup(func() { _ = d.Close() })
@@ -39,20 +39,20 @@ func opened(t *testing.T, e storetest.Engine) *db.DB {
 }
 
 // kept keeps a house until the test, or leave, ends it.
-func kept(t *testing.T, h *job.House) (leave func()) {
+func kept(t *testing.T, h *job.Janitor) (leave func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	go func() { defer close(done); h.Keep(ctx) }()
+	go func() { defer close(done); h.Run(ctx) }()
 	leave = func() { cancel(); <-done }
 	t.Cleanup(leave)
 	return leave
 }
 
-func sweepShared(e storetest.Engine) func(*testing.T) {
+func sweepShared(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var at, most, times atomic.Int64
-		sweep := db.Sweep{Name: "it", Every: time.Hour, Do: func(context.Context) error {
+		sweep := db.Sweep{Name: "it", Every: time.Hour, Run: func(context.Context) error {
 			most.Store(max(most.Load(), at.Add(1)))
 			defer at.Add(-1)
 			times.Add(1)
@@ -61,15 +61,15 @@ func sweepShared(e storetest.Engine) func(*testing.T) {
 		}}
 		var all sync.WaitGroup
 		for range 4 {
-			h := job.NewHouse(opened(t, e), []db.Sweep{sweep})
+			h := job.NewJanitor(opened(t, backend), []db.Sweep{sweep})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			for range 2 { // workers of one server
-				all.Go(func() { h.Keep(ctx) })
+				all.Go(func() { h.Run(ctx) })
 			}
 			all.Go(func() {
 				defer cancel()
-				storetest.Soon(t, true, func() bool {
+				storetest.Eventually(t, true, func() bool {
 					gauges, err := h.Gauges(ctx)
 					return err == nil && gauges[0].Ended
 				})
@@ -81,27 +81,27 @@ func sweepShared(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func sweepTakenOver(e storetest.Engine) func(*testing.T) {
+func sweepTakenOver(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		lost := make(chan error, 1)
-		gone := job.NewHouse(opened(t, e), []db.Sweep{{Name: "it", Every: time.Hour, Do: func(ctx context.Context) error {
+		gone := job.NewJanitor(opened(t, backend), []db.Sweep{{Name: "it", Every: time.Hour, Run: func(ctx context.Context) error {
 			<-ctx.Done()
 			lost <- ctx.Err()
 			return ctx.Err()
 		}}})
 		swept := make(chan struct{}, 1)
-		next := job.NewHouse(opened(t, e), []db.Sweep{{Name: "it", Every: time.Hour, Do: func(context.Context) error {
+		next := job.NewJanitor(opened(t, backend), []db.Sweep{{Name: "it", Every: time.Hour, Run: func(context.Context) error {
 			swept <- struct{}{}
 			return nil
 		}}})
 		kept(t, gone)
-		sql := e.SQL(t)
-		storetest.Soon(t, 1, func() (n int) {
+		sql := backend.SQL(t)
+		storetest.Eventually(t, 1, func() (n int) {
 			require.NoError(t, sql.QueryRow(`SELECT COUNT(*) FROM sweep WHERE worker <> ''`).Scan(&n))
 			return n
 		})
 		kept(t, next)
-		for taken := false; !taken; next.Soon("it") { // against its server, which renews it
+		for taken := false; !taken; next.Request("it") { // against its server, which renews it
 			_, err := sql.ExecContext(t.Context(), `UPDATE sweep SET beat_at = 1`)
 			require.NoError(t, err)
 			select {
@@ -114,11 +114,11 @@ func sweepTakenOver(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func sweepHandedOn(e storetest.Engine) func(*testing.T) {
+func sweepHandedOn(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		d := opened(t, e)
+		d := opened(t, backend)
 		begun := make(chan struct{}, 1)
-		h := job.NewHouse(d, []db.Sweep{{Name: "it", Every: time.Hour, Do: func(ctx context.Context) error {
+		h := job.NewJanitor(d, []db.Sweep{{Name: "it", Every: time.Hour, Run: func(ctx context.Context) error {
 			return d.InBatches(ctx, "", func(_ context.Context, _ *db.Tx, rows int) (int64, error) { // without an end
 				select {
 				case begun <- struct{}{}:
@@ -135,7 +135,7 @@ func sweepHandedOn(e storetest.Engine) func(*testing.T) {
 		require.False(t, gauges[0].Ended)
 		require.Positive(t, gauges[0].Swept)
 		swept := make(chan struct{}, 1)
-		kept(t, job.NewHouse(opened(t, e), []db.Sweep{{Name: "it", Every: time.Hour, Do: func(context.Context) error {
+		kept(t, job.NewJanitor(opened(t, backend), []db.Sweep{{Name: "it", Every: time.Hour, Run: func(context.Context) error {
 			swept <- struct{}{}
 			return nil
 		}}}))
@@ -143,25 +143,25 @@ func sweepHandedOn(e storetest.Engine) func(*testing.T) {
 	}
 }
 
-func sweepSoon(e storetest.Engine) func(*testing.T) {
+func sweepSoon(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var times atomic.Int64
-		h := job.NewHouse(opened(t, e), []db.Sweep{{Name: "it", Every: time.Hour, Do: func(context.Context) error {
+		h := job.NewJanitor(opened(t, backend), []db.Sweep{{Name: "it", Every: time.Hour, Run: func(context.Context) error {
 			times.Add(1)
 			return nil
 		}}})
 		kept(t, h)
-		storetest.Soon(t, 1, func() int64 { return times.Load() })
-		h.Soon("it")
-		storetest.Soon(t, 2, func() int64 { return times.Load() })
+		storetest.Eventually(t, 1, func() int64 { return times.Load() })
+		h.Request("it")
+		storetest.Eventually(t, 2, func() int64 { return times.Load() })
 	}
 }
 
 // sweepAside has a sweep wait for a table that somebody holds, of a server with
 // one connection to read by, and one to write.
-func sweepAside(e storetest.Engine) func(*testing.T) {
+func sweepAside(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		if e.Name == "sqlite" {
+		if backend.Name == "sqlite" {
 			t.Skip("nobody else holds a file's tables")
 		}
 		touch := func(table string) func(context.Context, *db.Tx) error {
@@ -170,7 +170,7 @@ func sweepAside(e storetest.Engine) func(*testing.T) {
 				return err
 			}
 		}
-		d, err := db.Open(t.Context(), db.Config{URL: e.URL(t), Readers: 1, Patience: store.Patience{Connection: time.Second, Read: time.Minute, Lock: 20 * time.Second}})
+		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Readers: 1, Timeouts: store.Timeouts{Connection: time.Second, Read: time.Minute, Lock: 20 * time.Second}})
 		require.NoError(t, err)
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
 		t.Cleanup(func() { _ = d.Close() })
@@ -181,19 +181,19 @@ func sweepAside(e storetest.Engine) func(*testing.T) {
 			},
 			"writes": func(ctx context.Context) error { return d.Update(ctx, "", touch("gateway")) },
 		} {
-			holder, err := e.SQL(t).Begin()
+			holder, err := backend.SQL(t).Begin()
 			require.NoError(t, err)
 			defer func() { _ = holder.Rollback() }()
 			_, err = holder.Exec(`LOCK TABLE gateway IN ACCESS EXCLUSIVE MODE`)
 			require.NoError(t, err)
 			ended := make(chan error, 1)
-			kept(t, job.NewHouse(d, []db.Sweep{{Name: name, Every: time.Hour, Do: func(ctx context.Context) error {
+			kept(t, job.NewJanitor(d, []db.Sweep{{Name: name, Every: time.Hour, Run: func(ctx context.Context) error {
 				err := wait(ctx)
 				ended <- err
 				return err
 			}}}))
-			storetest.Soon(t, 1, func() (waiting int) {
-				require.NoError(t, e.SQL(t).QueryRow(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting))
+			storetest.Eventually(t, 1, func() (waiting int) {
+				require.NoError(t, backend.SQL(t).QueryRow(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting))
 				return waiting
 			})
 			_, _, err = db.One(t.Context(), d.Reader, db.Scalar[int], `SELECT COUNT(*) FROM settings`)

@@ -166,7 +166,7 @@ func (p *plan) findSeeds(ctx context.Context) error {
 // addSeeds adds the products that stand at some ordinals of the base.
 func (p *plan) addSeeds(ctx context.Context, places index.Ordinals) error {
 	return store.Chunked(places, 512, func(places []uint32) error {
-		list, args := db.In([]any{p.delta.base.ID}, places)
+		list, args := db.InList([]any{p.delta.base.ID}, places)
 		ids, err := db.Collect(ctx, p.in, db.Scalar[string], `SELECT product_id FROM release_product WHERE release_id = $1 AND ordinal IN (`+list+`)`, args...)
 		for _, id := range ids {
 			p.delta.seeds[id] = true

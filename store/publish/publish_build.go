@@ -66,7 +66,7 @@ func (p *plan) build(ctx context.Context, made *release.Release, start, end int)
 	}
 	built := make([]*builtProduct, len(order))
 	err = parallel(len(built), func(i int) error {
-		db.GiveWay(ctx)
+		db.Throttle(ctx)
 		handle := order[i]
 		source := sources[handle]
 		if source == nil {
@@ -104,7 +104,7 @@ func (p *plan) filesOf(ctx context.Context, sources map[uint32]*catalog.ProductS
 	slices.Sort(ids)
 	files := &index.Packed{}
 	return files, store.Chunked(slices.Compact(ids), 512, func(ids []string) error {
-		list, args := db.In(nil, ids)
+		list, args := db.InList(nil, ids)
 		found, err := db.Collect(ctx, p.in, db.Scalar[string], `SELECT id FROM file WHERE id IN (`+list+`) ORDER BY id`, args...)
 		for _, id := range found {
 			files.Add(id)
@@ -134,7 +134,7 @@ func (p *plan) sources(ctx context.Context, handles []uint32) (map[uint32]*catal
 		for i, handle := range handles {
 			ids[i] = p.ids.At(handle)
 		}
-		list, args := db.In(nil, ids)
+		list, args := db.InList(nil, ids)
 		bodies, err := db.Collect(ctx, p.in, db.Scalar[[]byte], `SELECT body FROM product WHERE id IN (`+list+`)`, args...)
 		if err != nil {
 			return err
@@ -164,7 +164,7 @@ func (p *plan) childrenInOrder(handle uint32, sources map[uint32]*catalog.Produc
 	children := slices.Clone(p.children.Of(handle)) // by id
 	places := make(map[uint32][]int, len(children))
 	for _, child := range children {
-		places[child] = catalog.OptionPlaces(variations, sources[child].Attributes.Options)
+		places[child] = catalog.OptionPositions(variations, sources[child].Attributes.Options)
 	}
 	slices.SortStableFunc(children, func(a, b uint32) int { return slices.Compare(places[a], places[b]) })
 	return children
@@ -181,7 +181,7 @@ func (p *plan) variants(handle uint32, children []uint32, sources map[uint32]*ca
 		}
 	}
 	if parent := p.parents[handle]; parent >= 0 {
-		v.Chosen = catalog.Choose(catalog.NewVariations(sources[uint32(parent)].Attributes.Variations), own.Options)
+		v.Chosen = catalog.ChooseOptions(catalog.NewVariations(sources[uint32(parent)].Attributes.Variations), own.Options)
 		v.Modifiers = p.modifiersOf(own.PriceModifiers)
 	}
 	return v
@@ -197,7 +197,7 @@ func (p *plan) prices(ctx context.Context, sources map[uint32]*catalog.ProductSo
 	slices.Sort(skus)
 	bySKU := make(map[string]map[string]*catalog.PriceSource, len(skus))
 	err := store.Chunked(slices.Compact(skus), 2*publishBatch, func(skus []string) error {
-		list, args := db.In(nil, skus)
+		list, args := db.InList(nil, skus)
 		_, err := db.Collect(ctx, p.in, func(rows *sql.Rows) (price catalog.PriceSource, err error) {
 			var body []byte
 			if err := rows.Scan(&body); err != nil {
@@ -233,7 +233,7 @@ func (p *plan) offers(handle uint32, sources map[uint32]*catalog.ProductSource, 
 	modifiers := p.modifiersOf(own.PriceModifiers)
 	for code, o := range catalog.Offers(p.ranked, prices[sources[uint32(parent)].Attributes.SKU]) {
 		if found[code] == nil {
-			found[code] = o.Modified(code, modifiers)
+			found[code] = o.WithModifiers(code, modifiers)
 		}
 	}
 	return found

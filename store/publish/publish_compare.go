@@ -68,8 +68,8 @@ func (w *releaseWriter) compareAll(ctx context.Context, served *release.View) er
 		return nil
 	}
 	for _, layer := range store.Unique(served.Layers()) { // one by one, so that each is read in the order of its key
-		of := []db.Within{{Clause: "release_id = ?", Values: []any{layer}}}
-		if err := db.PagesOf(ctx, w.plan.in, "release_product", of, "product_id, ordinal, version", []string{"ordinal"}, scan, count); err != nil {
+		of := []db.Condition{{Clause: "release_id = ?", Values: []any{layer}}}
+		if err := db.EachPageWhere(ctx, w.plan.in, "release_product", of, "product_id, ordinal, version", []string{"ordinal"}, scan, count); err != nil {
 			return err
 		}
 	}
@@ -138,7 +138,7 @@ func differing(ctx context.Context, in db.Session, v *release.View, ids map[stri
 		ids[id] = true
 	}
 	return store.Chunked(dead, 512, func(places []uint32) error {
-		list, args := db.In([]any{v.Release.BaseID}, places)
+		list, args := db.InList([]any{v.Release.BaseID}, places)
 		below, err := db.Collect(ctx, in, db.Scalar[string],
 			`SELECT product_id FROM release_product WHERE release_id = $1 AND ordinal IN (`+list+`)`, args...)
 		for _, id := range below {
@@ -155,7 +155,7 @@ func versions(ctx context.Context, in db.Session, v *release.View, ids []string)
 	if err != nil || len(places) == 0 {
 		return nil, err
 	}
-	list, args := db.In(v.Layers(), release.Ordered(places))
+	list, args := db.InList(v.Layers(), release.Ordered(places))
 	products, err := db.Collect(ctx, in, scanVersion,
 		`SELECT product_id, ordinal, version FROM release_product WHERE release_id IN ($1, $2) AND ordinal IN (`+list+`)`, args...)
 	byID := make(map[string]int64, len(products))

@@ -66,7 +66,7 @@ func (w *releaseWriter) known(ctx context.Context, t *db.Tx, hashes [][16]byte) 
 		for i := range hashes {
 			values[i] = hashes[i][:]
 		}
-		list, args := db.In(nil, values)
+		list, args := db.InList(nil, values)
 		found, err := db.Collect(ctx, t.Session, func(rows *sql.Rows) (d document, err error) {
 			return d, rows.Scan(&d.id, &d.hash)
 		}, `SELECT document_id, hash FROM document_hash WHERE hash IN (`+list+`)`, args...)
@@ -85,7 +85,7 @@ func (w *releaseWriter) hashes(ctx context.Context) error {
 	var rows [][]any
 	flush := func() error {
 		err := w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-			return t.InsertRowsBut(ctx, "document_hash", []string{"hash", "document_id"}, ` ON CONFLICT (hash) DO NOTHING`, rows)
+			return t.InsertRowsOnConflict(ctx, "document_hash", []string{"hash", "document_id"}, ` ON CONFLICT (hash) DO NOTHING`, rows)
 		})
 		rows = rows[:0]
 		return err

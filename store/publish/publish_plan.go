@@ -34,8 +34,8 @@ type plan struct {
 	created    []int64 // by handle
 	updated    []int64
 	parents    []int32 // handles, or -1
-	children   index.Adjacency
-	components index.Adjacency
+	children   index.AdjacencyList
+	components index.AdjacencyList
 
 	attached map[string][]uint32 // handles by node or hierarchy, unsorted, each once
 	curated  map[string][]uint32 // handles by node, in order
@@ -170,7 +170,7 @@ func (p *plan) products(ctx context.Context) error {
 		live, err := scanLive(rows)
 		return []any{live.id}, live, err
 	}
-	return db.Pages(ctx, p.in, liveProducts, liveColumns, []string{"id"}, scan, func(products []*liveProduct) error {
+	return db.EachPage(ctx, p.in, liveProducts, liveColumns, []string{"id"}, scan, func(products []*liveProduct) error {
 		for _, live := range products {
 			p.add(live)
 		}
@@ -233,7 +233,7 @@ func (p *plan) attachments(ctx context.Context) error {
 		}
 		return []any{nodeID, a.attached, id}, a, err
 	}
-	if err := db.Pages(ctx, p.in, "node_product", "node_id, attached, product_id", []string{"node_id", "attached", "product_id"}, scan, func(list []attachment) error {
+	if err := db.EachPage(ctx, p.in, "node_product", "node_id, attached, product_id", []string{"node_id", "attached", "product_id"}, scan, func(list []attachment) error {
 		for _, a := range list {
 			if a.node >= 0 {
 				p.attach(a)

@@ -94,9 +94,9 @@ func (w *releaseWriter) filesIn(ctx context.Context, layers []any) (map[string]i
 		return []any{id}, struct{}{}, err
 	}
 	for _, layer := range store.Unique(layers) {
-		of := []db.Within{{Clause: "release_id = ?", Values: []any{layer}}}
+		of := []db.Condition{{Clause: "release_id = ?", Values: []any{layer}}}
 		// The new release's own rows are not in the snapshot.
-		if err := db.PagesOf(ctx, w.service.db.Reader, "release_file", of, "file_id, document_id", []string{"file_id"}, scan, func([]struct{}) error { return nil }); err != nil {
+		if err := db.EachPageWhere(ctx, w.service.db.Reader, "release_file", of, "file_id, document_id", []string{"file_id"}, scan, func([]struct{}) error { return nil }); err != nil {
 			return nil, err
 		}
 	}
@@ -270,8 +270,8 @@ func (w *releaseWriter) servedPlaces(ctx context.Context) ([]uint32, error) {
 		return []any{id}, ordinal, err
 	}
 	for _, layer := range store.Unique(w.served.Layers()) {
-		of := []db.Within{{Clause: "release_id = ?", Values: []any{layer}}}
-		if err := db.PagesOf(ctx, w.plan.in, "release_place", of, "product_id, ordinal", []string{"product_id"}, scan, func([]uint32) error { return nil }); err != nil {
+		of := []db.Condition{{Clause: "release_id = ?", Values: []any{layer}}}
+		if err := db.EachPageWhere(ctx, w.plan.in, "release_place", of, "product_id, ordinal", []string{"product_id"}, scan, func([]uint32) error { return nil }); err != nil {
 			return nil, err
 		}
 	}

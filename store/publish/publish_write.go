@@ -64,7 +64,7 @@ func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *
 	numbered := w.documents
 	err := w.service.db.Update(ctx, w.actor, func(ctx context.Context, t *db.Tx) error {
 		w.documents, w.fresh = numbered, w.fresh[:0]
-		if err := t.ExpectMany(ctx); err != nil {
+		if err := t.PrepareBulk(ctx); err != nil {
 			return err
 		}
 		n, err := t.Exec(ctx, `UPDATE release SET touched_at = `+w.service.db.ClockSQL()+` WHERE id = $1 AND state = $2`, w.release.ID, catalog.ReleaseBuilding)
@@ -81,7 +81,7 @@ func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *
 			w.added.add(d.record())
 		}
 		w.fresh = w.fresh[:0]
-		db.GiveWay(ctx)
+		db.Throttle(ctx)
 	}
 	return err
 }
@@ -123,7 +123,7 @@ func scanFile(rows *sql.Rows) (f releasedFile, err error) { return f, rows.Scan(
 func (w *releaseWriter) files(ctx context.Context) error {
 	if w.plan.delta != nil {
 		return store.Chunked(w.plan.delta.changes["file"], 512, func(ids []string) error {
-			list, args := db.In(nil, ids)
+			list, args := db.InList(nil, ids)
 			files, err := db.Collect(ctx, w.plan.in, scanFile, `SELECT id, body FROM file WHERE id IN (`+list+`) ORDER BY id`, args...)
 			if err != nil {
 				return err
@@ -135,7 +135,7 @@ func (w *releaseWriter) files(ctx context.Context) error {
 		f, err := scanFile(rows)
 		return []any{f.id}, f, err
 	}
-	return db.Pages(ctx, w.plan.in, "file", "id, body", []string{"id"}, scan, func(files []releasedFile) error {
+	return db.EachPage(ctx, w.plan.in, "file", "id, body", []string{"id"}, scan, func(files []releasedFile) error {
 		for _, f := range files {
 			w.plan.files.Add(f.id)
 		}

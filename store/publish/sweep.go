@@ -25,8 +25,8 @@ const SweepOfReleases = "releases"
 func SweepReleases(s *PublishService, actor store.Actor, every time.Duration) db.Sweep {
 	return db.Sweep{
 		Name: SweepOfReleases, Every: every,
-		Do: func(ctx context.Context) error { return s.sweepReleases(ctx, actor) },
-		Due: func(ctx context.Context, most int) (int, error) {
+		Run: func(ctx context.Context) error { return s.sweepReleases(ctx, actor) },
+		CountDue: func(ctx context.Context, most int) (int, error) {
 			dead, err := s.deadReleases(ctx)
 			return min(len(dead), most), err
 		},
@@ -164,7 +164,7 @@ func (s *PublishService) dropDocuments(ctx context.Context, actor store.Actor) e
 		return []any{id}, id, err
 	}
 	gaveWay := false
-	if err := db.Pages(ctx, s.db.Reader, "document", "id", []string{"id"}, scan, func(ids []int64) error {
+	if err := db.EachPage(ctx, s.db.Reader, "document", "id", []string{"id"}, scan, func(ids []int64) error {
 		ids = slices.DeleteFunc(ids, used.has)
 		return store.Chunked(ids, 512, func(ids []int64) error {
 			return s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
@@ -178,14 +178,14 @@ func (s *PublishService) dropDocuments(ctx context.Context, actor store.Actor) e
 				if err != nil || n == 0 {
 					return err
 				}
-				list, args := db.In(nil, ids)
+				list, args := db.InList(nil, ids)
 				if _, err := t.Exec(ctx, `
 					DELETE FROM document_hash
 					WHERE hash IN (SELECT hash FROM document WHERE id IN (`+list+`))`, args...); err != nil {
 					return err
 				}
 				n, err = t.Exec(ctx, `DELETE FROM document WHERE id IN (`+list+`)`, args...)
-				db.Swept(ctx, n)
+				db.AddSwept(ctx, n)
 				return err
 			})
 		})
@@ -210,7 +210,7 @@ func (s *PublishService) usedDocuments(ctx context.Context, used bitsets) error 
 		err := rows.Scan(&release, &ordinal, &r.documents, &r.crumbs)
 		return []any{release, ordinal}, r, err
 	}
-	err := db.Pages(ctx, s.db.Reader, "release_product", "release_id, ordinal, documents, crumbs", []string{"release_id", "ordinal"}, scan, func(rows []row) error {
+	err := db.EachPage(ctx, s.db.Reader, "release_product", "release_id, ordinal, documents, crumbs", []string{"release_id", "ordinal"}, scan, func(rows []row) error {
 		for _, r := range rows {
 			used.add(r.crumbs)
 			for _, field := range strings.Fields(r.documents) {
@@ -232,7 +232,7 @@ func (s *PublishService) usedDocuments(ctx context.Context, used bitsets) error 
 		err := rows.Scan(&release, &file, &document)
 		return []any{release, file}, document, err
 	}
-	return db.Pages(ctx, s.db.Reader, "release_file", "release_id, file_id, document_id", []string{"release_id", "file_id"}, scanFile, func(ids []int64) error {
+	return db.EachPage(ctx, s.db.Reader, "release_file", "release_id, file_id, document_id", []string{"release_id", "file_id"}, scanFile, func(ids []int64) error {
 		for _, id := range ids {
 			used.add(id)
 		}

@@ -33,7 +33,7 @@ func unknownOf[T any](known map[string]T, none T, ids []string, do func(list str
 	}
 	slices.Sort(fresh)
 	return store.Chunked(fresh, 512, func(ids []string) error {
-		list, args := db.In(slices.Clone(args), ids)
+		list, args := db.InList(slices.Clone(args), ids)
 		return do(list, args)
 	})
 }

@@ -192,7 +192,7 @@ func (a *Arrangement) filtered(ctx context.Context) (index.Ordinals, error) {
 		return nil, err
 	}
 	found = slices.Clip(slices.Clone(found)) // its memory was that of a longer list
-	a.Cache.Keep(key, found)
+	a.Cache.Set(key, found)
 	return found, nil
 }
 
@@ -250,7 +250,7 @@ func (a *Arrangement) listed(ctx context.Context, found index.Ordinals) (index.O
 			return nil, err
 		}
 		members = index.Posting{Places: all}.Set(a.Release.Ordinals)
-		a.Cache.Keep(key, members)
+		a.Cache.Set(key, members)
 	}
 	return members.Among(found), nil
 }

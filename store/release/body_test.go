@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/internal/datagen"
 	"portico/internal/demo"
-	"portico/internal/madeup"
 	"portico/store"
 	"portico/store/exchange"
 	"portico/store/release"
@@ -20,17 +20,17 @@ import (
 // what encoding/json reads in it.
 func TestBodiesAreReadAsTheyWereWritten(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		if e.Name != "sqlite" {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		if backend.Name != "sqlite" {
 			t.Skip("no engine has a part in it")
 		}
 		for name, lines := range map[string]func(io.Writer) error{
-			"generated": func(w io.Writer) error { return madeup.Shop(w, storetest.Pick(300, 5000), 7) },
+			"generated": func(w io.Writer) error { return datagen.WriteShop(w, storetest.QuickOrFull(300, 5000), 7) },
 			"coffee":    func(w io.Writer) error { _, err := io.WriteString(w, demo.Shop()); return err },
 			"odd":       func(w io.Writer) error { _, err := io.WriteString(w, oddShop); return err },
 		} {
 			t.Run(name, func(t *testing.T) {
-				s := e.Open(t)
+				s := backend.Open(t)
 				file, err := os.CreateTemp(t.TempDir(), "")
 				require.NoError(t, err)
 				require.NoError(t, lines(file))

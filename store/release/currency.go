@@ -61,7 +61,7 @@ func (v *View) CurrencyOf(ctx context.Context, code string) (*Currency, error) {
 			return c, nil
 		}
 	}
-	return nil, store.NotFoundf(nil, "There is no currency %q here; this catalog has prices in %s.", store.Short(code), joinCodes(list))
+	return nil, store.NotFoundf(nil, "There is no currency %q here; this catalog has prices in %s.", store.Abbreviate(code), joinCodes(list))
 }
 
 func joinCodes(list []*Currency) string {
@@ -93,7 +93,7 @@ func (v *View) pricedIn(ctx context.Context) (texts, error) {
 	}
 	codes = store.Unique(codes)
 	slices.Sort(codes)
-	v.Cache.Keep(key, texts(codes))
+	v.Cache.Set(key, texts(codes))
 	return codes, nil
 }
 

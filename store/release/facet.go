@@ -34,11 +34,11 @@ type FacetValue struct {
 type facet struct {
 	first  uint32
 	values []string
-	of     index.Adjacency
+	of     index.AdjacencyList
 }
 
 func (f *facet) Size() int {
-	n := 64 + 4*len(f.of.To) + 4*len(f.of.Ends)
+	n := 64 + 4*len(f.of.Items) + 4*len(f.of.Ends)
 	for _, value := range f.values {
 		n += 16 + len(value)
 	}
@@ -130,7 +130,7 @@ func (a *Arrangement) count(ctx context.Context, attribute string, layers []*fac
 		return nil, err
 	}
 	counts := countFacet(layers, places)
-	a.Cache.Keep(key, counts)
+	a.Cache.Set(key, counts)
 	return counts, nil
 }
 
@@ -230,7 +230,7 @@ func (v *View) facetHere(ctx context.Context, attribute string) (*facet, error) 
 	if len(chunks) < 1+(v.Release.Ordinals-v.Release.FirstOrdinal+ChunkSize-1)/ChunkSize {
 		return nil, v.notKept(ctx, "facets")
 	}
-	v.Cache.Keep(key, f)
+	v.Cache.Set(key, f)
 	return f, nil
 }
 

@@ -59,7 +59,7 @@ func (v *View) FilesShown(ctx context.Context, ids []string) (map[string]*catalo
 	if err != nil || v.Release.Format < formatOfPresence {
 		return files, err
 	}
-	shown, err := v.has(ctx, ShownFile, store.IDsOnly(ids))
+	shown, err := v.has(ctx, ShownFile, store.ValidIDs(ids))
 	for id := range files {
 		if !shown[id] {
 			delete(files, id)
@@ -107,7 +107,7 @@ func (v *View) allFileIDs(ctx context.Context, all bool) (texts, error) {
 		}
 		ids = slices.DeleteFunc(ids, func(id string) bool { return !shown[id] })
 	}
-	v.Cache.Keep(key, texts(ids))
+	v.Cache.Set(key, texts(ids))
 	return ids, nil
 }
 
@@ -125,9 +125,9 @@ func (t texts) Size() int {
 // FilesByID returns several files of the release; an unknown one is left out.
 func (v *View) FilesByID(ctx context.Context, ids []string) (map[string]*catalog.File, error) {
 	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedFile}
-	return db.Fetch(v.Cache, key, store.IDsOnly(ids), func(ids []string) (map[string]*catalog.File, error) {
+	return db.Fetch(v.Cache, key, store.ValidIDs(ids), func(ids []string) (map[string]*catalog.File, error) {
 		files := make(map[string]*catalog.File, len(ids))
-		list, args := db.In(v.Layers(), ids)
+		list, args := db.InList(v.Layers(), ids)
 		read, err := db.Collect(ctx, v.service.db.Reader, func(rows *sql.Rows) (*catalog.File, error) {
 			var document []byte
 			if err := rows.Scan(&document); err != nil {

@@ -27,11 +27,11 @@ func (v *View) indexChunks(ctx context.Context, attribute string, numbers []int)
 		}
 	}
 	err := store.Chunked(missing, 1024, func(numbers []int) error {
-		list, args := db.In([]any{v.Release.ID, attribute}, numbers)
+		list, args := db.InList([]any{v.Release.ID, attribute}, numbers)
 		_, err := db.Collect(ctx, v.service.db.Reader, func(rows *sql.Rows) (body index.PackedHashes, err error) {
 			err = rows.Scan(&key.Number, (*[]byte)(&body))
 			found[key.Number] = body
-			v.Cache.Keep(key, body)
+			v.Cache.Set(key, body)
 			return body, err
 		}, `SELECT chunk, body FROM release_index WHERE release_id = $1 AND attribute = $2 AND chunk IN (`+list+`)`, args...)
 		return err

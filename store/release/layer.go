@@ -64,7 +64,7 @@ func (v *View) Dead(ctx context.Context) (index.Ordinals, error) {
 		return nil, errReleaseGone
 	}
 	list := index.UnpackOrdinals(body)
-	v.Cache.Keep(key, list)
+	v.Cache.Set(key, list)
 	return list, nil
 }
 

@@ -29,7 +29,7 @@ func (f moneyFormat) of(minor int64) *store.Money {
 		return kept
 	}
 	m := store.NewMoney(minor, f.currency, f.locale)
-	f.cache.Keep(f.key, m)
+	f.cache.Set(f.key, m)
 	return m
 }
 

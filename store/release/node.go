@@ -144,7 +144,7 @@ func (v *View) readTree(ctx context.Context) (*Tree, error) {
 		return nil, err
 	}
 	t := NewTree(nodes)
-	v.Cache.Keep(key, t)
+	v.Cache.Set(key, t)
 	return t, nil
 }
 
@@ -166,7 +166,7 @@ func (v *View) Node(ctx context.Context, id string) (*CatalogNode, error) {
 func (v *View) Hierarchy(ctx context.Context, id string) (*CatalogNode, error) {
 	root, err := v.Node(ctx, id)
 	if err == nil && root.Kind != KindHierarchy {
-		err = store.NotFoundf(nil, "There is no hierarchy %q in this catalog.", store.Short(id))
+		err = store.NotFoundf(nil, "There is no hierarchy %q in this catalog.", store.Abbreviate(id))
 	}
 	return root, err
 }
@@ -187,7 +187,7 @@ func (v *View) NodesByID(ctx context.Context, ids []string) (map[string]*Catalog
 }
 
 func noNode(id string) error {
-	return store.NotFoundf(nil, "There is no node %q in this catalog.", store.Short(id))
+	return store.NotFoundf(nil, "There is no node %q in this catalog.", store.Abbreviate(id))
 }
 
 // CuratedByNode returns the live curated products of several nodes, in the

@@ -24,7 +24,7 @@ func NodeFilterAttributes() []string { return []string{"id", "name", "slug"} }
 
 // NewNodeTerm checks a term as NewTerm does.
 func NewNodeTerm(attribute, operator string, values []string) (store.Term, error) {
-	return store.TermOf(NodeFilterAttributes(), attribute, operator, values)
+	return store.NewTerm(NodeFilterAttributes(), attribute, operator, values)
 }
 
 // NodeQuery asks for a page of nodes.
@@ -47,7 +47,7 @@ func (q NodeQuery) check() error {
 		}
 	}
 	if !slices.Contains([]store.SortBy{store.SortDefault, store.SortID, store.SortName, store.SortUpdatedAt}, q.Sort.By) {
-		return store.Invalidf([]string{"sort"}, "must be id, name or updated_at, not %s", q.Sort.By)
+		return store.Invalidf([]string{"sort"}, "must be id, name or updated_at, got %s", q.Sort.By)
 	}
 	return nil
 }

@@ -115,7 +115,7 @@ func (v *View) prices(ctx context.Context) (*currencyPrices, error) {
 	if len(parts)+len(c.sales) == 0 {
 		c.base = nil // whoever asks for made-up currencies fills no memory
 	}
-	v.Cache.Keep(key, c)
+	v.Cache.Set(key, c)
 	return c, nil
 }
 
@@ -126,7 +126,7 @@ func (v *View) saleOffers(ctx context.Context, base []int64) ([]saleOffer, error
 			return s, err
 		}
 		if int(s.ordinal) < len(base) && base[s.ordinal] != Unpriced {
-			s.Base = &catalog.Asked{Minor: base[s.ordinal]}
+			s.Base = &catalog.TieredPrice{Minor: base[s.ordinal]}
 		}
 		return s, json.Unmarshal(text, &s.Sales)
 	}, `SELECT ordinal, sales FROM release_sale WHERE release_id IN ($1, $2) AND currency = $3 ORDER BY ordinal`, append(v.Layers(), v.Currency)...)
@@ -175,7 +175,7 @@ func (v *View) priceOrder(ctx context.Context, epoch int) (*priceOrder, error) {
 	for rank, ordinal := range order {
 		o.ranks[ordinal] = uint32(rank)
 	}
-	v.Cache.Keep(key, o)
+	v.Cache.Set(key, o)
 	return o, nil
 }
 

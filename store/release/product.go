@@ -222,13 +222,13 @@ func (v *View) ProductsByID(ctx context.Context, ids []string) (map[string]*Prod
 // PlacesByID returns where products stand in the release.
 func (v *View) PlacesByID(ctx context.Context, ids []string) (map[string]Place, error) {
 	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedPlace}
-	return db.Fetch(v.Cache, key, store.IDsOnly(ids), func(ids []string) (map[string]Place, error) {
+	return db.Fetch(v.Cache, key, store.ValidIDs(ids), func(ids []string) (map[string]Place, error) {
 		dead, err := v.Dead(ctx)
 		if err != nil {
 			return nil, err
 		}
 		places := make(map[string]Place, len(ids))
-		list, args := db.In(v.Layers(), ids)
+		list, args := db.InList(v.Layers(), ids)
 		_, err = db.Collect(ctx, v.service.db.Reader, func(rows *sql.Rows) (at Place, err error) {
 			var id string
 			err = rows.Scan(&id, &at)

@@ -15,12 +15,12 @@ import (
 // NewTerm checks a term: INVALID for an unknown attribute or operator, for eq
 // with id or with other than one value, and for in without a value.
 func NewTerm(attribute, operator string, values []string) (store.Term, error) {
-	return store.TermOf(FilterAttributes(), attribute, operator, values)
+	return store.NewTerm(FilterAttributes(), attribute, operator, values)
 }
 
 // NewSearch reads what somebody typed, whatever it is: a text without a letter
 // or a digit keeps everything. INVALID for a text that is too long, has too many
-// words, or is not UTF-8 without NUL.
+// words, or is not valid UTF-8 without NUL.
 func NewSearch(text string) (index.Search, error) { return index.NewSearch(text) }
 
 // ProductFilter keeps what every term, every range and every search keeps.
@@ -102,7 +102,7 @@ func (v *View) rank(ctx context.Context, operator, id string) (int64, error) {
 	}
 	found, err := v.readRank(ctx, operator, id)
 	if err == nil {
-		v.Cache.Keep(key, rank(found))
+		v.Cache.Set(key, rank(found))
 	}
 	return found, err
 }

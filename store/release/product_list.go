@@ -127,7 +127,7 @@ func (v *View) ProductsOfNodes(ctx context.Context, nodeIDs []string, query Prod
 // Ahead is the view with a cache, at least for as long as it is used.
 func (v *View) Ahead() *View {
 	ahead := *v
-	ahead.Cache = v.Cache.OrOwn()
+	ahead.Cache = v.Cache.OrPerOperation()
 	return &ahead
 }
 
@@ -160,7 +160,7 @@ func (v *View) fetchAhead(ctx context.Context, nodeIDs []string, query ProductQu
 }
 
 // pagesAhead reads the products of a page of each list.
-func (v *View) pagesAhead(ctx context.Context, lists map[string]*Arrangement, b store.Bounds) error {
+func (v *View) pagesAhead(ctx context.Context, lists map[string]*Arrangement, b store.CheckedPage) error {
 	var all []uint32
 	for _, a := range lists {
 		total, places, err := a.arrange(ctx)
@@ -180,7 +180,7 @@ func (v *View) pagesAhead(ctx context.Context, lists map[string]*Arrangement, b 
 
 // chunksAhead reads the parts of the lists' stored order that hold a page;
 // lists that are filtered are read whole by now.
-func (v *View) chunksAhead(ctx context.Context, lists map[string]*Arrangement, b store.Bounds) error {
+func (v *View) chunksAhead(ctx context.Context, lists map[string]*Arrangement, b store.CheckedPage) error {
 	var kept []KeptList
 	by, first, last := store.SortDefault, math.MaxInt, 0
 	for _, a := range lists {

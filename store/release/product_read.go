@@ -44,7 +44,7 @@ func (v *View) ProductsAt(ctx context.Context, places []uint32) ([]*released, er
 		}
 		found[i], key.Number = product, int(place)
 		v.valid.narrow(product.from, product.until)
-		v.Cache.Keep(key, product)
+		v.Cache.Set(key, product)
 	}
 	return found, nil
 }
@@ -124,7 +124,7 @@ func (v *View) bodies(ctx context.Context, documents, crumbs []int64) (bodies ma
 			return nil, nil, errReleaseGone
 		}
 		key.Number, shared[id] = int(id), text(body)
-		v.Cache.Keep(key, text(body))
+		v.Cache.Set(key, text(body))
 	}
 	return bodies, shared, nil
 }
@@ -137,7 +137,7 @@ func (s *ReleaseService) documents(ctx context.Context, ids []int64) (map[int64]
 	}
 	bodies := make(map[int64]string, len(ids))
 	err := store.Chunked(ids, 1024, func(ids []int64) error {
-		list, args := db.In(nil, ids)
+		list, args := db.InList(nil, ids)
 		documents, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (d document, err error) {
 			if err := rows.Scan(&d.id, &d.body); err != nil {
 				return d, err

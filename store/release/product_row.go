@@ -103,7 +103,7 @@ func offerIn(lines, currency string) (*catalog.Offer, error) {
 		if err != nil {
 			return nil, err
 		}
-		o.Base = &catalog.Asked{Minor: minor, IncludesTax: tax == "1"}
+		o.Base = &catalog.TieredPrice{Minor: minor, IncludesTax: tax == "1"}
 		if tiers == "" {
 			continue
 		}
@@ -121,7 +121,7 @@ func (v *View) rows(ctx context.Context, places []uint32) (map[uint32]productRow
 		ids[i] = RowID(v.Release.holder(int(place)), int(place))
 	}
 	found := make(map[uint32]productRow, len(places))
-	list, args := db.In(nil, ids)
+	list, args := db.InList(nil, ids)
 	_, err := db.Collect(ctx, v.service.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
 		var id int64
 		var text string

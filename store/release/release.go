@@ -42,19 +42,19 @@ func (r *Release) GlobalID() string { return store.GlobalID(store.TypeRelease, r
 // UUID is the release's number in digits.
 func (r *Release) UUID() string { return strconv.FormatInt(r.ID, 10) }
 
-func (r *Release) identity() db.Identity {
-	return db.Identity{Number: r.ID, Published: store.Micros(r.PublishedAt)}
+func (r *Release) identity() db.ReleaseIdentity {
+	return db.ReleaseIdentity{Number: r.ID, Published: store.Micros(r.PublishedAt)}
 }
 
 // Same tells whether two releases are one; none is nobody's.
 func (r *Release) Same(other *Release) bool { return other != nil && r.identity() == other.identity() }
 
 // identityOf is that of the release itself, or of its base.
-func (r *Release) identityOf(number int64) db.Identity {
+func (r *Release) identityOf(number int64) db.ReleaseIdentity {
 	if number == r.ID {
 		return r.identity()
 	}
-	return db.Identity{Number: number, Published: r.BaseAt}
+	return db.ReleaseIdentity{Number: number, Published: r.BaseAt}
 }
 
 const releaseColumns = `id, catalog_id, locale, locales, products, published_at, revision, preview, added, changed, removed,
@@ -102,7 +102,7 @@ func (s *ReleaseService) Releases(ctx context.Context, catalogID string) ([]*Rel
 func (s *ReleaseService) ReleaseByID(ctx context.Context, id string) (*Release, error) {
 	number, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
-		return nil, store.NotFoundf(nil, "There is no release %q; its number looks like 12.", store.Short(id))
+		return nil, store.NotFoundf(nil, "There is no release %q; its number looks like 12.", store.Abbreviate(id))
 	}
 	return KeptRelease(ctx, s.db.Reader, number)
 }
@@ -124,12 +124,12 @@ func (s *ReleaseService) Served(ctx context.Context, release *Release) (bool, er
 // serves a later release than it was rolled back from. NOT_FOUND when it is
 // not kept.
 func (s *ReleaseService) ServeRelease(ctx context.Context, actor store.Actor, id string) (*Release, error) {
-	gone := store.NotFoundf([]string{"release_id"}, "is no release that is kept: %q; catalogReleases lists those that are, or publish the catalog anew", store.Short(id))
+	gone := store.NotFoundf([]string{"release_id"}, "is no release that is kept: %q; catalogReleases lists those that are, or publish the catalog anew", store.Abbreviate(id))
 	number, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
 		return nil, gone
 	}
-	return db.UpdateOnce(ctx, s.db, store.KeyGiven(ctx), actor, func(ctx context.Context, t *db.Tx) (*Release, error) {
+	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*Release, error) {
 		// As finishRelease does, the catalog's row first. The release's own is
 		// what a sweep looks at.
 		before, known, err := db.One(ctx, t.Session, scanHold, `
@@ -212,7 +212,7 @@ func (v *View) ListHeads(ctx context.Context, lists []string) (map[string]*ListH
 	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedList}
 	return db.Fetch(v.Cache, key, lists, func(lists []string) (map[string]*ListHead, error) {
 		heads := make(map[string]*ListHead, len(lists))
-		places, args := db.In([]any{v.Release.ID}, lists)
+		places, args := db.InList([]any{v.Release.ID}, lists)
 		_, err := db.Collect(ctx, v.service.db.Reader, func(rows *sql.Rows) (h *ListHead, err error) {
 			h = &ListHead{}
 			var list string
@@ -268,7 +268,7 @@ func ChunksOf[T db.Sized](ctx context.Context, v *View, lists []KeptList, sort s
 	}
 	for release, names := range missing {
 		if err := store.Chunked(store.Unique(names), 512, func(names []string) error {
-			places, args := db.In([]any{release, string(sort), low, high}, names)
+			places, args := db.InList([]any{release, string(sort), low, high}, names)
 			read, err := db.Collect(ctx, v.service.db.Reader, func(rows *sql.Rows) (c chunk, err error) {
 				return c, rows.Scan(&c.list, &c.number, &c.body)
 			}, `
@@ -278,7 +278,7 @@ func ChunksOf[T db.Sized](ctx context.Context, v *View, lists []KeptList, sort s
 				list := KeptList{release, c.list}
 				part := unpack(c.body)
 				found[list][c.number-first] = part
-				v.Cache.Keep(v.chunkKey(list, sort, c.number), part)
+				v.Cache.Set(v.chunkKey(list, sort, c.number), part)
 			}
 			return err
 		}); err != nil {
@@ -302,5 +302,5 @@ func Supersede(ctx context.Context, d *db.DB, t *db.Tx, catalogID string) error 
 		catalogID, store.Micros(t.Now), catalog.ReleasePublished); err != nil {
 		return err
 	}
-	return d.Changed(ctx, t, db.TopicCatalog)
+	return d.BumpTopic(ctx, t, db.TopicCatalog)
 }

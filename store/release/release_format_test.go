@@ -29,19 +29,19 @@ const (
 
 func TestWhatReleasesAreMadeLikeHasItsFormat(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		if e.Name != "sqlite" {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		if backend.Name != "sqlite" {
 			t.Skip("both engines are given the same rows")
 		}
 		clock := storetest.NewClock(time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC))
-		s := e.Open(t, storetest.At(clock))
+		s := backend.Open(t, storetest.WithClock(clock))
 		_, err := s.Import(t.Context(), "test", func() (io.ReadCloser, error) {
-			return io.NopCloser(strings.NewReader(strings.Join(storetest.Shop(), "\n"))), nil
+			return io.NopCloser(strings.NewReader(strings.Join(storetest.ShopLines(), "\n"))), nil
 		}, exchange.ImportOptions{})
 		require.NoError(t, err)
 		_, err = s.Publish(t.Context(), "test", "main", nil)
 		require.NoError(t, err)
-		sum, db := sha256.New(), e.SQL(t)
+		sum, db := sha256.New(), backend.SQL(t)
 		for _, query := range release.ReleaseTableTexts() {
 			addRows(t, sum, db, query)
 		}

@@ -9,7 +9,7 @@ import "portico/store/db"
 // ReleaseService reads releases, each the way a shopper sees it.
 type ReleaseService struct {
 	db      *db.DB
-	routing db.Watched[*routing]
+	routing db.TopicCache[*routing]
 }
 
 // NewReleaseService reads them from a database.

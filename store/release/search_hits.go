@@ -106,7 +106,7 @@ func (v *View) searched(ctx context.Context, search index.Search) (index.Ordinal
 		all.Keep(other.all)
 	}
 	list := all.List()
-	v.Cache.Keep(key, list)
+	v.Cache.Set(key, list)
 	return list, nil
 }
 

@@ -117,7 +117,7 @@ func (v *View) wordDirectory(ctx context.Context) (wordDirectory, error) {
 	for _, body := range bodies[1:] {
 		directory = append(directory, newWordSegment(body))
 	}
-	v.Cache.Keep(key, directory)
+	v.Cache.Set(key, directory)
 	return directory, nil
 }
 
@@ -143,11 +143,11 @@ func (v *View) wordChunks(ctx context.Context, numbers []int) (map[int]wordChunk
 		}
 	}
 	err := store.Chunked(missing, 1024, func(numbers []int) error {
-		list, args := db.In([]any{v.Release.ID}, numbers)
+		list, args := db.InList([]any{v.Release.ID}, numbers)
 		_, err := db.Collect(ctx, v.service.db.Reader, func(rows *sql.Rows) (body wordChunk, err error) {
 			err = rows.Scan(&key.Number, (*[]byte)(&body))
 			found[key.Number] = body
-			v.Cache.Keep(key, body)
+			v.Cache.Set(key, body)
 			return body, err
 		}, `SELECT chunk, body FROM release_word WHERE release_id = $1 AND chunk IN (`+list+`)`, args...)
 		return err

@@ -81,7 +81,7 @@ func (v *View) translationsAt(ctx context.Context, places []uint32) (map[uint32]
 		}
 	}
 	err := store.Chunked(missing, 512, func(places []uint32) error {
-		list, args := db.In(v.Layers(), places)
+		list, args := db.InList(v.Layers(), places)
 		_, err := db.Collect(ctx, v.service.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
 			var place uint32
 			var text string
@@ -92,7 +92,7 @@ func (v *View) translationsAt(ctx context.Context, places []uint32) (map[uint32]
 				return none, err
 			}
 			key.Number = int(place)
-			v.Cache.Keep(key, found[place])
+			v.Cache.Set(key, found[place])
 			return none, nil
 		}, `SELECT ordinal, documents FROM release_product WHERE release_id IN ($1, $2) AND ordinal IN (`+list+`)`, args...)
 		return err
@@ -131,7 +131,7 @@ func (v *View) translatedTexts(ctx context.Context, documents []int64) (map[int6
 			return nil, err
 		}
 		key.Number = int(document)
-		v.Cache.Keep(key, texts[document])
+		v.Cache.Set(key, texts[document])
 	}
 	return texts, nil
 }
@@ -154,7 +154,7 @@ func keptTranslations(documents, base string) (list translationList, err error) 
 // textsOf takes the texts from a document, which has them before its line break.
 func textsOf(document string) (*translatedTexts, error) {
 	attributes, _, _ := strings.Cut(document, "\n")
-	s := catalog.Scan{Left: []byte(attributes)}
+	s := catalog.DocumentScanner{Input: []byte(attributes)}
 	s.Member(`{"id":`)
 	s.Skip(`,"type":"product","attributes":`)
 	texts := &translatedTexts{s.Member(`{"name":`), s.Member(`,"description":`)}

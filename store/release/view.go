@@ -122,7 +122,7 @@ func (s *ReleaseService) spoken(release *Release, accepted string) *tongue {
 	t := &tongue{languages: lookup(preferred, release), locale: writtenIn(preferred, release.Locale)}
 	t.name = strings.Join(t.languages, ",") + ";" + t.locale.String() + ";"
 	if len(accepted) <= maxTongue {
-		s.db.Cache.Keep(key, t)
+		s.db.Cache.Set(key, t)
 	}
 	return t
 }

@@ -14,9 +14,9 @@ import (
 
 func TestCreateClient(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		clock := storetest.NewClock(time.Date(2026, 1, 2, 3, 4, 5, 678_900_000, time.UTC))
-		s := e.Open(t, storetest.At(clock))
+		s := backend.Open(t, storetest.WithClock(clock))
 
 		client, secret, err := s.CreateClient(t.Context(), "command:test", "Storefront é", []string{"settings:read", "catalog:read", "settings:read"})
 		require.NoError(t, err)
@@ -30,7 +30,7 @@ func TestCreateClient(t *testing.T) {
 		require.Equal(t, client, kept)
 
 		var hash string
-		require.NoError(t, e.SQL(t).QueryRow(`SELECT secret_hash FROM api_client`).Scan(&hash))
+		require.NoError(t, backend.SQL(t).QueryRow(`SELECT secret_hash FROM api_client`).Scan(&hash))
 		require.Regexp(t, `^[0-9a-f]{64}$`, hash)
 		require.NotContains(t, hash, secret)
 	})
@@ -54,8 +54,8 @@ func TestCreateClientRefuses(t *testing.T) {
 		{"two scopes in one", "c", []string{"catalog:read catalog:write"}, []string{"scopes.0"}},
 		{"several faults", "", []string{"x"}, []string{"name", "scopes.0"}},
 	}
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := e.Open(t)
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
 		for _, test := range tests {
 			_, _, err := s.CreateClient(t.Context(), "command:test", test.client, test.scopes)
 			require.Error(t, err, test.name)
@@ -67,15 +67,15 @@ func TestCreateClientRefuses(t *testing.T) {
 			require.Equal(t, test.want, paths, test.name)
 		}
 		var clients int
-		require.NoError(t, e.SQL(t).QueryRow(`SELECT COUNT(*) FROM api_client`).Scan(&clients))
+		require.NoError(t, backend.SQL(t).QueryRow(`SELECT COUNT(*) FROM api_client`).Scan(&clients))
 		require.Zero(t, clients)
 	})
 }
 
 func TestClientNotFound(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := e.Open(t)
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
 		for _, id := range []string{"", "nobody", "a\x00b", "\xff", strings.Repeat("x", 65)} {
 			_, err := s.Client(t.Context(), id)
 			require.True(t, store.HasCode(err, store.NotFound), "%q: %v", id, err)
@@ -85,8 +85,8 @@ func TestClientNotFound(t *testing.T) {
 
 func TestAuthenticateClient(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s := e.Open(t)
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
 		client, secret, err := s.CreateClient(t.Context(), "command:test", "one", access.Scopes())
 		require.NoError(t, err)
 		_, otherSecret, err := s.CreateClient(t.Context(), "command:test", "two", access.Scopes())

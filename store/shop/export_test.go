@@ -11,49 +11,51 @@ import (
 	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/redeem"
 	"portico/store/stock"
 )
 
-// Query is one statement that the tests look at the plan of.
+// Query is a statement whose plan the tests check.
 type Query struct {
 	Name string
 	Text string
 	Args []any
 }
 
-// StockQueries are all kinds of pages of the stock list.
+// StockQueries returns all kinds of pages of the stock list.
 func StockQueries() []Query { return queriesOf(stock.StockList, "p010000", time.UnixMicro(10000)) }
 
-// AuthoredQueries are the pages of the lists of what is authored.
+// AuthoredQueries returns pages of the lists of authored resources.
 func AuthoredQueries() (list []Query) {
 	nodes := catalog.NodeList
-	nodes.Within = []db.Within{{Clause: "hierarchy_id = ?", Values: []any{"h2"}}}
-	return slices.Concat(pagesBy(catalog.CatalogList, "c005000"), pagesBy(catalog.RuleList, "c005000"), pagesBy(catalog.HierarchyList, "c005000"), pagesBy(nodes, "c005000"))
+	nodes.Conditions = []db.Condition{{Clause: "hierarchy_id = ?", Values: []any{"h2"}}}
+	return slices.Concat(pagesByID(catalog.CatalogList, "c005000"), pagesByID(catalog.RuleList, "c005000"), pagesByID(catalog.HierarchyList, "c005000"), pagesByID(nodes, "c005000"))
 }
 
-// PromotionQueries are the pages of promotions, and of one promotion's codes.
+// PromotionQueries returns pages of promotions and of one promotion's codes.
 func PromotionQueries() (list []Query) {
 	promotions := promotion.PromotionList(time.Now())
-	codes := promotion.CodesOf(7, 1)
+	codes := code.CodesOf(7, 1)
 	where, args := codes.Where(nil)
-	list = append(list, Query{"the total of codes", codes.Total, args}, Query{"the total of usages", promotion.UsageList.Total, []any{7}})
+	list = append(list, Query{"the total of codes", codes.TotalSQL, args}, Query{"the total of usages", redeem.UsageList.TotalSQL, []any{7}})
 	for _, descending := range []bool{false, true} {
 		for _, by := range []store.SortBy{store.SortID, store.SortName, store.SortCreatedAt, store.SortUpdatedAt} {
 			sort := store.Sort{By: by, Descending: descending}
-			clause, beyondArgs := db.Beyond(promotions.Order(sort), keyFor(by), !descending, nil)
+			clause, beyondArgs := db.KeysetCondition(promotions.Order(sort), keyFor(by), !descending, nil)
 			list = append(list,
-				Query{"promotions by " + sort.String(), promotions.Text(sort, nil, descending, 0), []any{store.MaxPageLength + 1, 0}},
-				Query{"promotions after a cursor by " + sort.String(), promotions.Text(sort, []string{clause}, descending, len(beyondArgs)), append(beyondArgs, store.MaxPageLength+1, 0)})
+				Query{"promotions by " + sort.String(), promotions.SQL(sort, nil, descending, 0), []any{store.MaxPageLength + 1, 0}},
+				Query{"promotions after a cursor by " + sort.String(), promotions.SQL(sort, []string{clause}, descending, len(beyondArgs)), append(beyondArgs, store.MaxPageLength+1, 0)})
 		}
 		for _, sort := range []store.Sort{{Descending: descending}, {By: store.SortCreatedAt, Descending: descending}} {
 			key := []any{"p010000"}
 			if sort.By != "" {
 				key = []any{int64(10000), "p010000"}
 			}
-			clause, beyondArgs := db.Beyond(codes.Order(sort), key, !descending, slices.Clone(args))
+			clause, beyondArgs := db.KeysetCondition(codes.Order(sort), key, !descending, slices.Clone(args))
 			list = append(list,
-				Query{"codes by " + sort.String(), codes.Text(sort, where, descending, len(args)), append(slices.Clone(args), store.MaxPageLength+1, 0)},
-				Query{"codes after a cursor by " + sort.String(), codes.Text(sort, append(slices.Clone(where), clause), descending, len(beyondArgs)), append(beyondArgs, store.MaxPageLength+1, 0)})
+				Query{"codes by " + sort.String(), codes.SQL(sort, where, descending, len(args)), append(slices.Clone(args), store.MaxPageLength+1, 0)},
+				Query{"codes after a cursor by " + sort.String(), codes.SQL(sort, append(slices.Clone(where), clause), descending, len(beyondArgs)), append(beyondArgs, store.MaxPageLength+1, 0)})
 		}
 	}
 	return list
@@ -69,21 +71,20 @@ func keyFor(by store.SortBy) []any {
 	return []any{"c005000"}
 }
 
-// pagesBy are a list's pages by id, from both ends and beyond a cursor.
-func pagesBy[T any](l db.Listing[T], id string) (list []Query) {
+// pagesByID returns pages by ID, from both ends and after a cursor.
+func pagesByID[T any](l db.Listing[T], id string) (list []Query) {
 	where, args := l.Where(nil)
 	for _, descending := range []bool{false, true} {
-		clause, beyondArgs := db.Beyond(l.Order(store.Sort{}), []any{id}, !descending, slices.Clone(args))
+		clause, beyondArgs := db.KeysetCondition(l.Order(store.Sort{}), []any{id}, !descending, slices.Clone(args))
 		list = append(list,
-			Query{fmt.Sprintf("%s, descending %t", l.Name, descending), l.Text(store.Sort{}, where, descending, len(args)), append(slices.Clone(args), store.MaxPageLength+1, 0)},
-			Query{fmt.Sprintf("%s after a cursor, descending %t", l.Name, descending), l.Text(store.Sort{}, append(slices.Clone(where), clause), descending, len(beyondArgs)), append(beyondArgs, store.MaxPageLength+1, 0)})
+			Query{fmt.Sprintf("%s, descending %t", l.Name, descending), l.SQL(store.Sort{}, where, descending, len(args)), append(slices.Clone(args), store.MaxPageLength+1, 0)},
+			Query{fmt.Sprintf("%s after a cursor, descending %t", l.Name, descending), l.SQL(store.Sort{}, append(slices.Clone(where), clause), descending, len(beyondArgs)), append(beyondArgs, store.MaxPageLength+1, 0)})
 	}
 	return list
 }
 
-// queriesOf are a list's pages under every sort: from both ends, beyond a
-// cursor, at the largest offset, and within a range with its total. id and
-// moment are values from the middle of the list.
+// queriesOf returns pages with each sort: from both ends, after a cursor, at the largest
+// offset, and in a range with its total. id and moment are values from the middle of the list.
 func queriesOf[T any](l db.Listing[T], id string, moment time.Time) (list []Query) {
 	for _, by := range []store.SortBy{store.SortID, store.SortCreatedAt, store.SortUpdatedAt} {
 		for _, descending := range []bool{false, true} {
@@ -91,7 +92,7 @@ func queriesOf[T any](l db.Listing[T], id string, moment time.Time) (list []Quer
 			add := func(kind string, condition []string, args []any, offset int) {
 				list = append(list, Query{
 					Name: fmt.Sprintf("%s by %s, %s", l.Name, sort, kind),
-					Text: l.Text(sort, condition, descending, len(args)),
+					Text: l.SQL(sort, condition, descending, len(args)),
 					Args: append(args, store.MaxPageLength+1, offset),
 				})
 			}
@@ -101,11 +102,11 @@ func queriesOf[T any](l db.Listing[T], id string, moment time.Time) (list []Quer
 			}
 			add("from its beginning", nil, nil, 0)
 			add("at the largest offset", nil, nil, store.MaxOffset)
-			clause, args := db.Beyond(l.Order(sort), key, !descending, nil)
+			clause, args := db.KeysetCondition(l.Order(sort), key, !descending, nil)
 			add("after a cursor", []string{clause}, args, 0)
 			where, args := l.Where([]store.Range{{Attribute: by, Operator: "gt", ID: id, Time: moment}})
 			add("in a range", where, args, 0)
-			clause, args = db.Beyond(l.Order(sort), key, !descending, args)
+			clause, args = db.KeysetCondition(l.Order(sort), key, !descending, args)
 			add("after a cursor in a range", append(where, clause), args, 0)
 			where, args = l.Where([]store.Range{{Attribute: by, Operator: "gt", ID: id, Time: moment}, {Attribute: by, Operator: "lt", ID: id + "9", Time: moment.Add(100 * time.Microsecond)}})
 			list = append(list, Query{
@@ -117,9 +118,7 @@ func queriesOf[T any](l db.Listing[T], id string, moment time.Time) (list []Quer
 	return list
 }
 
-// Plan is what the engine means to do for a query, a step a line.
+// Plan returns the database's plan of a query, a step per line.
 func (s *Store) Plan(ctx context.Context, q Query) ([]string, error) {
 	return s.db.Plan(ctx, q.Text, q.Args...)
 }
-
-// Enqueue and SetWork let tests have jobs of their own.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/internal/madeup"
+	"portico/internal/datagen"
 	"portico/store/exchange"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -32,8 +32,8 @@ func BenchmarkImport(b *testing.B) {
 		products = n
 	}
 	var file bytes.Buffer
-	require.NoError(b, madeup.Shop(&file, products, 1))
-	useShop(&file, products)
+	require.NoError(b, datagen.WriteShop(&file, products, 1))
+	addUsage(&file, products)
 	run := func(b *testing.B, s *shop.Store) (resources int) {
 		report, err := s.Import(b.Context(), "bench", func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(file.Bytes())), nil }, exchange.ImportOptions{})
 		require.NoError(b, err)
@@ -46,19 +46,19 @@ func BenchmarkImport(b *testing.B) {
 		b.ReportMetric(float64(resources)/b.Elapsed().Seconds(), "resources/s")
 		b.ReportMetric(0, "ns/op")
 	}
-	storetest.EachBench(b, func(b *testing.B, e storetest.Engine) {
+	storetest.EachBackendBenchmark(b, func(b *testing.B, backend storetest.Backend) {
 		b.Run("new", func(b *testing.B) {
 			resources := 0
 			for b.Loop() {
 				b.StopTimer()
-				s := e.Open(b, func(c *shop.Config) { c.Synchronous = "FULL" })
+				s := backend.Open(b, func(c *shop.Config) { c.Synchronous = "FULL" })
 				b.StartTimer()
 				resources += run(b, s)
 			}
 			rate(b, resources)
 		})
 		b.Run("unchanged", func(b *testing.B) {
-			s := e.Open(b, func(c *shop.Config) { c.Synchronous = "FULL" })
+			s := backend.Open(b, func(c *shop.Config) { c.Synchronous = "FULL" })
 			run(b, s)
 			resources := 0
 			for b.Loop() {
@@ -69,9 +69,9 @@ func BenchmarkImport(b *testing.B) {
 	})
 }
 
-// useShop adds what shoppers leave behind: for each product a line of the
-// ledger and a code, and for two of three codes its use.
-func useShop(w io.Writer, products int) {
+// addUsage adds what shoppers write: for each product a ledger entry and a code, and usages of
+// two thirds of the codes.
+func addUsage(w io.Writer, products int) {
 	out := bufio.NewWriter(w)
 	defer out.Flush()
 	const codes = 5000 // of a promotion

@@ -16,13 +16,13 @@ import (
 
 func TestSigningKeysCreatesTheFirst(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s, sealer := e.Open(t), storetest.Sealer(t, 1)
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s, sealer := backend.Open(t), storetest.NewSealer(t, 1)
 		before := s.SigningKeysVersion()
 		keys, err := s.SigningKeys(t.Context(), sealer)
 		require.NoError(t, err)
 		require.Len(t, keys, 1)
-		storetest.Soon(t, true, func() bool { return s.SigningKeysVersion() != before })
+		storetest.Eventually(t, true, func() bool { return s.SigningKeysVersion() != before })
 		require.True(t, ed25519.Verify(keys[0].Public, []byte("m"), ed25519.Sign(keys[0].Private, []byte("m"))))
 
 		again, err := s.SigningKeys(t.Context(), sealer)
@@ -30,30 +30,30 @@ func TestSigningKeysCreatesTheFirst(t *testing.T) {
 		require.Equal(t, keys, again)
 
 		var sealed []byte
-		require.NoError(t, e.SQL(t).QueryRow(`SELECT sealed FROM signing_key`).Scan(&sealed))
+		require.NoError(t, backend.SQL(t).QueryRow(`SELECT sealed FROM signing_key`).Scan(&sealed))
 		require.NotContains(t, string(sealed), string(keys[0].Private.Seed()))
-		require.Equal(t, "signing key "+keys[0].ID, fmt.Sprint(keys[0]), "printed, a key shows no secret")
+		require.Equal(t, "signing key "+keys[0].ID, fmt.Sprint(keys[0]), "a printed key shows no secret")
 	})
 }
 
 // addKey adds a signing key as another server would.
-func addKey(t *testing.T, e storetest.Engine, sealer *seal.Sealer, id string, created time.Time) {
+func addKey(t *testing.T, backend storetest.Backend, sealer *seal.Sealer, id string, created time.Time) {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
-	_, err = e.SQL(t).Exec(`INSERT INTO signing_key (id, public, sealed, created_at) VALUES ($1, $2, $3, $4)`,
+	_, err = backend.SQL(t).Exec(`INSERT INTO signing_key (id, public, sealed, created_at) VALUES ($1, $2, $3, $4)`,
 		id, []byte(public), sealer.Seal("signing_key/"+id, private.Seed()), created.UnixMicro())
 	require.NoError(t, err)
 }
 
 func TestSigningKeysNewestFirst(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s, sealer := e.Open(t), storetest.Sealer(t, 1)
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s, sealer := backend.Open(t), storetest.NewSealer(t, 1)
 		day := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
-		addKey(t, e, sealer, "b", day)
-		addKey(t, e, sealer, "newest", day.Add(time.Hour))
-		addKey(t, e, sealer, "a", day)
+		addKey(t, backend, sealer, "b", day)
+		addKey(t, backend, sealer, "newest", day.Add(time.Hour))
+		addKey(t, backend, sealer, "a", day)
 		keys, err := s.SigningKeys(t.Context(), sealer)
 		require.NoError(t, err)
 		var ids []string
@@ -65,11 +65,11 @@ func TestSigningKeysNewestFirst(t *testing.T) {
 	})
 }
 
-func TestSigningKeysOfServersThatStartAtOnce(t *testing.T) {
+func TestSigningKeysOfConcurrentServers(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		sealer := storetest.Sealer(t, 1)
-		servers := []*shop.Store{e.Open(t), e.Open(t), e.Open(t)}
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		sealer := storetest.NewSealer(t, 1)
+		servers := []*shop.Store{backend.Open(t), backend.Open(t), backend.Open(t)}
 		var group sync.WaitGroup
 		failures := make([]error, 4*len(servers))
 		for i := range failures {
@@ -92,26 +92,26 @@ func TestSigningKeysOfServersThatStartAtOnce(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, first, keys)
 		}
-		if e.Name == "sqlite" {
-			require.Len(t, first, 1, "one writer at a time makes one key")
+		if backend.Name == "sqlite" {
+			require.Len(t, first, 1, "all servers agree on one key")
 		}
 	})
 }
 
 func TestSigningKeysRefuses(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		s, sealer := e.Open(t), storetest.Sealer(t, 1)
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s, sealer := backend.Open(t), storetest.NewSealer(t, 1)
 		keys, err := s.SigningKeys(t.Context(), sealer)
 		require.NoError(t, err)
 
-		_, err = s.SigningKeys(t.Context(), storetest.Sealer(t, 2))
+		_, err = s.SigningKeys(t.Context(), storetest.NewSealer(t, 2))
 		require.ErrorIs(t, err, seal.ErrKey)
 		require.ErrorContains(t, err, "signing_key/"+keys[0].ID)
 
-		_, err = e.SQL(t).Exec(`UPDATE signing_key SET public = $1`, make([]byte, ed25519.PublicKeySize))
+		_, err = backend.SQL(t).Exec(`UPDATE signing_key SET public = $1`, make([]byte, ed25519.PublicKeySize))
 		require.NoError(t, err)
 		_, err = s.SigningKeys(t.Context(), sealer)
-		require.ErrorContains(t, err, "do not belong together")
+		require.ErrorContains(t, err, "do not match")
 	})
 }

@@ -14,19 +14,19 @@ import (
 	"portico/store/storetest"
 )
 
-// BenchmarkTotals has a first page of the codes of a promotion with its total,
-// of a hundred codes and of a million: they cost the same.
+// BenchmarkTotals reads the first page of a promotion's codes with its total, of a hundred
+// codes and of a million. Both should cost the same.
 func BenchmarkTotals(b *testing.B) {
-	storetest.EachBench(b, func(b *testing.B, e storetest.Engine) {
+	storetest.EachBackendBenchmark(b, func(b *testing.B, backend storetest.Backend) {
 		for _, codes := range []int{100, 1_000_000} {
-			url := e.Another(b)
-			s := e.Open(b, func(c *shop.Config) { c.URL = url })
+			url := backend.OtherURL(b)
+			s := backend.Open(b, func(c *shop.Config) { c.URL = url })
 			_, err := s.Import(b.Context(), "test", func() (io.ReadCloser, error) {
 				return io.NopCloser(strings.NewReader(`{"type":"promotion","id":"p","name":"P","description":"","promotion_type":"fixed_discount","enabled":true,"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`)), nil
 			}, exchange.ImportOptions{})
 			require.NoError(b, err)
 			for _, statement := range manyCodes(codes) {
-				_, err := e.SQLAt(b, url).Exec(statement)
+				_, err := backend.SQLAt(b, url).Exec(statement)
 				require.NoError(b, err)
 			}
 			b.Run(fmt.Sprint(codes, " codes"), func(b *testing.B) {
@@ -42,8 +42,8 @@ func BenchmarkTotals(b *testing.B) {
 	})
 }
 
-// manyCodes gives the one promotion so many codes, in no order, as if they had
-// been made one by one, and tells the engine what its tables hold.
+// manyCodes returns statements that give the promotion n codes, unordered, and update the
+// statistics.
 func manyCodes(n int) []string {
 	return []string{
 		fmt.Sprintf(`

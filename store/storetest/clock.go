@@ -3,41 +3,33 @@ package storetest
 import (
 	"sync"
 	"time"
-
-	"portico/store/shop"
 )
 
-// Clock stands still until it is told otherwise. Its Now is a store's
-// Config.Clock; it may be used from many goroutines.
+// Clock is a clock that only Set and Advance move. Now fits shop.Config.Clock. It is safe for
+// concurrent use.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-// NewClock returns a clock that shows the given time.
+// NewClock returns a clock that shows now.
 func NewClock(now time.Time) *Clock { return &Clock{now: now} }
 
-// At has a store go by the clock, and its database too where ages are told: the
-// time of all the world passes.
-func At(clock *Clock) func(*shop.Config) {
-	return func(config *shop.Config) { config.Clock, config.DatabaseClock = clock.Now, clock.Now }
-}
-
-// Now is the time that the clock shows.
+// Now returns the clock's time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-// Set makes the clock show another time, earlier or later.
+// Set moves the clock to any time, also back.
 func (c *Clock) Set(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = now
 }
 
-// Advance moves the clock on, and returns the time it shows then.
+// Advance moves the clock forward and returns its new time.
 func (c *Clock) Advance(by time.Duration) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -16,26 +16,26 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Cluster is a PostgreSQL server of a test's own, reached by TCP on this
-// machine, which keeps what a standby needs. Whoever comes is trusted.
+// Cluster is a PostgreSQL server of one test. It listens on TCP on this machine, trusts
+// everyone and can have standbys.
 type Cluster struct {
 	Port string
-	Bin  string // the folder of PostgreSQL's programs, of the server's version
+	Bin  string // directory of PostgreSQL's programs
 
 	dir     string
 	owner   *credential
 	process *exec.Cmd
 }
 
-// NewCluster starts one, until the test ends. The test is skipped where there
-// is no PostgreSQL (Require).
+// NewCluster starts a server and stops it when the test ends. It skips the test if this machine
+// has no PostgreSQL (SkipMissing).
 func NewCluster(t testing.TB) *Cluster {
 	t.Helper()
 	initdb, server, err := findPostgres()
 	if err != nil {
-		Require(t, "postgres", err.Error())
+		SkipMissing(t, "postgres", err.Error())
 	}
-	server, err = filepath.EvalSymlinks(server) // to where its other programs are
+	server, err = filepath.EvalSymlinks(server) // the directory of its other programs
 	require.NoError(t, err)
 	c := newCluster(t, filepath.Dir(server))
 	require.NoError(t, makeCluster(initdb, c.dir, c.owner))
@@ -43,7 +43,7 @@ func NewCluster(t testing.TB) *Cluster {
 	return c
 }
 
-// newCluster is one with nothing in its folder.
+// newCluster returns a cluster with an empty directory.
 func newCluster(t testing.TB, bin string) *Cluster {
 	t.Helper()
 	dir, err := os.MkdirTemp(serverRoot(), fmt.Sprintf("%s%d-", serverPrefix, os.Getpid()))
@@ -54,8 +54,7 @@ func newCluster(t testing.TB, bin string) *Cluster {
 	return &Cluster{Port: FreePort(t), Bin: bin, dir: dir, owner: owner}
 }
 
-// FreePort is one that nobody listens on now, and that the kernel gives to
-// nobody who asks for any.
+// FreePort returns a port that nobody listens on, outside the range that the kernel assigns.
 func FreePort(t testing.TB) string {
 	t.Helper()
 	for range 100 {
@@ -65,11 +64,11 @@ func FreePort(t testing.TB) string {
 			return port
 		}
 	}
-	require.FailNow(t, "there is no free port")
+	require.FailNow(t, "no free port")
 	return ""
 }
 
-// Start starts the server, which may have been stopped.
+// Start starts the server, for the first time or again.
 func (c *Cluster) Start(t testing.TB) {
 	t.Helper()
 	log, err := os.OpenFile(filepath.Join(c.dir, "log"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
@@ -88,20 +87,19 @@ func (c *Cluster) Start(t testing.TB) {
 	require.NoError(t, awaitServer(c.URL("postgres", "postgres"), ended), "%s", serverLog(c.dir))
 }
 
-// Command is one of PostgreSQL's programs, run as the server's user, which is
-// not started yet.
+// Command prepares one of PostgreSQL's programs to run as the server's user.
 func (c *Cluster) Command(program string, args ...string) *exec.Cmd {
 	command := exec.Command(filepath.Join(c.Bin, program), args...)
 	command.Dir = c.dir
-	c.Own(command)
+	c.RunAsOwner(command)
 	return command
 }
 
-// Own has a command run as the server's user, who is never root.
-func (c *Cluster) Own(command *exec.Cmd) { command.SysProcAttr = processAttributes(c.owner) }
+// RunAsOwner makes a command run as the server's user, who is never root.
+func (c *Cluster) RunAsOwner(command *exec.Cmd) { command.SysProcAttr = processAttributes(c.owner) }
 
-// Folder is an empty one that the server's user can read.
-func (c *Cluster) Folder(t testing.TB) string {
+// TempDir creates an empty directory that the server's user can read.
+func (c *Cluster) TempDir(t testing.TB) string {
 	t.Helper()
 	folder, err := os.MkdirTemp(c.dir, "test-*")
 	require.NoError(t, err)
@@ -109,12 +107,12 @@ func (c *Cluster) Folder(t testing.TB) string {
 	return folder
 }
 
-// URL is that of a database for a user.
+// URL returns the address of a database for a user.
 func (c *Cluster) URL(user, database string) string {
 	return "postgres://" + user + "@127.0.0.1:" + c.Port + "/" + database
 }
 
-// Standby starts a server that follows this one.
+// Standby starts a server that replicates this one.
 func (c *Cluster) Standby(t testing.TB) *Cluster {
 	t.Helper()
 	s := newCluster(t, c.Bin)
@@ -125,26 +123,26 @@ func (c *Cluster) Standby(t testing.TB) *Cluster {
 	return s
 }
 
-// Promote has a standby take writes, and waits until it does.
+// Promote makes a standby a primary and waits until it accepts writes.
 func (c *Cluster) Promote(t testing.TB) {
 	t.Helper()
 	out, err := c.Command("pg_ctl", "promote", "--wait", "--pgdata="+filepath.Join(c.dir, "data")).CombinedOutput()
 	require.NoError(t, err, string(out))
 }
 
-// Crash ends the server at once, as a machine that goes.
+// Crash ends the server at once, without a checkpoint.
 func (c *Cluster) Crash(t testing.TB) {
 	t.Helper()
 	require.NoError(t, c.process.Process.Signal(syscall.SIGQUIT))
-	deadline := time.Now().Add(patience)
-	for Listens(c.Port) {
-		require.True(t, time.Now().Before(deadline), "it goes on")
+	deadline := time.Now().Add(waitTimeout)
+	for IsListening(c.Port) {
+		require.True(t, time.Now().Before(deadline), "the server is still running")
 		time.Sleep(10 * time.Millisecond)
 	}
 }
 
-// Listens tells whether somebody listens on a port of this machine.
-func Listens(port string) bool {
+// IsListening reports whether something listens on a TCP port of this machine.
+func IsListening(port string) bool {
 	connection, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", port))
 	if err != nil {
 		return false
@@ -153,8 +151,8 @@ func Listens(port string) bool {
 	return true
 }
 
-// Caught tells whether a standby has what the server has now.
-func (c *Cluster) Caught(t testing.TB, standby *Cluster) bool {
+// CaughtUp reports whether a standby has replayed all that the server has written.
+func (c *Cluster) CaughtUp(t testing.TB, standby *Cluster) bool {
 	t.Helper()
 	ask := func(of *Cluster, question string) string {
 		out, err := c.Command("psql", "--no-psqlrc", "--tuples-only", "--no-align", "--command="+question, of.URL("postgres", "postgres")).Output()

@@ -21,28 +21,30 @@ import (
 	"testing"
 	"time"
 
+	"portico/store/shop"
+
 	"github.com/stretchr/testify/require"
 )
 
-// shared is the PostgreSQL of this test process, started by the first test
-// that wants it: the server that PORTICO_TEST_POSTGRES names, or else one of
-// our own from the machine's binaries.
-var shared postgres
+// sharedPostgres is the PostgreSQL server of this test process, which the first test that needs
+// it starts: the server of PORTICO_TEST_POSTGRES, or else one from this machine's PostgreSQL
+// programs.
+var sharedPostgres postgres
 
 type postgres struct {
 	once     sync.Once
 	err      error
-	address  *url.URL // of a database to give orders in
+	address  *url.URL // of a database for administration
 	admin    *sql.DB
-	template string // a database with the schema, to be copied
-	pristine pristine
-	used     names  // databases as good as the template
-	strategy string // to copy it by file, which takes a third of the time that going through the log does
-	made     atomic.Int64
-	shutdown func() // ends the server, when it is our own
+	template string // the database to copy
+	contents templateContents
+	reusable databasePool // databases that equal the template
+	strategy string       // the STRATEGY clause of CREATE DATABASE: copying files takes a third of the time
+	created  atomic.Int64
+	shutdown func() // stops the server if start started it
 }
 
-// start makes the server ready. The error says why there is none.
+// start makes the server ready once. The error says why there is none.
 func (p *postgres) start() error {
 	p.once.Do(func() {
 		if p.err = p.connect(); p.err == nil {
@@ -63,7 +65,7 @@ func (p *postgres) connect() (err error) {
 		}
 	}
 	if p.address, err = url.Parse(address); err != nil {
-		return fmt.Errorf("PORTICO_TEST_POSTGRES is no URL such as postgres://user@host/database")
+		return fmt.Errorf("PORTICO_TEST_POSTGRES must be a URL such as postgres://user@host/database")
 	}
 	if p.admin, err = sql.Open("pgx", address); err != nil {
 		return err
@@ -72,15 +74,15 @@ func (p *postgres) connect() (err error) {
 	if err := p.admin.QueryRow(`SELECT current_setting('server_version_num')::int`).Scan(&version); err != nil {
 		return err
 	}
-	if version >= 15_00_00 { // older ones know no other way
+	if version >= 15_00_00 { // older versions always copy files
 		p.strategy = ` STRATEGY FILE_COPY`
 	}
 	return nil
 }
 
-// makeTemplate migrates once what every test's database is a copy of.
+// makeTemplate creates the database that all test databases are copies of.
 func (p *postgres) makeTemplate() error {
-	name := p.name()
+	name := p.newName()
 	if _, err := p.admin.Exec(`CREATE DATABASE ` + name); err != nil {
 		return err
 	}
@@ -88,12 +90,21 @@ func (p *postgres) makeTemplate() error {
 	if err := migrate(p.urlOf(name)); err != nil {
 		return err
 	}
-	return p.learn()
+	return p.recordTemplate()
 }
 
-// name is a database's name that no other test or process takes.
-func (p *postgres) name() string {
-	return fmt.Sprintf("portico_%d_%d_%d", os.Getpid(), time.Now().UnixNano(), p.made.Add(1))
+// migrate creates the schema. Closing an SQLite store moves its WAL into the file.
+func migrate(url string) error {
+	s, err := shop.Open(context.Background(), shop.Config{URL: url, Synchronous: "OFF"})
+	if err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+// newName returns a database name that no other test or process uses.
+func (p *postgres) newName() string {
+	return fmt.Sprintf("portico_%d_%d_%d", os.Getpid(), time.Now().UnixNano(), p.created.Add(1))
 }
 
 func (p *postgres) urlOf(database string) string {
@@ -102,8 +113,8 @@ func (p *postgres) urlOf(database string) string {
 	return address.String()
 }
 
-// database gives a test one of its own. With the schema it is one that another
-// test has left as good as new, or a copy of the template.
+// database creates a database for a test. One with the schema is a database that another test
+// has finished with and that reset has emptied, or a copy of the template.
 func (p *postgres) database(t testing.TB, schema bool) string {
 	t.Helper()
 	if !schema {
@@ -111,23 +122,23 @@ func (p *postgres) database(t testing.TB, schema bool) string {
 		t.Cleanup(func() { p.drop(t, name) })
 		return p.urlOf(name)
 	}
-	name, ok := p.used.take()
+	name, ok := p.reusable.take()
 	if !ok {
 		name = p.create(t, p.template)
 	}
 	t.Cleanup(func() {
-		if err := p.renew(name); err != nil {
+		if err := p.reset(name); err != nil {
 			p.drop(t, name)
 			return
 		}
-		p.used.put(name)
+		p.reusable.add(name)
 	})
 	return p.urlOf(name)
 }
 
 func (p *postgres) create(t testing.TB, template string) (name string) {
 	t.Helper()
-	name = p.name()
+	name = p.newName()
 	_, err := p.admin.Exec(`CREATE DATABASE ` + name + ` TEMPLATE ` + template + p.strategy)
 	require.NoError(t, err)
 	return name
@@ -138,10 +149,10 @@ func (p *postgres) drop(t testing.TB, name string) {
 	require.NoError(t, err)
 }
 
-// stop leaves nothing behind. It does nothing when there is no server.
+// stop drops all databases and stops the server. It does nothing if there is none.
 func (p *postgres) stop() {
 	if p.template != "" && p.shutdown == nil {
-		for name, ok := p.template, true; ok; name, ok = p.used.take() {
+		for name, ok := p.template, true; ok; name, ok = p.reusable.take() {
 			_, _ = p.admin.Exec(`DROP DATABASE ` + name + ` WITH (FORCE)`)
 		}
 	}
@@ -153,8 +164,8 @@ func (p *postgres) stop() {
 	}
 }
 
-// startServer runs a PostgreSQL of our own in a temporary directory, reached
-// by a unix socket only. It ends with this process at the latest.
+// startServer runs a PostgreSQL server in a temporary directory, reachable only by a Unix
+// socket. The server ends with this process at the latest.
 func startServer() (address string, shutdown func(), err error) {
 	initdb, server, err := findPostgres()
 	if err != nil {
@@ -183,13 +194,13 @@ func startServer() (address string, shutdown func(), err error) {
 	address = "postgres://postgres@/postgres?host=" + url.QueryEscape(dir)
 	if err := awaitServer(address, ended); err != nil {
 		stop()
-		return "", nil, fmt.Errorf("%s does not come up: %w\n%s", server, err, serverLog(dir))
+		return "", nil, fmt.Errorf("%s does not start: %w\n%s", server, err, serverLog(dir))
 	}
 	return address, func() { stop(); _ = os.RemoveAll(dir) }, nil
 }
 
-// findPostgres looks for initdb and postgres in PATH, then where Debian puts
-// them; the newest version wins.
+// findPostgres finds initdb and postgres in PATH, else the newest version in Debian's
+// directory.
 func findPostgres() (initdb, server string, err error) {
 	if initdb, err = exec.LookPath("initdb"); err == nil {
 		if server, err = exec.LookPath("postgres"); err == nil {
@@ -209,16 +220,14 @@ func debianVersion(path string) float64 {
 	return version
 }
 
-// serverPrefix begins the name of a server's directory; the test's process id
-// follows.
+// serverPrefix begins the name of a server's directory. The process ID of the test follows.
 const serverPrefix = "portico-pg-"
 
-// serverRoot is where the server lives: in memory where the machine has room
-// for files there, since making a test's files and taking them away is most of
-// what the server does. Else it is the temporary directory, or a shorter one
-// where the path of a socket in it would be too long for the kernel.
+// serverRoot returns the directory for servers: in memory if there is space, because creating
+// and deleting files is most of a server's work here. Else it is the temporary directory, or
+// /tmp if that would make the path of a socket too long.
 func serverRoot() string {
-	if roomInMemory("/dev/shm") {
+	if fitsInMemory("/dev/shm") {
 		return "/dev/shm"
 	}
 	if len(os.TempDir()) > 60 {
@@ -227,8 +236,8 @@ func serverRoot() string {
 	return os.TempDir()
 }
 
-// unprivileged gives dir to a user who may run PostgreSQL, which root may not.
-// A nil owner means the one running this.
+// unprivileged gives dir to a user who may run PostgreSQL, because root may not. It returns nil
+// if the current user may.
 func unprivileged(dir string) (*credential, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
@@ -248,13 +257,13 @@ func unprivileged(dir string) (*credential, error) {
 		}
 		return &credential{uint32(uid), uint32(gid)}, os.Chown(dir, uid, gid)
 	}
-	return nil, errors.New("root cannot run PostgreSQL, and there is neither a user postgres nor a user nobody to run it as")
+	return nil, errors.New("root cannot run PostgreSQL, and there is no user postgres or nobody to run it")
 }
 
 type credential struct{ uid, gid uint32 }
 
-// makeCluster prefers a language's collation, under which a missing COLLATE
-// "C" shows.
+// makeCluster runs initdb. It prefers a natural-language collation, which reveals a missing
+// COLLATE "C".
 func makeCluster(initdb, dir string, owner *credential) error {
 	arguments := []string{"-D", filepath.Join(dir, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"}
 	var output []byte
@@ -270,7 +279,7 @@ func makeCluster(initdb, dir string, owner *credential) error {
 	return fmt.Errorf("%s: %w\n%s", initdb, err, output)
 }
 
-// runServer starts the server; ended is closed when it has ended.
+// runServer starts the server. It closes ended when the server has exited.
 func runServer(server, dir string, owner *credential) (stop func(), ended <-chan struct{}, err error) {
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
@@ -285,8 +294,7 @@ func runServer(server, dir string, owner *credential) (stop func(), ended <-chan
 	command.Stdout, command.Stderr = log, log
 	started, finished := make(chan error), make(chan struct{})
 	go func() {
-		// The kernel ends the server with the thread that started it, so
-		// this one must last.
+		// Pdeathsig ends the server with the thread that started it, so keep this one.
 		runtime.LockOSThread()
 		err := command.Start()
 		started <- err
@@ -299,7 +307,7 @@ func runServer(server, dir string, owner *credential) (stop func(), ended <-chan
 		return nil, nil, err
 	}
 	return func() {
-		_ = command.Process.Signal(syscall.SIGQUIT) // at once; nothing is worth keeping
+		_ = command.Process.Signal(syscall.SIGQUIT) // immediate shutdown
 		select {
 		case <-finished:
 		case <-time.After(20 * time.Second):
@@ -324,7 +332,7 @@ func awaitServer(address string, ended <-chan struct{}) error {
 		}
 		select {
 		case <-ended:
-			return errors.New("it ended")
+			return errors.New("the server exited")
 		case <-ctx.Done():
 			return err
 		case <-time.After(20 * time.Millisecond):

@@ -1,7 +1,9 @@
 package storetest
 
-import "os/exec"
+import (
+	"os/exec"
+)
 
-// EndWithTests has a command, which is not started yet, end when this process
-// dies, where the system can do that.
+// EndWithTests makes a command end when this process dies, on Linux. Call it before the command
+// starts.
 func EndWithTests(command *exec.Cmd) { command.SysProcAttr = processAttributes(nil) }

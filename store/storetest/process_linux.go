@@ -8,8 +8,6 @@ import (
 	"syscall"
 )
 
-// processAttributes run a process as its owner, out of the terminal's reach,
-// and end it when this process dies.
 func processAttributes(owner *credential) *syscall.SysProcAttr {
 	attributes := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGQUIT}
 	if owner != nil {
@@ -18,13 +16,12 @@ func processAttributes(owner *credential) *syscall.SysProcAttr {
 	return attributes
 }
 
-// serverRoom is what a server of the tests may come to need, in bytes.
-const serverRoom = 3 << 30
+// serverBytes is the space that a server may need.
+const serverBytes = 3 << 30
 
-// roomInMemory tells whether a directory of files in memory has room for a
-// server, which it takes only as it is used. What test processes left there
-// that ended without a chance to clear up is taken away.
-func roomInMemory(directory string) bool {
+// fitsInMemory reports whether a directory in memory has space for a server. It removes what
+// dead test processes left there.
+func fitsInMemory(directory string) bool {
 	left, _ := filepath.Glob(filepath.Join(directory, serverPrefix+"*"))
 	for _, path := range left {
 		pid, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(path), serverPrefix), "-")
@@ -33,5 +30,5 @@ func roomInMemory(directory string) bool {
 		}
 	}
 	var room syscall.Statfs_t
-	return syscall.Statfs(directory, &room) == nil && int64(room.Bavail)*room.Bsize >= serverRoom
+	return syscall.Statfs(directory, &room) == nil && int64(room.Bavail)*room.Bsize >= serverBytes
 }

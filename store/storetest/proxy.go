@@ -14,41 +14,41 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Proxy is a network between a server and its database that can fail.
+// Proxy is a TCP proxy between a store and PostgreSQL that simulates a faulty network.
 type Proxy struct {
-	target    func() (net.Conn, error)
-	listener  net.Listener
-	swallowed atomic.Bool  // what is sent arrives nowhere, and nobody is told
-	full      atomic.Bool  // nobody more is let in
-	slow      atomic.Int64 // how long each piece takes that is sent, in nanoseconds
+	target   func() (net.Conn, error)
+	listener net.Listener
+	dropping atomic.Bool
+	refusing atomic.Bool
+	delay    atomic.Int64 // of each chunk, in nanoseconds
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool
-	stop  *stop // nil for none
+	pause *pausePoint // nil for none
 }
 
-// stop is where traffic stands still once.
-type stop struct {
-	words         []byte
-	reached, goOn chan struct{}
+// pausePoint is where traffic pauses once.
+type pausePoint struct {
+	text            []byte
+	reached, resume chan struct{}
 }
 
-// Between puts a proxy between the test's database and whoever opens the
-// address that it returns. PostgreSQL alone is reached over a network.
-func Between(t *testing.T, e Engine) (proxy *Proxy, address string) {
+// NewProxy starts a proxy in front of the test's database and returns the address to open. It
+// skips the test on SQLite.
+func NewProxy(t *testing.T, backend Backend) (proxy *Proxy, address string) {
 	t.Helper()
-	onlyPostgres(t, e)
-	behind, err := url.Parse(e.URL(t))
+	PostgresOnly(t, backend)
+	behind, err := url.Parse(backend.URL(t))
 	require.NoError(t, err)
 	network, host := "tcp", behind.Host
 	if directory := behind.Query().Get("host"); directory != "" {
-		network, host = "unix", directory+"/.s.PGSQL."+port(behind)
+		network, host = "unix", directory+"/.s.PGSQL."+portOf(behind)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	proxy = &Proxy{target: func() (net.Conn, error) { return net.Dial(network, host) }, listener: listener, conns: map[net.Conn]bool{}}
 	go proxy.accept()
-	t.Cleanup(func() { listener.Close(); proxy.Cut() })
+	t.Cleanup(func() { listener.Close(); proxy.CloseConnections() })
 	query := behind.Query()
 	query.Del("host")
 	query.Del("port")
@@ -57,7 +57,7 @@ func Between(t *testing.T, e Engine) (proxy *Proxy, address string) {
 	return proxy, behind.String()
 }
 
-func port(address *url.URL) string {
+func portOf(address *url.URL) string {
 	for _, port := range []string{address.Query().Get("port"), address.Port()} {
 		if port != "" {
 			return port
@@ -66,52 +66,52 @@ func port(address *url.URL) string {
 	return "5432"
 }
 
-// Swallow has everything that is sent vanish from now on, or no more. What was
-// swallowed does not come again, and its connections are never ended.
-func (p *Proxy) Swallow(on bool) { p.swallowed.Store(on) }
+// DropTraffic discards everything that is sent while on. Connections that lost traffic stay
+// open and silent.
+func (p *Proxy) DropTraffic(on bool) { p.dropping.Store(on) }
 
-// Slow has each piece that is sent, either way, take so long; 0 is no time.
-func (p *Proxy) Slow(each time.Duration) { p.slow.Store(int64(each)) }
+// SetDelay delays each chunk that is sent, in both directions.
+func (p *Proxy) SetDelay(each time.Duration) { p.delay.Store(int64(each)) }
 
-// Full has the database take nobody more, as one has whose connections are all
-// in use, until it is told otherwise.
-func (p *Proxy) Full(on bool) { p.full.Store(on) }
+// RefuseConnections refuses new connections while on, as a server does that has no free
+// connections.
+func (p *Proxy) RefuseConnections(on bool) { p.refusing.Store(on) }
 
-// refuse says so, as PostgreSQL does, to whoever wants to begin.
-func refuse(client net.Conn) {
+// refuseConnection answers a startup message with PostgreSQL's error for too many clients.
+func refuseConnection(client net.Conn) {
 	defer client.Close()
 	if _, err := client.Read(make([]byte, 1<<10)); err != nil {
 		return
 	}
 	const fields = "SFATAL\x00VFATAL\x00C53300\x00Msorry, too many clients already\x00\x00"
-	_, _ = client.Write(append(binary.BigEndian.AppendUint32([]byte("E"), uint32(4+len(fields))), fields...)) // it may have gone
+	_, _ = client.Write(append(binary.BigEndian.AppendUint32([]byte("E"), uint32(4+len(fields))), fields...)) // the client may have closed it
 }
 
-// StopAt has the first connection whose client sends these words stand still
-// before they arrive, until goOn is closed.
-func (p *Proxy) StopAt(words string) (reached <-chan struct{}, goOn chan<- struct{}) {
+// PauseAt pauses the first connection whose client sends text, before the text arrives, until
+// the caller closes resume.
+func (p *Proxy) PauseAt(words string) (reached <-chan struct{}, goOn chan<- struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.stop = &stop{[]byte(words), make(chan struct{}), make(chan struct{})}
-	return p.stop.reached, p.stop.goOn
+	p.pause = &pausePoint{[]byte(words), make(chan struct{}), make(chan struct{})}
+	return p.pause.reached, p.pause.resume
 }
 
-// standStill waits if what is sent has the words of a stop.
-func (p *Proxy) standStill(sent []byte) {
+// waitIfPaused waits if sent contains the text of the pause point.
+func (p *Proxy) waitIfPaused(sent []byte) {
 	p.mu.Lock()
-	stop := p.stop
-	if stop == nil || !bytes.Contains(sent, stop.words) {
+	stop := p.pause
+	if stop == nil || !bytes.Contains(sent, stop.text) {
 		p.mu.Unlock()
 		return
 	}
-	p.stop = nil
+	p.pause = nil
 	p.mu.Unlock()
 	close(stop.reached)
-	<-stop.goOn
+	<-stop.resume
 }
 
-// Cut ends every connection.
-func (p *Proxy) Cut() {
+// CloseConnections closes all connections.
+func (p *Proxy) CloseConnections() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for conn := range p.conns {
@@ -120,7 +120,7 @@ func (p *Proxy) Cut() {
 	clear(p.conns)
 }
 
-func (p *Proxy) keep(conn net.Conn) {
+func (p *Proxy) track(conn net.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.conns[conn] = true
@@ -132,12 +132,12 @@ func (p *Proxy) accept() {
 		if err != nil {
 			return
 		}
-		p.keep(client)
-		if p.swallowed.Load() {
-			continue // taken, and never answered
+		p.track(client)
+		if p.dropping.Load() {
+			continue // accepted, never answered
 		}
-		if p.full.Load() {
-			go refuse(client)
+		if p.refusing.Load() {
+			go refuseConnection(client)
 			continue
 		}
 		server, err := p.target()
@@ -145,24 +145,24 @@ func (p *Proxy) accept() {
 			client.Close()
 			continue
 		}
-		p.keep(server)
-		go p.carry(server, client, p.standStill)
-		go p.carry(client, server, func([]byte) {})
+		p.track(server)
+		go p.forward(server, client, p.waitIfPaused)
+		go p.forward(client, server, func([]byte) {})
 	}
 }
 
-// carry brings what comes from one side to the other, until either ends.
-func (p *Proxy) carry(to, from net.Conn, before func([]byte)) {
-	spoilt := false
+// forward copies from one side to the other until one of them ends.
+func (p *Proxy) forward(to, from net.Conn, before func([]byte)) {
+	dropped := false
 	_, _ = io.Copy(writerFunc(func(b []byte) (int, error) {
 		before(b)
-		time.Sleep(time.Duration(p.slow.Load()))
-		if spoilt = spoilt || p.swallowed.Load(); spoilt {
+		time.Sleep(time.Duration(p.delay.Load()))
+		if dropped = dropped || p.dropping.Load(); dropped {
 			return len(b), nil
 		}
 		return to.Write(b)
 	}), from)
-	if !spoilt {
+	if !dropped {
 		to.Close()
 	}
 }

@@ -2,7 +2,8 @@ package storetest
 
 import (
 	"context"
-	"strings"
+	"database/sql"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,255 +14,127 @@ import (
 	"portico/store/stock"
 )
 
-// Stock is the promise of Store.TransactStock: balances within bounds, batches
-// that are all or nothing, and a ledger that adds up to the balance.
-func Stock(t *testing.T, e Engine) {
-	t.Run("every action does what it says", stockActions(e))
-	t.Run("a change is refused for what is wrong with it", stockRefusals(e))
-	t.Run("all faults of a batch are told at once", stockFaults(e))
-	t.Run("a batch is all or nothing", stockBatch(e))
-	t.Run("a product that comes twice is changed twice, in order", stockTwice(e))
-	t.Run("expectedAvailable compares just before the change", stockExpected(e))
-	t.Run("the ledger tells who did what, newest first", stockLedger(e))
-	t.Run("a record is made once, with its line in the ledger", stockCreate(e))
-	t.Run("of several who make a record at once one does", stockCreateRace(e))
-	t.Run("a ledger is paged through, newest first", stockTransactionList(e))
-	t.Run("any sequence of batches does what the model does", stockModel(e))
-	t.Run("concurrent writers never oversell", stockOversell(e))
-	t.Run("concurrent writers are refused for the right reason", stockContention(e))
-	t.Run("a decision made with expectedAvailable is made once", stockCompareAndSet(e))
-	t.Run("concurrent sets leave a ledger that adds up", stockSets(e))
-	t.Run("batches in opposite orders do not deadlock", stockOpposite(e))
-}
+// Actor is the actor of all writes in tests.
+const Actor store.Actor = "client:test"
 
-func stockActions(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		clock := NewClock(noon.Add(time.Hour + 123456789*time.Nanosecond))
-		SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", Available: 10, Allocated: 4, CreatedAt: noon, UpdatedAt: noon})
-		s := e.Open(t, at(clock))
-		for _, c := range []struct {
-			action               stock.StockAction
-			quantity             int
-			available, allocated int // right after
-		}{
-			{stock.StockIncrement, 5, 15, 4},
-			{stock.StockDecrement, 15, 0, 4},
-			{stock.StockDeallocate, 3, 3, 1},
-			{stock.StockAllocate, 2, 1, 3},
-			{stock.StockSet, 40, 40, 3},
-			{stock.StockSet, 40, 40, 3},
-			{stock.StockSet, 0, 0, 3},
-			{stock.StockDeallocate, 3, 3, 0},
-			{stock.StockSet, store.MaxStock, store.MaxStock, 0},
-			{stock.StockAllocate, store.MaxStock, 0, store.MaxStock},
-			{stock.StockDeallocate, store.MaxStock, store.MaxStock, 0},
-			{stock.StockDecrement, store.MaxStock, 0, 0},
-			{stock.StockIncrement, store.MaxStock, store.MaxStock, 0},
-		} {
-			before, err := s.Stock(t.Context(), "a")
-			require.NoError(t, err)
-			made, err := s.TransactStock(t.Context(), actor, []stock.StockChange{
-				{ProductID: "a", Action: c.action, Quantity: c.quantity, Reason: "stocktaking", Reference: "order-1"}})
-			require.NoError(t, err, "%s %d", c.action, c.quantity)
-			require.Len(t, made, 1)
-			now := noon.Add(time.Hour + 123*time.Millisecond)
-			after := &stock.Stock{ProductID: "a", Available: c.available, Allocated: c.allocated, CreatedAt: noon, UpdatedAt: now}
-			require.Equal(t, &stock.StockTransaction{
-				ID: made[0].ID, ProductID: "a", Action: c.action, Quantity: c.quantity,
-				AvailableDelta: c.available - before.Available, AllocatedDelta: c.allocated - before.Allocated,
-				Reason: "stocktaking", Reference: "order-1", Actor: actor, CreatedAt: now, Stock: after,
-			}, made[0])
-			require.Equal(t, after, read(t, s, "a"))
+// Noon is the time of tests whose clock has not moved.
+var Noon = time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
+
+// SeedStock writes stock records as an import does: the rows, the first ledger entry of each
+// and the counter. db is Backend.SQL.
+func SeedStock(t require.TestingT, db *sql.DB, rows ...stock.Stock) {
+	Transact(t, db, func(run func(query string, args ...any)) {
+		for _, row := range rows {
+			run(`INSERT INTO stock (product_id, available, allocated, created_at, updated_at, lines) VALUES ($1, $2, $3, $4, $5, 1)`,
+				row.ProductID, row.Available, row.Allocated, row.CreatedAt.UnixMicro(), row.UpdatedAt.UnixMicro())
+			run(`INSERT INTO stock_transaction
+				(id, product_id, action, quantity, available_delta, allocated_delta, reason, reference, actor, created_at)
+				VALUES ($1, $2, 'set', $3, $4, $5, 'seed', '', 'command:seed', $6)`,
+				"seed-"+row.ProductID, row.ProductID, row.Available, row.Available, row.Allocated, row.CreatedAt.UnixMicro())
 		}
-		requireLedger(t, e.SQL(t))
-	}
+		run(`UPDATE counter SET value = value + $1 WHERE name = 'stock'`, len(rows))
+	})
 }
 
-func read(t require.TestingT, s *shop.Store, product string) *stock.Stock {
+// ClearStock deletes all stock records and the ledger.
+func ClearStock(t require.TestingT, db *sql.DB) {
+	Transact(t, db, func(run func(query string, args ...any)) {
+		run(`DELETE FROM stock`)
+		run(`DELETE FROM stock_transaction`)
+		run(`UPDATE counter SET value = 0 WHERE name = 'stock'`)
+	})
+}
+
+// OpenWithStock opens a store at Noon with a stock record for each product.
+func OpenWithStock(t *testing.T, backend Backend, available int, products ...string) *shop.Store {
+	t.Helper()
+	var rows []stock.Stock
+	for _, id := range products {
+		rows = append(rows, stock.Stock{ProductID: id, Available: available, CreatedAt: Noon, UpdatedAt: Noon})
+	}
+	SeedStock(t, backend.SQL(t), rows...)
+	return backend.Open(t, WithClock(NewClock(Noon)))
+}
+
+// ReadStock returns a product's stock record.
+func ReadStock(t require.TestingT, s *shop.Store, product string) *stock.Stock {
 	stock, err := s.Stock(context.Background(), product)
 	require.NoError(t, err)
 	return stock
 }
 
-func stockRefusals(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		SeedStock(t, e.SQL(t),
-			stock.Stock{ProductID: "a", Available: 10, Allocated: 4, CreatedAt: noon, UpdatedAt: noon},
-			stock.Stock{ProductID: "full", Available: store.MaxStock - 5, Allocated: 5, CreatedAt: noon, UpdatedAt: noon})
-		s := e.Open(t)
-		change := func(product string, action stock.StockAction, quantity int) stock.StockChange {
-			return stock.StockChange{ProductID: product, Action: action, Quantity: quantity}
-		}
-		for _, c := range []struct {
-			name   string
-			change stock.StockChange
-			code   store.Code
-			member string
-			words  []string
-		}{
-			{"increment 0", change("a", stock.StockIncrement, 0), store.Unprocessable, "quantity", []string{"between 1 and 2147483647", "not 0"}},
-			{"decrement 0", change("a", stock.StockDecrement, 0), store.Unprocessable, "quantity", []string{"between 1 and 2147483647", "not 0"}},
-			{"allocate -1", change("a", stock.StockAllocate, -1), store.Unprocessable, "quantity", []string{"between 1 and 2147483647", "not -1"}},
-			{"deallocate 2147483648", change("a", stock.StockDeallocate, 1<<31), store.Unprocessable, "quantity", []string{"between 1 and 2147483647", "not 2147483648"}},
-			{"set -1", change("a", stock.StockSet, -1), store.Unprocessable, "quantity", []string{"between 0 and 2147483647", "not -1"}},
-			{"set 2147483648", change("a", stock.StockSet, 1<<31), store.Unprocessable, "quantity", []string{"between 0 and 2147483647"}},
-			{"decrement more than available", change("a", stock.StockDecrement, 11), store.Unprocessable, "quantity", []string{"10 available", "not 11"}},
-			{"allocate more than available", change("a", stock.StockAllocate, 11), store.Unprocessable, "quantity", []string{"10 available", "not 11"}},
-			{"deallocate more than allocated", change("a", stock.StockDeallocate, 5), store.Unprocessable, "quantity", []string{"4 allocated", "not 5"}},
-			{"increment past the largest total", change("full", stock.StockIncrement, 1), store.Unprocessable, "quantity", []string{"past 2147483647"}},
-			{"set past the largest total", change("full", stock.StockSet, store.MaxStock), store.Unprocessable, "quantity", []string{"past 2147483647"}},
-			{"unknown action", change("a", "steal", 1), store.Invalid, "action", []string{"increment, decrement, allocate, deallocate or set", `"steal"`}},
-			{"action in upper case", change("a", "SET", 1), store.Invalid, "action", []string{`"SET"`}},
-			{"no action", change("a", "", 1), store.Invalid, "action", []string{`""`}},
-			{"unknown product", change("ghost", stock.StockIncrement, 1), store.NotFound, "product_id", []string{"ghost"}},
-			{"unknown product to set", change("ghost", stock.StockSet, 1), store.NotFound, "product_id", []string{"ghost"}},
-			{"no product", change("", stock.StockIncrement, 1), store.Invalid, "product_id", []string{"1 to 64"}},
-			{"another spelling", change("A", stock.StockIncrement, 1), store.NotFound, "product_id", []string{`"A"`}},
-		} {
-			t.Run(c.name, func(t *testing.T) {
-				before := []*stock.Stock{read(t, s, "a"), read(t, s, "full")}
-				_, err := s.TransactStock(t.Context(), actor, []stock.StockChange{c.change})
-				requireFault(t, err, c.code, "changes.0."+c.member, c.words...)
-				require.Equal(t, before, []*stock.Stock{read(t, s, "a"), read(t, s, "full")})
-			})
-		}
-		for name, length := range map[string]int{"an empty batch": 0, "a batch of 1001": 1001} {
-			t.Run(name, func(t *testing.T) {
-				batch := make([]stock.StockChange, length)
-				for i := range batch {
-					batch[i] = change("a", stock.StockIncrement, 1)
-				}
-				_, err := s.TransactStock(t.Context(), actor, batch)
-				requireFault(t, err, store.Unprocessable, "changes", "between 1 and 1000")
-			})
-		}
-		t.Run("reading an unknown product", func(t *testing.T) {
-			_, err := s.Stock(t.Context(), "ghost")
-			requireFault(t, err, store.NotFound, "", "ghost")
-		})
-		requireLedger(t, e.SQL(t))
-	}
+// Available returns a product's available units.
+func Available(t require.TestingT, s *shop.Store, product string) int {
+	stock, err := s.Stock(context.Background(), product)
+	require.NoError(t, err)
+	return stock.Available
 }
 
-func stockFaults(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		s := stocked(t, e, 10, "a")
-		_, err := s.TransactStock(t.Context(), actor, []stock.StockChange{
-			{ProductID: "a", Action: stock.StockIncrement, Quantity: 1},
-			{ProductID: "a", Action: stock.StockIncrement, Quantity: 0},
-			{ProductID: "a", Action: "steal", Quantity: -1},
-		})
-		var told []string
-		for _, fault := range store.AsErrors(err) {
-			told = append(told, string(fault.Code)+" "+strings.Join(fault.Path, "."))
-		}
-		require.Equal(t, []string{"UNPROCESSABLE changes.1.quantity", "INVALID changes.2.action", "UNPROCESSABLE changes.2.quantity"}, told)
-		require.Equal(t, 10, available(t, s, "a"))
-	}
+// RefreshStock makes a store read what a test wrote without it.
+func RefreshStock(t require.TestingT, s *shop.Store) {
+	require.NoError(t, s.WarmStock(context.Background()))
 }
 
-func stockBatch(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		s := stocked(t, e, 10, "a", "b", "c")
-		decrement := func(product string, quantity int) stock.StockChange {
-			return stock.StockChange{ProductID: product, Action: stock.StockDecrement, Quantity: quantity}
-		}
-		for _, c := range []struct {
-			name   string
-			last   stock.StockChange
-			code   store.Code
-			member string
-		}{
-			{"too little stock", decrement("c", 11), store.Unprocessable, "changes.2.quantity"},
-			{"an unknown product", decrement("ghost", 1), store.NotFound, "changes.2.product_id"},
-			{"an unexpected balance", stock.StockChange{ProductID: "c", Action: stock.StockIncrement, Quantity: 1, ExpectedAvailable: ptr(9)},
-				store.Conflict, "changes.2.expected_available"},
-		} {
-			_, err := s.TransactStock(t.Context(), actor, []stock.StockChange{decrement("b", 1), decrement("a", 1), c.last})
-			requireFault(t, err, c.code, c.member)
-			for _, product := range []string{"a", "b", "c"} {
-				require.Equal(t, 10, available(t, s, product), "%s: %s", c.name, product)
-			}
-		}
-		made, err := s.TransactStock(t.Context(), actor, []stock.StockChange{decrement("c", 3), decrement("a", 1), decrement("b", 2)})
-		require.NoError(t, err)
-		for i, product := range []string{"c", "a", "b"} {
-			require.Equal(t, product, made[i].ProductID, "the answer is in the order of the changes")
-		}
-		require.Equal(t, []int{9, 8, 7}, []int{available(t, s, "a"), available(t, s, "b"), available(t, s, "c")})
-		requireLedger(t, e.SQL(t))
-	}
+// LatestAvailable returns a product's available units, including writes of other stores.
+func LatestAvailable(t require.TestingT, s *shop.Store, product string) int {
+	RefreshStock(t, s)
+	return Available(t, s, product)
 }
 
-func stockTwice(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		s := stocked(t, e, 10, "a", "b")
-		made, err := s.TransactStock(t.Context(), actor, []stock.StockChange{
-			{ProductID: "b", Action: stock.StockAllocate, Quantity: 10},
-			{ProductID: "a", Action: stock.StockDecrement, Quantity: 10},
-			{ProductID: "b", Action: stock.StockDeallocate, Quantity: 4},
-			{ProductID: "a", Action: stock.StockIncrement, Quantity: 1, ExpectedAvailable: ptr(0)},
-			{ProductID: "b", Action: stock.StockSet, Quantity: 20, ExpectedAvailable: ptr(4)},
-		})
-		require.NoError(t, err)
-		var after [][2]int
-		for _, line := range made {
-			after = append(after, [2]int{line.Stock.Available, line.Stock.Allocated})
-		}
-		require.Equal(t, [][2]int{{0, 10}, {0, 0}, {4, 6}, {1, 0}, {20, 6}}, after)
-		_, err = s.TransactStock(t.Context(), actor, []stock.StockChange{
-			{ProductID: "a", Action: stock.StockDecrement, Quantity: 1},
-			{ProductID: "a", Action: stock.StockDecrement, Quantity: 1},
-		})
-		requireFault(t, err, store.Unprocessable, "changes.1.quantity", "0 available", "not 1")
-		require.Equal(t, 1, available(t, s, "a"))
-		requireLedger(t, e.SQL(t))
-	}
+// StockUnits returns a product's available and allocated units.
+func StockUnits(t *testing.T, s *shop.Store, product string) []int {
+	t.Helper()
+	found, err := s.Stock(t.Context(), product)
+	require.NoError(t, err)
+	return []int{found.Available, found.Allocated}
 }
 
-func stockExpected(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		for _, action := range stock.StockActions() {
-			t.Run(string(action), func(t *testing.T) {
-				SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", Available: 10, Allocated: 10, CreatedAt: noon, UpdatedAt: noon})
-				s := e.Open(t)
-				change := stock.StockChange{ProductID: "a", Action: action, Quantity: 3}
-				for _, wrong := range []int{9, 11, -1, 0} {
-					change.ExpectedAvailable = &wrong
-					_, err := s.TransactStock(t.Context(), actor, []stock.StockChange{change})
-					requireFault(t, err, store.Conflict, "changes.0.expected_available", "10 are available")
-					require.Equal(t, 10, available(t, s, "a"))
-				}
-				change.ExpectedAvailable = ptr(10)
-				_, err := s.TransactStock(t.Context(), actor, []stock.StockChange{change})
-				require.NoError(t, err)
-				require.NotEqual(t, 10, available(t, s, "a"))
-				requireLedger(t, e.SQL(t))
-			})
-		}
-	}
+// TransactStock makes stock changes that must succeed.
+func TransactStock(t *testing.T, s *shop.Store, changes ...stock.StockChange) {
+	t.Helper()
+	_, err := s.TransactStock(t.Context(), Actor, changes)
+	require.NoError(t, err)
 }
 
-func stockLedger(e Engine) func(*testing.T) {
-	return func(t *testing.T) {
-		clock := NewClock(noon)
-		SeedStock(t, e.SQL(t), stock.Stock{ProductID: "a", CreatedAt: noon, UpdatedAt: noon}, stock.Stock{ProductID: "b", CreatedAt: noon, UpdatedAt: noon})
-		s := e.Open(t, at(clock))
-		var made []*stock.StockTransaction
-		for i := range 6 {
-			if i%2 == 0 {
-				clock.Advance(time.Second) // two to a tie, which their ids break
-			}
-			lines, err := s.TransactStock(t.Context(), store.Actor("client:other"), []stock.StockChange{
-				{ProductID: "a", Action: stock.StockIncrement, Quantity: i + 1, Reason: "delivery", Reference: "truck"}})
-			require.NoError(t, err)
-			lines[0].Stock = nil // the ledger does not keep it
-			made = append([]*stock.StockTransaction{lines[0]}, made...)
-		}
-		ledgers, err := s.StockTransactionsByProduct(t.Context(), []string{"b", "a", "ghost"}, 5)
-		require.NoError(t, err)
-		require.Equal(t, made[:5], ledgers["a"])
-		require.Len(t, ledgers["b"], 1, "what it was imported with")
-		require.NotContains(t, ledgers, "ghost")
+// Increment adds one unit to each product.
+func Increment(ctx context.Context, s *shop.Store, products ...string) error {
+	var batch []stock.StockChange
+	for _, product := range products {
+		batch = append(batch, stock.StockChange{ProductID: product, Action: stock.StockIncrement, Quantity: 1})
 	}
+	_, err := s.TransactStock(ctx, Actor, batch)
+	return err
+}
+
+// IncrementWithKey adds one unit to product "a" under an idempotency key, and reports whether
+// it was a replay.
+func IncrementWithKey(t *testing.T, s *shop.Store, by store.Actor, key string) (replayed bool, err error) {
+	t.Helper()
+	var replays atomic.Int64
+	change := []stock.StockChange{{ProductID: "a", Action: stock.StockIncrement, Quantity: 1}}
+	_, err = s.TransactStock(WithIdempotencyKey(t.Context(), key, "o", change, &replays), by, change)
+	return replays.Load() > 0, err
+}
+
+// WithIdempotencyKey returns a context with an idempotency key. It counts replays in replayed.
+func WithIdempotencyKey(ctx context.Context, key, operation string, input any, replayed *atomic.Int64) context.Context {
+	return store.WithIdempotencyKey(ctx, &store.IdempotencyKey{Key: key, Operation: operation, Input: input, Replayed: func() { replayed.Add(1) }})
+}
+
+// StockCursor returns the cursor of the first stock record.
+func StockCursor(t *testing.T, s *shop.Store, sort store.Sort) string {
+	t.Helper()
+	slice, err := s.Stocks(t.Context(), store.ListQuery{Sort: sort, Page: store.Page{First: new(1)}})
+	require.NoError(t, err)
+	require.Len(t, slice.Cursors(), 1)
+	return slice.Cursors()[0]
+}
+
+// LedgerTotal returns the total of a product's ledger.
+func LedgerTotal(t require.TestingT, ctx context.Context, s *shop.Store, product string, ranges ...store.Range) int {
+	page, err := s.StockTransactions(ctx, product, store.ListQuery{Ranges: ranges})
+	require.NoError(t, err)
+	n, err := page.Total(ctx)
+	require.NoError(t, err)
+	return n
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/Khan/genqlient/graphql"
 )
 
-// What is chosen of a component of a bundle.
+// The options chosen for a component of a bundle.
 type BundleChoiceInput struct {
 	// The component's key: `drink`.
 	Component string `json:"component"`
-	// The chosen options, as many as the component takes, each named once.
+	// The chosen options, each once, as many as the component allows.
 	Options []BundleOptionInput `json:"options"`
 }
 
@@ -25,11 +25,11 @@ func (v *BundleChoiceInput) GetComponent() string { return v.Component }
 // GetOptions returns BundleChoiceInput.Options, and is useful for accessing the field via an interface.
 func (v *BundleChoiceInput) GetOptions() []BundleOptionInput { return v.Options }
 
-// A chosen option of a component.
+// A chosen option.
 type BundleOptionInput struct {
-	// The option's product, by global id or the service's own.
+	// The option's product: global id or `uuid`.
 	Id string `json:"id"`
-	// How many of it, 1 to 1000000.
+	// Units of it, 1 to 1000000.
 	Quantity int `json:"quantity"`
 }
 
@@ -39,15 +39,15 @@ func (v *BundleOptionInput) GetId() string { return v.Id }
 // GetQuantity returns BundleOptionInput.Quantity, and is useful for accessing the field via an interface.
 func (v *BundleOptionInput) GetQuantity() int { return v.Quantity }
 
-// What came of one criterion of a rule.
+// Result of one criterion of a rule.
 type CatalogCriterionOutcome string
 
 const (
-	// The shopper has what it asks for.
+	// The shopper meets it.
 	CatalogCriterionOutcomeMatched CatalogCriterionOutcome = "MATCHED"
-	// The shopper has not.
+	// The shopper does not meet it.
 	CatalogCriterionOutcomeMissed CatalogCriterionOutcome = "MISSED"
-	// It asks for nothing, and so fits all.
+	// The rule does not have this criterion.
 	CatalogCriterionOutcomeNotAsked CatalogCriterionOutcome = "NOT_ASKED"
 )
 
@@ -65,11 +65,11 @@ const (
 	CatalogResolutionReasonRule CatalogResolutionReason = "RULE"
 	// Its rule has no criteria, and no rule with criteria was left.
 	CatalogResolutionReasonDefaultRule CatalogResolutionReason = "DEFAULT_RULE"
-	// No rule was left; it is the oldest published catalog.
+	// No rule was left. It is the oldest published catalog.
 	CatalogResolutionReasonOldestCatalog CatalogResolutionReason = "OLDEST_CATALOG"
-	// No catalog is published, so that none is shown.
+	// No catalog is published.
 	CatalogResolutionReasonNothingPublished CatalogResolutionReason = "NOTHING_PUBLISHED"
-	// The header `Store-Catalog-Release` asks for this release, whatever the rules say.
+	// The header `Store-Catalog-Release` asks for this release, regardless of rules.
 	CatalogResolutionReasonRequestedRelease CatalogResolutionReason = "REQUESTED_RELEASE"
 )
 
@@ -81,17 +81,17 @@ var AllCatalogResolutionReason = []CatalogResolutionReason{
 	CatalogResolutionReasonRequestedRelease,
 }
 
-// Why a rule could not be chosen; the first that applies.
+// Why a rule could not be chosen: the first reason that applies.
 type CatalogRuleDrop string
 
 const (
-	// All its schedules are outside the time.
+	// None of its schedules is active.
 	CatalogRuleDropOutOfSchedule CatalogRuleDrop = "OUT_OF_SCHEDULE"
 	// It is for another account, account tag or customer.
 	CatalogRuleDropOtherShopper CatalogRuleDrop = "OTHER_SHOPPER"
 	// None of its criteria matched.
 	CatalogRuleDropNothingMatched CatalogRuleDrop = "NOTHING_MATCHED"
-	// Its catalog has no release; publish it.
+	// Its catalog has no release. Publish it.
 	CatalogRuleDropNotPublished CatalogRuleDrop = "NOT_PUBLISHED"
 )
 
@@ -104,13 +104,13 @@ var AllCatalogRuleDrop = []CatalogRuleDrop{
 
 // Bounds on a time.
 type DateTimeBounds struct {
-	// After this moment.
+	// After this time.
 	Gt *time.Time `json:"gt"`
-	// At this moment or after it.
+	// At or after this time.
 	Ge *time.Time `json:"ge"`
-	// Before this moment.
+	// Before this time.
 	Lt *time.Time `json:"lt"`
-	// At this moment or before it.
+	// At or before this time.
 	Le *time.Time `json:"le"`
 }
 
@@ -128,13 +128,13 @@ func (v *DateTimeBounds) GetLe() *time.Time { return v.Le }
 
 // Bounds on an id.
 type IDBounds struct {
-	// After this one.
+	// After this id.
 	Gt *string `json:"gt"`
-	// This one or after it.
+	// This id or after it.
 	Ge *string `json:"ge"`
-	// Before this one.
+	// Before this id.
 	Lt *string `json:"lt"`
-	// This one or before it.
+	// This id or before it.
 	Le *string `json:"le"`
 }
 
@@ -150,9 +150,9 @@ func (v *IDBounds) GetLt() *string { return v.Lt }
 // GetLe returns IDBounds.Le, and is useful for accessing the field via an interface.
 func (v *IDBounds) GetLe() *string { return v.Le }
 
-// An id condition. Without a member, or with null, it keeps everything.
+// Condition on an id. Empty or null matches everything.
 type IDFilter struct {
-	// One of these ids, global or the service's own: at least one; of catalog products as many as a request holds, of promotions 1000.
+	// One of these global ids or `uuid`s, at least one. At most 1000 for promotions, no limit for products.
 	In []string `json:"in"`
 }
 
@@ -161,7 +161,7 @@ func (v *IDFilter) GetIn() []string { return v.In }
 
 // Bounds on sort keys.
 type ListBounds struct {
-	// On the id; ids compare byte by byte.
+	// On the id, compared in byte order.
 	Id *IDBounds `json:"id"`
 	// On the time of creation.
 	CreatedAt *DateTimeBounds `json:"createdAt"`
@@ -178,7 +178,7 @@ func (v *ListBounds) GetCreatedAt() *DateTimeBounds { return v.CreatedAt }
 // GetUpdatedAt returns ListBounds.UpdatedAt, and is useful for accessing the field via an interface.
 func (v *ListBounds) GetUpdatedAt() *DateTimeBounds { return v.UpdatedAt }
 
-// An amount of a currency, as it is given.
+// An amount of money.
 type MoneyInput struct {
 	// Minor units, in digits: `5000` is 50.00 USD.
 	Amount string `json:"amount"`
@@ -192,13 +192,13 @@ func (v *MoneyInput) GetAmount() string { return v.Amount }
 // GetCurrency returns MoneyInput.Currency, and is useful for accessing the field via an interface.
 func (v *MoneyInput) GetCurrency() string { return v.Currency }
 
-// Which way a list is sorted.
+// Sort direction.
 type OrderDirection string
 
 const (
-	// The smallest first.
+	// Smallest, oldest or A first.
 	OrderDirectionAsc OrderDirection = "ASC"
-	// The largest first.
+	// Largest, newest or Z first.
 	OrderDirectionDesc OrderDirection = "DESC"
 )
 
@@ -207,19 +207,22 @@ var AllOrderDirection = []OrderDirection{
 	OrderDirectionDesc,
 }
 
-// Which products to list. Conditions given together must all hold; at most 10. The attributes and operators are the REST filter's; only `search` goes beyond them.
+// Which products to return. All conditions must hold, at most 10. The attributes and operators are those of the REST filter, and `search`.
 type ProductFilter struct {
-	// By words, as somebody types them: `oak cha`. Each word must be in the SKU, or in the name or the description in the base language or in one of the shopper's.
-	// Case and accents do not count; the last word also finds words that begin with it. Thai, Chinese and other scripts without spaces are typed without them too: what was typed may stand in pieces, here and there in those texts.
-	// At most 200 characters and 20 words; whatever they are, they are no syntax. A text without a letter or a digit keeps everything. Order by RELEVANCE to have the best matches first.
+	// Search words, as a shopper types them: `oak cha`. Every word must be in the SKU, or in the name or
+	// description in the base language or one of the shopper's. Case and accents do not count. The last
+	// word also matches the beginning of a word. Thai, Chinese and other scripts without spaces need
+	// none, and their parts may match in different places. At most 200 characters and 20 words, without
+	// any query syntax. A text without a letter or digit matches everything. Sort by RELEVANCE for the
+	// best matches first.
 	Search *string `json:"search"`
-	// By id. The products come by last update then, newest first, whatever is curated.
+	// By id. The products are sorted last updated first, and curation is ignored.
 	Id *IDFilter `json:"id"`
-	// The same in fewer words: these products, by global id or the service's own, 1 to 1000. It cannot be given beside `id`.
+	// Short for `id: {in: …}`: 1 to 1000 global ids or `uuid`s. Cannot be combined with `id`.
 	Ids []string `json:"ids"`
-	// By name in the base language.
+	// By name, in the base language.
 	Name *TextFilter `json:"name"`
-	// By stock keeping unit.
+	// By SKU.
 	Sku *TextFilter `json:"sku"`
 	// By slug.
 	Slug *TextFilter `json:"slug"`
@@ -227,13 +230,13 @@ type ProductFilter struct {
 	ManufacturerPartNum *TextFilter `json:"manufacturerPartNum"`
 	// By UPC or EAN.
 	UpcEan *TextFilter `json:"upcEan"`
-	// By product type: one of a product's types must match, such as `standard`.
+	// By product type: one of the product's types must match.
 	ProductTypes *TextFilter `json:"productTypes"`
-	// By tag: one of a product's tags must match.
+	// By tag: one of the product's tags must match.
 	Tags *TextFilter `json:"tags"`
-	// By bounds on a sort key.
+	// Bounds on a sort key.
 	Bounds *ListBounds `json:"bounds"`
-	// Further filters that must hold as well: two tags that a product must both have, for instance.
+	// More filters that must hold too, for example to require two tags.
 	And []ProductFilter `json:"and"`
 }
 
@@ -273,11 +276,11 @@ func (v *ProductFilter) GetBounds() *ListBounds { return v.Bounds }
 // GetAnd returns ProductFilter.And, and is useful for accessing the field via an interface.
 func (v *ProductFilter) GetAnd() []ProductFilter { return v.And }
 
-// An order of a list of products. Ties are broken by id, in the same direction, so that paging sees every product once.
+// Sort order of products. Products with the same key are sorted by id, in the same direction.
 type ProductOrder struct {
-	// The sort key.
+	// Sort key.
 	Field ProductOrderField `json:"field"`
-	// Which way.
+	// Sort direction.
 	Direction OrderDirection `json:"direction"`
 }
 
@@ -287,21 +290,23 @@ func (v *ProductOrder) GetField() ProductOrderField { return v.Field }
 // GetDirection returns ProductOrder.Direction, and is useful for accessing the field via an interface.
 func (v *ProductOrder) GetDirection() OrderDirection { return v.Direction }
 
-// What a list of products can be sorted by.
+// Sort keys of products.
 type ProductOrderField string
 
 const (
-	// By id, byte by byte.
+	// Id, in byte order.
 	ProductOrderFieldId ProductOrderField = "ID"
-	// By time of creation, then id.
+	// Time of creation.
 	ProductOrderFieldCreatedAt ProductOrderField = "CREATED_AT"
-	// By time of the last change, then id.
+	// Time of the last change.
 	ProductOrderFieldUpdatedAt ProductOrderField = "UPDATED_AT"
-	// By name in the base language, in the order of its alphabet, then id.
+	// Name in the base language, in its alphabetical order.
 	ProductOrderFieldName ProductOrderField = "NAME"
-	// By what they cost now in the shopper's currency, then id; products without a price are last in both directions. A sale that begins or ends changes the order at once, but not under the cursors of a list that is being paged through.
+	// Current price in the shopper's currency. Products without a price come last in both directions. A
+	// sale changes the order when it begins or ends, except while a list is paged through by cursors.
 	ProductOrderFieldPrice ProductOrderField = "PRICE"
-	// By how many of the words of `search` are in the name or the SKU, the best match first when ascending, then in the list's own order. Without `search` it is the list's own order.
+	// Number of `search` words in the name or SKU: with ASC the best match is first, then the list's own
+	// order. Without `search`: the list's own order.
 	ProductOrderFieldRelevance ProductOrderField = "RELEVANCE"
 )
 
@@ -314,17 +319,17 @@ var AllProductOrderField = []ProductOrderField{
 	ProductOrderFieldRelevance,
 }
 
-// An argument of a check of a promotion code.
+// An argument of `promotionCodeCheck`.
 type PromotionCodeArgument string
 
 const (
-	// The code itself.
+	// The code.
 	PromotionCodeArgumentCode PromotionCodeArgument = "CODE"
-	// Who uses it.
+	// The user.
 	PromotionCodeArgumentUser PromotionCodeArgument = "USER"
-	// How many items.
+	// The number of items.
 	PromotionCodeArgumentUnits PromotionCodeArgument = "UNITS"
-	// What the cart comes to, or the currency of that.
+	// The cart total, or its currency.
 	PromotionCodeArgumentCartValue PromotionCodeArgument = "CART_VALUE"
 )
 
@@ -335,7 +340,7 @@ var AllPromotionCodeArgument = []PromotionCodeArgument{
 	PromotionCodeArgumentCartValue,
 }
 
-// Why a promotion code cannot be used.
+// Why a code cannot be redeemed.
 type PromotionCodeReason string
 
 const (
@@ -343,19 +348,19 @@ const (
 	PromotionCodeReasonUnknown PromotionCodeReason = "UNKNOWN"
 	// Its promotion has ended.
 	PromotionCodeReasonExpired PromotionCodeReason = "EXPIRED"
-	// Its promotion has yet to start.
+	// Its promotion has not started.
 	PromotionCodeReasonNotStarted PromotionCodeReason = "NOT_STARTED"
 	// Its promotion is not enabled.
 	PromotionCodeReasonDisabled PromotionCodeReason = "DISABLED"
-	// All of its uses are taken.
+	// It has no uses left.
 	PromotionCodeReasonUsedUp PromotionCodeReason = "USED_UP"
 	// It is for other users.
 	PromotionCodeReasonWrongUser PromotionCodeReason = "WRONG_USER"
-	// It counts per item, and there is no unit it would apply to.
+	// It counts per item, and the cart has no item that it applies to.
 	PromotionCodeReasonNoUnits PromotionCodeReason = "NO_UNITS"
-	// It counts per item, which codes of an automatic promotion cannot.
+	// It counts per item, which is not possible for an automatic promotion.
 	PromotionCodeReasonPerItemAutomatic PromotionCodeReason = "PER_ITEM_AUTOMATIC"
-	// The cart comes to less than its promotion asks for.
+	// The cart total is below the promotion's minimum.
 	PromotionCodeReasonBelowMinCartValue PromotionCodeReason = "BELOW_MIN_CART_VALUE"
 	// Its promotion gives nothing in the cart's currency.
 	PromotionCodeReasonOtherCurrency PromotionCodeReason = "OTHER_CURRENCY"
@@ -374,25 +379,28 @@ var AllPromotionCodeReason = []PromotionCodeReason{
 	PromotionCodeReasonOtherCurrency,
 }
 
-// What a promotion does.
+// Kind of a promotion, and what its `schema` needs.
 type PromotionType string
 
 const (
-	// An amount off the cart. `schema` needs `currencies: [{currency, amount}]`.
+	// Amount off the cart. `schema` needs `currencies: [{currency, amount}]`.
 	PromotionTypeFixedDiscount PromotionType = "FIXED_DISCOUNT"
-	// A part off the cart. `schema` needs `percent`, or `currencies: [{currency, percentage}]`.
+	// Percentage off the cart. `schema` needs `percent`, or `currencies: [{currency, percentage}]`.
 	PromotionTypePercentDiscount PromotionType = "PERCENT_DISCOUNT"
-	// An amount off some items. `schema` needs `currencies: [{currency, amount}]`; `targets` are SKUs: an empty list means none, no list or `"all"` means all.
+	// Amount off some items. `schema` needs `currencies: [{currency, amount}]`. `targets` lists the
+	// SKUs: an empty list means none, no list or `"all"` means all.
 	PromotionTypeItemFixedDiscount PromotionType = "ITEM_FIXED_DISCOUNT"
-	// A part off some items. `schema` needs `percent`; `targets` as for an amount.
+	// Percentage off some items. `schema` needs `percent`. `targets` is as in ITEM_FIXED_DISCOUNT.
 	PromotionTypeItemPercentDiscount PromotionType = "ITEM_PERCENT_DISCOUNT"
-	// So many items for the price of fewer. `schema` needs `x`, `y` (fewer than `x`, at least 1) and `targets`.
+	// X items for the price of Y. `schema` needs `x`, `y` (at least 1, below `x`) and `targets`.
 	PromotionTypeXForY PromotionType = "X_FOR_Y"
-	// So many items for an amount. `schema` needs `x`, `currencies: [{currency, amount}]` and `targets`.
+	// X items for an amount. `schema` needs `x`, `currencies: [{currency, amount}]` and `targets`.
 	PromotionTypeXForAmount PromotionType = "X_FOR_AMOUNT"
-	// An amount off a bundle. `schema` needs `currencies`, and `requirements: [{targets, quantity}]`, each so many of some SKUs, without `targets` of any; or, the same, `targets`, which is a list of lists of SKUs, and `quantities`, one for each of the lists.
+	// Amount off a bundle. `schema` needs `currencies`, and `requirements: [{targets, quantity}]`, a
+	// quantity of some SKUs each, where no targets means any. The same can be written as `targets`, a
+	// list of lists of SKUs, and `quantities`, one for each list.
 	PromotionTypeBundleFixedDiscount PromotionType = "BUNDLE_FIXED_DISCOUNT"
-	// Items for nothing with a bundle. `schema` needs `gifts`, which are SKUs, and `requirements`, or `targets` and `quantities`, as for an amount off a bundle.
+	// Free items with a bundle. `schema` needs `gifts`, a list of SKUs, and the bundle as in BUNDLE_FIXED_DISCOUNT.
 	PromotionTypeBundleGift PromotionType = "BUNDLE_GIFT"
 )
 
@@ -410,14 +418,15 @@ var AllPromotionType = []PromotionType{
 // ShopBundleQueryProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
 //
-// A live product of the catalog. Texts that are not set are empty.
+// A product that is for sale. A parent product has variants: each is a child product with its own SKU,
+// stock and price. Text fields are empty strings if not set.
 type ShopBundleQueryProduct struct {
 	ShopCard `json:"-"`
-	// The parts of a bundle, by sort order, then key; empty for other products.
+	// Parts of a bundle, by sort order, then key. Empty for other products.
 	Components []ShopBundleQueryProductComponentsProductComponent `json:"components"`
-	// The live products that this bundle is made of.
+	// All products that this bundle is made of.
 	ComponentProducts []ShopBundleQueryProductComponentProductsProduct `json:"componentProducts"`
-	// What a bundle holds unless the shopper chooses: of each component the first options, as many as it needs at least.
+	// Default choice of a bundle: of each component the first options, as many as it requires.
 	BundleConfiguration ShopBundleQueryProductBundleConfiguration `json:"bundleConfiguration"`
 }
 
@@ -565,9 +574,9 @@ func (v *ShopBundleQueryProduct) __premarshalJSON() (*__premarshalShopBundleQuer
 // ShopBundleQueryProductBundleConfiguration includes the requested fields of the GraphQL type BundleConfiguration.
 // The GraphQL type's documentation follows.
 //
-// What is chosen of a bundle.
+// A choice of options for a bundle.
 type ShopBundleQueryProductBundleConfiguration struct {
-	// From component keys to option ids to quantities.
+	// Quantities by option id, by component key: `{"drink": {"prod-latte": 1}}`.
 	SelectedOptions json.RawMessage `json:"selectedOptions"`
 }
 
@@ -579,7 +588,8 @@ func (v *ShopBundleQueryProductBundleConfiguration) GetSelectedOptions() json.Ra
 // ShopBundleQueryProductComponentProductsProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
 //
-// A live product of the catalog. Texts that are not set are empty.
+// A product that is for sale. A parent product has variants: each is a child product with its own SKU,
+// stock and price. Text fields are empty strings if not set.
 type ShopBundleQueryProductComponentProductsProduct struct {
 	ShopCard `json:"-"`
 }
@@ -712,19 +722,19 @@ func (v *ShopBundleQueryProductComponentProductsProduct) __premarshalJSON() (*__
 // ShopBundleQueryProductComponentsProductComponent includes the requested fields of the GraphQL type ProductComponent.
 // The GraphQL type's documentation follows.
 //
-// A part of a bundle.
+// A part of a bundle, for which the shopper chooses options.
 type ShopBundleQueryProductComponentsProductComponent struct {
-	// The merchant's name for it in the bundle.
+	// The merchant's key for it: `drink`.
 	Key string `json:"key"`
-	// For people.
+	// Display name.
 	Name string `json:"name"`
-	// At least so many options are chosen.
+	// Fewest options to choose.
 	Min int `json:"min"`
-	// At most so many options are chosen.
+	// Most options to choose.
 	Max int `json:"max"`
-	// Its place among the components.
+	// Position among the components.
 	SortOrder int `json:"sortOrder"`
-	// What can be chosen, live products only.
+	// The options to choose from. Live products only.
 	Options []ShopBundleQueryProductComponentsProductComponentOptionsComponentOption `json:"options"`
 }
 
@@ -751,13 +761,13 @@ func (v *ShopBundleQueryProductComponentsProductComponent) GetOptions() []ShopBu
 // ShopBundleQueryProductComponentsProductComponentOptionsComponentOption includes the requested fields of the GraphQL type ComponentOption.
 // The GraphQL type's documentation follows.
 //
-// A product that can be chosen for a part of a bundle.
+// A product that can be chosen for a component.
 type ShopBundleQueryProductComponentsProductComponentOptionsComponentOption struct {
 	// The product's own id.
 	Uuid string `json:"uuid"`
 	// Always `product`.
 	Type string `json:"type"`
-	// How many of it the bundle holds.
+	// Units of the product in the bundle.
 	Quantity int `json:"quantity"`
 }
 
@@ -778,7 +788,7 @@ func (v *ShopBundleQueryProductComponentsProductComponentOptionsComponentOption)
 
 // ShopBundleQueryResponse is returned by ShopBundleQuery on success.
 type ShopBundleQueryResponse struct {
-	// One live product of the shopper's catalog, by exactly one of its arguments; null when there is none. Of several with one sku or slug it is the one updated last.
+	// A live product by exactly one of its arguments. Null if there is none. If several have the SKU or slug, the one updated last.
 	Product *ShopBundleQueryProduct `json:"product"`
 }
 
@@ -788,31 +798,33 @@ func (v *ShopBundleQueryResponse) GetProduct() *ShopBundleQueryProduct { return 
 // ShopCard includes the GraphQL fields of Product requested by the fragment ShopCard.
 // The GraphQL type's documentation follows.
 //
-// A live product of the catalog. Texts that are not set are empty.
+// A product that is for sale. A parent product has variants: each is a child product with its own SKU,
+// stock and price. Text fields are empty strings if not set.
 type ShopCard struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
 	// The service's own id.
 	Uuid string `json:"uuid"`
-	// The stock keeping unit: `BK-R64Y-38`.
+	// Stock keeping unit: `BK-R64Y-38`.
 	Sku string `json:"sku"`
-	// For addresses: `road-550-w-yellow-38`.
+	// URL slug: `road-550-w-yellow-38`.
 	Slug string `json:"slug"`
-	// For people, in the language that `language` tells.
+	// Display name, in `language`.
 	Name string `json:"name"`
-	// What the merchant tagged it with.
+	// Tags set by the merchant: `sale`.
 	Tags []string `json:"tags"`
-	// What it costs now in the shopper's currency: a child without a price of its own costs what its parent does, changed by its price modifiers. Null when no price book has a price in the currency.
+	// Current price in the shopper's currency. A child without a price has its parent's, changed by its
+	// price modifiers. Null if no price book has a price in this currency.
 	Price *ShopCardPrice `json:"price"`
-	// The price for people; null without a price.
+	// `price` with and without tax, formatted. Null without a price.
 	DisplayPrice *ShopCardDisplayPrice `json:"displayPrice"`
-	// The price before the sale for people; null outside a sale.
+	// `originalPrice` with and without tax, formatted. Null if it is not on sale.
 	OriginalDisplayPrice *ShopCardOriginalDisplayPrice `json:"originalDisplayPrice"`
-	// When the sale ends; null outside a sale, and for one without an end.
+	// Time at which the sale ends. Null if it is not on sale, or if the sale has no end.
 	SaleExpires *time.Time `json:"saleExpires"`
-	// Its main image; null when it has none.
+	// Main image. Null if it has none.
 	MainImage *ShopCardMainImageFile `json:"mainImage"`
-	// How many there are right now; null when it has no stock record.
+	// Current stock. Null if it has no stock record.
 	Stock *ShopCardStock `json:"stock"`
 }
 
@@ -857,11 +869,11 @@ func (v *ShopCard) GetStock() *ShopCardStock { return v.Stock }
 // ShopCardDisplayPrice includes the requested fields of the GraphQL type DisplayPrice.
 // The GraphQL type's documentation follows.
 //
-// A price for people.
+// A price with and without tax.
 type ShopCardDisplayPrice struct {
-	// With tax; null where the price book's price is without it and no tax rate is known.
+	// Price with tax. Null if the price book's price excludes tax and no tax rate is known.
 	WithTax *ShopCardDisplayPriceWithTaxMoney `json:"withTax"`
-	// Without tax; null where the price book's price includes it and no tax rate is known.
+	// Price without tax. Null if the price book's price includes tax and no tax rate is known.
 	WithoutTax *ShopCardDisplayPriceWithoutTaxMoney `json:"withoutTax"`
 }
 
@@ -876,9 +888,9 @@ func (v *ShopCardDisplayPrice) GetWithoutTax() *ShopCardDisplayPriceWithoutTaxMo
 // ShopCardDisplayPriceWithTaxMoney includes the requested fields of the GraphQL type Money.
 // The GraphQL type's documentation follows.
 //
-// An amount of a currency.
+// An amount of money.
 type ShopCardDisplayPriceWithTaxMoney struct {
-	// For people, by the shopper's locale: `$1,299.00`.
+	// For display, in the shopper's locale: `$1,299.00`.
 	Formatted string `json:"formatted"`
 }
 
@@ -888,9 +900,9 @@ func (v *ShopCardDisplayPriceWithTaxMoney) GetFormatted() string { return v.Form
 // ShopCardDisplayPriceWithoutTaxMoney includes the requested fields of the GraphQL type Money.
 // The GraphQL type's documentation follows.
 //
-// An amount of a currency.
+// An amount of money.
 type ShopCardDisplayPriceWithoutTaxMoney struct {
-	// For people, by the shopper's locale: `$1,299.00`.
+	// For display, in the shopper's locale: `$1,299.00`.
 	Formatted string `json:"formatted"`
 }
 
@@ -900,17 +912,17 @@ func (v *ShopCardDisplayPriceWithoutTaxMoney) GetFormatted() string { return v.F
 // ShopCardMainImageFile includes the requested fields of the GraphQL type File.
 // The GraphQL type's documentation follows.
 //
-// An image or another document.
+// An image or a document.
 type ShopCardMainImageFile struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
-	// `racer02_black_large.gif`.
+	// File name: `racer02_black_large.gif`.
 	FileName string `json:"fileName"`
-	// Where to fetch it.
+	// Download URL.
 	Href string `json:"href"`
-	// Pixels across; null for what is no image.
+	// Width in pixels. Null if it is not an image.
 	Width *int `json:"width"`
-	// Pixels down; null for what is no image.
+	// Height in pixels. Null if it is not an image.
 	Height *int `json:"height"`
 }
 
@@ -932,9 +944,9 @@ func (v *ShopCardMainImageFile) GetHeight() *int { return v.Height }
 // ShopCardOriginalDisplayPrice includes the requested fields of the GraphQL type DisplayPrice.
 // The GraphQL type's documentation follows.
 //
-// A price for people.
+// A price with and without tax.
 type ShopCardOriginalDisplayPrice struct {
-	// Without tax; null where the price book's price includes it and no tax rate is known.
+	// Price without tax. Null if the price book's price includes tax and no tax rate is known.
 	WithoutTax *ShopCardOriginalDisplayPriceWithoutTaxMoney `json:"withoutTax"`
 }
 
@@ -946,9 +958,9 @@ func (v *ShopCardOriginalDisplayPrice) GetWithoutTax() *ShopCardOriginalDisplayP
 // ShopCardOriginalDisplayPriceWithoutTaxMoney includes the requested fields of the GraphQL type Money.
 // The GraphQL type's documentation follows.
 //
-// An amount of a currency.
+// An amount of money.
 type ShopCardOriginalDisplayPriceWithoutTaxMoney struct {
-	// For people, by the shopper's locale: `$1,299.00`.
+	// For display, in the shopper's locale: `$1,299.00`.
 	Formatted string `json:"formatted"`
 }
 
@@ -958,7 +970,7 @@ func (v *ShopCardOriginalDisplayPriceWithoutTaxMoney) GetFormatted() string { re
 // ShopCardPrice includes the requested fields of the GraphQL type Price.
 // The GraphQL type's documentation follows.
 //
-// What a product costs, or what changes that.
+// A price in a price book, or the amount of a price modifier.
 type ShopCardPrice struct {
 	// Minor units, in digits: `129900` is 1,299.00 USD.
 	Amount string `json:"amount"`
@@ -980,11 +992,11 @@ func (v *ShopCardPrice) GetIncludesTax() bool { return v.IncludesTax }
 // ShopCardStock includes the requested fields of the GraphQL type Stock.
 // The GraphQL type's documentation follows.
 //
-// How many units of a product there are.
+// Units of a product.
 type ShopCardStock struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
-	// Units free to sell; never negative.
+	// Units free to sell, at least 0.
 	Available int `json:"available"`
 }
 
@@ -997,10 +1009,10 @@ func (v *ShopCardStock) GetAvailable() int { return v.Available }
 // ShopCartQueryNodesAuthoredHierarchy includes the requested fields of the GraphQL type AuthoredHierarchy.
 // The GraphQL type's documentation follows.
 //
-// The root of a tree of nodes, as authored.
+// A hierarchy as authored: the root of a category tree.
 type ShopCartQueryNodesAuthoredHierarchy struct {
 	Typename *string `json:"__typename"`
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	Id string `json:"id"`
 }
 
@@ -1013,10 +1025,10 @@ func (v *ShopCartQueryNodesAuthoredHierarchy) GetId() string { return v.Id }
 // ShopCartQueryNodesAuthoredNode includes the requested fields of the GraphQL type AuthoredNode.
 // The GraphQL type's documentation follows.
 //
-// A node as authored.
+// A node of a hierarchy as authored.
 type ShopCartQueryNodesAuthoredNode struct {
 	Typename *string `json:"__typename"`
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	Id string `json:"id"`
 }
 
@@ -1029,10 +1041,10 @@ func (v *ShopCartQueryNodesAuthoredNode) GetId() string { return v.Id }
 // ShopCartQueryNodesCatalog includes the requested fields of the GraphQL type Catalog.
 // The GraphQL type's documentation follows.
 //
-// What a catalog publishes, as authored.
+// A catalog as authored: what a publication makes a release of.
 type ShopCartQueryNodesCatalog struct {
 	Typename *string `json:"__typename"`
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	Id string `json:"id"`
 }
 
@@ -1045,14 +1057,14 @@ func (v *ShopCartQueryNodesCatalog) GetId() string { return v.Id }
 // ShopCartQueryNodesCatalogNode includes the requested fields of the GraphQL type CatalogNode.
 // The GraphQL type's documentation follows.
 //
-// A node of the catalog: a category, a collection, an offer.
+// A node of the category tree: a category, a collection or an offer.
 type ShopCartQueryNodesCatalogNode struct {
 	Typename *string `json:"__typename"`
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	Id string `json:"id"`
-	// For people: `Road Bikes`.
+	// Display name: `Road Bikes`.
 	Name string `json:"name"`
-	// For addresses; empty when it has none.
+	// URL slug: `road-bikes`. Empty if not set.
 	Slug string `json:"slug"`
 }
 
@@ -1071,10 +1083,10 @@ func (v *ShopCartQueryNodesCatalogNode) GetSlug() string { return v.Slug }
 // ShopCartQueryNodesCatalogRelease includes the requested fields of the GraphQL type CatalogRelease.
 // The GraphQL type's documentation follows.
 //
-// A published state of a catalog. It never changes.
+// An immutable, published state of a catalog.
 type ShopCartQueryNodesCatalogRelease struct {
 	Typename *string `json:"__typename"`
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	Id string `json:"id"`
 }
 
@@ -1087,12 +1099,13 @@ func (v *ShopCartQueryNodesCatalogRelease) GetId() string { return v.Id }
 // ShopCartQueryNodesCatalogRule includes the requested fields of the GraphQL type CatalogRule.
 // The GraphQL type's documentation follows.
 //
-// A rule that leads shoppers to a catalog. Each list but the schedules is a criterion, and an empty one fits every shopper.
-// A rule for accounts, account tags or customers is for those alone; channels and tags only make it fit better. A rule
-// without criteria is a default; of several the oldest one counts.
+// A rule that leads shoppers to a catalog. Every list except `schedules` is a criterion, and an empty
+// list matches every shopper. Accounts, account tags and customers exclude all others. Channels and
+// tags only make the rule match better. A rule without criteria is a default: if there are several,
+// the oldest wins.
 type ShopCartQueryNodesCatalogRule struct {
 	Typename *string `json:"__typename"`
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	Id string `json:"id"`
 }
 
@@ -1105,14 +1118,14 @@ func (v *ShopCartQueryNodesCatalogRule) GetId() string { return v.Id }
 // ShopCartQueryNodesFile includes the requested fields of the GraphQL type File.
 // The GraphQL type's documentation follows.
 //
-// An image or another document.
+// An image or a document.
 type ShopCartQueryNodesFile struct {
 	Typename *string `json:"__typename"`
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	Id string `json:"id"`
-	// `racer02_black_large.gif`.
+	// File name: `racer02_black_large.gif`.
 	FileName string `json:"fileName"`
-	// Where to fetch it.
+	// Download URL.
 	Href string `json:"href"`
 }
 
@@ -1131,10 +1144,10 @@ func (v *ShopCartQueryNodesFile) GetHref() string { return v.Href }
 // ShopCartQueryNodesHierarchy includes the requested fields of the GraphQL type Hierarchy.
 // The GraphQL type's documentation follows.
 //
-// The root of a tree of nodes.
+// The root of a category tree.
 type ShopCartQueryNodesHierarchy struct {
 	Typename *string `json:"__typename"`
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	Id string `json:"id"`
 }
 
@@ -1147,10 +1160,10 @@ func (v *ShopCartQueryNodesHierarchy) GetId() string { return v.Id }
 // ShopCartQueryNodesJob includes the requested fields of the GraphQL type Job.
 // The GraphQL type's documentation follows.
 //
-// Work that outlasts the request that asked for it.
+// Background work that a request started.
 type ShopCartQueryNodesJob struct {
 	Typename *string `json:"__typename"`
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	Id string `json:"id"`
 }
 
@@ -1178,7 +1191,7 @@ func (v *ShopCartQueryNodesJob) GetId() string { return v.Id }
 // ShopCartQueryNodesStock
 // The GraphQL type's documentation follows.
 //
-// Anything that can be found again by its global id.
+// An object that `node` finds by its global id.
 type ShopCartQueryNodesNode interface {
 	implementsGraphQLInterfaceShopCartQueryNodesNode()
 	// GetTypename returns the receiver's concrete GraphQL type-name (see interface doc for possible values).
@@ -1186,7 +1199,7 @@ type ShopCartQueryNodesNode interface {
 	// GetId returns the interface-field "id" from its implementation.
 	// The GraphQL interface field's documentation follows.
 	//
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	GetId() string
 }
 
@@ -1389,10 +1402,11 @@ func __marshalShopCartQueryNodesNode(v *ShopCartQueryNodesNode) ([]byte, error) 
 // ShopCartQueryNodesProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
 //
-// A live product of the catalog. Texts that are not set are empty.
+// A product that is for sale. A parent product has variants: each is a child product with its own SKU,
+// stock and price. Text fields are empty strings if not set.
 type ShopCartQueryNodesProduct struct {
 	Typename *string `json:"__typename"`
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	Id       string `json:"id"`
 	ShopCard `json:"-"`
 }
@@ -1525,14 +1539,14 @@ func (v *ShopCartQueryNodesProduct) __premarshalJSON() (*__premarshalShopCartQue
 // ShopCartQueryNodesPromotion includes the requested fields of the GraphQL type Promotion.
 // The GraphQL type's documentation follows.
 //
-// A promotion.
+// A discount or gift, for a period of time.
 type ShopCartQueryNodesPromotion struct {
 	Typename *string `json:"__typename"`
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	Id string `json:"id"`
-	// For people: `Ten off`.
+	// Display name: `Ten off`.
 	Name string `json:"name"`
-	// The instant at which it is over.
+	// Time from which it no longer applies.
 	End time.Time `json:"end"`
 }
 
@@ -1551,10 +1565,10 @@ func (v *ShopCartQueryNodesPromotion) GetEnd() time.Time { return v.End }
 // ShopCartQueryNodesPromotionCode includes the requested fields of the GraphQL type PromotionCode.
 // The GraphQL type's documentation follows.
 //
-// A code of a promotion.
+// A code that shoppers enter to get a promotion.
 type ShopCartQueryNodesPromotionCode struct {
 	Typename *string `json:"__typename"`
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	Id string `json:"id"`
 }
 
@@ -1567,12 +1581,12 @@ func (v *ShopCartQueryNodesPromotionCode) GetId() string { return v.Id }
 // ShopCartQueryNodesStock includes the requested fields of the GraphQL type Stock.
 // The GraphQL type's documentation follows.
 //
-// How many units of a product there are.
+// Units of a product.
 type ShopCartQueryNodesStock struct {
 	Typename *string `json:"__typename"`
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	Id string `json:"id"`
-	// Units free to sell; never negative.
+	// Units free to sell, at least 0.
 	Available int `json:"available"`
 }
 
@@ -1587,7 +1601,8 @@ func (v *ShopCartQueryNodesStock) GetAvailable() int { return v.Available }
 
 // ShopCartQueryResponse is returned by ShopCartQuery on success.
 type ShopCartQueryResponse struct {
-	// Several things by their ids, at most 100, in the order asked for: each as `node` shows it, null for each that it shows nothing for. The whole list is null only with an error: one global id of a type that the token may not read refuses it.
+	// Several objects by id, in the order of the ids. Null for each one that `node` does not find. An id
+	// of a type that the token may not read refuses the whole list.
 	Nodes []*ShopCartQueryNodesNode `json:"-"`
 }
 
@@ -1674,7 +1689,7 @@ func (v *ShopCartQueryResponse) __premarshalJSON() (*__premarshalShopCartQueryRe
 
 // ShopCartStockQueryResponse is returned by ShopCartStockQuery on success.
 type ShopCartStockQueryResponse struct {
-	// The stock of several products, drafts too, in the order of the ids, each once; those without a stock record are left out. Null only with an error.
+	// The stock of several products, including drafts, in the order of the ids, each once. Products without a stock record are left out.
 	StocksById []ShopCartStockQueryStocksByIdStock `json:"stocksById"`
 }
 
@@ -1686,15 +1701,15 @@ func (v *ShopCartStockQueryResponse) GetStocksById() []ShopCartStockQueryStocksB
 // ShopCartStockQueryStocksByIdStock includes the requested fields of the GraphQL type Stock.
 // The GraphQL type's documentation follows.
 //
-// How many units of a product there are.
+// Units of a product.
 type ShopCartStockQueryStocksByIdStock struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
-	// The service's own id, which is the product's.
+	// The product's own id.
 	Uuid string `json:"uuid"`
-	// Units free to sell; never negative.
+	// Units free to sell, at least 0.
 	Available int `json:"available"`
-	// Units promised to orders; never negative.
+	// Units reserved for orders, at least 0.
 	Allocated int `json:"allocated"`
 }
 
@@ -1713,18 +1728,19 @@ func (v *ShopCartStockQueryStocksByIdStock) GetAllocated() int { return v.Alloca
 // ShopCatalogQueryCatalogResolution includes the requested fields of the GraphQL type CatalogResolution.
 // The GraphQL type's documentation follows.
 //
-// Which catalog a shopper sees, and why. Rules outside their schedules are dropped, then those for another account, account
-// tag or customer, then those none of whose criteria matched, then those whose catalog has no release. Of the others wins
-// the one with the most criteria matched, then the fewest missed, then the oldest. Rules without criteria come after all
-// others. Without any rule it is the oldest published catalog.
+// Which catalog a shopper sees, and why. Dropped are, in this order: rules outside their schedules,
+// rules for other accounts, account tags or customers, rules whose criteria all missed, and rules
+// whose catalog has no release. Of the rest, the rule with the most matched criteria wins, then the
+// fewest missed, then the oldest. Rules without criteria come last. Without a rule, the oldest
+// published catalog is shown.
 type ShopCatalogQueryCatalogResolution struct {
-	// Why this catalog.
+	// Why this catalog was chosen.
 	Reason CatalogResolutionReason `json:"reason"`
-	// The catalog's own id; null when nothing is published.
+	// The catalog's own id. Null if nothing is published.
 	CatalogId *string `json:"catalogId"`
-	// The catalog's name; null when nothing is published.
+	// The catalog's name. Null if nothing is published.
 	CatalogName *string `json:"catalogName"`
-	// Every rule: those that could be chosen, the best first, then those that were dropped, the oldest first.
+	// All rules: eligible ones first, the best first, then dropped ones, the oldest first.
 	Candidates []ShopCatalogQueryCatalogResolutionCandidatesCatalogCandidate `json:"candidates"`
 }
 
@@ -1745,17 +1761,17 @@ func (v *ShopCatalogQueryCatalogResolution) GetCandidates() []ShopCatalogQueryCa
 // ShopCatalogQueryCatalogResolutionCandidatesCatalogCandidate includes the requested fields of the GraphQL type CatalogCandidate.
 // The GraphQL type's documentation follows.
 //
-// A rule held against a shopper.
+// A rule, compared with a shopper.
 type ShopCatalogQueryCatalogResolutionCandidatesCatalogCandidate struct {
-	// The rule's name; null for a rule for other shoppers, unless the token has the scope `catalog:write`.
+	// The rule's name. Null for a rule for other shoppers, unless the token has the scope `catalog:write`.
 	RuleName *string `json:"ruleName"`
-	// How many of its criteria matched: account, account tag, customer, channel, tag.
+	// Number of criteria that matched: account, account tag, customer, channel, tag.
 	Score int `json:"score"`
-	// How many of its criteria were missed.
+	// Number of criteria that missed.
 	Missed int `json:"missed"`
 	// Whether it is for this channel.
 	Channel CatalogCriterionOutcome `json:"channel"`
-	// Why it could not be chosen; null when it could.
+	// Why it could not be chosen. Null if it could.
 	Dropped *CatalogRuleDrop `json:"dropped"`
 }
 
@@ -1784,10 +1800,11 @@ func (v *ShopCatalogQueryCatalogResolutionCandidatesCatalogCandidate) GetDropped
 
 // ShopCatalogQueryResponse is returned by ShopCatalogQuery on success.
 type ShopCatalogQueryResponse struct {
-	// Which catalog a shopper sees, and why: every rule with what matched and what missed. Without arguments it is this shopper
-	// now, by their headers and token, and rules for other accounts, account tags or customers show no names. What-if
-	// arguments: anyone may give a channel and tags; an account, account tags, a customer and `at` need the scope
-	// `catalog:write`. Null only with an error. Example: `catalogResolution { catalogName ruleName reason }`.
+	// Which catalog a shopper sees, and why: every rule, with the criteria that matched and missed.
+	// Without arguments it is for this request. Rules for other accounts, account tags or customers show
+	// no names. Anyone can try another channel or tags. An account, account tags, a customer and `at`
+	// need the scope `catalog:write`.
+	// Example: `catalogResolution { catalogName ruleName reason }`.
 	CatalogResolution *ShopCatalogQueryCatalogResolution `json:"catalogResolution"`
 }
 
@@ -1799,19 +1816,19 @@ func (v *ShopCatalogQueryResponse) GetCatalogResolution() *ShopCatalogQueryCatal
 // ShopCategoryQueryCatalogNode includes the requested fields of the GraphQL type CatalogNode.
 // The GraphQL type's documentation follows.
 //
-// A node of the catalog: a category, a collection, an offer.
+// A node of the category tree: a category, a collection or an offer.
 type ShopCategoryQueryCatalogNode struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
-	// For people: `Road Bikes`.
+	// Display name: `Road Bikes`.
 	Name string `json:"name"`
-	// For people; empty when it has none.
+	// Display text. Empty if not set.
 	Description string `json:"description"`
-	// The way from the hierarchy to this node's parent, the hierarchy first.
+	// The path to this node's parent, from the hierarchy down.
 	Breadcrumbs []ShopCategoryQueryCatalogNodeBreadcrumbsBreadcrumb `json:"breadcrumbs"`
-	// The nodes right below, by name, then id, unless sorted otherwise.
+	// The nodes directly below it.
 	Children ShopCategoryQueryCatalogNodeChildrenCatalogNodeConnection `json:"children"`
-	// The live products attached to this node: curated first in the merchant's order, then by last update, newest first, then id, unless sorted otherwise.
+	// The live products attached to this node.
 	Products ShopCategoryQueryCatalogNodeProductsProductConnection `json:"products"`
 }
 
@@ -1842,13 +1859,13 @@ func (v *ShopCategoryQueryCatalogNode) GetProducts() ShopCategoryQueryCatalogNod
 // ShopCategoryQueryCatalogNodeBreadcrumbsBreadcrumb includes the requested fields of the GraphQL type Breadcrumb.
 // The GraphQL type's documentation follows.
 //
-// A step on the way to a node.
+// A step on the path to a node.
 type ShopCategoryQueryCatalogNodeBreadcrumbsBreadcrumb struct {
-	// The service's own id of the node or hierarchy.
+	// Own id of the node or hierarchy.
 	Uuid string `json:"uuid"`
-	// Its name.
+	// Display name.
 	Name string `json:"name"`
-	// Its slug; empty when it has none.
+	// URL slug. Empty if not set.
 	Slug string `json:"slug"`
 }
 
@@ -1866,7 +1883,7 @@ func (v *ShopCategoryQueryCatalogNodeBreadcrumbsBreadcrumb) GetSlug() string { r
 //
 // A page of nodes.
 type ShopCategoryQueryCatalogNodeChildrenCatalogNodeConnection struct {
-	// The rows alone.
+	// Rows without cursors.
 	Nodes []ShopCategoryQueryCatalogNodeChildrenCatalogNodeConnectionNodesCatalogNode `json:"nodes"`
 }
 
@@ -1878,13 +1895,13 @@ func (v *ShopCategoryQueryCatalogNodeChildrenCatalogNodeConnection) GetNodes() [
 // ShopCategoryQueryCatalogNodeChildrenCatalogNodeConnectionNodesCatalogNode includes the requested fields of the GraphQL type CatalogNode.
 // The GraphQL type's documentation follows.
 //
-// A node of the catalog: a category, a collection, an offer.
+// A node of the category tree: a category, a collection or an offer.
 type ShopCategoryQueryCatalogNodeChildrenCatalogNodeConnectionNodesCatalogNode struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
-	// For people: `Road Bikes`.
+	// Display name: `Road Bikes`.
 	Name string `json:"name"`
-	// For addresses; empty when it has none.
+	// URL slug: `road-bikes`. Empty if not set.
 	Slug string `json:"slug"`
 }
 
@@ -1908,13 +1925,13 @@ func (v *ShopCategoryQueryCatalogNodeChildrenCatalogNodeConnectionNodesCatalogNo
 //
 // A page of products.
 type ShopCategoryQueryCatalogNodeProductsProductConnection struct {
-	// How many rows the whole list has after filters.
+	// Rows in the whole list, after filters.
 	TotalCount int `json:"totalCount"`
-	// Where the page stands.
+	// Position of this page in the list.
 	PageInfo ShopCategoryQueryCatalogNodeProductsProductConnectionPageInfo `json:"pageInfo"`
-	// The rows with their cursors.
+	// Rows, each with its cursor.
 	Edges []ShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProductEdge `json:"edges"`
-	// What the list can be narrowed by; counted only when selected. It is the same on every page of the list.
+	// Values to narrow the list by, with counts. The same on every page. Computed only if selected.
 	Facets ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacets `json:"facets"`
 }
 
@@ -1943,9 +1960,9 @@ func (v *ShopCategoryQueryCatalogNodeProductsProductConnection) GetFacets() Shop
 //
 // A product in a list.
 type ShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProductEdge struct {
-	// Where it stands in the list.
+	// Cursor of this row, for `after` and `before`.
 	Cursor string `json:"cursor"`
-	// Whether the merchant put it first in the node whose list this is; false in every other list.
+	// Whether the merchant put it first in the node whose list this is. False in all other lists.
 	Curated bool `json:"curated"`
 	// The product.
 	Node ShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProductEdgeNodeProduct `json:"node"`
@@ -1969,7 +1986,8 @@ func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProductEdge) 
 // ShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProductEdgeNodeProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
 //
-// A live product of the catalog. Texts that are not set are empty.
+// A product that is for sale. A parent product has variants: each is a child product with its own SKU,
+// stock and price. Text fields are empty strings if not set.
 type ShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProductEdgeNodeProduct struct {
 	ShopCard `json:"-"`
 }
@@ -2114,14 +2132,13 @@ func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionEdgesProductEdgeNo
 // ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacets includes the requested fields of the GraphQL type ProductFacets.
 // The GraphQL type's documentation follows.
 //
-// The attributes that a list of products can be narrowed by, with the number of products for each value.
-//
-// The numbers of an attribute leave out the condition that the list's filter itself has on that attribute, and keep all its other conditions: so they tell what choosing another value, or a further one, would show.
-// Conditions in `and` always count, on every attribute.
+// Values that a list of products can be narrowed by, with counts. The counts of an attribute ignore
+// the list's own condition on that attribute, and apply all others. They show how many products the
+// list has after another value is chosen. Conditions in `and` always apply.
 type ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacets struct {
-	// The tags: those with the most products first, then by value. A selected tag is among them in any case, also beyond `first` and without products.
+	// Tags: most products first, then by value. Includes selected tags in any case.
 	Tags []ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValue `json:"tags"`
-	// The product types, likewise.
+	// Product types, in the same way.
 	ProductTypes []ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsProductTypesFacetValue `json:"productTypes"`
 }
 
@@ -2138,13 +2155,13 @@ func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacet
 // ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsProductTypesFacetValue includes the requested fields of the GraphQL type FacetValue.
 // The GraphQL type's documentation follows.
 //
-// A value that a list of products can be narrowed by, with the filters ready to be sent.
+// A value to narrow a list by, with filters ready to send.
 type ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsProductTypesFacetValue struct {
-	// The value, as products have it: `sale`.
+	// The value: `sale`.
 	Value string `json:"value"`
-	// How many products of the list have it.
+	// Number of products in the list that have it.
 	Count int `json:"count"`
-	// Whether the list's filter has it already.
+	// Whether the list's filter has it.
 	Selected bool `json:"selected"`
 }
 
@@ -2166,15 +2183,15 @@ func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacet
 // ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValue includes the requested fields of the GraphQL type FacetValue.
 // The GraphQL type's documentation follows.
 //
-// A value that a list of products can be narrowed by, with the filters ready to be sent.
+// A value to narrow a list by, with filters ready to send.
 type ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValue struct {
-	// The value, as products have it: `sale`.
+	// The value: `sale`.
 	Value string `json:"value"`
-	// How many products of the list have it.
+	// Number of products in the list that have it.
 	Count int `json:"count"`
-	// Whether the list's filter has it already.
+	// Whether the list's filter has it.
 	Selected bool `json:"selected"`
-	// The filter that was asked, with this value added to the selected ones, or taken away when it is selected: what a check box needs.
+	// The current filter with this value added, or removed if selected, as a checkbox needs it.
 	Toggled ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValues `json:"toggled"`
 }
 
@@ -2201,17 +2218,18 @@ func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacet
 // ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValues includes the requested fields of the GraphQL type ProductFilterValues.
 // The GraphQL type's documentation follows.
 //
-// A filter of products, as `ProductFilter` has it, to be sent as the next `filter`. Select the members that your own filter may
-// have, and the attribute of the facet; send what came back without `__typename` and without the members that are null, which
-// are no conditions. Example: `toggled { search tags { eq in } and }`.
+// A `ProductFilter` to send as the next `filter`. Select the members that your own filter can have,
+// and the facet's attribute. Send it back without `__typename` and without null members, which are no
+// conditions.
+// Example: `toggled { search tags { eq in } }`.
 type ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValues struct {
-	// The words; null without.
+	// Search words. Null if not set.
 	Search *string `json:"search"`
-	// The condition on the tags; null without.
+	// Condition on the tags. Null if not set.
 	Tags *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValuesTagsTextFilterValues `json:"tags"`
-	// The condition on the product types; null without.
+	// Condition on the product types. Null if not set.
 	ProductTypes *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValuesProductTypesTextFilterValues `json:"productTypes"`
-	// The further filters, as they were asked: a list of `ProductFilter`; null without.
+	// Further filters as sent, a list of `ProductFilter`. Null if not set.
 	And *json.RawMessage `json:"and"`
 }
 
@@ -2238,11 +2256,11 @@ func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacet
 // ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValuesProductTypesTextFilterValues includes the requested fields of the GraphQL type TextFilterValues.
 // The GraphQL type's documentation follows.
 //
-// A text condition, as `TextFilter` has it.
+// A condition on a text, as in `TextFilter`.
 type ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValuesProductTypesTextFilterValues struct {
-	// This value; null where several are.
+	// Equal to this value. Null if `in` is set.
 	Eq *string `json:"eq"`
-	// One of these values; null where `eq` is.
+	// Equal to one of these values. Null if `eq` is set.
 	In []string `json:"in"`
 }
 
@@ -2259,11 +2277,11 @@ func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacet
 // ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValuesTagsTextFilterValues includes the requested fields of the GraphQL type TextFilterValues.
 // The GraphQL type's documentation follows.
 //
-// A text condition, as `TextFilter` has it.
+// A condition on a text, as in `TextFilter`.
 type ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacetsTagsFacetValueToggledProductFilterValuesTagsTextFilterValues struct {
-	// This value; null where several are.
+	// Equal to this value. Null if `in` is set.
 	Eq *string `json:"eq"`
-	// One of these values; null where `eq` is.
+	// Equal to one of these values. Null if `eq` is set.
 	In []string `json:"in"`
 }
 
@@ -2280,15 +2298,15 @@ func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionFacetsProductFacet
 // ShopCategoryQueryCatalogNodeProductsProductConnectionPageInfo includes the requested fields of the GraphQL type PageInfo.
 // The GraphQL type's documentation follows.
 //
-// Where a page stands in its list.
+// Position of a page in its list.
 type ShopCategoryQueryCatalogNodeProductsProductConnectionPageInfo struct {
-	// Whether rows follow the last one of this page.
+	// Whether there are more rows after this page.
 	HasNextPage bool `json:"hasNextPage"`
-	// Whether rows come before the first one of this page.
+	// Whether there are rows before this page.
 	HasPreviousPage bool `json:"hasPreviousPage"`
-	// The cursor of the first row; null on an empty page.
+	// Cursor of the first row. Null on an empty page.
 	StartCursor *string `json:"startCursor"`
-	// The cursor of the last row; null on an empty page. Hand it to `after` for the next page.
+	// Cursor of the last row, for `after` of the next page. Null on an empty page.
 	EndCursor *string `json:"endCursor"`
 }
 
@@ -2314,7 +2332,9 @@ func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionPageInfo) GetEndCu
 
 // ShopCategoryQueryResponse is returned by ShopCategoryQuery on success.
 type ShopCategoryQueryResponse struct {
-	// A node of the shopper's catalog, or a hierarchy's root as a node, by id: null when the catalog has none with that id. Example: `catalogNode(id: "node-coffee") { name }`.
+	// A node of the catalog, by id. Null if there is none. The id of a hierarchy returns its root as a
+	// node.
+	// Example: `catalogNode(id: "node-coffee") { name }`.
 	CatalogNode *ShopCategoryQueryCatalogNode `json:"catalogNode"`
 }
 
@@ -2326,15 +2346,17 @@ func (v *ShopCategoryQueryResponse) GetCatalogNode() *ShopCategoryQueryCatalogNo
 // ShopChildQueryProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
 //
-// A live product of the catalog. Texts that are not set are empty.
+// A product that is for sale. A parent product has variants: each is a child product with its own SKU,
+// stock and price. Text fields are empty strings if not set.
 type ShopChildQueryProduct struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
-	// From option ids to child ids, nested by variation; an empty object for other products than parents.
+	// Child ids by option ids, nested by variation. An empty object unless this is a parent.
 	VariationMatrix json.RawMessage `json:"variationMatrix"`
-	// The options' own ids of each child of this parent that has one of each variation, in the order of `children`.
+	// Own ids of the options of each child that has one for every variation, in the order of `children`.
 	ChildOptionIds [][]string `json:"childOptionIds"`
-	// The live child of this parent that stands for the chosen options, one of each variation; null when there is none. Example: `childByOptions(optionIds: ["38ae3343-8746-5b02-8bdf-fe860c82bd86"]) { sku }`.
+	// The child with the chosen options, one for each variation. Null if there is none.
+	// Example: `childByOptions(optionIds: ["38ae3343-8746-5b02-8bdf-fe860c82bd86"]) { sku }`.
 	ChildByOptions *ShopChildQueryProductChildByOptionsProduct `json:"childByOptions"`
 }
 
@@ -2355,10 +2377,11 @@ func (v *ShopChildQueryProduct) GetChildByOptions() *ShopChildQueryProductChildB
 // ShopChildQueryProductChildByOptionsProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
 //
-// A live product of the catalog. Texts that are not set are empty.
+// A product that is for sale. A parent product has variants: each is a child product with its own SKU,
+// stock and price. Text fields are empty strings if not set.
 type ShopChildQueryProductChildByOptionsProduct struct {
 	ShopCard `json:"-"`
-	// The parent of this child; null for other products.
+	// The parent of this child. Null for other products.
 	Parent *ShopChildQueryProductChildByOptionsProductParentProduct `json:"parent"`
 }
 
@@ -2498,11 +2521,12 @@ func (v *ShopChildQueryProductChildByOptionsProduct) __premarshalJSON() (*__prem
 // ShopChildQueryProductChildByOptionsProductParentProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
 //
-// A live product of the catalog. Texts that are not set are empty.
+// A product that is for sale. A parent product has variants: each is a child product with its own SKU,
+// stock and price. Text fields are empty strings if not set.
 type ShopChildQueryProductChildByOptionsProductParentProduct struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
-	// For people, in the language that `language` tells.
+	// Display name, in `language`.
 	Name string `json:"name"`
 }
 
@@ -2514,7 +2538,7 @@ func (v *ShopChildQueryProductChildByOptionsProductParentProduct) GetName() stri
 
 // ShopChildQueryResponse is returned by ShopChildQuery on success.
 type ShopChildQueryResponse struct {
-	// One live product of the shopper's catalog, by exactly one of its arguments; null when there is none. Of several with one sku or slug it is the one updated last.
+	// A live product by exactly one of its arguments. Null if there is none. If several have the SKU or slug, the one updated last.
 	Product *ShopChildQueryProduct `json:"product"`
 }
 
@@ -2524,15 +2548,15 @@ func (v *ShopChildQueryResponse) GetProduct() *ShopChildQueryProduct { return v.
 // ShopChoiceQueryProductConfiguredConfiguredProduct includes the requested fields of the GraphQL type ConfiguredProduct.
 // The GraphQL type's documentation follows.
 //
-// A bundle as the shopper chose it. It has no `id`, so that no cache takes it for the bundle itself.
+// A bundle with the options that the shopper chose. It has no `id`, so that caches do not mix it up with the bundle.
 type ShopChoiceQueryProductConfiguredConfiguredProduct struct {
-	// The bundle itself: what it holds and costs unless the shopper chooses.
+	// The bundle, with its default choice and price.
 	Product ShopChoiceQueryProductConfiguredConfiguredProductProduct `json:"product"`
-	// What is chosen.
+	// The choice.
 	BundleConfiguration ShopChoiceQueryProductConfiguredConfiguredProductBundleConfiguration `json:"bundleConfiguration"`
-	// What it costs so; null where that cannot be told.
+	// Price of this choice. Null if it cannot be determined.
 	Price *ShopChoiceQueryProductConfiguredConfiguredProductPrice `json:"price"`
-	// The same for people; null without a price.
+	// `price` with and without tax, formatted. Null without a price.
 	DisplayPrice *ShopChoiceQueryProductConfiguredConfiguredProductDisplayPrice `json:"displayPrice"`
 }
 
@@ -2559,9 +2583,9 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProduct) GetDisplayPrice() *S
 // ShopChoiceQueryProductConfiguredConfiguredProductBundleConfiguration includes the requested fields of the GraphQL type BundleConfiguration.
 // The GraphQL type's documentation follows.
 //
-// What is chosen of a bundle.
+// A choice of options for a bundle.
 type ShopChoiceQueryProductConfiguredConfiguredProductBundleConfiguration struct {
-	// From component keys to option ids to quantities.
+	// Quantities by option id, by component key: `{"drink": {"prod-latte": 1}}`.
 	SelectedOptions json.RawMessage `json:"selectedOptions"`
 }
 
@@ -2573,11 +2597,11 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductBundleConfiguration) G
 // ShopChoiceQueryProductConfiguredConfiguredProductDisplayPrice includes the requested fields of the GraphQL type DisplayPrice.
 // The GraphQL type's documentation follows.
 //
-// A price for people.
+// A price with and without tax.
 type ShopChoiceQueryProductConfiguredConfiguredProductDisplayPrice struct {
-	// With tax; null where the price book's price is without it and no tax rate is known.
+	// Price with tax. Null if the price book's price excludes tax and no tax rate is known.
 	WithTax *ShopChoiceQueryProductConfiguredConfiguredProductDisplayPriceWithTaxMoney `json:"withTax"`
-	// Without tax; null where the price book's price includes it and no tax rate is known.
+	// Price without tax. Null if the price book's price includes tax and no tax rate is known.
 	WithoutTax *ShopChoiceQueryProductConfiguredConfiguredProductDisplayPriceWithoutTaxMoney `json:"withoutTax"`
 }
 
@@ -2594,9 +2618,9 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductDisplayPrice) GetWitho
 // ShopChoiceQueryProductConfiguredConfiguredProductDisplayPriceWithTaxMoney includes the requested fields of the GraphQL type Money.
 // The GraphQL type's documentation follows.
 //
-// An amount of a currency.
+// An amount of money.
 type ShopChoiceQueryProductConfiguredConfiguredProductDisplayPriceWithTaxMoney struct {
-	// For people, by the shopper's locale: `$1,299.00`.
+	// For display, in the shopper's locale: `$1,299.00`.
 	Formatted string `json:"formatted"`
 }
 
@@ -2608,9 +2632,9 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductDisplayPriceWithTaxMon
 // ShopChoiceQueryProductConfiguredConfiguredProductDisplayPriceWithoutTaxMoney includes the requested fields of the GraphQL type Money.
 // The GraphQL type's documentation follows.
 //
-// An amount of a currency.
+// An amount of money.
 type ShopChoiceQueryProductConfiguredConfiguredProductDisplayPriceWithoutTaxMoney struct {
-	// For people, by the shopper's locale: `$1,299.00`.
+	// For display, in the shopper's locale: `$1,299.00`.
 	Formatted string `json:"formatted"`
 }
 
@@ -2622,7 +2646,7 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductDisplayPriceWithoutTax
 // ShopChoiceQueryProductConfiguredConfiguredProductPrice includes the requested fields of the GraphQL type Price.
 // The GraphQL type's documentation follows.
 //
-// What a product costs, or what changes that.
+// A price in a price book, or the amount of a price modifier.
 type ShopChoiceQueryProductConfiguredConfiguredProductPrice struct {
 	// Minor units, in digits: `129900` is 1,299.00 USD.
 	Amount string `json:"amount"`
@@ -2641,17 +2665,19 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductPrice) GetCurrency() s
 // ShopChoiceQueryProductConfiguredConfiguredProductProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
 //
-// A live product of the catalog. Texts that are not set are empty.
+// A product that is for sale. A parent product has variants: each is a child product with its own SKU,
+// stock and price. Text fields are empty strings if not set.
 type ShopChoiceQueryProductConfiguredConfiguredProductProduct struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
-	// For people, in the language that `language` tells.
+	// Display name, in `language`.
 	Name string `json:"name"`
-	// What it costs now in the shopper's currency: a child without a price of its own costs what its parent does, changed by its price modifiers. Null when no price book has a price in the currency.
+	// Current price in the shopper's currency. A child without a price has its parent's, changed by its
+	// price modifiers. Null if no price book has a price in this currency.
 	Price *ShopChoiceQueryProductConfiguredConfiguredProductProductPrice `json:"price"`
-	// The price for people; null without a price.
+	// `price` with and without tax, formatted. Null without a price.
 	DisplayPrice *ShopChoiceQueryProductConfiguredConfiguredProductProductDisplayPrice `json:"displayPrice"`
-	// What a bundle holds unless the shopper chooses: of each component the first options, as many as it needs at least.
+	// Default choice of a bundle: of each component the first options, as many as it requires.
 	BundleConfiguration ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfiguration `json:"bundleConfiguration"`
 }
 
@@ -2679,9 +2705,9 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductProduct) GetBundleConf
 // ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfiguration includes the requested fields of the GraphQL type BundleConfiguration.
 // The GraphQL type's documentation follows.
 //
-// What is chosen of a bundle.
+// A choice of options for a bundle.
 type ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfiguration struct {
-	// From component keys to option ids to quantities.
+	// Quantities by option id, by component key: `{"drink": {"prod-latte": 1}}`.
 	SelectedOptions json.RawMessage `json:"selectedOptions"`
 }
 
@@ -2693,9 +2719,9 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductBundleConfigura
 // ShopChoiceQueryProductConfiguredConfiguredProductProductDisplayPrice includes the requested fields of the GraphQL type DisplayPrice.
 // The GraphQL type's documentation follows.
 //
-// A price for people.
+// A price with and without tax.
 type ShopChoiceQueryProductConfiguredConfiguredProductProductDisplayPrice struct {
-	// Without tax; null where the price book's price includes it and no tax rate is known.
+	// Price without tax. Null if the price book's price includes tax and no tax rate is known.
 	WithoutTax *ShopChoiceQueryProductConfiguredConfiguredProductProductDisplayPriceWithoutTaxMoney `json:"withoutTax"`
 }
 
@@ -2707,9 +2733,9 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductDisplayPrice) G
 // ShopChoiceQueryProductConfiguredConfiguredProductProductDisplayPriceWithoutTaxMoney includes the requested fields of the GraphQL type Money.
 // The GraphQL type's documentation follows.
 //
-// An amount of a currency.
+// An amount of money.
 type ShopChoiceQueryProductConfiguredConfiguredProductProductDisplayPriceWithoutTaxMoney struct {
-	// For people, by the shopper's locale: `$1,299.00`.
+	// For display, in the shopper's locale: `$1,299.00`.
 	Formatted string `json:"formatted"`
 }
 
@@ -2721,7 +2747,7 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductDisplayPriceWit
 // ShopChoiceQueryProductConfiguredConfiguredProductProductPrice includes the requested fields of the GraphQL type Price.
 // The GraphQL type's documentation follows.
 //
-// What a product costs, or what changes that.
+// A price in a price book, or the amount of a price modifier.
 type ShopChoiceQueryProductConfiguredConfiguredProductProductPrice struct {
 	// Minor units, in digits: `129900` is 1,299.00 USD.
 	Amount string `json:"amount"`
@@ -2734,11 +2760,12 @@ func (v *ShopChoiceQueryProductConfiguredConfiguredProductProductPrice) GetAmoun
 
 // ShopChoiceQueryResponse is returned by ShopChoiceQuery on success.
 type ShopChoiceQueryResponse struct {
-	// A bundle as the shopper chose it: `bundleConfiguration` is the choice, and the price is the one for it. A bundle with a
-	// price of its own costs that, whatever is chosen; another costs what the chosen options do, each as often as it is chosen,
-	// and has no price where one of them has none or they differ in whether they include tax. Null for an unknown product;
-	// UNPROCESSABLE for one that is no bundle, and for a choice that its components do not allow.
-	// Example: `productConfigured(id: "prod-breakfast", selectedOptions: [{component: "drink", options: [{id: "prod-latte", quantity: 1}]}]) { displayPrice { withTax { formatted } } }`.
+	// A bundle with the options that the shopper chose, and its price. A bundle with its own price
+	// always costs that. Otherwise the price is the sum of the chosen options, and null if one of them
+	// has no price or if they differ in whether they include tax. Null for an unknown product.
+	// UNPROCESSABLE if the product is not a bundle, or if its components do not allow the choice.
+	// Example: `productConfigured(id: "prod-breakfast", selectedOptions: [{component: "drink", options: [{id: "prod-latte", quantity: 1}]}])
+	// { displayPrice { withTax { formatted } } }`.
 	ProductConfigured *ShopChoiceQueryProductConfiguredConfiguredProduct `json:"productConfigured"`
 }
 
@@ -2750,17 +2777,17 @@ func (v *ShopChoiceQueryResponse) GetProductConfigured() *ShopChoiceQueryProduct
 // ShopCodeQueryPromotionCodeCheck includes the requested fields of the GraphQL type PromotionCodeCheck.
 // The GraphQL type's documentation follows.
 //
-// What a promotion code would do for a cart. It says so for now: only redeeming takes the uses.
+// Whether a code can be redeemed for a cart. The check reserves no uses.
 type ShopCodeQueryPromotionCodeCheck struct {
-	// Whether it could be redeemed.
+	// Whether it can be redeemed now.
 	Valid bool `json:"valid"`
-	// The units it would apply to: 1 of a PER_CART code, of a PER_ITEM code those that uses are left for; 0 when it is not valid.
+	// Units that it would apply to: 1 for a PER_CART code, for PER_ITEM the units that uses are left for. 0 if it is not valid.
 	UnitsApplied int `json:"unitsApplied"`
-	// The uses that are left; null for any number, and of an unknown code.
+	// Remaining uses. Null if unlimited, or if the code is unknown.
 	RemainingUses *int `json:"remainingUses"`
-	// The global id of the code's promotion; null for an unknown code.
+	// Global id of the code's promotion. Null if the code is unknown.
 	PromotionId *string `json:"promotionId"`
-	// All that stands in its way; empty when it is valid.
+	// Every reason why not. Empty if it is valid.
 	Reasons []ShopCodeQueryPromotionCodeCheckReasonsPromotionCodeRefusal `json:"reasons"`
 }
 
@@ -2784,13 +2811,13 @@ func (v *ShopCodeQueryPromotionCodeCheck) GetReasons() []ShopCodeQueryPromotionC
 // ShopCodeQueryPromotionCodeCheckReasonsPromotionCodeRefusal includes the requested fields of the GraphQL type PromotionCodeRefusal.
 // The GraphQL type's documentation follows.
 //
-// Something that stands in a promotion code's way.
+// A reason why a code cannot be redeemed.
 type ShopCodeQueryPromotionCodeCheckReasonsPromotionCodeRefusal struct {
-	// What it is, in a word a program can decide by.
+	// Machine-readable reason.
 	Reason PromotionCodeReason `json:"reason"`
-	// The argument it is about.
+	// The argument that it is about.
 	Argument PromotionCodeArgument `json:"argument"`
-	// What is wrong, for people.
+	// Explanation for people.
 	Message string `json:"message"`
 }
 
@@ -2811,7 +2838,7 @@ func (v *ShopCodeQueryPromotionCodeCheckReasonsPromotionCodeRefusal) GetMessage(
 
 // ShopCodeQueryResponse is returned by ShopCodeQuery on success.
 type ShopCodeQueryResponse struct {
-	// What a promotion code would do for a cart, and all that stands in its way. It takes no use. Null only with an error.
+	// Whether a code can be redeemed for a cart, and every reason why not. Does not redeem it.
 	PromotionCodeCheck *ShopCodeQueryPromotionCodeCheck `json:"promotionCodeCheck"`
 }
 
@@ -2825,9 +2852,9 @@ func (v *ShopCodeQueryResponse) GetPromotionCodeCheck() *ShopCodeQueryPromotionC
 //
 // A page of files.
 type ShopFilesQueryFilesFileConnection struct {
-	// How many rows the whole list has, after filters.
+	// Rows in the whole list, after filters.
 	TotalCount int `json:"totalCount"`
-	// The rows.
+	// Rows without cursors.
 	Nodes []ShopFilesQueryFilesFileConnectionNodesFile `json:"nodes"`
 }
 
@@ -2842,19 +2869,19 @@ func (v *ShopFilesQueryFilesFileConnection) GetNodes() []ShopFilesQueryFilesFile
 // ShopFilesQueryFilesFileConnectionNodesFile includes the requested fields of the GraphQL type File.
 // The GraphQL type's documentation follows.
 //
-// An image or another document.
+// An image or a document.
 type ShopFilesQueryFilesFileConnectionNodesFile struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
-	// `racer02_black_large.gif`.
+	// File name: `racer02_black_large.gif`.
 	FileName string `json:"fileName"`
-	// `image/gif`; empty when it is not known.
+	// Media type: `image/gif`. Empty if unknown.
 	MimeType string `json:"mimeType"`
-	// Pixels across; null for what is no image.
+	// Width in pixels. Null if it is not an image.
 	Width *int `json:"width"`
-	// Pixels down; null for what is no image.
+	// Height in pixels. Null if it is not an image.
 	Height *int `json:"height"`
-	// Where to fetch it.
+	// Download URL.
 	Href string `json:"href"`
 }
 
@@ -2878,7 +2905,8 @@ func (v *ShopFilesQueryFilesFileConnectionNodesFile) GetHref() string { return v
 
 // ShopFilesQueryResponse is returned by ShopFilesQuery on success.
 type ShopFilesQueryResponse struct {
-	// The files that the shopper's catalog shows, by id: images and documents of its products. With the scope `catalog:write`, every file that was there when the catalog was published. Null only with an error.
+	// The files that products of the catalog show, by id. With the scope `catalog:write`, all files that
+	// existed when the catalog was published.
 	Files *ShopFilesQueryFilesFileConnection `json:"files"`
 }
 
@@ -2888,15 +2916,15 @@ func (v *ShopFilesQueryResponse) GetFiles() *ShopFilesQueryFilesFileConnection {
 // ShopHomeQueryBakeryCatalogNode includes the requested fields of the GraphQL type CatalogNode.
 // The GraphQL type's documentation follows.
 //
-// A node of the catalog: a category, a collection, an offer.
+// A node of the category tree: a category, a collection or an offer.
 type ShopHomeQueryBakeryCatalogNode struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
-	// For people: `Road Bikes`.
+	// Display name: `Road Bikes`.
 	Name string `json:"name"`
-	// For addresses; empty when it has none.
+	// URL slug: `road-bikes`. Empty if not set.
 	Slug string `json:"slug"`
-	// The live products that the merchant put first, in that order.
+	// The live products that the merchant put first, in order.
 	CuratedProducts []ShopHomeQueryBakeryCatalogNodeCuratedProductsProduct `json:"curatedProducts"`
 }
 
@@ -2917,7 +2945,8 @@ func (v *ShopHomeQueryBakeryCatalogNode) GetCuratedProducts() []ShopHomeQueryBak
 // ShopHomeQueryBakeryCatalogNodeCuratedProductsProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
 //
-// A live product of the catalog. Texts that are not set are empty.
+// A product that is for sale. A parent product has variants: each is a child product with its own SKU,
+// stock and price. Text fields are empty strings if not set.
 type ShopHomeQueryBakeryCatalogNodeCuratedProductsProduct struct {
 	ShopCard `json:"-"`
 }
@@ -3058,15 +3087,15 @@ func (v *ShopHomeQueryBakeryCatalogNodeCuratedProductsProduct) __premarshalJSON(
 // ShopHomeQueryDrinksCatalogNode includes the requested fields of the GraphQL type CatalogNode.
 // The GraphQL type's documentation follows.
 //
-// A node of the catalog: a category, a collection, an offer.
+// A node of the category tree: a category, a collection or an offer.
 type ShopHomeQueryDrinksCatalogNode struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
-	// For people: `Road Bikes`.
+	// Display name: `Road Bikes`.
 	Name string `json:"name"`
-	// For addresses; empty when it has none.
+	// URL slug: `road-bikes`. Empty if not set.
 	Slug string `json:"slug"`
-	// The live products that the merchant put first, in that order.
+	// The live products that the merchant put first, in order.
 	CuratedProducts []ShopHomeQueryDrinksCatalogNodeCuratedProductsProduct `json:"curatedProducts"`
 }
 
@@ -3087,7 +3116,8 @@ func (v *ShopHomeQueryDrinksCatalogNode) GetCuratedProducts() []ShopHomeQueryDri
 // ShopHomeQueryDrinksCatalogNodeCuratedProductsProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
 //
-// A live product of the catalog. Texts that are not set are empty.
+// A product that is for sale. A parent product has variants: each is a child product with its own SKU,
+// stock and price. Text fields are empty strings if not set.
 type ShopHomeQueryDrinksCatalogNodeCuratedProductsProduct struct {
 	ShopCard `json:"-"`
 }
@@ -3230,9 +3260,9 @@ func (v *ShopHomeQueryDrinksCatalogNodeCuratedProductsProduct) __premarshalJSON(
 //
 // A page of products.
 type ShopHomeQueryProductsProductConnection struct {
-	// How many rows the whole list has after filters.
+	// Rows in the whole list, after filters.
 	TotalCount int `json:"totalCount"`
-	// The rows alone.
+	// Rows without cursors.
 	Nodes []ShopHomeQueryProductsProductConnectionNodesProduct `json:"nodes"`
 }
 
@@ -3247,7 +3277,8 @@ func (v *ShopHomeQueryProductsProductConnection) GetNodes() []ShopHomeQueryProdu
 // ShopHomeQueryProductsProductConnectionNodesProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
 //
-// A live product of the catalog. Texts that are not set are empty.
+// A product that is for sale. A parent product has variants: each is a child product with its own SKU,
+// stock and price. Text fields are empty strings if not set.
 type ShopHomeQueryProductsProductConnectionNodesProduct struct {
 	ShopCard `json:"-"`
 }
@@ -3381,13 +3412,17 @@ func (v *ShopHomeQueryProductsProductConnectionNodesProduct) __premarshalJSON() 
 
 // ShopHomeQueryResponse is returned by ShopHomeQuery on success.
 type ShopHomeQueryResponse struct {
-	// Every product that a node of the shopper's catalog lists, each once: by last update, newest first, then id, unless sorted
-	// otherwise. Children, parents and components that no node lists are reached through their edges, by `product`, by
-	// their SKU, or with `includeChildren`. Null only with an error. Example: `products(filter: {sku: {eq: "BK-R64Y-38"}}) { nodes { sku parent { sku } } }`.
+	// All products that a node of the catalog lists, each once. Variants, parents and components that no
+	// node lists are found by SKU, or with `includeChildren`.
+	// Example: `products(filter: {sku: {eq: "BK-R64Y-38"}}) { nodes { sku parent { sku } } }`.
 	Products *ShopHomeQueryProductsProductConnection `json:"products"`
-	// A node of the shopper's catalog, or a hierarchy's root as a node, by id: null when the catalog has none with that id. Example: `catalogNode(id: "node-coffee") { name }`.
+	// A node of the catalog, by id. Null if there is none. The id of a hierarchy returns its root as a
+	// node.
+	// Example: `catalogNode(id: "node-coffee") { name }`.
 	Drinks *ShopHomeQueryDrinksCatalogNode `json:"drinks"`
-	// A node of the shopper's catalog, or a hierarchy's root as a node, by id: null when the catalog has none with that id. Example: `catalogNode(id: "node-coffee") { name }`.
+	// A node of the catalog, by id. Null if there is none. The id of a hierarchy returns its root as a
+	// node.
+	// Example: `catalogNode(id: "node-coffee") { name }`.
 	Bakery *ShopHomeQueryBakeryCatalogNode `json:"bakery"`
 }
 
@@ -3407,9 +3442,9 @@ func (v *ShopHomeQueryResponse) GetBakery() *ShopHomeQueryBakeryCatalogNode { re
 //
 // A page of hierarchies.
 type ShopMenuQueryHierarchiesHierarchyConnection struct {
-	// The rows with their cursors.
+	// Rows, each with its cursor.
 	Edges []ShopMenuQueryHierarchiesHierarchyConnectionEdgesHierarchyEdge `json:"edges"`
-	// Where the page stands.
+	// Position of this page in the list.
 	PageInfo ShopMenuQueryHierarchiesHierarchyConnectionPageInfo `json:"pageInfo"`
 }
 
@@ -3428,7 +3463,7 @@ func (v *ShopMenuQueryHierarchiesHierarchyConnection) GetPageInfo() ShopMenuQuer
 //
 // A hierarchy in a list.
 type ShopMenuQueryHierarchiesHierarchyConnectionEdgesHierarchyEdge struct {
-	// Where it stands in the list.
+	// Cursor of this row, for `after` and `before`.
 	Cursor string `json:"cursor"`
 	// The hierarchy.
 	Node ShopMenuQueryHierarchiesHierarchyConnectionEdgesHierarchyEdgeNodeHierarchy `json:"node"`
@@ -3447,15 +3482,15 @@ func (v *ShopMenuQueryHierarchiesHierarchyConnectionEdgesHierarchyEdge) GetNode(
 // ShopMenuQueryHierarchiesHierarchyConnectionEdgesHierarchyEdgeNodeHierarchy includes the requested fields of the GraphQL type Hierarchy.
 // The GraphQL type's documentation follows.
 //
-// The root of a tree of nodes.
+// The root of a category tree.
 type ShopMenuQueryHierarchiesHierarchyConnectionEdgesHierarchyEdgeNodeHierarchy struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
-	// For people: `Adventure Works Cycles`.
+	// Display name: `Adventure Works Cycles`.
 	Name string `json:"name"`
-	// For addresses; empty when it has none.
+	// URL slug. Empty if not set.
 	Slug string `json:"slug"`
-	// The nodes right below, by name, then id, unless sorted otherwise.
+	// The nodes directly below it.
 	Children ShopMenuQueryHierarchiesHierarchyConnectionEdgesHierarchyEdgeNodeHierarchyChildrenCatalogNodeConnection `json:"children"`
 }
 
@@ -3484,9 +3519,9 @@ func (v *ShopMenuQueryHierarchiesHierarchyConnectionEdgesHierarchyEdgeNodeHierar
 //
 // A page of nodes.
 type ShopMenuQueryHierarchiesHierarchyConnectionEdgesHierarchyEdgeNodeHierarchyChildrenCatalogNodeConnection struct {
-	// How many rows the whole list has after filters.
+	// Rows in the whole list, after filters.
 	TotalCount int `json:"totalCount"`
-	// The rows alone.
+	// Rows without cursors.
 	Nodes []ShopMenuQueryHierarchiesHierarchyConnectionEdgesHierarchyEdgeNodeHierarchyChildrenCatalogNodeConnectionNodesCatalogNode `json:"nodes"`
 }
 
@@ -3503,17 +3538,17 @@ func (v *ShopMenuQueryHierarchiesHierarchyConnectionEdgesHierarchyEdgeNodeHierar
 // ShopMenuQueryHierarchiesHierarchyConnectionEdgesHierarchyEdgeNodeHierarchyChildrenCatalogNodeConnectionNodesCatalogNode includes the requested fields of the GraphQL type CatalogNode.
 // The GraphQL type's documentation follows.
 //
-// A node of the catalog: a category, a collection, an offer.
+// A node of the category tree: a category, a collection or an offer.
 type ShopMenuQueryHierarchiesHierarchyConnectionEdgesHierarchyEdgeNodeHierarchyChildrenCatalogNodeConnectionNodesCatalogNode struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
 	// The service's own id.
 	Uuid string `json:"uuid"`
-	// For people: `Road Bikes`.
+	// Display name: `Road Bikes`.
 	Name string `json:"name"`
-	// For addresses; empty when it has none.
+	// URL slug: `road-bikes`. Empty if not set.
 	Slug string `json:"slug"`
-	// Whether there are nodes below.
+	// Whether there are nodes below it.
 	HasChildren bool `json:"hasChildren"`
 }
 
@@ -3545,11 +3580,11 @@ func (v *ShopMenuQueryHierarchiesHierarchyConnectionEdgesHierarchyEdgeNodeHierar
 // ShopMenuQueryHierarchiesHierarchyConnectionPageInfo includes the requested fields of the GraphQL type PageInfo.
 // The GraphQL type's documentation follows.
 //
-// Where a page stands in its list.
+// Position of a page in its list.
 type ShopMenuQueryHierarchiesHierarchyConnectionPageInfo struct {
-	// Whether rows follow the last one of this page.
+	// Whether there are more rows after this page.
 	HasNextPage bool `json:"hasNextPage"`
-	// The cursor of the last row; null on an empty page. Hand it to `after` for the next page.
+	// Cursor of the last row, for `after` of the next page. Null on an empty page.
 	EndCursor *string `json:"endCursor"`
 }
 
@@ -3565,7 +3600,7 @@ func (v *ShopMenuQueryHierarchiesHierarchyConnectionPageInfo) GetEndCursor() *st
 
 // ShopMenuQueryResponse is returned by ShopMenuQuery on success.
 type ShopMenuQueryResponse struct {
-	// The hierarchies of the shopper's catalog, by name, then id, unless sorted otherwise: the roots of its trees of nodes. Null only with an error.
+	// The hierarchies of the catalog, which are the roots of its category trees.
 	Hierarchies *ShopMenuQueryHierarchiesHierarchyConnection `json:"hierarchies"`
 }
 
@@ -3577,11 +3612,11 @@ func (v *ShopMenuQueryResponse) GetHierarchies() *ShopMenuQueryHierarchiesHierar
 // ShopPageQueryCatalogNode includes the requested fields of the GraphQL type CatalogNode.
 // The GraphQL type's documentation follows.
 //
-// A node of the catalog: a category, a collection, an offer.
+// A node of the category tree: a category, a collection or an offer.
 type ShopPageQueryCatalogNode struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
-	// The live products attached to this node: curated first in the merchant's order, then by last update, newest first, then id, unless sorted otherwise.
+	// The live products attached to this node.
 	Products ShopPageQueryCatalogNodeProductsProductConnection `json:"products"`
 }
 
@@ -3598,9 +3633,9 @@ func (v *ShopPageQueryCatalogNode) GetProducts() ShopPageQueryCatalogNodeProduct
 //
 // A page of products.
 type ShopPageQueryCatalogNodeProductsProductConnection struct {
-	// How many rows the whole list has after filters.
+	// Rows in the whole list, after filters.
 	TotalCount int `json:"totalCount"`
-	// The rows alone.
+	// Rows without cursors.
 	Nodes []ShopPageQueryCatalogNodeProductsProductConnectionNodesProduct `json:"nodes"`
 }
 
@@ -3615,13 +3650,14 @@ func (v *ShopPageQueryCatalogNodeProductsProductConnection) GetNodes() []ShopPag
 // ShopPageQueryCatalogNodeProductsProductConnectionNodesProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
 //
-// A live product of the catalog. Texts that are not set are empty.
+// A product that is for sale. A parent product has variants: each is a child product with its own SKU,
+// stock and price. Text fields are empty strings if not set.
 type ShopPageQueryCatalogNodeProductsProductConnectionNodesProduct struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
-	// The stock keeping unit: `BK-R64Y-38`.
+	// Stock keeping unit: `BK-R64Y-38`.
 	Sku string `json:"sku"`
-	// For people, in the language that `language` tells.
+	// Display name, in `language`.
 	Name string `json:"name"`
 }
 
@@ -3638,7 +3674,9 @@ func (v *ShopPageQueryCatalogNodeProductsProductConnectionNodesProduct) GetName(
 
 // ShopPageQueryResponse is returned by ShopPageQuery on success.
 type ShopPageQueryResponse struct {
-	// A node of the shopper's catalog, or a hierarchy's root as a node, by id: null when the catalog has none with that id. Example: `catalogNode(id: "node-coffee") { name }`.
+	// A node of the catalog, by id. Null if there is none. The id of a hierarchy returns its root as a
+	// node.
+	// Example: `catalogNode(id: "node-coffee") { name }`.
 	CatalogNode *ShopPageQueryCatalogNode `json:"catalogNode"`
 }
 
@@ -3650,7 +3688,7 @@ func (v *ShopPageQueryResponse) GetCatalogNode() *ShopPageQueryCatalogNode { ret
 //
 // A page of products.
 type ShopPricesQueryProductsProductConnection struct {
-	// The rows alone.
+	// Rows without cursors.
 	Nodes []ShopPricesQueryProductsProductConnectionNodesProduct `json:"nodes"`
 }
 
@@ -3662,15 +3700,18 @@ func (v *ShopPricesQueryProductsProductConnection) GetNodes() []ShopPricesQueryP
 // ShopPricesQueryProductsProductConnectionNodesProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
 //
-// A live product of the catalog. Texts that are not set are empty.
+// A product that is for sale. A parent product has variants: each is a child product with its own SKU,
+// stock and price. Text fields are empty strings if not set.
 type ShopPricesQueryProductsProductConnectionNodesProduct struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
-	// The stock keeping unit: `BK-R64Y-38`.
+	// Stock keeping unit: `BK-R64Y-38`.
 	Sku string `json:"sku"`
-	// What it costs now in the shopper's currency: a child without a price of its own costs what its parent does, changed by its price modifiers. Null when no price book has a price in the currency.
+	// Current price in the shopper's currency. A child without a price has its parent's, changed by its
+	// price modifiers. Null if no price book has a price in this currency.
 	Price *ShopPricesQueryProductsProductConnectionNodesProductPrice `json:"price"`
-	// What one unit costs from so many units on, the smallest quantity first; empty without tiers. In a sale these are the sale's own, and those of the price before it where they are lower.
+	// Quantity prices, smallest quantity first. During a sale: the sale's own, and regular ones where
+	// they are lower. Empty if there are none.
 	Tiers []ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTier `json:"tiers"`
 }
 
@@ -3693,7 +3734,7 @@ func (v *ShopPricesQueryProductsProductConnectionNodesProduct) GetTiers() []Shop
 // ShopPricesQueryProductsProductConnectionNodesProductPrice includes the requested fields of the GraphQL type Price.
 // The GraphQL type's documentation follows.
 //
-// What a product costs, or what changes that.
+// A price in a price book, or the amount of a price modifier.
 type ShopPricesQueryProductsProductConnectionNodesProductPrice struct {
 	// Minor units, in digits: `129900` is 1,299.00 USD.
 	Amount string `json:"amount"`
@@ -3714,13 +3755,13 @@ func (v *ShopPricesQueryProductsProductConnectionNodesProductPrice) GetCurrency(
 // ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTier includes the requested fields of the GraphQL type PriceTier.
 // The GraphQL type's documentation follows.
 //
-// What one unit costs from so many units on.
+// Price per unit from a quantity up.
 type ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTier struct {
 	// The merchant's name for it: `min_5`.
 	Name string `json:"name"`
-	// From so many units on.
+	// Smallest quantity with this price.
 	MinimumQuantity int `json:"minimumQuantity"`
-	// What one unit costs.
+	// Price of one unit.
 	Price ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTierPrice `json:"price"`
 }
 
@@ -3742,7 +3783,7 @@ func (v *ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTier) Get
 // ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTierPrice includes the requested fields of the GraphQL type Price.
 // The GraphQL type's documentation follows.
 //
-// What a product costs, or what changes that.
+// A price in a price book, or the amount of a price modifier.
 type ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTierPrice struct {
 	// Minor units, in digits: `129900` is 1,299.00 USD.
 	Amount string `json:"amount"`
@@ -3755,9 +3796,9 @@ func (v *ShopPricesQueryProductsProductConnectionNodesProductTiersPriceTierPrice
 
 // ShopPricesQueryResponse is returned by ShopPricesQuery on success.
 type ShopPricesQueryResponse struct {
-	// Every product that a node of the shopper's catalog lists, each once: by last update, newest first, then id, unless sorted
-	// otherwise. Children, parents and components that no node lists are reached through their edges, by `product`, by
-	// their SKU, or with `includeChildren`. Null only with an error. Example: `products(filter: {sku: {eq: "BK-R64Y-38"}}) { nodes { sku parent { sku } } }`.
+	// All products that a node of the catalog lists, each once. Variants, parents and components that no
+	// node lists are found by SKU, or with `includeChildren`.
+	// Example: `products(filter: {sku: {eq: "BK-R64Y-38"}}) { nodes { sku parent { sku } } }`.
 	Products *ShopPricesQueryProductsProductConnection `json:"products"`
 }
 
@@ -3769,30 +3810,32 @@ func (v *ShopPricesQueryResponse) GetProducts() *ShopPricesQueryProductsProductC
 // ShopProductQueryProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
 //
-// A live product of the catalog. Texts that are not set are empty.
+// A product that is for sale. A parent product has variants: each is a child product with its own SKU,
+// stock and price. Text fields are empty strings if not set.
 type ShopProductQueryProduct struct {
 	ShopCard `json:"-"`
-	// For people, in the language that `language` tells.
+	// Display text, in `language`.
 	Description string `json:"description"`
-	// The language of name and description, a BCP 47 tag: `fr`.
+	// Language of `name` and `description`, BCP 47: `fr`.
 	Language string `json:"language"`
-	// What kinds of product it is, in the merchant's words: `standard`.
+	// Product types set by the merchant: `standard`.
 	ProductTypes []string `json:"productTypes"`
-	// The merchant's further attributes, by template.
+	// Further attributes, by template.
 	Extensions json.RawMessage `json:"extensions"`
-	// Fields that the shopper fills in, in the merchant's shape.
+	// Fields that the shopper fills in, as the merchant defined them.
 	CustomInputs json.RawMessage `json:"customInputs"`
-	// The files of this product, in the merchant's order.
+	// Images and documents, in the merchant's order.
 	Files []ShopProductQueryProductFilesProductFile `json:"files"`
-	// How the children of this parent differ; empty for other products.
+	// How the variants of this parent differ, for example by size. Empty for other products.
 	Variations []ShopProductQueryProductVariationsVariation `json:"variations"`
-	// The live children of this parent, in the order of their options of the first variation, then of the next; those without an option last, and then by id.
+	// All children of this parent, in the order of their options. Children without options come last, by id.
 	Children []ShopProductQueryProductChildrenProduct `json:"children"`
-	// The nodes it is attached to, the newest attachment first; a child's are its parent's too.
+	// The nodes that list it, newest first. A child also has its parent's.
 	Nodes []ShopProductQueryProductNodesCatalogNode `json:"nodes"`
-	// A trail for each of its nodes, in the same order.
+	// The path to each of `nodes`, in the same order.
 	Breadcrumbs []ShopProductQueryProductBreadcrumbsBreadcrumbTrail `json:"breadcrumbs"`
-	// What one unit costs from so many units on, the smallest quantity first; empty without tiers. In a sale these are the sale's own, and those of the price before it where they are lower.
+	// Quantity prices, smallest quantity first. During a sale: the sale's own, and regular ones where
+	// they are lower. Empty if there are none.
 	Tiers []ShopProductQueryProductTiersPriceTier `json:"tiers"`
 }
 
@@ -3992,11 +4035,11 @@ func (v *ShopProductQueryProduct) __premarshalJSON() (*__premarshalShopProductQu
 // ShopProductQueryProductBreadcrumbsBreadcrumbTrail includes the requested fields of the GraphQL type BreadcrumbTrail.
 // The GraphQL type's documentation follows.
 //
-// One way from a hierarchy to a product.
+// A path from a hierarchy to a product.
 type ShopProductQueryProductBreadcrumbsBreadcrumbTrail struct {
-	// The node that the product is attached to.
+	// The node that lists the product.
 	Node ShopProductQueryProductBreadcrumbsBreadcrumbTrailNodeCatalogNode `json:"node"`
-	// The way to that node, the hierarchy first, the nearest parent last.
+	// The path to that node, from the hierarchy down.
 	Ancestors []ShopProductQueryProductBreadcrumbsBreadcrumbTrailAncestorsBreadcrumb `json:"ancestors"`
 }
 
@@ -4013,13 +4056,13 @@ func (v *ShopProductQueryProductBreadcrumbsBreadcrumbTrail) GetAncestors() []Sho
 // ShopProductQueryProductBreadcrumbsBreadcrumbTrailAncestorsBreadcrumb includes the requested fields of the GraphQL type Breadcrumb.
 // The GraphQL type's documentation follows.
 //
-// A step on the way to a node.
+// A step on the path to a node.
 type ShopProductQueryProductBreadcrumbsBreadcrumbTrailAncestorsBreadcrumb struct {
-	// The service's own id of the node or hierarchy.
+	// Own id of the node or hierarchy.
 	Uuid string `json:"uuid"`
-	// Its name.
+	// Display name.
 	Name string `json:"name"`
-	// Its slug; empty when it has none.
+	// URL slug. Empty if not set.
 	Slug string `json:"slug"`
 }
 
@@ -4041,11 +4084,11 @@ func (v *ShopProductQueryProductBreadcrumbsBreadcrumbTrailAncestorsBreadcrumb) G
 // ShopProductQueryProductBreadcrumbsBreadcrumbTrailNodeCatalogNode includes the requested fields of the GraphQL type CatalogNode.
 // The GraphQL type's documentation follows.
 //
-// A node of the catalog: a category, a collection, an offer.
+// A node of the category tree: a category, a collection or an offer.
 type ShopProductQueryProductBreadcrumbsBreadcrumbTrailNodeCatalogNode struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
-	// For people: `Road Bikes`.
+	// Display name: `Road Bikes`.
 	Name string `json:"name"`
 }
 
@@ -4062,12 +4105,13 @@ func (v *ShopProductQueryProductBreadcrumbsBreadcrumbTrailNodeCatalogNode) GetNa
 // ShopProductQueryProductChildrenProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
 //
-// A live product of the catalog. Texts that are not set are empty.
+// A product that is for sale. A parent product has variants: each is a child product with its own SKU,
+// stock and price. Text fields are empty strings if not set.
 type ShopProductQueryProductChildrenProduct struct {
 	ShopCard `json:"-"`
-	// The service's own id of the parent; null for other products than children.
+	// The parent's own id. Null unless this is a child.
 	BaseProductId *string `json:"baseProductId"`
-	// Which options this child stands for, one variation each; empty for other products.
+	// The options of this child, one for each variation. Empty for other products.
 	ChildVariations []ShopProductQueryProductChildrenProductChildVariationsVariation `json:"childVariations"`
 }
 
@@ -4209,13 +4253,13 @@ func (v *ShopProductQueryProductChildrenProduct) __premarshalJSON() (*__premarsh
 // ShopProductQueryProductChildrenProductChildVariationsVariation includes the requested fields of the GraphQL type Variation.
 // The GraphQL type's documentation follows.
 //
-// A way in which children of a product differ: `size`.
+// A way in which variants differ: `size`.
 type ShopProductQueryProductChildrenProductChildVariationsVariation struct {
-	// The variation's own id. Children of one parent share it, and differ in `option`.
+	// The variation's own id, the same for all children of one parent.
 	Uuid string `json:"uuid"`
-	// For people: `size`.
+	// Display name: `size`.
 	Name string `json:"name"`
-	// The one option of a child; null on a parent.
+	// The option of this child. Null on a parent.
 	Option *ShopProductQueryProductChildrenProductChildVariationsVariationOption `json:"option"`
 }
 
@@ -4237,11 +4281,11 @@ func (v *ShopProductQueryProductChildrenProductChildVariationsVariation) GetOpti
 // ShopProductQueryProductChildrenProductChildVariationsVariationOption includes the requested fields of the GraphQL type VariationOption.
 // The GraphQL type's documentation follows.
 //
-// One value of a variation: `XL`.
+// A value of a variation: `XL`.
 type ShopProductQueryProductChildrenProductChildVariationsVariationOption struct {
 	// The option's own id.
 	Uuid string `json:"uuid"`
-	// For people: `XL`.
+	// Display name: `XL`.
 	Name string `json:"name"`
 }
 
@@ -4260,7 +4304,7 @@ func (v *ShopProductQueryProductChildrenProductChildVariationsVariationOption) G
 //
 // A file attached to a product.
 type ShopProductQueryProductFilesProductFile struct {
-	// When it was attached; null when that is not known.
+	// Time at which it was attached. Null if unknown.
 	AttachedAt *time.Time `json:"attachedAt"`
 	// The file.
 	File ShopProductQueryProductFilesProductFileFile `json:"file"`
@@ -4277,15 +4321,15 @@ func (v *ShopProductQueryProductFilesProductFile) GetFile() ShopProductQueryProd
 // ShopProductQueryProductFilesProductFileFile includes the requested fields of the GraphQL type File.
 // The GraphQL type's documentation follows.
 //
-// An image or another document.
+// An image or a document.
 type ShopProductQueryProductFilesProductFileFile struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
-	// `racer02_black_large.gif`.
+	// File name: `racer02_black_large.gif`.
 	FileName string `json:"fileName"`
-	// `image/gif`; empty when it is not known.
+	// Media type: `image/gif`. Empty if unknown.
 	MimeType string `json:"mimeType"`
-	// Where to fetch it.
+	// Download URL.
 	Href string `json:"href"`
 }
 
@@ -4304,13 +4348,13 @@ func (v *ShopProductQueryProductFilesProductFileFile) GetHref() string { return 
 // ShopProductQueryProductNodesCatalogNode includes the requested fields of the GraphQL type CatalogNode.
 // The GraphQL type's documentation follows.
 //
-// A node of the catalog: a category, a collection, an offer.
+// A node of the category tree: a category, a collection or an offer.
 type ShopProductQueryProductNodesCatalogNode struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
-	// For people: `Road Bikes`.
+	// Display name: `Road Bikes`.
 	Name string `json:"name"`
-	// For addresses; empty when it has none.
+	// URL slug: `road-bikes`. Empty if not set.
 	Slug string `json:"slug"`
 }
 
@@ -4326,15 +4370,15 @@ func (v *ShopProductQueryProductNodesCatalogNode) GetSlug() string { return v.Sl
 // ShopProductQueryProductTiersPriceTier includes the requested fields of the GraphQL type PriceTier.
 // The GraphQL type's documentation follows.
 //
-// What one unit costs from so many units on.
+// Price per unit from a quantity up.
 type ShopProductQueryProductTiersPriceTier struct {
 	// The merchant's name for it: `min_5`.
 	Name string `json:"name"`
-	// From so many units on.
+	// Smallest quantity with this price.
 	MinimumQuantity int `json:"minimumQuantity"`
-	// What one unit costs.
+	// Price of one unit.
 	Price ShopProductQueryProductTiersPriceTierPrice `json:"price"`
-	// The same for people.
+	// `price` with and without tax, formatted.
 	DisplayPrice ShopProductQueryProductTiersPriceTierDisplayPrice `json:"displayPrice"`
 }
 
@@ -4357,9 +4401,9 @@ func (v *ShopProductQueryProductTiersPriceTier) GetDisplayPrice() ShopProductQue
 // ShopProductQueryProductTiersPriceTierDisplayPrice includes the requested fields of the GraphQL type DisplayPrice.
 // The GraphQL type's documentation follows.
 //
-// A price for people.
+// A price with and without tax.
 type ShopProductQueryProductTiersPriceTierDisplayPrice struct {
-	// Without tax; null where the price book's price includes it and no tax rate is known.
+	// Price without tax. Null if the price book's price includes tax and no tax rate is known.
 	WithoutTax *ShopProductQueryProductTiersPriceTierDisplayPriceWithoutTaxMoney `json:"withoutTax"`
 }
 
@@ -4371,9 +4415,9 @@ func (v *ShopProductQueryProductTiersPriceTierDisplayPrice) GetWithoutTax() *Sho
 // ShopProductQueryProductTiersPriceTierDisplayPriceWithoutTaxMoney includes the requested fields of the GraphQL type Money.
 // The GraphQL type's documentation follows.
 //
-// An amount of a currency.
+// An amount of money.
 type ShopProductQueryProductTiersPriceTierDisplayPriceWithoutTaxMoney struct {
-	// For people, by the shopper's locale: `$1,299.00`.
+	// For display, in the shopper's locale: `$1,299.00`.
 	Formatted string `json:"formatted"`
 }
 
@@ -4385,7 +4429,7 @@ func (v *ShopProductQueryProductTiersPriceTierDisplayPriceWithoutTaxMoney) GetFo
 // ShopProductQueryProductTiersPriceTierPrice includes the requested fields of the GraphQL type Price.
 // The GraphQL type's documentation follows.
 //
-// What a product costs, or what changes that.
+// A price in a price book, or the amount of a price modifier.
 type ShopProductQueryProductTiersPriceTierPrice struct {
 	// Minor units, in digits: `129900` is 1,299.00 USD.
 	Amount string `json:"amount"`
@@ -4402,15 +4446,15 @@ func (v *ShopProductQueryProductTiersPriceTierPrice) GetCurrency() string { retu
 // ShopProductQueryProductVariationsVariation includes the requested fields of the GraphQL type Variation.
 // The GraphQL type's documentation follows.
 //
-// A way in which children of a product differ: `size`.
+// A way in which variants differ: `size`.
 type ShopProductQueryProductVariationsVariation struct {
-	// The variation's own id. Children of one parent share it, and differ in `option`.
+	// The variation's own id, the same for all children of one parent.
 	Uuid string `json:"uuid"`
-	// For people: `size`.
+	// Display name: `size`.
 	Name string `json:"name"`
-	// Its place among the variations.
+	// Position among the variations.
 	SortOrder int `json:"sortOrder"`
-	// The options there are.
+	// All options.
 	Options []ShopProductQueryProductVariationsVariationOptionsVariationOption `json:"options"`
 }
 
@@ -4431,13 +4475,13 @@ func (v *ShopProductQueryProductVariationsVariation) GetOptions() []ShopProductQ
 // ShopProductQueryProductVariationsVariationOptionsVariationOption includes the requested fields of the GraphQL type VariationOption.
 // The GraphQL type's documentation follows.
 //
-// One value of a variation: `XL`.
+// A value of a variation: `XL`.
 type ShopProductQueryProductVariationsVariationOptionsVariationOption struct {
 	// The option's own id.
 	Uuid string `json:"uuid"`
-	// For people: `XL`.
+	// Display name: `XL`.
 	Name string `json:"name"`
-	// Its place among the options.
+	// Position among the options.
 	SortOrder int `json:"sortOrder"`
 }
 
@@ -4458,7 +4502,7 @@ func (v *ShopProductQueryProductVariationsVariationOptionsVariationOption) GetSo
 
 // ShopProductQueryResponse is returned by ShopProductQuery on success.
 type ShopProductQueryResponse struct {
-	// One live product of the shopper's catalog, by exactly one of its arguments; null when there is none. Of several with one sku or slug it is the one updated last.
+	// A live product by exactly one of its arguments. Null if there is none. If several have the SKU or slug, the one updated last.
 	Product *ShopProductQueryProduct `json:"product"`
 }
 
@@ -4470,9 +4514,9 @@ func (v *ShopProductQueryResponse) GetProduct() *ShopProductQueryProduct { retur
 //
 // A page of promotions.
 type ShopPromotionsQueryPromotionsPromotionConnection struct {
-	// How many rows the whole list has.
+	// Rows in the whole list, after filters.
 	TotalCount int `json:"totalCount"`
-	// The rows alone.
+	// Rows without cursors.
 	Nodes []ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion `json:"nodes"`
 }
 
@@ -4487,27 +4531,27 @@ func (v *ShopPromotionsQueryPromotionsPromotionConnection) GetNodes() []ShopProm
 // ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion includes the requested fields of the GraphQL type Promotion.
 // The GraphQL type's documentation follows.
 //
-// A promotion.
+// A discount or gift, for a period of time.
 type ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
 	// The service's own id.
 	Uuid string `json:"uuid"`
-	// For people: `Ten off`.
+	// Display name: `Ten off`.
 	Name string `json:"name"`
-	// For people; empty when it has none.
+	// Display text. Empty if not set.
 	Description string `json:"description"`
-	// What it does.
+	// Kind of promotion.
 	PromotionType PromotionType `json:"promotionType"`
-	// Whether it applies by itself: it has the one code `auto_` and its id, and takes no other.
+	// Whether it applies without the shopper entering a code. Its only code is `auto_` + its id.
 	Automatic bool `json:"automatic"`
-	// Its first instant.
+	// Time from which it applies.
 	Start time.Time `json:"start"`
-	// The instant at which it is over.
+	// Time from which it no longer applies.
 	End time.Time `json:"end"`
-	// What the cart must be worth at least, by currency; empty when any cart will do. A cart of another currency will not.
+	// Minimum cart total, by currency. A cart in another currency does not qualify. Empty if there is no minimum.
 	MinCartValue []ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartValueMoney `json:"minCartValue"`
-	// What it does in detail, as it was written; members that mean nothing here are kept.
+	// Details of the promotion, as written. Unknown members are kept.
 	Schema json.RawMessage `json:"schema"`
 }
 
@@ -4562,13 +4606,13 @@ func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotion) GetSche
 // ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartValueMoney includes the requested fields of the GraphQL type Money.
 // The GraphQL type's documentation follows.
 //
-// An amount of a currency.
+// An amount of money.
 type ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartValueMoney struct {
 	// Minor units, in digits: `129900` is 1,299.00 USD.
 	Amount string `json:"amount"`
 	// ISO 4217: `USD`.
 	Currency string `json:"currency"`
-	// For people, by the shopper's locale: `$1,299.00`.
+	// For display, in the shopper's locale: `$1,299.00`.
 	Formatted string `json:"formatted"`
 }
 
@@ -4589,7 +4633,7 @@ func (v *ShopPromotionsQueryPromotionsPromotionConnectionNodesPromotionMinCartVa
 
 // ShopPromotionsQueryResponse is returned by ShopPromotionsQuery on success.
 type ShopPromotionsQueryResponse struct {
-	// The promotions, whatever their state. Null only with an error. Example: `promotions(filter: {state: ACTIVE}, orderBy: {field: NAME}) { nodes { name end } }`.
+	// All promotions, in any state. Example: `promotions(filter: {state: ACTIVE}, orderBy: {field: NAME}) { nodes { name end } }`.
 	Promotions *ShopPromotionsQueryPromotionsPromotionConnection `json:"promotions"`
 }
 
@@ -4603,13 +4647,13 @@ func (v *ShopPromotionsQueryResponse) GetPromotions() *ShopPromotionsQueryPromot
 //
 // A page of products.
 type ShopSearchQueryProductsProductConnection struct {
-	// How many rows the whole list has after filters.
+	// Rows in the whole list, after filters.
 	TotalCount int `json:"totalCount"`
-	// Where the page stands.
+	// Position of this page in the list.
 	PageInfo ShopSearchQueryProductsProductConnectionPageInfo `json:"pageInfo"`
-	// The rows with their cursors.
+	// Rows, each with its cursor.
 	Edges []ShopSearchQueryProductsProductConnectionEdgesProductEdge `json:"edges"`
-	// What the list can be narrowed by; counted only when selected. It is the same on every page of the list.
+	// Values to narrow the list by, with counts. The same on every page. Computed only if selected.
 	Facets ShopSearchQueryProductsProductConnectionFacetsProductFacets `json:"facets"`
 }
 
@@ -4636,7 +4680,7 @@ func (v *ShopSearchQueryProductsProductConnection) GetFacets() ShopSearchQueryPr
 //
 // A product in a list.
 type ShopSearchQueryProductsProductConnectionEdgesProductEdge struct {
-	// Where it stands in the list.
+	// Cursor of this row, for `after` and `before`.
 	Cursor string `json:"cursor"`
 	// The product.
 	Node ShopSearchQueryProductsProductConnectionEdgesProductEdgeNodeProduct `json:"node"`
@@ -4655,7 +4699,8 @@ func (v *ShopSearchQueryProductsProductConnectionEdgesProductEdge) GetNode() Sho
 // ShopSearchQueryProductsProductConnectionEdgesProductEdgeNodeProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
 //
-// A live product of the catalog. Texts that are not set are empty.
+// A product that is for sale. A parent product has variants: each is a child product with its own SKU,
+// stock and price. Text fields are empty strings if not set.
 type ShopSearchQueryProductsProductConnectionEdgesProductEdgeNodeProduct struct {
 	ShopCard `json:"-"`
 }
@@ -4800,12 +4845,11 @@ func (v *ShopSearchQueryProductsProductConnectionEdgesProductEdgeNodeProduct) __
 // ShopSearchQueryProductsProductConnectionFacetsProductFacets includes the requested fields of the GraphQL type ProductFacets.
 // The GraphQL type's documentation follows.
 //
-// The attributes that a list of products can be narrowed by, with the number of products for each value.
-//
-// The numbers of an attribute leave out the condition that the list's filter itself has on that attribute, and keep all its other conditions: so they tell what choosing another value, or a further one, would show.
-// Conditions in `and` always count, on every attribute.
+// Values that a list of products can be narrowed by, with counts. The counts of an attribute ignore
+// the list's own condition on that attribute, and apply all others. They show how many products the
+// list has after another value is chosen. Conditions in `and` always apply.
 type ShopSearchQueryProductsProductConnectionFacetsProductFacets struct {
-	// The tags: those with the most products first, then by value. A selected tag is among them in any case, also beyond `first` and without products.
+	// Tags: most products first, then by value. Includes selected tags in any case.
 	Tags []ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValue `json:"tags"`
 }
 
@@ -4817,13 +4861,13 @@ func (v *ShopSearchQueryProductsProductConnectionFacetsProductFacets) GetTags() 
 // ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValue includes the requested fields of the GraphQL type FacetValue.
 // The GraphQL type's documentation follows.
 //
-// A value that a list of products can be narrowed by, with the filters ready to be sent.
+// A value to narrow a list by, with filters ready to send.
 type ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValue struct {
-	// The value, as products have it: `sale`.
+	// The value: `sale`.
 	Value string `json:"value"`
-	// How many products of the list have it.
+	// Number of products in the list that have it.
 	Count int `json:"count"`
-	// The filter that was asked, with this value as its condition on the attribute. It lists `count` products: what a link needs.
+	// The current filter with only this value for the attribute, as a link needs it. It lists `count` products.
 	Filter ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValueFilterProductFilterValues `json:"filter"`
 }
 
@@ -4845,13 +4889,14 @@ func (v *ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetVal
 // ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValueFilterProductFilterValues includes the requested fields of the GraphQL type ProductFilterValues.
 // The GraphQL type's documentation follows.
 //
-// A filter of products, as `ProductFilter` has it, to be sent as the next `filter`. Select the members that your own filter may
-// have, and the attribute of the facet; send what came back without `__typename` and without the members that are null, which
-// are no conditions. Example: `toggled { search tags { eq in } and }`.
+// A `ProductFilter` to send as the next `filter`. Select the members that your own filter can have,
+// and the facet's attribute. Send it back without `__typename` and without null members, which are no
+// conditions.
+// Example: `toggled { search tags { eq in } }`.
 type ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValueFilterProductFilterValues struct {
-	// The words; null without.
+	// Search words. Null if not set.
 	Search *string `json:"search"`
-	// The condition on the tags; null without.
+	// Condition on the tags. Null if not set.
 	Tags *ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValueFilterProductFilterValuesTagsTextFilterValues `json:"tags"`
 }
 
@@ -4868,11 +4913,11 @@ func (v *ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetVal
 // ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValueFilterProductFilterValuesTagsTextFilterValues includes the requested fields of the GraphQL type TextFilterValues.
 // The GraphQL type's documentation follows.
 //
-// A text condition, as `TextFilter` has it.
+// A condition on a text, as in `TextFilter`.
 type ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetValueFilterProductFilterValuesTagsTextFilterValues struct {
-	// This value; null where several are.
+	// Equal to this value. Null if `in` is set.
 	Eq *string `json:"eq"`
-	// One of these values; null where `eq` is.
+	// Equal to one of these values. Null if `eq` is set.
 	In []string `json:"in"`
 }
 
@@ -4889,15 +4934,15 @@ func (v *ShopSearchQueryProductsProductConnectionFacetsProductFacetsTagsFacetVal
 // ShopSearchQueryProductsProductConnectionPageInfo includes the requested fields of the GraphQL type PageInfo.
 // The GraphQL type's documentation follows.
 //
-// Where a page stands in its list.
+// Position of a page in its list.
 type ShopSearchQueryProductsProductConnectionPageInfo struct {
-	// Whether rows follow the last one of this page.
+	// Whether there are more rows after this page.
 	HasNextPage bool `json:"hasNextPage"`
-	// Whether rows come before the first one of this page.
+	// Whether there are rows before this page.
 	HasPreviousPage bool `json:"hasPreviousPage"`
-	// The cursor of the first row; null on an empty page.
+	// Cursor of the first row. Null on an empty page.
 	StartCursor *string `json:"startCursor"`
-	// The cursor of the last row; null on an empty page. Hand it to `after` for the next page.
+	// Cursor of the last row, for `after` of the next page. Null on an empty page.
 	EndCursor *string `json:"endCursor"`
 }
 
@@ -4921,9 +4966,9 @@ func (v *ShopSearchQueryProductsProductConnectionPageInfo) GetEndCursor() *strin
 
 // ShopSearchQueryResponse is returned by ShopSearchQuery on success.
 type ShopSearchQueryResponse struct {
-	// Every product that a node of the shopper's catalog lists, each once: by last update, newest first, then id, unless sorted
-	// otherwise. Children, parents and components that no node lists are reached through their edges, by `product`, by
-	// their SKU, or with `includeChildren`. Null only with an error. Example: `products(filter: {sku: {eq: "BK-R64Y-38"}}) { nodes { sku parent { sku } } }`.
+	// All products that a node of the catalog lists, each once. Variants, parents and components that no
+	// node lists are found by SKU, or with `includeChildren`.
+	// Example: `products(filter: {sku: {eq: "BK-R64Y-38"}}) { nodes { sku parent { sku } } }`.
 	Products *ShopSearchQueryProductsProductConnection `json:"products"`
 }
 
@@ -4935,15 +4980,15 @@ func (v *ShopSearchQueryResponse) GetProducts() *ShopSearchQueryProductsProductC
 // ShopSettingsQueryCurrenciesCurrency includes the requested fields of the GraphQL type Currency.
 // The GraphQL type's documentation follows.
 //
-// What prices are shown in, and how the shopper's language writes its amounts.
+// A currency that prices are shown in, and how the shopper's language formats it.
 type ShopSettingsQueryCurrenciesCurrency struct {
 	// ISO 4217: `USD`.
 	Code string `json:"code"`
-	// Whether it is what this shopper sees unless they ask for another by `X-Moltin-Currency`.
+	// Whether this shopper gets it unless `X-Moltin-Currency` asks for another.
 	Default bool `json:"default"`
-	// How an amount is written, where `{price}` stands for its digits: `${price}`.
+	// Format of an amount, with `{price}` for its digits: `${price}`.
 	Format string `json:"format"`
-	// Digits of the minor unit: 2 for USD, 0 for JPY.
+	// Number of decimals: 2 for USD, 0 for JPY.
 	DecimalPlaces int `json:"decimalPlaces"`
 }
 
@@ -4961,9 +5006,9 @@ func (v *ShopSettingsQueryCurrenciesCurrency) GetDecimalPlaces() int { return v.
 
 // ShopSettingsQueryResponse is returned by ShopSettingsQuery on success.
 type ShopSettingsQueryResponse struct {
-	// The store's settings. Any good token may read them. Null only with an error.
+	// The store's settings. Any valid token may read them.
 	Settings *ShopSettingsQuerySettings `json:"settings"`
-	// What this shopper can see prices in, by code: the currencies that their catalog has prices in, and the default. Null only with an error. Example: `currencies { code default format }`.
+	// The currencies that the catalog has prices in, and the default currency, by code. Example: `currencies { code default format }`.
 	Currencies []ShopSettingsQueryCurrenciesCurrency `json:"currencies"`
 }
 
@@ -4980,11 +5025,11 @@ func (v *ShopSettingsQueryResponse) GetCurrencies() []ShopSettingsQueryCurrencie
 //
 // The store's settings.
 type ShopSettingsQuerySettings struct {
-	// Rows of a page when the request does not say, 1 to 100.
+	// Default page size, 1 to 100.
 	PageLength int `json:"pageLength"`
-	// The currency of prices when the shopper asks for none, ISO 4217: `USD`.
+	// Default currency, ISO 4217: `USD`.
 	Currency string `json:"currency"`
-	// The language of texts that name none, BCP 47: `en`.
+	// Default language of texts, BCP 47: `en`.
 	Locale string `json:"locale"`
 }
 
@@ -4999,7 +5044,7 @@ func (v *ShopSettingsQuerySettings) GetLocale() string { return v.Locale }
 
 // ShopStockQueryResponse is returned by ShopStockQuery on success.
 type ShopStockQueryResponse struct {
-	// The stock of a product, draft or live; null when it has no stock record.
+	// The stock of a product, draft or live. Null if it has no stock record.
 	Stock *ShopStockQueryStock `json:"stock"`
 }
 
@@ -5009,21 +5054,21 @@ func (v *ShopStockQueryResponse) GetStock() *ShopStockQueryStock { return v.Stoc
 // ShopStockQueryStock includes the requested fields of the GraphQL type Stock.
 // The GraphQL type's documentation follows.
 //
-// How many units of a product there are.
+// Units of a product.
 type ShopStockQueryStock struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
-	// The service's own id, which is the product's.
+	// The product's own id.
 	Uuid string `json:"uuid"`
 	// All units: available plus allocated.
 	Total int `json:"total"`
-	// Units free to sell; never negative.
+	// Units free to sell, at least 0.
 	Available int `json:"available"`
-	// Units promised to orders; never negative.
+	// Units reserved for orders, at least 0.
 	Allocated int `json:"allocated"`
-	// When it last changed.
+	// Time of the last change.
 	UpdatedAt time.Time `json:"updatedAt"`
-	// The product, where it is in the shopper's catalog; null for drafts and for products of other catalogs.
+	// The product. Null if the catalog does not have it, for example a draft.
 	Product *ShopStockQueryStockProduct `json:"product"`
 }
 
@@ -5051,13 +5096,14 @@ func (v *ShopStockQueryStock) GetProduct() *ShopStockQueryStockProduct { return 
 // ShopStockQueryStockProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
 //
-// A live product of the catalog. Texts that are not set are empty.
+// A product that is for sale. A parent product has variants: each is a child product with its own SKU,
+// stock and price. Text fields are empty strings if not set.
 type ShopStockQueryStockProduct struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
-	// For people, in the language that `language` tells.
+	// Display name, in `language`.
 	Name string `json:"name"`
-	// How many there are right now; null when it has no stock record.
+	// Current stock. Null if it has no stock record.
 	Stock *ShopStockQueryStockProductStock `json:"stock"`
 }
 
@@ -5073,11 +5119,11 @@ func (v *ShopStockQueryStockProduct) GetStock() *ShopStockQueryStockProductStock
 // ShopStockQueryStockProductStock includes the requested fields of the GraphQL type Stock.
 // The GraphQL type's documentation follows.
 //
-// How many units of a product there are.
+// Units of a product.
 type ShopStockQueryStockProductStock struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
-	// Units free to sell; never negative.
+	// Units free to sell, at least 0.
 	Available int `json:"available"`
 }
 
@@ -5089,7 +5135,7 @@ func (v *ShopStockQueryStockProductStock) GetAvailable() int { return v.Availabl
 
 // ShopStocksQueryResponse is returned by ShopStocksQuery on success.
 type ShopStocksQueryResponse struct {
-	// The stock of all products, drafts too: by product id, unless sorted otherwise. Null only with an error.
+	// The stock of all products, including drafts.
 	Stocks *ShopStocksQueryStocksStockConnection `json:"stocks"`
 }
 
@@ -5101,11 +5147,11 @@ func (v *ShopStocksQueryResponse) GetStocks() *ShopStocksQueryStocksStockConnect
 //
 // A page of stock records.
 type ShopStocksQueryStocksStockConnection struct {
-	// How many rows the whole list has after filters.
+	// Rows in the whole list, after filters.
 	TotalCount int `json:"totalCount"`
-	// Where the page stands.
+	// Position of this page in the list.
 	PageInfo ShopStocksQueryStocksStockConnectionPageInfo `json:"pageInfo"`
-	// The rows with their cursors.
+	// Rows, each with its cursor.
 	Edges []ShopStocksQueryStocksStockConnectionEdgesStockEdge `json:"edges"`
 }
 
@@ -5127,7 +5173,7 @@ func (v *ShopStocksQueryStocksStockConnection) GetEdges() []ShopStocksQueryStock
 //
 // A stock record in a list.
 type ShopStocksQueryStocksStockConnectionEdgesStockEdge struct {
-	// Where it stands in the list.
+	// Cursor of this row, for `after` and `before`.
 	Cursor string `json:"cursor"`
 	// The stock record.
 	Node ShopStocksQueryStocksStockConnectionEdgesStockEdgeNodeStock `json:"node"`
@@ -5144,15 +5190,15 @@ func (v *ShopStocksQueryStocksStockConnectionEdgesStockEdge) GetNode() ShopStock
 // ShopStocksQueryStocksStockConnectionEdgesStockEdgeNodeStock includes the requested fields of the GraphQL type Stock.
 // The GraphQL type's documentation follows.
 //
-// How many units of a product there are.
+// Units of a product.
 type ShopStocksQueryStocksStockConnectionEdgesStockEdgeNodeStock struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
-	// The service's own id, which is the product's.
+	// The product's own id.
 	Uuid string `json:"uuid"`
-	// Units free to sell; never negative.
+	// Units free to sell, at least 0.
 	Available int `json:"available"`
-	// The product, where it is in the shopper's catalog; null for drafts and for products of other catalogs.
+	// The product. Null if the catalog does not have it, for example a draft.
 	Product *ShopStocksQueryStocksStockConnectionEdgesStockEdgeNodeStockProduct `json:"product"`
 }
 
@@ -5175,11 +5221,12 @@ func (v *ShopStocksQueryStocksStockConnectionEdgesStockEdgeNodeStock) GetProduct
 // ShopStocksQueryStocksStockConnectionEdgesStockEdgeNodeStockProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
 //
-// A live product of the catalog. Texts that are not set are empty.
+// A product that is for sale. A parent product has variants: each is a child product with its own SKU,
+// stock and price. Text fields are empty strings if not set.
 type ShopStocksQueryStocksStockConnectionEdgesStockEdgeNodeStockProduct struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
-	// For people, in the language that `language` tells.
+	// Display name, in `language`.
 	Name string `json:"name"`
 }
 
@@ -5196,15 +5243,15 @@ func (v *ShopStocksQueryStocksStockConnectionEdgesStockEdgeNodeStockProduct) Get
 // ShopStocksQueryStocksStockConnectionPageInfo includes the requested fields of the GraphQL type PageInfo.
 // The GraphQL type's documentation follows.
 //
-// Where a page stands in its list.
+// Position of a page in its list.
 type ShopStocksQueryStocksStockConnectionPageInfo struct {
-	// Whether rows follow the last one of this page.
+	// Whether there are more rows after this page.
 	HasNextPage bool `json:"hasNextPage"`
-	// Whether rows come before the first one of this page.
+	// Whether there are rows before this page.
 	HasPreviousPage bool `json:"hasPreviousPage"`
-	// The cursor of the first row; null on an empty page.
+	// Cursor of the first row. Null on an empty page.
 	StartCursor *string `json:"startCursor"`
-	// The cursor of the last row; null on an empty page. Hand it to `after` for the next page.
+	// Cursor of the last row, for `after` of the next page. Null on an empty page.
 	EndCursor *string `json:"endCursor"`
 }
 
@@ -5227,7 +5274,7 @@ func (v *ShopStocksQueryStocksStockConnectionPageInfo) GetEndCursor() *string { 
 //
 // A page of products.
 type ShopSuggestQueryProductsProductConnection struct {
-	// The rows alone.
+	// Rows without cursors.
 	Nodes []ShopSuggestQueryProductsProductConnectionNodesProduct `json:"nodes"`
 }
 
@@ -5239,15 +5286,16 @@ func (v *ShopSuggestQueryProductsProductConnection) GetNodes() []ShopSuggestQuer
 // ShopSuggestQueryProductsProductConnectionNodesProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
 //
-// A live product of the catalog. Texts that are not set are empty.
+// A product that is for sale. A parent product has variants: each is a child product with its own SKU,
+// stock and price. Text fields are empty strings if not set.
 type ShopSuggestQueryProductsProductConnectionNodesProduct struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
-	// For people, in the language that `language` tells.
+	// Display name, in `language`.
 	Name string `json:"name"`
-	// For addresses: `road-550-w-yellow-38`.
+	// URL slug: `road-550-w-yellow-38`.
 	Slug string `json:"slug"`
-	// The price for people; null without a price.
+	// `price` with and without tax, formatted. Null without a price.
 	DisplayPrice *ShopSuggestQueryProductsProductConnectionNodesProductDisplayPrice `json:"displayPrice"`
 }
 
@@ -5268,9 +5316,9 @@ func (v *ShopSuggestQueryProductsProductConnectionNodesProduct) GetDisplayPrice(
 // ShopSuggestQueryProductsProductConnectionNodesProductDisplayPrice includes the requested fields of the GraphQL type DisplayPrice.
 // The GraphQL type's documentation follows.
 //
-// A price for people.
+// A price with and without tax.
 type ShopSuggestQueryProductsProductConnectionNodesProductDisplayPrice struct {
-	// Without tax; null where the price book's price includes it and no tax rate is known.
+	// Price without tax. Null if the price book's price includes tax and no tax rate is known.
 	WithoutTax *ShopSuggestQueryProductsProductConnectionNodesProductDisplayPriceWithoutTaxMoney `json:"withoutTax"`
 }
 
@@ -5282,7 +5330,7 @@ func (v *ShopSuggestQueryProductsProductConnectionNodesProductDisplayPrice) GetW
 // ShopSuggestQueryProductsProductConnectionNodesProductDisplayPriceWithoutTaxMoney includes the requested fields of the GraphQL type Money.
 // The GraphQL type's documentation follows.
 //
-// An amount of a currency.
+// An amount of money.
 type ShopSuggestQueryProductsProductConnectionNodesProductDisplayPriceWithoutTaxMoney struct {
 	// Minor units, in digits: `129900` is 1,299.00 USD.
 	Amount string `json:"amount"`
@@ -5302,9 +5350,9 @@ func (v *ShopSuggestQueryProductsProductConnectionNodesProductDisplayPriceWithou
 
 // ShopSuggestQueryResponse is returned by ShopSuggestQuery on success.
 type ShopSuggestQueryResponse struct {
-	// Every product that a node of the shopper's catalog lists, each once: by last update, newest first, then id, unless sorted
-	// otherwise. Children, parents and components that no node lists are reached through their edges, by `product`, by
-	// their SKU, or with `includeChildren`. Null only with an error. Example: `products(filter: {sku: {eq: "BK-R64Y-38"}}) { nodes { sku parent { sku } } }`.
+	// All products that a node of the catalog lists, each once. Variants, parents and components that no
+	// node lists are found by SKU, or with `includeChildren`.
+	// Example: `products(filter: {sku: {eq: "BK-R64Y-38"}}) { nodes { sku parent { sku } } }`.
 	Products *ShopSuggestQueryProductsProductConnection `json:"products"`
 }
 
@@ -5331,7 +5379,7 @@ func (v *ShopSuggestQueryResponse) GetProducts() *ShopSuggestQueryProductsProduc
 // ShopThingQueryNodeStock
 // The GraphQL type's documentation follows.
 //
-// Anything that can be found again by its global id.
+// An object that `node` finds by its global id.
 type ShopThingQueryNode interface {
 	implementsGraphQLInterfaceShopThingQueryNode()
 	// GetTypename returns the receiver's concrete GraphQL type-name (see interface doc for possible values).
@@ -5339,7 +5387,7 @@ type ShopThingQueryNode interface {
 	// GetId returns the interface-field "id" from its implementation.
 	// The GraphQL interface field's documentation follows.
 	//
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	GetId() string
 }
 
@@ -5538,10 +5586,10 @@ func __marshalShopThingQueryNode(v *ShopThingQueryNode) ([]byte, error) {
 // ShopThingQueryNodeAuthoredHierarchy includes the requested fields of the GraphQL type AuthoredHierarchy.
 // The GraphQL type's documentation follows.
 //
-// The root of a tree of nodes, as authored.
+// A hierarchy as authored: the root of a category tree.
 type ShopThingQueryNodeAuthoredHierarchy struct {
 	Typename *string `json:"__typename"`
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	Id string `json:"id"`
 }
 
@@ -5554,10 +5602,10 @@ func (v *ShopThingQueryNodeAuthoredHierarchy) GetId() string { return v.Id }
 // ShopThingQueryNodeAuthoredNode includes the requested fields of the GraphQL type AuthoredNode.
 // The GraphQL type's documentation follows.
 //
-// A node as authored.
+// A node of a hierarchy as authored.
 type ShopThingQueryNodeAuthoredNode struct {
 	Typename *string `json:"__typename"`
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	Id string `json:"id"`
 }
 
@@ -5570,10 +5618,10 @@ func (v *ShopThingQueryNodeAuthoredNode) GetId() string { return v.Id }
 // ShopThingQueryNodeCatalog includes the requested fields of the GraphQL type Catalog.
 // The GraphQL type's documentation follows.
 //
-// What a catalog publishes, as authored.
+// A catalog as authored: what a publication makes a release of.
 type ShopThingQueryNodeCatalog struct {
 	Typename *string `json:"__typename"`
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	Id string `json:"id"`
 }
 
@@ -5586,10 +5634,10 @@ func (v *ShopThingQueryNodeCatalog) GetId() string { return v.Id }
 // ShopThingQueryNodeCatalogNode includes the requested fields of the GraphQL type CatalogNode.
 // The GraphQL type's documentation follows.
 //
-// A node of the catalog: a category, a collection, an offer.
+// A node of the category tree: a category, a collection or an offer.
 type ShopThingQueryNodeCatalogNode struct {
 	Typename *string `json:"__typename"`
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	Id string `json:"id"`
 }
 
@@ -5602,10 +5650,10 @@ func (v *ShopThingQueryNodeCatalogNode) GetId() string { return v.Id }
 // ShopThingQueryNodeCatalogRelease includes the requested fields of the GraphQL type CatalogRelease.
 // The GraphQL type's documentation follows.
 //
-// A published state of a catalog. It never changes.
+// An immutable, published state of a catalog.
 type ShopThingQueryNodeCatalogRelease struct {
 	Typename *string `json:"__typename"`
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	Id string `json:"id"`
 }
 
@@ -5618,12 +5666,13 @@ func (v *ShopThingQueryNodeCatalogRelease) GetId() string { return v.Id }
 // ShopThingQueryNodeCatalogRule includes the requested fields of the GraphQL type CatalogRule.
 // The GraphQL type's documentation follows.
 //
-// A rule that leads shoppers to a catalog. Each list but the schedules is a criterion, and an empty one fits every shopper.
-// A rule for accounts, account tags or customers is for those alone; channels and tags only make it fit better. A rule
-// without criteria is a default; of several the oldest one counts.
+// A rule that leads shoppers to a catalog. Every list except `schedules` is a criterion, and an empty
+// list matches every shopper. Accounts, account tags and customers exclude all others. Channels and
+// tags only make the rule match better. A rule without criteria is a default: if there are several,
+// the oldest wins.
 type ShopThingQueryNodeCatalogRule struct {
 	Typename *string `json:"__typename"`
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	Id string `json:"id"`
 }
 
@@ -5636,10 +5685,10 @@ func (v *ShopThingQueryNodeCatalogRule) GetId() string { return v.Id }
 // ShopThingQueryNodeFile includes the requested fields of the GraphQL type File.
 // The GraphQL type's documentation follows.
 //
-// An image or another document.
+// An image or a document.
 type ShopThingQueryNodeFile struct {
 	Typename *string `json:"__typename"`
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	Id string `json:"id"`
 }
 
@@ -5652,10 +5701,10 @@ func (v *ShopThingQueryNodeFile) GetId() string { return v.Id }
 // ShopThingQueryNodeHierarchy includes the requested fields of the GraphQL type Hierarchy.
 // The GraphQL type's documentation follows.
 //
-// The root of a tree of nodes.
+// The root of a category tree.
 type ShopThingQueryNodeHierarchy struct {
 	Typename *string `json:"__typename"`
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	Id string `json:"id"`
 }
 
@@ -5668,10 +5717,10 @@ func (v *ShopThingQueryNodeHierarchy) GetId() string { return v.Id }
 // ShopThingQueryNodeJob includes the requested fields of the GraphQL type Job.
 // The GraphQL type's documentation follows.
 //
-// Work that outlasts the request that asked for it.
+// Background work that a request started.
 type ShopThingQueryNodeJob struct {
 	Typename *string `json:"__typename"`
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	Id string `json:"id"`
 }
 
@@ -5684,16 +5733,17 @@ func (v *ShopThingQueryNodeJob) GetId() string { return v.Id }
 // ShopThingQueryNodeProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
 //
-// A live product of the catalog. Texts that are not set are empty.
+// A product that is for sale. A parent product has variants: each is a child product with its own SKU,
+// stock and price. Text fields are empty strings if not set.
 type ShopThingQueryNodeProduct struct {
 	Typename *string `json:"__typename"`
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	Id string `json:"id"`
-	// For people, in the language that `language` tells.
+	// Display name, in `language`.
 	Name string `json:"name"`
-	// The stock keeping unit: `BK-R64Y-38`.
+	// Stock keeping unit: `BK-R64Y-38`.
 	Sku string `json:"sku"`
-	// The parent of this child; null for other products.
+	// The parent of this child. Null for other products.
 	Parent *ShopThingQueryNodeProductParentProduct `json:"parent"`
 }
 
@@ -5717,11 +5767,12 @@ func (v *ShopThingQueryNodeProduct) GetParent() *ShopThingQueryNodeProductParent
 // ShopThingQueryNodeProductParentProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
 //
-// A live product of the catalog. Texts that are not set are empty.
+// A product that is for sale. A parent product has variants: each is a child product with its own SKU,
+// stock and price. Text fields are empty strings if not set.
 type ShopThingQueryNodeProductParentProduct struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
-	// For people, in the language that `language` tells.
+	// Display name, in `language`.
 	Name string `json:"name"`
 }
 
@@ -5734,10 +5785,10 @@ func (v *ShopThingQueryNodeProductParentProduct) GetName() string { return v.Nam
 // ShopThingQueryNodePromotion includes the requested fields of the GraphQL type Promotion.
 // The GraphQL type's documentation follows.
 //
-// A promotion.
+// A discount or gift, for a period of time.
 type ShopThingQueryNodePromotion struct {
 	Typename *string `json:"__typename"`
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	Id string `json:"id"`
 }
 
@@ -5750,10 +5801,10 @@ func (v *ShopThingQueryNodePromotion) GetId() string { return v.Id }
 // ShopThingQueryNodePromotionCode includes the requested fields of the GraphQL type PromotionCode.
 // The GraphQL type's documentation follows.
 //
-// A code of a promotion.
+// A code that shoppers enter to get a promotion.
 type ShopThingQueryNodePromotionCode struct {
 	Typename *string `json:"__typename"`
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	Id string `json:"id"`
 }
 
@@ -5766,14 +5817,14 @@ func (v *ShopThingQueryNodePromotionCode) GetId() string { return v.Id }
 // ShopThingQueryNodeStock includes the requested fields of the GraphQL type Stock.
 // The GraphQL type's documentation follows.
 //
-// How many units of a product there are.
+// Units of a product.
 type ShopThingQueryNodeStock struct {
 	Typename *string `json:"__typename"`
-	// The global id: opaque, unique over all types.
+	// Global id: opaque and unique over all types.
 	Id string `json:"id"`
-	// Units free to sell; never negative.
+	// Units free to sell, at least 0.
 	Available int `json:"available"`
-	// The product, where it is in the shopper's catalog; null for drafts and for products of other catalogs.
+	// The product. Null if the catalog does not have it, for example a draft.
 	Product *ShopThingQueryNodeStockProduct `json:"product"`
 }
 
@@ -5792,11 +5843,12 @@ func (v *ShopThingQueryNodeStock) GetProduct() *ShopThingQueryNodeStockProduct {
 // ShopThingQueryNodeStockProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
 //
-// A live product of the catalog. Texts that are not set are empty.
+// A product that is for sale. A parent product has variants: each is a child product with its own SKU,
+// stock and price. Text fields are empty strings if not set.
 type ShopThingQueryNodeStockProduct struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
-	// For people, in the language that `language` tells.
+	// Display name, in `language`.
 	Name string `json:"name"`
 }
 
@@ -5808,7 +5860,9 @@ func (v *ShopThingQueryNodeStockProduct) GetName() string { return v.Name }
 
 // ShopThingQueryResponse is returned by ShopThingQuery on success.
 type ShopThingQueryResponse struct {
-	// Anything by its id, as its own field would show it to this token and shopper; null when that shows nothing. A global id names a type. An own id finds a Product, Hierarchy or CatalogNode, in this order. Other types need their global id.
+	// Any object by id, as its own query field shows it to this token and shopper. Null if that returns
+	// nothing. A service's own id finds a Product, Hierarchy or CatalogNode, in this order; other types
+	// need their global id.
 	Node *ShopThingQueryNode `json:"-"`
 }
 
@@ -5884,13 +5938,14 @@ func (v *ShopThingQueryResponse) __premarshalJSON() (*__premarshalShopThingQuery
 // ShopTranslationsQueryProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
 //
-// A live product of the catalog. Texts that are not set are empty.
+// A product that is for sale. A parent product has variants: each is a child product with its own SKU,
+// stock and price. Text fields are empty strings if not set.
 type ShopTranslationsQueryProduct struct {
-	// The global id.
+	// Global id.
 	Id string `json:"id"`
-	// For people, in the language that `language` tells.
+	// Display name, in `language`.
 	Name string `json:"name"`
-	// Name and description in every language there is, the base text first, then by tag.
+	// Name and description in each language: the base text first, then by language.
 	Translations []ShopTranslationsQueryProductTranslationsProductTranslation `json:"translations"`
 	// The merchant's attributes for shoppers.
 	ShopperAttributes json.RawMessage `json:"shopperAttributes"`
@@ -5917,11 +5972,11 @@ func (v *ShopTranslationsQueryProduct) GetShopperAttributes() json.RawMessage {
 //
 // A product's texts in one language.
 type ShopTranslationsQueryProductTranslationsProductTranslation struct {
-	// A BCP 47 tag: `zh-Hant`.
+	// Language, BCP 47: `zh-Hant`.
 	Language string `json:"language"`
-	// For people; the base text where the language has none.
+	// Display name. The base text if it is not translated.
 	Name string `json:"name"`
-	// For people; the base text where the language has none.
+	// Display text. The base text if it is not translated.
 	Description string `json:"description"`
 }
 
@@ -5940,18 +5995,18 @@ func (v *ShopTranslationsQueryProductTranslationsProductTranslation) GetDescript
 
 // ShopTranslationsQueryResponse is returned by ShopTranslationsQuery on success.
 type ShopTranslationsQueryResponse struct {
-	// One live product of the shopper's catalog, by exactly one of its arguments; null when there is none. Of several with one sku or slug it is the one updated last.
+	// A live product by exactly one of its arguments. Null if there is none. If several have the SKU or slug, the one updated last.
 	Product *ShopTranslationsQueryProduct `json:"product"`
 }
 
 // GetProduct returns ShopTranslationsQueryResponse.Product, and is useful for accessing the field via an interface.
 func (v *ShopTranslationsQueryResponse) GetProduct() *ShopTranslationsQueryProduct { return v.Product }
 
-// A text condition: exactly one of its members; null is as left out. Texts are compared as written, in the catalog's base language.
+// Condition on a text: exactly one of `eq` and `in`. Texts are compared exactly, in the catalog's base language.
 type TextFilter struct {
-	// This value.
+	// Equal to this value.
 	Eq *string `json:"eq"`
-	// One of these values, 1 to 1000.
+	// Equal to one of these values, 1 to 1000.
 	In []string `json:"in"`
 }
 

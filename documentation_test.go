@@ -1,0 +1,236 @@
+package main
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/internal/cli"
+)
+
+// documentation reads the pages that people read, by path.
+func documentation(t *testing.T) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob("docs/*.md")
+	require.NoError(t, err)
+	pages := map[string]string{}
+	for _, file := range append(files, "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "packaging/README.md") {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		pages[file] = string(text)
+	}
+	return pages
+}
+
+// serveFlags are the flags of serve with their defaults, and the names of the
+// flags of all commands.
+func serveFlags(t *testing.T) (defaults map[string]string, limits, all []string) {
+	t.Helper()
+	parser, err := cli.Parser(&commands{}, cli.Streams{Out: io.Discard, Err: io.Discard})
+	require.NoError(t, err)
+	defaults = map[string]string{}
+	for _, command := range parser.Model.Leaves(false) {
+		for _, flags := range command.AllFlags(false) {
+			for _, flag := range flags {
+				all = append(all, flag.Name)
+				if command.Name != "serve" {
+					continue
+				}
+				defaults[flag.Name] = strings.TrimSuffix(flag.Default, "m0s")
+				if flag.Group != nil && cli.IsLimit(flag.Group.Key) {
+					limits = append(limits, flag.Name)
+				}
+			}
+		}
+	}
+	return defaults, limits, all
+}
+
+func TestReadmeIsShort(t *testing.T) {
+	t.Parallel()
+	require.Less(t, strings.Count(documentation(t)["README.md"], "\n"), 200)
+}
+
+// TestSecurityPageHasEveryLimit with its default, in one of its tables.
+func TestSecurityPageHasEveryLimit(t *testing.T) {
+	t.Parallel()
+	shown := map[string]string{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `--([a-z-]+)` \\| (\\S+) \\|").FindAllStringSubmatch(documentation(t)["docs/security.md"], -1) {
+		shown[row[1]] = row[2]
+	}
+	defaults, limits, _ := serveFlags(t)
+	for _, name := range limits {
+		require.Contains(t, shown, name, "docs/security.md has no row for --%s", name)
+	}
+	for name, value := range shown {
+		require.Equal(t, defaults[name], value, "--%s", name)
+	}
+}
+
+var (
+	codeFence  = regexp.MustCompile("(?ms)^```.*?^```")
+	pageLink   = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	pageTitle  = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	inlineFlag = regexp.MustCompile("`--([a-z][a-z-]+)[^`]*`")
+)
+
+// TestDocumentationLinks requires that each link to a file or a heading of the
+// repository leads there.
+func TestDocumentationLinks(t *testing.T) {
+	t.Parallel()
+	pages := documentation(t)
+	for file, text := range pages {
+		for _, match := range pageLink.FindAllStringSubmatch(codeFence.ReplaceAllString(text, ""), -1) {
+			if strings.Contains(match[1], "://") {
+				continue
+			}
+			path, anchor, _ := strings.Cut(match[1], "#")
+			target := file
+			if path != "" {
+				target = filepath.Join(filepath.Dir(file), path)
+				_, err := os.Stat(target)
+				require.NoError(t, err, "%s links to %s", file, match[1])
+			}
+			if anchor != "" {
+				require.Contains(t, anchors(pages[target]), anchor, "%s links to %s", file, match[1])
+			}
+		}
+	}
+}
+
+// anchors are the headings of a page as code hosts link to them.
+func anchors(page string) (names []string) {
+	for _, title := range pageTitle.FindAllStringSubmatch(codeFence.ReplaceAllString(page, ""), -1) {
+		names = append(names, strings.Map(func(c rune) rune {
+			switch {
+			case c == ' ':
+				return '-'
+			case unicode.IsLetter(c) || unicode.IsDigit(c) || c == '-' || c == '_':
+				return unicode.ToLower(c)
+			}
+			return -1
+		}, title[1]))
+	}
+	return names
+}
+
+// TestDocumentationNamesFlags requires that the flags that the pages explain
+// are flags of a command.
+func TestDocumentationNamesFlags(t *testing.T) {
+	t.Parallel()
+	_, _, known := serveFlags(t)
+	pages := documentation(t)
+	delete(pages, "CHANGELOG.md") // it names flags of before
+	for file, text := range pages {
+		for _, match := range inlineFlag.FindAllStringSubmatch(text, -1) {
+			require.True(t, match[1] == "help" || match[1] == "help-all" || match[1] == "version" || slices.Contains(known, match[1]), "%s names --%s", file, match[1])
+		}
+	}
+}
+
+// TestDocumentationQuotesMessages requires that the log messages and errors that
+// pages for operators quote are in the program.
+func TestDocumentationQuotesMessages(t *testing.T) {
+	t.Parallel()
+	var program strings.Builder
+	eachGoFile(t, func(path, text string) {
+		if !strings.HasSuffix(path, "_test.go") {
+			program.WriteString(text)
+		}
+	})
+	source, pages := program.String(), documentation(t)
+	for _, file := range []string{"docs/runbook.md", "docs/postgresql.md", "docs/operations.md"} {
+		for _, match := range quotedMessage.FindAllStringSubmatch(pages[file], -1) {
+			if !toolCommand.MatchString(match[1]) {
+				require.True(t, strings.Contains(source, match[1]), "%s quotes a message that the program does not have: %s", file, match[1])
+			}
+		}
+	}
+}
+
+// eachGoFile calls see with each Go file of the repository.
+func eachGoFile(t *testing.T, see func(path, text string)) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && (entry.Name() == "node_modules" || strings.HasPrefix(entry.Name(), ".") && path != ".") {
+			return fs.SkipDir
+		}
+		if err != nil || filepath.Ext(path) != ".go" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		see(path, string(text))
+		return err
+	}))
+}
+
+// TestArchitecturePageHasEveryPackage of the table of allowed imports, and no other.
+func TestArchitecturePageHasEveryPackage(t *testing.T) {
+	t.Parallel()
+	page := documentation(t)["docs/architecture.md"]
+	for name := range allowedImports() {
+		if name != "portico" {
+			require.Contains(t, page, "| `"+name+"` |", "the table of packages")
+		}
+	}
+	for _, row := range regexp.MustCompile("(?m)^\\| `((?:store|graph|rest|internal)/[a-z/]+)` \\|").FindAllStringSubmatch(page, -1) {
+		require.DirExists(t, row[1], "the table of packages")
+	}
+}
+
+var (
+	quotedMessage = regexp.MustCompile("`([a-z']+ [a-z' ]+ [a-z' ]+)`")
+	toolCommand   = regexp.MustCompile("^(portico|docker|systemctl|go|npm|curl) ")
+
+	testRun   = regexp.MustCompile(`go test .*?-run '?([^' ` + "`" + `]+)'?`)
+	npmPrefix = regexp.MustCompile(`npm .*?--prefix ([a-z][\w/-]+)`)
+	goRun     = regexp.MustCompile(`go run \./([\w/-]+)`)
+	decision  = regexp.MustCompile(`docs/architecture\.md, decision (\d+)`)
+	testName  = regexp.MustCompile(`\bTest[A-Z]\w+`)
+	testFunc  = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
+)
+
+// TestDocumentationCommandsExist requires that tests, folders and programs in
+// commands exist, and that comments cite decisions that the architecture page
+// has. The commands in sh blocks are run by internal/e2e.
+func TestDocumentationCommandsExist(t *testing.T) {
+	t.Parallel()
+	var tests, cited []string
+	eachGoFile(t, func(_, text string) {
+		for _, match := range testFunc.FindAllStringSubmatch(text, -1) {
+			tests = append(tests, match[1])
+		}
+		for _, match := range decision.FindAllStringSubmatch(text, -1) {
+			cited = append(cited, match[1])
+		}
+	})
+	pages := documentation(t)
+	for _, number := range cited {
+		require.Contains(t, pages["docs/architecture.md"], "\n### "+number+". ", "a comment cites decision %s", number)
+	}
+	for file, text := range pages {
+		for _, name := range testName.FindAllString(text, -1) {
+			require.True(t, slices.Contains(tests, name), "%s names %s", file, name)
+		}
+		for _, match := range testRun.FindAllStringSubmatch(text, -1) {
+			for _, name := range strings.Split(strings.ReplaceAll(match[1], `\|`, "|"), "|") {
+				name, _, _ = strings.Cut(strings.Trim(name, "^$"), "/")
+				name = strings.Trim(name, "$")
+				require.True(t, name == "-" || slices.ContainsFunc(tests, func(test string) bool { return strings.Contains(test, name) }), "%s runs the test %s", file, name)
+			}
+		}
+		for _, paths := range [][][]string{npmPrefix.FindAllStringSubmatch(text, -1), goRun.FindAllStringSubmatch(text, -1)} {
+			for _, match := range paths {
+				require.DirExists(t, match[1], file)
+			}
+		}
+	}
+}

@@ -1,0 +1,201 @@
+package auth
+
+import (
+	"maps"
+	"slices"
+)
+
+// Special values of the table.
+const (
+	noScope  = ""          // no token needed
+	AnyScope = "any scope" // a valid token with any scopes
+)
+
+// scopes is the only place that says which scope a coordinate needs: a schema field or a route. It is never written. The
+// routes of GraphQL are public because each resolver checks its scope.
+var scopes = map[string]string{
+	"Query.catalogNode":  "catalog:read",
+	"Query.catalogNodes": "catalog:read",
+	"Query.hierarchies":  "catalog:read",
+	"Query.product":      "catalog:read",
+	"Query.products":     "catalog:read",
+	"Query.node":         "catalog:read",
+	"Query.nodes":        "catalog:read",
+	"Query.hierarchy":    "catalog:read",
+	"Query.file":         "catalog:read",
+	"Query.files":        "catalog:read",
+	"Query.currency":     "catalog:read",
+	"Query.currencies":   "catalog:read",
+	"Query.stock":        "inventory:read",
+	"Query.stocks":       "inventory:read",
+	"Query.settings":     AnyScope, // clients read them right after login
+	"Query.gateway":      "gateways:read",
+	"Query.gateways":     "gateways:read",
+
+	"Query.productConfigured": "catalog:read",
+	"Query.stockLocations":    "inventory:read",
+	"file that is not shown":  "catalog:write",
+
+	"Query.catalogReleases": "catalog:write",
+	"Query.job":             "catalog:write",
+	"Query.jobs":            "catalog:write",
+	// A job is seen and canceled with the scope of what it does.
+	"job catalog_publish":          "catalog:write",
+	"job promotion_codes_generate": "promotions:write",
+	"header Store-Catalog-Release": "catalog:write", // a release whether it is served or not
+	// What is authored names accounts and what is yet to come, which no
+	// storefront's token may read.
+	"Query.catalogResolution":      "catalog:read",
+	"Query.catalogResolution(at:)": "catalog:write",
+	"Query.catalog":                "catalog:write",
+	"Query.catalogs":               "catalog:write",
+	"Query.catalogRule":            "catalog:write",
+	"Query.catalogRules":           "catalog:write",
+	"Query.authoredHierarchy":      "catalog:write",
+	"Query.authoredHierarchies":    "catalog:write",
+	"Query.authoredNode":           "catalog:write",
+	"Query.authoredNodes":          "catalog:write",
+
+	"ShopperContextInput.accountId":   "catalog:write",
+	"ShopperContextInput.accountTags": "catalog:write",
+	"ShopperContextInput.customerId":  "catalog:write",
+	"CatalogCandidate.ruleName":       "catalog:write", // of a rule for other shoppers
+
+	"Subscription.stockChanged":     "inventory:read",
+	"Subscription.jobProgress":      "catalog:write", // and that of what it does, as Query.job
+	"Subscription.catalogPublished": "catalog:read",
+
+	"Query.promotion":      "promotions:read",
+	"Query.promotions":     "promotions:read",
+	"Query.promotionCode":  "promotions:read",
+	"Query.promotionCodes": "promotions:read",
+
+	"Product.stock":    "inventory:read",
+	"Query.stocksById": "inventory:read",
+	// The ledger tells who did what for which order, which no storefront's
+	// token may read; the numbers are for all that may read stock.
+	"Stock.transactions":      "inventory:write",
+	"Query.stockTransactions": "inventory:write",
+	"Query.stockTransaction":  "inventory:write",
+	"StockTransaction.stock":  "inventory:read",
+
+	"Mutation.promotionCodesGenerate": "promotions:write",
+
+	"Query.promotionCodeCheck":      "checkout:write", // it tells whom a code is for, by trying
+	"Mutation.promotionCodeRedeem":  "checkout:write",
+	"Mutation.promotionCodeRelease": "checkout:write",
+	"Query.promotionCodeUsages":     "promotions:read",
+
+	"GET /v2/promotions/:id/usages":             "promotions:read",
+	"GET /v2/promotions/:id/codes/:code/usages": "promotions:read",
+
+	"Mutation.stockCreate":    "inventory:write",
+	"Mutation.stockDelete":    "inventory:write",
+	"Mutation.stockTransact":  "inventory:write",
+	"Mutation.settingsUpdate": "settings:write",
+	"Mutation.gatewayUpdate":  "gateways:write",
+
+	"Mutation.catalogPublish":      "catalog:write",
+	"Mutation.catalogReleaseServe": "catalog:write",
+	"Mutation.jobCancel":           "catalog:write",
+	"Mutation.catalogCreate":       "catalog:write",
+	"Mutation.catalogUpdate":       "catalog:write",
+	"Mutation.catalogDelete":       "catalog:write",
+	"Mutation.catalogRuleCreate":   "catalog:write",
+	"Mutation.catalogRuleUpdate":   "catalog:write",
+	"Mutation.catalogRuleDelete":   "catalog:write",
+	"Mutation.hierarchyCreate":     "catalog:write",
+	"Mutation.hierarchyUpdate":     "catalog:write",
+	"Mutation.hierarchyDelete":     "catalog:write",
+	"Mutation.nodeCreate":          "catalog:write",
+	"Mutation.nodeUpdate":          "catalog:write",
+	"Mutation.nodeMove":            "catalog:write",
+	"Mutation.nodeDelete":          "catalog:write",
+	"Mutation.nodeProductsAttach":  "catalog:write",
+	"Mutation.nodeProductsDetach":  "catalog:write",
+	"Mutation.nodeCurate":          "catalog:write",
+
+	"Mutation.promotionCreate":      "promotions:write",
+	"Mutation.promotionUpdate":      "promotions:write",
+	"Mutation.promotionDelete":      "promotions:write",
+	"Mutation.promotionCodesCreate": "promotions:write",
+	"Mutation.promotionCodesDelete": "promotions:write",
+
+	"GET /v2/promotions":                    "promotions:read",
+	"POST /v2/promotions":                   "promotions:write",
+	"GET /v2/promotions/:id":                "promotions:read",
+	"PUT /v2/promotions/:id":                "promotions:write",
+	"DELETE /v2/promotions/:id":             "promotions:write",
+	"GET /v2/promotions/:id/codes":          "promotions:read",
+	"POST /v2/promotions/:id/codes":         "promotions:write",
+	"DELETE /v2/promotions/:id/codes":       "promotions:write",
+	"DELETE /v2/promotions/:id/codes/:code": "promotions:write",
+
+	"GET /catalog":                          "catalog:read",
+	"GET /catalog/hierarchies":              "catalog:read",
+	"GET /catalog/hierarchies/:id":          "catalog:read",
+	"GET /catalog/hierarchies/:id/children": "catalog:read",
+	"GET /catalog/hierarchies/:id/nodes":    "catalog:read",
+	"GET /catalog/hierarchies/:id/products": "catalog:read",
+	"GET /catalog/nodes":                    "catalog:read",
+	"GET /catalog/nodes/:id":                "catalog:read",
+	"GET /catalog/products":                 "catalog:read",
+	"GET /catalog/products/:id":             "catalog:read",
+
+	"POST /catalog/products/:id/configure":                       "catalog:read", // which only reads
+	"GET /catalog/nodes/:id/relationships/children":              "catalog:read",
+	"GET /catalog/nodes/:id/relationships/products":              "catalog:read",
+	"GET /catalog/products/:id/relationships/children":           "catalog:read",
+	"GET /catalog/products/:id/relationships/component_products": "catalog:read",
+
+	"GET /v2/files":          "catalog:read",
+	"GET /v2/files/:id":      "catalog:read",
+	"GET /v2/currencies":     "catalog:read",
+	"GET /v2/currencies/:id": "catalog:read",
+
+	"GET /v2/inventories/locations": "inventory:read",
+	"GET /v2/inventories":           "inventory:read",
+	"POST /v2/inventories":          "inventory:write",
+	"POST /v2/inventories/multiple": "inventory:read", // which only reads
+	"GET /v2/inventories/:id":       "inventory:read",
+	"POST /v2/inventories/:id":      "inventory:write",
+	"DELETE /v2/inventories/:id":    "inventory:write",
+
+	"GET /v2/inventories/:id/transactions":              "inventory:write",
+	"POST /v2/inventories/:id/transactions":             "inventory:write",
+	"GET /v2/inventories/:id/transactions/:transaction": "inventory:write",
+
+	"GET /v2/settings": AnyScope,
+	"PUT /v2/settings": "settings:write",
+
+	"Mutation.shopperTokenCreate": "tokens:write",
+	"POST /v2/shopper-tokens":     "tokens:write",
+
+	"GET /v2/gateways":       "gateways:read",
+	"GET /v2/gateways/:slug": "gateways:read",
+	"PUT /v2/gateways/:slug": "gateways:write",
+
+	"POST /oauth/access_token":   noScope,
+	"GET /.well-known/jwks.json": noScope,
+	"GET /":                      noScope,
+	"GET /playground/:part":      noScope,
+	"GET /graphiql":              noScope,
+	"GET /graphiql/:part":        noScope,
+	"GET /schema.graphql":        noScope,
+	"GET /openapi.yaml":          noScope,
+	"GET /docs":                  noScope,
+	"GET /healthz":               noScope,
+	"GET /readyz":                noScope,
+	"GET /graphql":               noScope,
+	"POST /graphql":              noScope,
+}
+
+// Scope returns the scope that a coordinate needs: empty if it is public, AnyScope if any valid token will do. declared is
+// false for unknown coordinates, which nobody may use.
+func Scope(coordinate string) (scope string, declared bool) {
+	scope, declared = scopes[coordinate]
+	return scope, declared
+}
+
+// Coordinates returns all declared coordinates, sorted.
+func Coordinates() []string { return slices.Sorted(maps.Keys(scopes)) }

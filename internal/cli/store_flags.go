@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"portico/store"
+	"portico/store/shop"
+)
+
+// StoreFlags are the flags of each command that opens the database.
+type StoreFlags struct {
+	DatabaseURL string `group:"database" placeholder:"URL" default:"file:portico.db" help:"Database: file:PATH for SQLite, or postgres://user@host:5432/database."`
+	Readers     uint16 `group:"database" placeholder:"N" default:"0" help:"Size of the connection pool for reads. PostgreSQL has another one of this size for writes, and up to 5 more connections for publications, exports and housekeeping. 0 means pool_max_conns of the URL, else a size that depends on the CPU cores."`
+	CacheBytes  uint64 `group:"database" placeholder:"BYTES" default:"0" help:"Memory for published products and lists. 0 means an eighth of the memory, at most 128 MiB."`
+	Synchronous string `group:"database" hidden:"" placeholder:"MODE" enum:"FULL,NORMAL,OFF" default:"FULL" help:"SQLite only. When a write is durable: FULL survives a power failure, NORMAL can lose the last writes, OFF leaves it to the operating system."`
+
+	DatabaseWait  time.Duration `group:"database" hidden:"" placeholder:"DURATION" default:"5s" help:"PostgreSQL only. Time limit to get a connection."`
+	ReadTime      time.Duration `group:"database" hidden:"" placeholder:"DURATION" default:"10s" help:"Time limit for a query. Does not apply to publications and exports."`
+	WriteTime     time.Duration `group:"database" hidden:"" placeholder:"DURATION" default:"30s" help:"Time limit for a write, including retries. A publication makes many writes."`
+	LockTime      time.Duration `group:"database" hidden:"" placeholder:"DURATION" default:"8s" help:"PostgreSQL only. How long a write waits for a row that another transaction has locked."`
+	IdleWriteTime time.Duration `group:"database" hidden:"" placeholder:"DURATION" default:"5s" help:"PostgreSQL only. How long a transaction may stay idle before the database ends it. Must be less than --lock-time."`
+
+	LogLevel  string `group:"log" placeholder:"LEVEL" enum:"debug,info,warn,error" default:"info" help:"Lowest level to log: debug, info, warn or error."`
+	LogFormat string `group:"log" placeholder:"FORMAT" enum:"auto,text,json" default:"auto" help:"Format of the log on standard error: text, json, or auto, which is text on a terminal and json elsewhere."`
+}
+
+// Validate checks what the parser cannot.
+func (c *StoreFlags) Validate() error {
+	if _, isSQLite := shop.SQLiteFile(c.DatabaseURL); !isSQLite && !strings.HasPrefix(c.DatabaseURL, "postgres://") && !strings.HasPrefix(c.DatabaseURL, "postgresql://") {
+		return usagef("--database-url must start with file: or postgres://, for example file:portico.db")
+	}
+	if err := c.patience().Check(); err != nil {
+		return usagef("%s", err)
+	}
+	return nil
+}
+
+func (c *StoreFlags) patience() store.Timeouts {
+	return store.Timeouts{Connection: c.DatabaseWait, Read: c.ReadTime, Write: c.WriteTime, Lock: c.LockTime, Idle: c.IdleWriteTime}
+}
+
+// Log returns the logger of the command.
+func (c *StoreFlags) Log(streams Streams) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
+		level = slog.LevelInfo // the parser lets nothing else through
+	}
+	options := &slog.HandlerOptions{Level: level}
+	if c.LogFormat == "text" || c.LogFormat == "auto" && isTerminal(streams.Err) {
+		return slog.New(slog.NewTextHandler(streams.Err, options))
+	}
+	return slog.New(slog.NewJSONHandler(streams.Err, options))
+}
+
+// LogsJSON reports whether a logger writes JSON.
+func LogsJSON(log *slog.Logger) bool {
+	_, ok := log.Handler().(*slog.JSONHandler)
+	return ok
+}
+
+// Open opens the database, and creates or migrates it.
+func (c *StoreFlags) Open(ctx context.Context, log *slog.Logger, options ...func(*shop.Config)) (*shop.Store, error) {
+	config := shop.Config{
+		URL: c.DatabaseURL, Readers: int(c.Readers), Synchronous: c.Synchronous, CacheBytes: cmp.Or(c.CacheBytes, DefaultCacheBytes()), Log: log,
+		Timeouts: c.patience(),
+	}
+	for _, option := range options {
+		option(&config)
+	}
+	return shop.Open(ctx, config)
+}
+
+// OpenExisting is Open for a command that needs data: it does not create a
+// SQLite file.
+func (c *StoreFlags) OpenExisting(ctx context.Context, log *slog.Logger, options ...func(*shop.Config)) (*shop.Store, error) {
+	if path, isSQLite := shop.SQLiteFile(c.DatabaseURL); isSQLite {
+		if _, err := os.Stat(path); err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				err = fmt.Errorf("the database file %s does not exist. Correct --database-url, or create the database with portico migrate", path)
+			}
+			return nil, err
+		}
+	}
+	return c.Open(ctx, log, options...)
+}

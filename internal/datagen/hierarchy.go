@@ -1,0 +1,89 @@
+package datagen
+
+import (
+	"fmt"
+	"strings"
+)
+
+// hierarchies are departments, then collections.
+func (g *generator) hierarchies() {
+	for i, name := range []string{"Departments", "Collections"} {
+		g.line(hierarchy{Type: "hierarchy", ID: g.id("hierarchy", i), Attributes: nodeAttributes{
+			Name: name, Slug: strings.ToLower(name), Description: name + " of the whole shop."}})
+	}
+}
+
+// departments writes leaves below aisles of ten, and aisles below departments
+// of ten; an inner node shows the first products of its first leaf.
+func (g *generator) departments() {
+	nouns := vocabulary("nouns.en")
+	first := func(leaf int) func(func(int) bool) {
+		return func(yield func(int) bool) {
+			n := 0
+			for i := range g.inLeaf(leaf) {
+				if n++; n > 10 || !yield(i) {
+					return
+				}
+			}
+		}
+	}
+	for leaf := range g.leaves {
+		if leaf%100 == 0 {
+			g.node(fmt.Sprintf("Department %d", leaf/100+1), 0, "", g.id("department", leaf/100), first(leaf))
+		}
+		if leaf%10 == 0 {
+			g.node(fmt.Sprintf("Aisle %d", leaf/10+1), 0, g.id("department", leaf/100), g.id("aisle", leaf/10), first(leaf))
+		}
+		g.node(fmt.Sprintf("%s %d", nouns[leaf%len(nouns)], leaf+1), 0, g.id("aisle", leaf/10), g.id("leaf", leaf), g.inLeaf(leaf))
+	}
+}
+
+// mostAttached keeps a node's line within the 64 MiB that an import takes.
+const mostAttached = 600_000
+
+func (g *generator) collections() {
+	every := func(step, from, until int) func(func(int) bool) {
+		return func(yield func(int) bool) {
+			for i := from; i < until; i += step {
+				if parent, _ := g.family(i); parent < 0 && !yield(i) {
+					return
+				}
+			}
+		}
+	}
+	if g.products >= 20 {
+		g.node("Everything", 1, "", g.id("everything", 0), every(1, 0, min(g.products*6/10, mostAttached)))
+	}
+	for i, name := range []string{"New arrivals", "Bestsellers", "Gifts"} {
+		g.node(name, 1, "", g.id("collection", i), every(19+i, i, g.products))
+	}
+}
+
+// node writes a node piece by piece: a big one is a line of many megabytes.
+// Every ninth of its products is curated, five at most.
+func (g *generator) node(name string, hierarchy int, parent, id string, products func(func(int) bool)) {
+	n := node{Type: "node", ID: id, Attributes: nodeAttributes{Name: name, Slug: strings.ToLower(strings.ReplaceAll(name, " ", "-")),
+		Description: "All there is of: " + name + "."}}
+	place := 0
+	for i := range products {
+		if place%9 == 0 {
+			n.Attributes.CuratedProducts = append(n.Attributes.CuratedProducts, g.id("product", i))
+		}
+		if place++; len(n.Attributes.CuratedProducts) == 5 {
+			break
+		}
+	}
+	n.Relationships.Hierarchy = &link{ref{"hierarchy", g.id("hierarchy", hierarchy)}}
+	if parent != "" {
+		n.Relationships.Parent = &link{ref{"node", parent}}
+	}
+	n.Relationships.Products = &links{Data: []ref{}}
+	head, tail, _ := strings.Cut(string(encode(n)), `"data":[]`)
+	g.write(head + `"data":[`)
+	separator := ""
+	for i := range products {
+		g.write(separator + `{"type":"product","id":"` + g.id("product", i) + `"}`)
+		separator = ","
+	}
+	g.write("]" + tail + "\n")
+}

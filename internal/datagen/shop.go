@@ -1,0 +1,286 @@
+// Package madeup makes up a shop of any size, for tests and measurements. It
+// speaks the format of import files, and knows nothing of the store that reads
+// them.
+package datagen
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// WriteShop writes a shop with that many products in the import format: the same
+// bytes for the same number and seed, and in
+// little memory whatever the number. The name of each thing, and so its id,
+// depends on its place and the seed only.
+//
+// Of the products some 3% are drafts, 5% bundles of three to eight earlier
+// products, 2% parents with three children each, and 10% have texts in French
+// and German. Tags follow a Zipf distribution over forty, a third of the
+// times of update are shared, and every product has a price in USD, every
+// second one in EUR, and stock.
+//
+// There are two hierarchies. "Departments" has a leaf for each 500 products,
+// at most 2,000, and in each leaf its share of all products but children.
+// "Collections" has the node "Everything", with the first 60% of the products
+// (at most 600,000, so that its line stays within the limit), and some small
+// ones. Every node has curated products. One catalog shows it all, and a rule
+// gives that catalog to everyone.
+func WriteShop(w io.Writer, products int, seed uint64) error {
+	if products < 1 {
+		return fmt.Errorf("a shop has at least 1 product, got %d", products)
+	}
+	out := bufio.NewWriterSize(w, 1<<16)
+	g := &generator{out: out, lines: newEncoder(out), products: products, seed: seed,
+		space:  uuid.NewSHA1(uuid.NameSpaceURL, fmt.Appendf(nil, "portico:generate:%d", seed)),
+		leaves: min(max(1, products/500), 2000)}
+	for _, section := range []func(){
+		g.files, g.productLines, g.hierarchies, g.departments, g.collections,
+		g.pricebook, g.prices, g.catalog, g.stock,
+	} {
+		section()
+	}
+	if g.err != nil {
+		return g.err
+	}
+	return g.out.Flush()
+}
+
+type generator struct {
+	out      *bufio.Writer
+	lines    *json.Encoder // to out
+	err      error         // the first
+	products int
+	seed     uint64
+	space    uuid.UUID // of the ids
+	leaves   int
+}
+
+func (g *generator) line(resource any) {
+	if g.err == nil {
+		g.err = g.lines.Encode(resource)
+	}
+}
+
+func (g *generator) write(text string) {
+	if g.err == nil {
+		_, g.err = g.out.WriteString(text)
+	}
+}
+
+func (g *generator) id(kind string, i int) string {
+	return uuid.NewSHA1(g.space, fmt.Appendf(nil, "%s/%d", kind, i)).String()
+}
+
+// random is a source of its own for each thing, so that any section can tell
+// again what another made of it.
+func (g *generator) random(kind uint64, i int) *rand.Rand {
+	return rand.New(rand.NewPCG(g.seed^kind<<56, uint64(i)))
+}
+
+// The kinds of randomness.
+const (
+	randomProduct = iota + 1
+	randomText
+	randomPrice
+	randomStock
+	randomFile
+)
+
+// The first 50 products have one family of a parent and three children, and
+// so have the next, and so on.
+const (
+	familyEvery  = 50
+	familyParent = 10
+	children     = 3
+)
+
+// family tells a product's parent, or that it is one.
+func (g *generator) family(i int) (parent int, isParent bool) {
+	at := i % familyEvery
+	whole := i-at+familyParent+children < g.products
+	switch {
+	case whole && at == familyParent:
+		return -1, true
+	case whole && at > familyParent && at <= familyParent+children:
+		return i - at + familyParent, false
+	}
+	return -1, false
+}
+
+// sharedUpdates are moments at which much was changed at once.
+const sharedUpdates = 7
+
+// blueprint is what a product is, before it has words.
+type blueprint struct {
+	parent           int // -1 but for a child
+	isParent         bool
+	draft, bundle    bool
+	translated       bool
+	created, updated time.Time
+}
+
+func (g *generator) blueprint(i int) blueprint {
+	r := g.random(randomProduct, i)
+	s := blueprint{draft: r.IntN(100) < 3, bundle: r.IntN(100) < 5 && i >= 10, translated: r.IntN(10) == 0}
+	s.parent, s.isParent = g.family(i)
+	s.bundle = s.bundle && s.parent < 0 && !s.isParent
+	s.created = time.Date(2018, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(r.Int64N(5*365*24*3600*1000)) * time.Millisecond)
+	if r.IntN(3) == 0 {
+		s.updated = time.Date(2024, time.Month(1+r.IntN(sharedUpdates)), 1, 3, 0, 0, 0, time.UTC)
+	} else {
+		s.updated = s.created.Add(time.Duration(r.Int64N(365*24*3600*1000)) * time.Millisecond)
+	}
+	return s
+}
+
+// leaf is the leaf of a product: neighbours go to neighbouring leaves, each
+// round of the leaves starting one further.
+func (g *generator) leaf(i int) int { return (i + i/g.leaves) % g.leaves }
+
+// inLeaf yields the products of a leaf, children left out.
+func (g *generator) inLeaf(leaf int) func(func(int) bool) {
+	return func(yield func(int) bool) {
+		for round := 0; round*g.leaves < g.products; round++ {
+			i := round*g.leaves + ((leaf-round)%g.leaves+g.leaves)%g.leaves
+			if i >= g.products {
+				continue
+			}
+			if parent, _ := g.family(i); parent < 0 && !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+func (g *generator) files() {
+	for i := range g.products {
+		r := g.random(randomFile, i)
+		size := []int{240, 480, 960}[r.IntN(3)]
+		f := file{Type: "file", ID: g.id("file", i), FileName: fmt.Sprintf("photo-%06d.jpg", i), MimeType: "image/jpeg", Public: true}
+		f.Link.Href = fmt.Sprintf("https://cdn.example/photos/%06d.jpg", i)
+		f.Meta.Timestamps.CreatedAt = formatTime(g.blueprint(i).created)
+		f.Meta.Dimensions.Width, f.Meta.Dimensions.Height = size, size*3/4
+		g.line(f)
+	}
+}
+
+func (g *generator) productLines() {
+	tags := vocabulary("tags")
+	for i := range g.products {
+		s, r := g.blueprint(i), g.random(randomText, i)
+		p := &product{Type: "product", ID: g.id("product", i)}
+		a := &p.Attributes
+		a.Name, a.Description = g.texts(r, s, i, "en")
+		a.SKU, a.Slug = g.sku(i), strings.ToLower(strings.ReplaceAll(a.Name, " ", "-"))+fmt.Sprintf("-%d", i)
+		a.Status, a.CommodityType = "live", "physical"
+		if s.draft {
+			a.Status = "draft"
+		}
+		a.ManufacturerPartNum = fmt.Sprintf("MPN-%05d", r.IntN(g.products))
+		a.UPCEAN = ean(r.IntN(1_000_000_000))
+		zipf := rand.NewZipf(r, 1.2, 1, uint64(len(tags)-1))
+		for range 1 + r.IntN(5) {
+			if tag := tags[zipf.Uint64()]; !slices.Contains(a.Tags, tag) {
+				a.Tags = append(a.Tags, tag)
+			}
+		}
+		a.CreatedAt, a.UpdatedAt = formatTime(s.created), formatTime(s.updated)
+		if s.translated {
+			a.Locales = map[string]text{}
+			for _, tag := range []string{"fr", "de"} {
+				name, description := g.texts(g.random(randomText, i), s, i, tag)
+				a.Locales[tag] = text{name, description}
+			}
+		}
+		g.relate(p, s, r, i)
+		g.line(p)
+	}
+}
+
+func (g *generator) sku(i int) string { return fmt.Sprintf("SKU-%07d", i) }
+
+// relate gives a product its family, components and files.
+func (g *generator) relate(p *product, s blueprint, r *rand.Rand, i int) {
+	a, image := &p.Attributes, i
+	switch {
+	case s.isParent:
+		a.BaseProduct, a.ProductTypes = true, []string{"parent"}
+		size := variation{ID: g.id("variation", i), Name: "Size"}
+		for n, name := range vocabulary("sizes") {
+			size.Options = append(size.Options, option{g.id("option", i+1+n), name, "Size " + name, n})
+		}
+		a.Variations = []variation{size}
+	case s.parent >= 0:
+		a.BaseProductID, a.ProductTypes = g.id("product", s.parent), []string{"child"}
+		a.Options = []string{g.id("option", i)}
+		p.Relationships.Parent = &link{ref{"product", a.BaseProductID}}
+		image = s.parent
+	case s.bundle:
+		a.ProductTypes = []string{"bundle"}
+		a.Components, p.Relationships.ComponentProducts = map[string]component{}, &links{}
+		for n := range 3 + r.IntN(6) {
+			id := g.id("product", r.IntN(i))
+			a.Components[fmt.Sprintf("part_%d", n+1)] = component{Name: fmt.Sprintf("Part %d", n+1), Min: 1, Max: 1, SortOrder: n,
+				Options: []componentOption{{id, "product", 1 + r.IntN(4)}}}
+			p.Relationships.ComponentProducts.Data = append(p.Relationships.ComponentProducts.Data, ref{"product", id})
+		}
+	default:
+		a.ProductTypes = []string{"standard"}
+	}
+	p.Relationships.MainImage = &link{ref{"main_image", g.id("file", image)}}
+	p.Relationships.Files = &fileLinks{[]fileLink{{"file", g.id("file", image), a.CreatedAt}}}
+	if r.IntN(2) == 0 && i > 0 {
+		p.Relationships.Files.Data = append(p.Relationships.Files.Data, fileLink{"file", g.id("file", r.IntN(i)), a.CreatedAt})
+	}
+}
+
+func (g *generator) pricebook() {
+	book := pricebook{Type: "pricebook", ID: g.id("pricebook", 0)}
+	book.Attributes.Name = "Retail"
+	g.line(book)
+}
+
+func (g *generator) prices() {
+	for i := range g.products {
+		r := g.random(randomPrice, i)
+		price := productPrice{Type: "product-price", ID: g.id("price", i)}
+		minor := 99 + 100*r.Int64N(1+r.Int64N(2000))
+		price.Attributes.SKU = g.sku(i)
+		price.Attributes.Currencies = map[string]amount{"USD": {Amount: minor}}
+		if i%2 == 0 {
+			price.Attributes.Currencies["EUR"] = amount{Amount: minor*9/10 + 9, IncludesTax: true}
+		}
+		price.Relationships.Pricebook = &link{ref{"pricebook", g.id("pricebook", 0)}}
+		g.line(price)
+	}
+}
+
+func (g *generator) catalog() {
+	catalog := catalog{Type: "catalog", ID: g.id("catalog", 0)}
+	catalog.Attributes.Name = "Web shop"
+	catalog.Attributes.Hierarchies = []string{g.id("hierarchy", 0), g.id("hierarchy", 1)}
+	catalog.Attributes.PricebookIDs = []pricebookRank{{g.id("pricebook", 0), 1}}
+	catalog.Attributes.CreatedAt = "2018-01-01T00:00:00.000Z"
+	g.line(catalog)
+	rule := catalogRule{Type: "catalog_rule", ID: g.id("catalog_rule", 0)}
+	rule.Attributes.Name, rule.Attributes.CatalogID = "Everyone", catalog.ID
+	rule.Attributes.CreatedAt = catalog.Attributes.CreatedAt
+	g.line(rule)
+}
+
+func (g *generator) stock() {
+	for i := range g.products {
+		r, s := g.random(randomStock, i), g.blueprint(i)
+		available, allocated := r.IntN(500), max(0, r.IntN(40)-30)
+		g.line(stock{Type: "stock", ID: g.id("product", i), Available: available, Allocated: allocated, Total: available + allocated,
+			CreatedAt: formatTime(s.created), UpdatedAt: formatTime(s.updated)})
+	}
+}

@@ -1,0 +1,66 @@
+package datagen
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+)
+
+// texts are a product's name and description in a language; the same draws
+// make the same product in each. The noun is that of the product's leaf, and
+// all but the size is a child's parent's.
+func (g *generator) texts(r *rand.Rand, s blueprint, i int, tag string) (name, description string) {
+	leaf, size := g.leaf(i), ""
+	if s.parent >= 0 {
+		r, leaf, size = g.random(randomText, s.parent), g.leaf(s.parent), " "+vocabulary("sizes")[i-s.parent-1]
+	}
+	if s.bundle {
+		size = " Set"
+	}
+	nouns, adjectives, materials := vocabulary("nouns."+tag), vocabulary("adjectives."+tag), vocabulary("materials."+tag)
+	noun := nouns[leaf%len(nouns)]
+	adjective, material := adjectives[r.IntN(len(adjectives))], materials[r.IntN(len(materials))]
+	other := adjectives[r.IntN(len(adjectives))]
+	model := 100 + 50*r.IntN(18)
+	switch tag {
+	case "fr":
+		return fmt.Sprintf("%s %s en %s %d%s", noun, adjective, material, model, size),
+			fmt.Sprintf("%s en %s, %s et %s. Fabriqué pour durer, livré avec sa notice.", noun, material, adjective, other)
+	case "de":
+		return fmt.Sprintf("%s %s aus %s %d%s", noun, adjective, material, model, size),
+			fmt.Sprintf("%s aus %s, %s und %s. Für ein langes Leben gebaut, mit Anleitung.", noun, material, adjective, other)
+	}
+	return fmt.Sprintf("%s %s %s %d%s", adjective, material, noun, model, size),
+		fmt.Sprintf("A %s made of %s: %s, %s, and built to last. It comes with instructions and a warranty of two years. Model %d.",
+			strings.ToLower(noun), strings.ToLower(material), strings.ToLower(adjective), strings.ToLower(other), model)
+}
+
+// vocabulary is a list of words; those of a kind match across languages.
+func vocabulary(kind string) []string {
+	return strings.Split(map[string]string{
+		"tags": "new,sale,bestseller,eco,outdoor,indoor,gift,kids,premium,basic,handmade,vintage,limited,local,vegan,waterproof,foldable,light,heavy,spare," +
+			"summer,winter,spring,autumn,travel,office,kitchen,garden,bath,garage,red,blue,green,yellow,black,white,grey,pink,brown,violet",
+		"sizes":         "S,M,L",
+		"nouns.en":      "Chair,Table,Lamp,Kettle,Backpack,Tent,Saddle,Helmet,Jacket,Glove,Hammer,Drill,Shelf,Mirror,Clock,Bottle,Blanket,Basket,Stool,Rug",
+		"nouns.fr":      "Chaise,Table,Lampe,Bouilloire,Sac à dos,Tente,Selle,Casque,Veste,Gant,Marteau,Perceuse,Étagère,Miroir,Horloge,Bouteille,Couverture,Panier,Tabouret,Tapis",
+		"nouns.de":      "Stuhl,Tisch,Lampe,Kessel,Rucksack,Zelt,Sattel,Helm,Jacke,Handschuh,Hammer,Bohrer,Regal,Spiegel,Uhr,Flasche,Decke,Korb,Hocker,Teppich",
+		"adjectives.en": "Sturdy,Quiet,Elegant,Compact,Rustic,Modern,Gentle,Rugged,Classic,Bright",
+		"adjectives.fr": "robuste,silencieux,élégant,compact,rustique,moderne,doux,solide,classique,clair",
+		"adjectives.de": "robust,leise,elegant,kompakt,rustikal,modern,sanft,stabil,klassisch,hell",
+		"materials.en":  "Oak,Steel,Wool,Leather,Bamboo,Glass,Cotton,Aluminium,Cork,Linen",
+		"materials.fr":  "chêne,acier,laine,cuir,bambou,verre,coton,aluminium,liège,lin",
+		"materials.de":  "Eiche,Stahl,Wolle,Leder,Bambus,Glas,Baumwolle,Aluminium,Kork,Leinen",
+	}[kind], ",")
+}
+
+// ean is a number as EAN-13: twelve digits and the one that checks them.
+func ean(number int) string {
+	digits := fmt.Sprintf("400%09d", number)
+	sum := 0
+	for i, digit := range digits {
+		weight := 1 + 2*(i%2)
+		sum += weight * int(digit-'0')
+	}
+	return digits + strconv.Itoa((10-sum%10)%10)
+}

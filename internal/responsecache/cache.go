@@ -1,0 +1,171 @@
+// Package responsecache caches finished responses (Response) and fragments of them in a Cache.
+//
+// The key of a response covers all that it depends on except the time: the identity of a release, which never changes, the
+// language, the currency and the operation. A Response carries the time during which it is valid. The key of a fragment is a
+// hash of its content. So nothing needs invalidation, entries are evicted only for memory, and no entry holds data of a
+// user: callers check access and choose the release before there is a key. It must not import the store or the APIs.
+package responsecache
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+)
+
+// Cache holds responses and fragments within a budget of bytes. Its methods are safe for concurrent use.
+type Cache struct {
+	entries                      *otter.Cache[key, entry] // nil where nothing is kept
+	hits, misses                 atomic.Uint64
+	fragmentHits, fragmentMisses atomic.Uint64 // fragments
+
+	mu    sync.Mutex
+	calls map[string]*call
+}
+
+// key is the key of a response, or of a fragment.
+type key struct {
+	name string
+	step uint64
+	hash [16]byte
+}
+
+// entry reports its size in bytes.
+type entry interface{ size() int }
+
+// call is a response that is being built.
+type call struct {
+	done chan struct{}
+	resp *Response // set before done is closed, like err
+	err  error
+}
+
+// NewCache returns a cache of a number of bytes. With 0 it caches nothing.
+func NewCache(budget uint64) *Cache {
+	r := &Cache{calls: map[string]*call{}}
+	if budget > 0 {
+		r.entries = otter.Must(&otter.Options[key, entry]{
+			MaximumWeight: budget,
+			Weigher:       func(k key, kept entry) uint32 { return uint32(min(entryOverhead+len(k.name)+kept.size(), 1<<31)) },
+		})
+	}
+	return r
+}
+
+// maxBodyBytes is the size limit of cached bodies: a few larger ones would evict all others. Concurrent requests share them
+// all the same.
+const maxBodyBytes = 1 << 20
+
+// entryOverhead is the size of a key and its place in the cache, in bytes.
+const entryOverhead = 160
+
+// Enabled reports whether the cache caches anything.
+func (r *Cache) Enabled() bool { return r != nil && r.entries != nil }
+
+// Get returns the cached response of a key that is valid at a time; nil if there is none.
+func (r *Cache) Get(name string, at time.Time) *Response {
+	if !r.Enabled() {
+		return nil
+	}
+	if kept, ok := r.entries.GetIfPresent(key{name: name}); ok && kept.(*Response).ValidAt(at) {
+		r.hits.Add(1)
+		return kept.(*Response)
+	}
+	return nil
+}
+
+// Fragment returns a cached part of responses; nil if there is none. step names the code that wrote it, hash the content it was
+// written from.
+func (r *Cache) Fragment(step uint64, of [16]byte) any {
+	if kept, ok := r.entries.GetIfPresent(key{step: step, hash: of}); ok {
+		r.fragmentHits.Add(1)
+		return kept.(fragment).value
+	}
+	return nil
+}
+
+// SetFragment caches a fragment of a size in bytes.
+func (r *Cache) SetFragment(step uint64, of [16]byte, made any, size int) {
+	r.fragmentMisses.Add(1)
+	r.entries.Set(key{step: step, hash: of}, fragment{made, size})
+}
+
+type fragment struct {
+	value any
+	bytes int
+}
+
+func (f fragment) size() int { return f.bytes }
+
+// Do returns the cached response of a key that is valid at a time, else what write returns, and caches it. Concurrent calls with
+// the same key wait for one of them to call write. A response that is not valid at the time is neither cached nor
+// shared. All of them get its error, which is not cached; but after a panic, or if the context of the caller ended,
+// each calls write itself.
+func (r *Cache) Do(ctx context.Context, name string, at time.Time, write func() (*Response, error)) (*Response, error) {
+	if !r.Enabled() {
+		return write()
+	}
+	if kept := r.Get(name, at); kept != nil {
+		return kept, nil
+	}
+	r.misses.Add(1)
+	r.mu.Lock()
+	under, joined := r.calls[name]
+	if !joined {
+		under = &call{done: make(chan struct{})}
+		r.calls[name] = under
+	}
+	r.mu.Unlock()
+	if !joined {
+		return r.build(name, at, under, write)
+	}
+	select {
+	case <-under.done:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	switch {
+	case under.resp != nil && under.resp.ValidAt(at):
+		return under.resp, nil
+	case under.err != nil && !isCallerError(under.err):
+		return nil, under.err
+	}
+	return write()
+}
+
+// build builds a response for all who wait for it.
+func (r *Cache) build(name string, at time.Time, f *call, write func() (*Response, error)) (*Response, error) {
+	defer func() { // after a panic too
+		r.mu.Lock()
+		delete(r.calls, name)
+		r.mu.Unlock()
+		close(f.done)
+	}()
+	answer, err := write()
+	f.resp, f.err = answer, err
+	if err == nil && answer.ValidAt(at) && len(answer.Body) <= maxBodyBytes {
+		r.entries.Set(key{name: name}, answer)
+	}
+	return answer, err
+}
+
+// isCallerError reports whether an error concerns only the request that got it.
+func isCallerError(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// Stats counts hits and misses since the start, and the bytes in use.
+type Stats struct{ Hits, Misses, FragmentHits, FragmentMisses, Bytes uint64 }
+
+// Stats returns the statistics.
+func (r *Cache) Stats() Stats {
+	s := Stats{Hits: r.hits.Load(), Misses: r.misses.Load(), FragmentHits: r.fragmentHits.Load(), FragmentMisses: r.fragmentMisses.Load()}
+	if r.Enabled() {
+		r.entries.CleanUp() // includes recent entries in the size
+		s.Bytes = r.entries.WeightedSize()
+	}
+	return s
+}

@@ -1,0 +1,244 @@
+package responsecache_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/internal/responsecache"
+)
+
+var noon = time.Date(2026, 5, 30, 12, 0, 0, 0, time.UTC)
+
+func answer(text string) *responsecache.Response {
+	return responsecache.NewResponse([]byte(text), http.Header{"Content-Type": {"application/json"}})
+}
+
+// made counts how often an answer was made.
+type made struct {
+	sync.Mutex
+	count int
+}
+
+func (m *made) write(text string) func() (*responsecache.Response, error) {
+	return func() (*responsecache.Response, error) {
+		m.Lock()
+		defer m.Unlock()
+		m.count++
+		return answer(text), nil
+	}
+}
+
+func TestAnAnswerIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	room, m := responsecache.NewCache(1<<20), &made{}
+	for range 3 {
+		got, err := room.Do(t.Context(), "a", noon, m.write("A"))
+		require.NoError(t, err)
+		require.Equal(t, "A", string(got.Body))
+	}
+	require.Equal(t, 1, m.count)
+	require.NotNil(t, room.Get("a", noon))
+	require.Nil(t, room.Get("b", noon))
+	stats := room.Stats()
+	require.EqualValues(t, 3, stats.Hits)
+	require.EqualValues(t, 1, stats.Misses)
+	require.NotZero(t, stats.Bytes)
+}
+
+func TestARoomOfNoBytesKeepsNothing(t *testing.T) {
+	t.Parallel()
+	room, m := responsecache.NewCache(0), &made{}
+	for range 3 {
+		_, err := room.Do(t.Context(), "a", noon, m.write("A"))
+		require.NoError(t, err)
+	}
+	require.Equal(t, 3, m.count)
+	require.Nil(t, room.Get("a", noon))
+	require.Zero(t, room.Stats())
+}
+
+// TestAnAnswerHoldsForItsTime: from its first instant until just before its
+// end, and not before the first either, since clocks are set back.
+func TestAnAnswerHoldsForItsTime(t *testing.T) {
+	t.Parallel()
+	room, m := responsecache.NewCache(1<<20), &made{}
+	sale := func() (*responsecache.Response, error) {
+		a, err := m.write("sale")()
+		return a.SetValidity(noon, noon.Add(time.Second)), err
+	}
+	for _, step := range []struct {
+		at   time.Time
+		made int
+	}{
+		{noon, 1}, {noon.Add(time.Second - 1), 1},
+		{noon.Add(time.Second), 2}, {noon.Add(-1), 3},
+	} {
+		_, err := room.Do(t.Context(), "a", step.at, sale)
+		require.NoError(t, err)
+		require.Equal(t, step.made, m.count, step.at)
+	}
+}
+
+func TestThoseWhoAskTogetherWaitForOne(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		room, m := responsecache.NewCache(1<<20), &made{}
+		var all sync.WaitGroup
+		for range 50 {
+			all.Go(func() {
+				got, err := room.Do(t.Context(), "a", noon, func() (*responsecache.Response, error) {
+					time.Sleep(time.Second)
+					return m.write("A")()
+				})
+				require.NoError(t, err)
+				require.Equal(t, "A", string(got.Body))
+			})
+		}
+		all.Wait()
+		require.Equal(t, 1, m.count)
+	})
+}
+
+func TestAnErrorIsKeptForNobody(t *testing.T) {
+	t.Parallel()
+	room, m := responsecache.NewCache(1<<20), &made{}
+	broken := errors.New("broken")
+	_, err := room.Do(t.Context(), "a", noon, func() (*responsecache.Response, error) { return nil, broken })
+	require.ErrorIs(t, err, broken)
+	got, err := room.Do(t.Context(), "a", noon, m.write("A"))
+	require.NoError(t, err)
+	require.Equal(t, "A", string(got.Body))
+}
+
+// TestNobodyFailsWithAnother: whoever waits for one whose client goes away, or
+// whose handler panics, gets an answer all the same.
+func TestNobodyFailsWithAnother(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(){
+		"gone":  nil,
+		"panic": func() { panic("a leaf") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				room, m := responsecache.NewCache(1<<20), &made{}
+				go func() {
+					defer func() { _ = recover() }()
+					_, err := room.Do(t.Context(), "a", noon, func() (*responsecache.Response, error) {
+						time.Sleep(time.Second)
+						if end != nil {
+							end()
+						}
+						return nil, fmt.Errorf("SELECT: %w", context.Canceled)
+					})
+					require.ErrorIs(t, err, context.Canceled)
+				}()
+				synctest.Wait()
+				got, err := room.Do(t.Context(), "a", noon, m.write("A"))
+				require.NoError(t, err)
+				require.Equal(t, "A", string(got.Body))
+			})
+		})
+	}
+}
+
+func TestWhoGoesAwayWaitsNoLonger(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		room, m := responsecache.NewCache(1<<20), &made{}
+		go room.Do(t.Context(), "a", noon, func() (*responsecache.Response, error) {
+			time.Sleep(time.Hour)
+			return m.write("A")()
+		})
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start := time.Now()
+		_, err := room.Do(ctx, "a", noon, m.write("A"))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, time.Second, time.Since(start))
+		time.Sleep(time.Hour)
+	})
+}
+
+func TestTheRoomHoldsToItsBudget(t *testing.T) {
+	t.Parallel()
+	const budget = 1 << 20
+	room := responsecache.NewCache(budget)
+	for i := range 100 {
+		_, err := room.Do(t.Context(), fmt.Sprint(i), noon, func() (*responsecache.Response, error) {
+			return responsecache.NewResponse(make([]byte, 64<<10), nil), nil
+		})
+		require.NoError(t, err)
+	}
+	held := room.Stats().Bytes
+	require.NotZero(t, held)
+	require.LessOrEqual(t, held, uint64(budget))
+}
+
+// TestALongAnswerIsNotKept: it would take the room of many others. Those who ask
+// for it at the same time share it all the same.
+func TestALongAnswerIsNotKept(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		room, m := responsecache.NewCache(1<<30), &made{}
+		for length, times := range map[int]int{1 << 20: 1, 1<<20 + 1: 2} {
+			text := strings.Repeat("x", length)
+			m.count = 0
+			for range 2 {
+				var all sync.WaitGroup
+				for range 10 {
+					all.Go(func() {
+						got, err := room.Do(t.Context(), text[:length-1], noon, func() (*responsecache.Response, error) {
+							time.Sleep(time.Second)
+							return m.write(text)()
+						})
+						require.NoError(t, err)
+						require.Len(t, got.Body, length)
+						require.Equal(t, length <= 1<<20, ask(got, "Accept-Encoding", "gzip").Header.Get("Content-Encoding") == "gzip", "else it is compressed on its way")
+					})
+				}
+				all.Wait()
+			}
+			require.Equal(t, times, m.count, length)
+		}
+	})
+}
+
+// TestFragmentsShareTheBudget: with answers, and with each other by what they
+// were written of and how.
+func TestFragmentsShareTheBudget(t *testing.T) {
+	t.Parallel()
+	const budget = 1 << 20
+	room := responsecache.NewCache(budget)
+	chair, table := [16]byte{1}, [16]byte{2}
+	room.SetFragment(1, chair, "chair", 100)
+	require.Equal(t, "chair", room.Fragment(1, chair))
+	require.Nil(t, room.Fragment(2, chair))
+	require.Nil(t, room.Fragment(1, table))
+	require.Nil(t, room.Get("", noon), "a fragment is no answer")
+	for i := range 100 {
+		room.SetFragment(uint64(i), table, "table", 64<<10)
+	}
+	stats := room.Stats()
+	require.LessOrEqual(t, stats.Bytes, uint64(budget))
+	require.EqualValues(t, 1, stats.FragmentHits)
+	require.EqualValues(t, 101, stats.FragmentMisses)
+}
+
+// TestAHitIsCheap: one allocation at most, for a key.
+func TestAHitIsCheap(t *testing.T) {
+	room, m := responsecache.NewCache(1<<20), &made{}
+	_, err := room.Do(t.Context(), "a", noon, m.write("A"))
+	require.NoError(t, err)
+	room.SetFragment(1, [16]byte{1}, "chair", 100)
+	require.Zero(t, testing.AllocsPerRun(100, func() { room.Get("a", noon); room.Fragment(1, [16]byte{1}) }))
+}

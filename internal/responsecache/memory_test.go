@@ -1,0 +1,81 @@
+package responsecache_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/internal/responsecache"
+)
+
+// What the room says it holds is the memory that it takes, within a factor of
+// 1.5.
+func TestARoomHoldsWhatItSays(t *testing.T) { // not in parallel: others allocate too
+	header := func() http.Header {
+		return http.Header{"Content-Type": {"application/json"}, "Content-Language": {"de"}}
+	}
+	keep := func(room *responsecache.Cache, name string, made *responsecache.Response) {
+		_, err := room.Do(t.Context(), name, time.Now(), func() (*responsecache.Response, error) { return made, nil })
+		require.NoError(t, err)
+	}
+	for name, class := range map[string]struct {
+		n    int
+		keep func(room *responsecache.Cache, i int)
+	}{
+		"small answers": {5_000, func(room *responsecache.Cache, i int) {
+			keep(room, fmt.Sprint("a name of some length ", i), responsecache.NewResponse(fmt.Appendf(nil, `{"data":{"n":%d}}`, i), nil))
+		}},
+		"small answers with headers": {5_000, func(room *responsecache.Cache, i int) {
+			keep(room, fmt.Sprint("a name of some length ", i), responsecache.NewResponse(fmt.Appendf(nil, `{"data":{"n":%d}}`, i), header()))
+		}},
+		"long names": {2_000, func(room *responsecache.Cache, i int) {
+			keep(room, fmt.Sprint(strings.Repeat("x", 3000), i), responsecache.NewResponse([]byte("{}"), header()))
+		}},
+		"pages": {300, func(room *responsecache.Cache, i int) {
+			keep(room, fmt.Sprint(i), responsecache.NewResponse([]byte(fmt.Sprint(strings.Repeat(`{"name":"Chair"},`, 1000), i)), header()))
+		}},
+		"pages that were compressed": {300, func(room *responsecache.Cache, i int) {
+			made := responsecache.NewResponse([]byte(fmt.Sprint(strings.Repeat(fmt.Sprintf(`{"name":"Chair %d"},`, i), 1000), i)), header())
+			keep(room, fmt.Sprint(i), made)
+			ask(made, "Accept-Encoding", "gzip")
+			ask(made, "Accept-Encoding", "zstd")
+		}},
+		"fragments": {5_000, func(room *responsecache.Cache, i int) {
+			var of [16]byte
+			binary.BigEndian.PutUint64(of[:], uint64(i))
+			room.SetFragment(1, of, make([]byte, 64), 64+24)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			room := responsecache.NewCache(1 << 30)
+			measured := func() (heap, told int) {
+				told = int(room.Stats().Bytes)
+				for range 2 {
+					runtime.GC()
+				}
+				var memory runtime.MemStats
+				runtime.ReadMemStats(&memory)
+				return int(memory.HeapAlloc), told
+			}
+			for i := range 100 {
+				class.keep(room, -1-i)
+			}
+			heapBefore, toldBefore := measured()
+			for i := range class.n {
+				class.keep(room, i)
+			}
+			heap, told := measured()
+			heap, told = heap-heapBefore, told-toldBefore
+			t.Logf("%d bytes are held, %d told", heap, told)
+			require.Less(t, float64(heap), 1.5*float64(told))
+			require.Less(t, float64(told), 1.5*float64(heap))
+			runtime.KeepAlive(room)
+		})
+	}
+}

@@ -1,0 +1,125 @@
+// Package accesslog writes a log entry for each request (Middleware) and for each slow one (Slow). NewLogger adds the ids
+// of the request to any log, and LineWriter batches the lines of several logs. It must not import the store, the
+// server or the GraphQL and REST packages.
+package accesslog
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"portico/internal/reqctx"
+	"portico/internal/web"
+)
+
+// Option configures Middleware.
+type Option func(*accessLogger)
+
+// WithClient adds the API client that client returns; it returns "" for none.
+func WithClient(client func(context.Context) string) Option {
+	return func(a *accessLogger) { a.client = client }
+}
+
+type accessLogger struct {
+	log    *slog.Logger
+	out    *LineWriter // nil to write through slog
+	client func(context.Context) string
+}
+
+// Middleware logs each request: method, path, query, status, bytes of the body, duration_ms, request_id, client and the
+// name of the GraphQL operation. It redacts query values unless they are known to be harmless, and logs neither
+// headers nor bodies. Health checks that succeed are logged at debug level.
+func Middleware(log *slog.Logger, options ...Option) web.Middleware {
+	a := &accessLogger{log: NewLogger(log), client: func(context.Context) string { return "" }}
+	for _, option := range options {
+		option(a)
+	}
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			r, req := reqctx.Begin(r)
+			rec := web.Record(w)
+			status := http.StatusInternalServerError // of a panic, which middleware.Recover handles
+			defer func() { a.write(r, cmp.Or(rec.Status, status), rec.Bytes, time.Since(req.Start)) }()
+			next.ServeHTTP(rec, r)
+			status = http.StatusOK
+		})
+	}
+}
+
+func (a *accessLogger) write(r *http.Request, status int, bytes int64, duration time.Duration) {
+	ctx, level := r.Context(), slog.LevelInfo
+	if status < http.StatusBadRequest && web.IsHealthCheck(r.URL.Path) {
+		level = slog.LevelDebug
+	}
+	if !a.log.Enabled(ctx, level) {
+		return
+	}
+	e := entry{method: web.Truncate(r.Method, 16), path: web.Truncate(r.URL.Path, 256), query: redactQuery(r.URL.RawQuery), client: a.client(ctx),
+		status: status, bytes: bytes, duration: duration}
+	req := reqctx.From(ctx)
+	e.operation = web.Truncate(req.OperationName, maxOperationName)
+	if a.out == nil || !e.plainASCII() {
+		e.log(ctx, a.log, level)
+		return
+	}
+	e.write(a.out, time.Now(), level, req.ID, req.TraceID)
+}
+
+const (
+	redacted  = "***"
+	maxParams = 16 // parameters of a query
+
+)
+
+// redactQuery replaces values that could be secret, and names that look unusual, by ***.
+func redactQuery(query string) string {
+	if query == "" {
+		return ""
+	}
+	var shown strings.Builder
+	shown.Grow(min(len(query)+maxParams, 1<<10))
+	parts := 0
+	for part := range strings.SplitSeq(query, "&") {
+		if parts++; parts > 1 {
+			shown.WriteByte('&')
+		}
+		if parts > maxParams {
+			shown.WriteString("…")
+			break
+		}
+		raw, value, assigned := strings.Cut(part, "=")
+		name, err := url.QueryUnescape(raw)
+		if err == nil && assigned && isParamName(name) {
+			shown.WriteString(name)
+			shown.WriteByte('=')
+			if isPublicParam(name) {
+				shown.WriteString(web.Truncate(value, 64))
+				continue
+			}
+		}
+		shown.WriteString(redacted)
+	}
+	return shown.String()
+}
+
+func isParamName(name string) bool {
+	if name == "" || len(name) > web.MaxParamName {
+		return false
+	}
+	for i := range len(name) {
+		if !web.IsToken(name[i]) && name[i] != '[' && name[i] != ']' {
+			return false
+		}
+	}
+	return true
+}
+
+// isPublicParam reports whether the values of a parameter reveal nothing personal. A filter may contain a promotion code.
+func isPublicParam(name string) bool {
+	return slices.Contains([]string{"page[limit]", "page[offset]", "include", "sort"}, name)
+}

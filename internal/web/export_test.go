@@ -1,4 +1,0 @@
-package web
-
-// Steady is the clock of limits.
-var Steady = steady

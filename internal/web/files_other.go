@@ -1,6 +1,0 @@
-//go:build !unix
-
-package web
-
-// openFiles is how many files this process may have open, as far as is known.
-func openFiles() int { return maxConnections }

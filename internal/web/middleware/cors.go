@@ -1,0 +1,80 @@
+package middleware
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/rs/cors"
+
+	"portico/internal/web"
+	"portico/store"
+)
+
+// preflightAge is how long a browser may cache a preflight response, in seconds.
+const preflightAge = 600
+
+// CORS allows pages of these origins: "https://shop.example", "https://*.shop.example", or "*" for all. Without
+// origins it does nothing. Credentials are allowed only if no origin has a wildcard.
+func CORS(origins []string) web.Middleware {
+	if len(origins) == 0 {
+		return func(next http.Handler) http.Handler { return next }
+	}
+	return newCORS(origins).Handler
+}
+
+// OriginAllowed reports whether the origin of a request is allowed, for WebSockets, which browsers open without a
+// preflight request.
+func OriginAllowed(origins []string) func(*http.Request) bool {
+	if len(origins) == 0 {
+		return func(*http.Request) bool { return false }
+	}
+	return newCORS(origins).OriginAllowed
+}
+
+func newCORS(origins []string) *cors.Cors {
+	wildcard := slices.ContainsFunc(origins, func(origin string) bool { return strings.Contains(origin, "*") })
+	return cors.New(cors.Options{
+		AllowedOrigins: origins,
+		AllowedMethods: []string{
+			http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodHead, http.MethodOptions,
+		},
+		AllowedHeaders: []string{ // sent by the clients that docs/rest.md lists, and by GraphQL clients
+			"Authorization", "Content-Type", "Accept-Language", "Store-Channel", "Store-Context-Tag", "EP-Channel",
+			"EP-Context-Tag", "Store-Catalog-Release", "X-Moltin-Currency", "X-Moltin-Language", "X-Moltin-Sdk-Language", "X-Moltin-Sdk-Version",
+			"X-Moltin-Application", "X-Moltin-Customer-Token", "X-Moltin-Auth-Store", "EP-Beta-Features", "EP-Account-Management-Authentication-Token", "EP-Inventories-Multi-Location",
+			"Traceparent", "Tracestate", "Baggage", "Sentry-Trace",
+			"Idempotency-Key", store.ConsistencyHeader, RequestIDHeader, "Prefer", "Accept", "Cache-Control", "If-None-Match",
+			"Apollo-Require-Preflight", "Apollographql-Client-Name", "Apollographql-Client-Version", "X-Apollo-Operation-Name",
+		},
+		ExposedHeaders: append([]string{
+			RequestIDHeader, "Allow", "Content-Language", "ETag", "Link", "WWW-Authenticate",
+			"Preference-Applied", "Store-Catalog-Resolution", "Graphql-Request", "Idempotent-Replay", store.ConsistencyHeader,
+		}, rateHeaders...),
+		AllowCredentials: !wildcard,
+		MaxAge:           preflightAge,
+	})
+}
+
+// LocalOrigins returns the origins of this machine, on any port.
+func LocalOrigins() []string {
+	var origins []string
+	for _, host := range []string{"localhost", "127.0.0.1", "[::1]"} {
+		origins = append(origins, "http://"+host, "http://"+host+":*")
+	}
+	return origins
+}
+
+// CheckOrigin returns an error for an origin that CORS would silently ignore.
+func CheckOrigin(origin string) error {
+	if origin == "*" {
+		return nil
+	}
+	parsed, err := url.Parse(strings.Replace(origin, "*", "any", 1))
+	if err != nil || parsed.Host == "" || parsed.Scheme == "" || parsed.Scheme+"://"+parsed.Host != strings.Replace(origin, "*", "any", 1) {
+		return fmt.Errorf("an origin must be like https://shop.example, https://*.shop.example or *, without a path, got %q", origin)
+	}
+	return nil
+}

@@ -1,0 +1,4 @@
+package middleware
+
+// Steady is the clock of limits.
+var Steady = monotonicNow

@@ -1,0 +1,183 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"runtime"
+	"sync"
+
+	"portico/internal/reqctx"
+	"portico/internal/web"
+)
+
+// ConcurrencyLimiter limits how many requests run at once, so that response times stay low under load.
+// Reads and writes have separate limits, so that blocked writes do not delay reads. Further requests
+// wait in a queue. A request is refused before any work is done if the queue is full or its wait
+// exceeds Limits.RequestWait.
+//
+// A request holds its slot from the end of its body to the first byte of its response. So slow
+// clients, streams and WebSockets hold none.
+//
+// Expensive requests, which cost much or have a large response, have a small limit of their own, which
+// bounds the memory and processor time they take. They hold their slot until the response is written.
+// A client that reads such a response slowly loses its connection once other expensive requests wait.
+type ConcurrencyLimiter struct{ reads, writes, expensive, events semaphore }
+
+const (
+	requestsPerCore  = 16
+	expensivePerCore = 2
+	maxExpensive     = 8
+
+	// maxQueuedInMemory is how many requests may wait for each expensive slot while they hold a
+	// part of their response in memory.
+	maxQueuedInMemory = 4
+)
+
+// NewConcurrencyLimiter returns a limiter by Limits.Requests, RequestsWaiting, RequestWait and
+// RequestsExpensive.
+func NewConcurrencyLimiter(l Limits) *ConcurrencyLimiter {
+	requests := l.Requests
+	if requests == 0 {
+		requests = requestsPerCore * runtime.GOMAXPROCS(0)
+	}
+	expensive := l.RequestsExpensive
+	if expensive == 0 {
+		expensive = min(requests, maxExpensive, expensivePerCore*runtime.GOMAXPROCS(0))
+	}
+	sized := func(limit int) semaphore { return newSemaphore(limit, l.RequestsWaiting, l.RequestWait) }
+	return &ConcurrencyLimiter{reads: sized(requests), writes: sized(requests), expensive: sized(expensive), events: sized(max(1, expensive/2))}
+}
+
+// AcquireRead waits for a slot to read. Only the first call of release gives it back.
+func (c *ConcurrencyLimiter) AcquireRead(ctx context.Context) (release func(), err error) {
+	return c.reads.acquireOnce(ctx)
+}
+
+// AcquireWrite waits for a slot to write.
+func (c *ConcurrencyLimiter) AcquireWrite(ctx context.Context) (release func(), err error) {
+	return c.writes.acquireOnce(ctx)
+}
+
+// AcquireExpensive waits for a slot for an expensive request. inMemory says that a part of the response
+// is in memory already: then fewer may wait. The slot of a request replaces its slot to read and ends with
+// its response, so that release does nothing. Events of streams have a limit of half the size,
+// and release gives their slot back.
+func (c *ConcurrencyLimiter) AcquireExpensive(ctx context.Context, inMemory bool) (release func(), err error) {
+	w := responseWriterOf(ctx)
+	s := &c.expensive
+	switch {
+	case w == nil:
+		s = &c.events
+	case w.expensive != nil:
+		return func() {}, nil
+	case w.slot.held.Load() == &c.reads:
+		w.slot.release()
+	}
+	maxQueue := s.maxQueue
+	if inMemory {
+		maxQueue = min(maxQueue, maxQueuedInMemory*s.limit)
+	}
+	if err := s.acquire(ctx, maxQueue); err != nil {
+		return func() {}, err
+	}
+	if w == nil {
+		return sync.OnceFunc(s.release), nil
+	}
+	w.expensive = s
+	return func() {}, nil
+}
+
+// responseWriterOf returns the writer of the request that ctx belongs to; nil outside of Middleware and
+// for streams.
+func responseWriterOf(ctx context.Context) *deadlineWriter {
+	if req := reqctx.From(ctx); req != nil {
+		if w, ok := req.Writer.(*deadlineWriter); ok && !w.unbounded {
+			return w
+		}
+	}
+	return nil
+}
+
+// SwitchToWrite exchanges the slot of a request for one to write, for requests that turn out to write
+// once they are parsed.
+func (c *ConcurrencyLimiter) SwitchToWrite(w http.ResponseWriter, r *http.Request) error {
+	dw := deadlineWriterOf(w)
+	if dw == nil {
+		return nil
+	}
+	return dw.slot.acquire(r.Context(), &c.writes)
+}
+
+// The kinds of requests that Stats reports, as metrics name them.
+const (
+	ReadRequests      = "read"
+	WriteRequests     = "write"
+	ExpensiveRequests = "expensive"
+)
+
+// Stats returns how many requests of a kind run and wait now, and how many were refused since the start.
+func (c *ConcurrencyLimiter) Stats(kind string) (running, waiting int, refused uint64) {
+	kinds := map[string][]*semaphore{ReadRequests: {&c.reads}, WriteRequests: {&c.writes}, ExpensiveRequests: {&c.expensive, &c.events}}
+	for _, s := range kinds[kind] {
+		s.mu.Lock()
+		running, waiting, refused = running+s.inUse, waiting+s.queue.Len(), refused+s.refused
+		s.mu.Unlock()
+	}
+	return running, waiting, refused
+}
+
+// Middleware has requests acquire a slot, except health checks. It must run inside Serve and LimitBody;
+// without Serve it does nothing.
+func (c *ConcurrencyLimiter) Middleware(writeError func(http.ResponseWriter, *http.Request, error)) web.Middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			dw := deadlineWriterOf(w)
+			if dw == nil || web.IsHealthCheck(r.URL.Path) {
+				next.ServeHTTP(w, r)
+				return
+			}
+			s := &c.reads
+			if isRESTWrite(r) {
+				s = &c.writes
+			}
+			defer dw.slot.release()
+			r, req := reqctx.Begin(r)
+			req.Writer = dw
+			req.LockWaiter = &dw.slot
+			if r.Body != nil && r.Body != http.NoBody && r.Method != http.MethodGet && r.Method != http.MethodHead {
+				dw.body = acquiringBody{ReadCloser: r.Body, ctx: r.Context(), slot: &dw.slot, semaphore: s}
+				r.Body = &dw.body
+			} else if err := dw.slot.acquire(r.Context(), s); err != nil {
+				writeError(w, r, err)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// isRESTWrite reports whether a request writes by its method. GraphQL mutations show only once they are parsed.
+func isRESTWrite(r *http.Request) bool {
+	return web.FirstSegment(r.URL) == "v2" && r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions
+}
+
+// acquiringBody acquires a slot at the end of the body, so that no slot waits for the client. If it gets
+// none, the read fails with the reason instead of io.EOF.
+type acquiringBody struct {
+	io.ReadCloser
+	ctx       context.Context
+	slot      *slot
+	semaphore *semaphore
+}
+
+func (b *acquiringBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		if refused := b.slot.acquire(b.ctx, b.semaphore); refused != nil {
+			return n, refused
+		}
+	}
+	return n, err
+}

@@ -1,0 +1,146 @@
+package server
+
+import (
+	"bufio"
+	"container/list"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"portico/internal/reqctx"
+)
+
+// enforceDeadlines applies the time limits of single requests. The context of a request ends after
+// RequestTime, and when its client disconnects. A handler that sets a write deadline through
+// http.ResponseController, as streams do, lifts RequestTime and AnswerTime for its request.
+func enforceDeadlines(l Limits, next http.Handler) http.Handler {
+	pending := &pendingWrites{maxBytes: int64(l.AnswerMemory) << 20, grace: responseGrace, writes: list.New()}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		dw := &deadlineWriter{ResponseWriter: w, control: *http.NewResponseController(w), limit: l.AnswerTime, pending: pending}
+		if l.RequestTime > 0 {
+			r = dw.boundContext(r, l.RequestTime)
+			defer dw.ctx.close()
+		}
+		if l.BodyTime > 0 && r.Body != nil && r.Body != http.NoBody {
+			_ = dw.control.SetReadDeadline(time.Now().Add(l.BodyTime)) // test recorders do not support it
+			r.Body = &deadlineBody{r.Body, &dw.control}
+		}
+		defer dw.end()
+		next.ServeHTTP(dw, r)
+		if dw.writingSince.IsZero() { // nothing was written, and the header is not sent yet
+			dw.extendDeadline(0)
+		}
+	})
+}
+
+// deadlineBody removes the read deadline at the end of the body: from there on the server reads only to notice that
+// the client disconnects, and would mistake the deadline for that.
+type deadlineBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+}
+
+func (b *deadlineBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		_ = b.control.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
+
+// deadlineWriter limits how long a client may take to read a response, and carries what Serve and
+// ConcurrencyLimiter keep of a request.
+type deadlineWriter struct {
+	http.ResponseWriter
+	control http.ResponseController
+	limit   time.Duration // 0 for none
+	pending *pendingWrites
+	ctx     deadlineContext
+	slot    slot
+	body    acquiringBody
+
+	expensive *semaphore    // that the request holds a slot of; nil for none
+	element   *list.Element // of expensive.writing, once the response is written
+
+	unbounded    bool      // the handler sets deadlines itself
+	writingSince time.Time // zero until the first write
+	bytes        int64
+}
+
+// end releases an expensive slot.
+func (w *deadlineWriter) end() {
+	if w.expensive != nil {
+		w.expensive.endWriting(w)
+	}
+}
+
+// boundContext limits the context of a request.
+func (w *deadlineWriter) boundContext(r *http.Request, limit time.Duration) *http.Request {
+	r, req := reqctx.Begin(r)
+	w.ctx.Context, w.ctx.deadline = req.Context, req.Start.Add(limit)
+	req.Context = &w.ctx
+	return r
+}
+
+// abort makes writes fail, which closes the connection.
+func (w *deadlineWriter) abort() { _ = w.control.SetWriteDeadline(time.Unix(1, 0)) }
+
+// Unwrap lets http.ResponseController find the connection.
+func (w *deadlineWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// SetWriteDeadline lifts the limits of the request: from here on the handler sets them.
+func (w *deadlineWriter) SetWriteDeadline(t time.Time) error {
+	w.slot.release()
+	w.unbounded = true
+	w.ctx.removeDeadline()
+	return w.control.SetWriteDeadline(t)
+}
+
+// Hijack implements http.Hijacker. It releases the slot.
+func (w *deadlineWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	w.slot.release()
+	return w.control.Hijack()
+}
+
+// Write implements http.ResponseWriter.
+func (w *deadlineWriter) Write(p []byte) (int, error) {
+	w.extendDeadline(len(p))
+	if len(p) >= responseRate && w.pending.maxBytes > 0 {
+		defer w.pending.done(w.pending.begin(w, int64(len(p))))
+	}
+	return w.ResponseWriter.Write(p)
+}
+
+// extendDeadline sets the write deadline for another number of bytes. The first call releases the slot.
+func (w *deadlineWriter) extendDeadline(bytes int) {
+	w.slot.release()
+	if w.unbounded {
+		return
+	}
+	if w.writingSince.IsZero() {
+		if w.writingSince = time.Now(); w.expensive != nil {
+			w.expensive.startWriting(w)
+		}
+	}
+	if w.limit == 0 {
+		return
+	}
+	w.bytes += int64(bytes)
+	_ = w.control.SetWriteDeadline(w.writingSince.Add(w.limit + time.Duration(w.bytes*int64(time.Second)/responseRate)))
+}
+
+// deadlineWriterOf returns the deadlineWriter that w wraps; nil outside of Serve.
+func deadlineWriterOf(w http.ResponseWriter) *deadlineWriter {
+	for {
+		if dw, ok := w.(*deadlineWriter); ok {
+			return dw
+		}
+		wrapper, ok := w.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			return nil
+		}
+		w = wrapper.Unwrap()
+	}
+}

@@ -1,0 +1,14 @@
+//go:build unix
+
+package server
+
+import "syscall"
+
+// openFileLimit returns how many files this process may have open.
+func openFileLimit() int {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return maxConnections
+	}
+	return int(min(uint64(limit.Cur), 1<<20)) // RLIM_INFINITY is larger
+}

@@ -1,0 +1,222 @@
+package rest
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/formatter"
+	"github.com/vektah/gqlparser/v2/parser"
+
+	"portico/graph/model"
+	"portico/graph/opctx"
+	"portico/store"
+	"portico/store/gateway"
+	"portico/store/promotion/code"
+	"portico/store/promotion/rule"
+)
+
+//go:embed operations.graphql
+var operationsText string
+
+const (
+	graphqlHeader = "Graphql-Request"
+	maxGraphQL    = 8 << 10 // bytes: more than that, proxies and clients refuse
+
+	// secretPlaceholder stands where a variable is a secret, as the contract
+	// has it in its examples.
+	secretPlaceholder = "<PASSWORD>"
+)
+
+// operations are the GraphQL documents of the routes by the operation's name,
+// each on one line, with the fragments that it uses.
+var operations = sync.OnceValue(func() map[string]string {
+	document, err := parser.ParseQuery(&ast.Source{Name: "operations.graphql", Input: operationsText})
+	if err != nil {
+		panic(err) // it is our own
+	}
+	byName := make(map[string]string, len(document.Operations))
+	for _, operation := range document.Operations {
+		alone := &ast.QueryDocument{Operations: ast.OperationList{operation}}
+		addFragments(alone, document.Fragments, operation.SelectionSet)
+		var text strings.Builder
+		formatter.NewFormatter(&text, formatter.WithCompacted()).FormatQueryDocument(alone)
+		byName[operation.Name] = strings.Join(strings.Fields(text.String()), " ")
+	}
+	return byName
+})
+
+// addFragments adds the fragments that selections use, each once.
+func addFragments(to *ast.QueryDocument, from ast.FragmentDefinitionList, set ast.SelectionSet) {
+	for _, selection := range set {
+		switch selection := selection.(type) {
+		case *ast.Field:
+			addFragments(to, from, selection.SelectionSet)
+		case *ast.FragmentSpread:
+			if to.Fragments.ForName(selection.Name) == nil {
+				fragment := from.ForName(selection.Name)
+				to.Fragments = append(to.Fragments, fragment)
+				addFragments(to, from, fragment.SelectionSet)
+			}
+		}
+	}
+}
+
+type operationKey struct{}
+
+// withOperation notes the route's operation, where the request asks for GraphQL by
+// Prefer: graphql.
+func withOperation(r *http.Request, operation string) *http.Request {
+	if !prefers(r, "graphql") {
+		return r
+	}
+	return r.WithContext(context.WithValue(r.Context(), operationKey{}, operation))
+}
+
+// wantsGraphQLHint tells whether the request asks for GraphQL.
+func wantsGraphQLHint(r *http.Request) bool {
+	_, asked := r.Context().Value(operationKey{}).(string)
+	return asked
+}
+
+// addGraphQLHint names, where it is asked for, what the request is in GraphQL: a header
+// holds the body to send to POST /graphql, of ASCII characters. Variables come
+// as names and values in turn; nil ones are left out. Handlers tell before they
+// ask the resolver, so that what it refuses is told, too. A request that comes
+// to more than maxGraphQL is not.
+func addGraphQLHint(w http.ResponseWriter, r *http.Request, variables ...any) {
+	operation, asked := r.Context().Value(operationKey{}).(string)
+	if !asked {
+		return
+	}
+	given := map[string]any{}
+	for i := 0; i+1 < len(variables); i += 2 {
+		if value := toGraphQLJSON(reflect.ValueOf(variables[i+1])); value != nil {
+			addNulls(r, value, reflect.TypeOf(variables[i+1]))
+			given[variables[i].(string)] = value
+		}
+	}
+	line := escapeNonASCII(string(store.Encode(struct {
+		Query     string         `json:"query"`
+		Variables map[string]any `json:"variables"`
+	}{operations()[operation], given})))
+	if len(line) > maxGraphQL {
+		return
+	}
+	w.Header().Set(graphqlHeader, line)
+	applied := "graphql"
+	if others := w.Header().Get("Preference-Applied"); others != "" {
+		applied = others + ", " + applied
+	}
+	w.Header().Set("Preference-Applied", applied)
+}
+
+// addNulls adds the members of a PUT that are null to an input, which has none.
+func addNulls(r *http.Request, input any, shape reflect.Type) {
+	members, ok := input.(map[string]any)
+	if !ok {
+		return
+	}
+	for _, name := range opctx.Nulls(r.Context()) {
+		name = model.Argument([]string{name})[0]
+		if _, known := store.MemberType(shape, name); known {
+			members[name] = nil
+		}
+	}
+}
+
+// addGraphQLHint names the operation of a list, with what pages, sorts and filters it.
+func (p *listParams) addGraphQLHint(w http.ResponseWriter, r *http.Request, filter any, variables ...any) {
+	addGraphQLHint(w, r, append(variables, "filter", filter, "orderBy", p.order,
+		"first", p.first, "after", p.after, "last", p.last, "before", p.before, "offset", p.offset)...)
+}
+
+// pathParameter is a parameter of the path; nil where the path has none.
+func pathParameter(r *http.Request, name string) *string {
+	value := r.PathValue(name)
+	if value == "" {
+		return nil
+	}
+	return &value
+}
+
+// toGraphQLJSON is a resolver's argument as the JSON that GraphQL takes for it: members
+// by their JSON names, enum values in capitals, without what is nil, and
+// without secrets.
+func toGraphQLJSON(v reflect.Value) any {
+	if !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() || v.Kind() == reflect.Slice && v.IsNil() {
+		return nil
+	}
+	switch value := v.Interface().(type) {
+	case gateway.Secret:
+		switch {
+		case value.Empty():
+			return ""
+		case value.Given() == nil: // no secret, but word that there is one
+			return gateway.SecretMask
+		}
+		return secretPlaceholder
+	case time.Time:
+		return value.Format(time.RFC3339Nano)
+	case json.RawMessage, rule.GivenAmount:
+		return value
+	case code.CodeUser: // of which GraphQL has lists only
+		return toGraphQLJSON(reflect.ValueOf(value.Names()))
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		return toGraphQLJSON(v.Elem())
+	case reflect.String:
+		if v.Type() == reflect.TypeFor[string]() {
+			return v.String()
+		}
+		if v.Len() > 0 { // a type of its own is an enum
+			return strings.ToUpper(v.String())
+		}
+		return nil
+	case reflect.Slice:
+		list := make([]any, v.Len())
+		for i := range list {
+			list[i] = toGraphQLJSON(v.Index(i))
+		}
+		return list
+	case reflect.Struct:
+		members := map[string]any{}
+		for _, field := range reflect.VisibleFields(v.Type()) {
+			name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+			value := v.FieldByIndex(field.Index)
+			if field.Anonymous || strings.Contains(options, "omitempty") && value.IsZero() {
+				continue
+			}
+			if value := toGraphQLJSON(value); value != nil {
+				members[name] = value
+			}
+		}
+		return members
+	}
+	return v.Interface()
+}
+
+// escapeNonASCII writes JSON with ASCII alone, as headers must be.
+func escapeNonASCII(text string) string {
+	var b strings.Builder
+	for _, c := range text {
+		switch {
+		case c < 0x7f:
+			b.WriteRune(c)
+		case c > 0xffff:
+			c -= 0x10000
+			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xd800+c>>10, 0xdc00+c&0x3ff)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, c)
+		}
+	}
+	return b.String()
+}

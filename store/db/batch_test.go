@@ -1,0 +1,34 @@
+package db
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestBatchSizer: batches converge to the target time, whatever a row costs, and do not
+// exceed it much on the way.
+func TestBatchSizer(t *testing.T) {
+	t.Parallel()
+	bounds := sqliteDialect{}.batch()
+	for _, row := range []time.Duration{2 * time.Microsecond, 15 * time.Microsecond, 200 * time.Microsecond} {
+		p, total := newBatchSizer(bounds), 0
+		for range 10 {
+			d := time.Duration(p.rows) * row
+			require.LessOrEqual(t, d, max(bounds.target, firstBatch*row), "of %d rows of %s", p.rows, row)
+			total += p.rows
+			p.record(p.rows, d)
+		}
+		require.Equal(t, min(maxBatch, int(bounds.target/row)), p.rows, "at %s a row", row)
+		require.Positive(t, total)
+	}
+	for _, engine := range []dialect{sqliteDialect{}, postgresDialect{}} {
+		least := engine.batch().minRows
+		slow := newBatchSizer(engine.batch())
+		slow.record(firstBatch, time.Minute)
+		require.Equal(t, least, slow.rows, "and goes on, however slow it is")
+		slow.record(least, time.Microsecond)
+		require.Equal(t, 2*least, slow.rows, "and finds its way back")
+	}
+}

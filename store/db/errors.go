@@ -1,0 +1,89 @@
+package db
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"portico/store"
+)
+
+// readError classifies the error of a read.
+func (s *DB) readError(err error) error {
+	if isClosed(s.closing) {
+		return fmt.Errorf("%w: %w", store.ErrClosed, err)
+	}
+	if s.fileGuard.isReplaced() {
+		return fmt.Errorf("%w: %w", store.ErrFileReplaced, err)
+	}
+	return s.databaseError(err)
+}
+
+// databaseError wraps err with the store error that it means, and logs it. It
+// returns err unchanged if the statement itself was wrong.
+func (s *DB) databaseError(err error) error {
+	failure := s.dialect.classify(err)
+	if failure == kindMissing {
+		s.identityGuard.suspend("a table is missing: " + err.Error())
+	}
+	kind := storeError(failure)
+	if errors.Is(err, store.ErrTimeout) {
+		kind = store.ErrTimeout
+	}
+	if kind == nil {
+		return err
+	}
+	s.errorLog.record(kind, err)
+	if kind == store.ErrReadOnly {
+		s.readOnly.Store(true)
+	}
+	return fmt.Errorf("%w: %w", kind, err)
+}
+
+// lostConnection reports whether an open connection was lost, as when the database restarts.
+// A connection that could not be opened does not count, and is not retried.
+func (s *DB) lostConnection(err error) bool {
+	return s.dialect.classify(err) == kindUnavailable && !s.dialect.unreachable(err)
+}
+
+// writeError classifies the error of a write.
+func (s *DB) writeError(err error) error {
+	if err == nil {
+		return nil
+	}
+	switch {
+	case isClosed(s.closing):
+		return fmt.Errorf("%w: %w", store.ErrClosed, err)
+	case errors.Is(err, store.ErrFileReplaced):
+		return err
+	case s.isRetryable(err) && s.dialect.classify(err) != kindTxEnded:
+		return &store.Error{Code: store.Conflict, Detail: "Other writes kept changing the same rows. Nothing was written; retry."}
+	}
+	return s.databaseError(err)
+}
+
+// ErrRetryWrite makes Update run a write again because another one came first.
+var ErrRetryWrite = errors.New("another write came first")
+
+// IsDuplicate reports whether a write violated a unique constraint.
+func (s *DB) IsDuplicate(err error) bool { return s.dialect.classify(err) == kindDuplicate }
+
+// isRetryable reports whether a write lost to another one or was ended for being idle, so
+// that it may be retried.
+func (s *DB) isRetryable(err error) bool {
+	kind := s.dialect.classify(err)
+	return errors.Is(err, ErrRetryWrite) || kind == kindRetry || kind == kindTxEnded
+}
+
+// isRetryableRead reports whether a failed read may be retried.
+func (s *DB) isRetryableRead(err error) bool { return s.lostConnection(err) || s.isRetryable(err) }
+
+// RecoverPanic turns a panic of fn into an error, so that the write rolls back.
+func RecoverPanic(fn func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic in a write: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return fn()
+}

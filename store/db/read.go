@@ -1,0 +1,144 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"portico/store"
+)
+
+// CacheStats returns hits and misses since the database was opened, and the bytes in use.
+func (s *DB) CacheStats() (found, made, bytes uint64) {
+	if s.Cache == nil {
+		return 0, 0, 0
+	}
+	counted := s.Cache.shared.Stats()
+	return counted.Hits, counted.Misses, s.Cache.shared.WeightedSize()
+}
+
+// Epoch changes when the database was replaced under this process. Use it in keys of
+// values kept in memory.
+func (s *DB) Epoch() int64 { return s.identityGuard.phase.Load() }
+
+// CountRequest counts a request, for which throttled jobs pause.
+func (s *DB) CountRequest() { s.requests.Add(1) }
+
+// WithThrottle returns a context under which Throttle pauses while requests arrive.
+func (s *DB) WithThrottle(ctx context.Context) context.Context {
+	return context.WithValue(ctx, throttleKey{}, &throttle{requests: &s.requests, resumed: time.Now(), lastRequests: s.requests.Load()})
+}
+
+// Analyze updates the planner's statistics of tables.
+func (s *DB) Analyze(ctx context.Context, tables []string) error {
+	for _, table := range tables { // one statement a table works on both databases
+		statement := s.dialect.analyze(table)
+		if statement == "" {
+			return nil
+		}
+		if _, err := s.maintenance.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Plan returns the query plan, one step a line.
+func (s *DB) Plan(ctx context.Context, query string, args ...any) ([]string, error) {
+	return Collect(ctx, Session{conn: s.read}, func(rows *sql.Rows) (string, error) {
+		columns, err := rows.Columns()
+		if err != nil {
+			return "", err
+		}
+		values := make([]any, len(columns))
+		for i := range values {
+			values[i] = new(any)
+		}
+		err = rows.Scan(values...)
+		return fmt.Sprint(*values[len(values)-1].(*any)), err // both databases put the text last
+	}, s.dialect.explain(query), args...)
+}
+
+// ReadOnly reports whether the database rejects writes, as a standby does. Open, a
+// rejected write and each poll update it.
+func (s *DB) ReadOnly() bool { return s.readOnly.Load() }
+
+// checkReadOnly checks whether a read-only database accepts writes now.
+func (s *DB) checkReadOnly(ctx context.Context) error {
+	if !s.readOnly.Load() {
+		return nil
+	}
+	readOnly, _, err := One(ctx, s.Reader, Scalar[int], s.dialect.readOnly())
+	if err == nil && readOnly == 0 {
+		s.readOnly.Store(false)
+	}
+	return err
+}
+
+// Ping reports whether the database responds and is still the one that was opened.
+func (s *DB) Ping(ctx context.Context) error {
+	if err := errors.Join(s.fileGuard.check(), s.identityGuard.check()); err != nil {
+		return err
+	}
+	if _, _, err := One(ctx, s.Reader, Scalar[int], `SELECT 1`); err != nil {
+		return errors.Join(store.ErrUnavailable, err)
+	}
+	return nil
+}
+
+// Describe names the database without credentials, for example "SQLite portico.db".
+func (s *DB) Describe() string { return s.dialect.describe(s.config) }
+
+// Snapshot runs fn with a session whose reads all see one state of the database.
+func (s *DB) Snapshot(ctx context.Context, fn func(Session) error) error {
+	phase, err := s.identityGuard.begin()
+	if err != nil {
+		return err
+	}
+	transaction, err := s.snapshots.BeginTx(withPing(ctx), s.dialect.snapshot())
+	if err != nil {
+		return s.readError(err)
+	}
+	defer transaction.Rollback()
+	if err := s.identityGuard.verify(phase); err != nil {
+		return err
+	}
+	in := Session{conn: transaction, classify: s.readError}
+	if s.dialect.singleWriter() {
+		in.prepared = newStatements() // closed with the transaction
+	}
+	if err := in.bulk(ctx, s.dialect); err != nil {
+		return err
+	}
+	if err := fn(in); err != nil {
+		return err
+	}
+	return s.identityGuard.verify(phase)
+}
+
+// WithFileGuard returns a context that is cancelled when the database file is replaced.
+func (s *DB) WithFileGuard(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-s.fileGuard.whenReplaced():
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// PoolStats returns the load of each pool. It does not query the database.
+func (s *DB) PoolStats() []PoolStats {
+	stats := make([]PoolStats, len(s.stats))
+	for i, read := range s.stats {
+		stats[i] = read()
+	}
+	return stats
+}
+
+// IsClosing reports whether the store is closing.
+func (s *DB) IsClosing() bool { return isClosed(s.closing) }

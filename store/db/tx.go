@@ -1,0 +1,54 @@
+package db
+
+import (
+	"context"
+
+	"portico/store"
+)
+
+// Sequence reserves n consecutive numbers and returns the first. They order events
+// that happen in the same millisecond.
+func (t *Tx) Sequence(ctx context.Context, n int) (int64, error) {
+	last, _, err := One(ctx, t.Session, Scalar[int64],
+		`UPDATE counter SET value = value + $1 WHERE name = 'sequence' RETURNING value`, n)
+	return last - int64(n) + 1, err
+}
+
+// ForUpdate is a query suffix that locks the rows of table, in the query's order,
+// until this write ends.
+func (t *Tx) ForUpdate(table string) string { return t.db.dialect.forUpdate(table) }
+
+// SkipLocked is like ForUpdate, but skips rows that another transaction has locked.
+func (t *Tx) SkipLocked(table string) string { return t.db.dialect.skipLocked(table) }
+
+// PrepareBulk prepares the transaction for many rows.
+func (t *Tx) PrepareBulk(ctx context.Context) error { return t.bulk(ctx, t.db.dialect) }
+
+// AfterCommit runs f after the commit.
+func (t *Tx) AfterCommit(f func()) { t.afterCommit = append(t.afterCommit, f) }
+
+// bump increments a topic's version, which every server polls.
+func (t *Tx) bump(ctx context.Context, topic Topic) error {
+	version, _, err := One(ctx, t.Session, Scalar[int64], `
+		INSERT INTO change (topic, version) VALUES ($1, $2)
+		ON CONFLICT (topic) DO UPDATE SET version = CASE WHEN change.version < $2 THEN $2 ELSE change.version + 1 END
+		RETURNING version`, string(topic), store.Micros(t.Now))
+	t.SetVersion(topic, version)
+	return err
+}
+
+// SetVersion adds a version to the consistency token of the write's caller.
+func (t *Tx) SetVersion(topic Topic, version int64) {
+	if t.versions == nil {
+		t.versions = store.ConsistencyToken{}
+	}
+	t.versions[string(topic)] = version
+}
+
+func (t *Tx) committed() {
+	t.db.polls.markWritten(t.versions)
+	store.ReportWrite(t.caller, t.versions)
+	for _, f := range t.afterCommit {
+		f()
+	}
+}

@@ -1,0 +1,176 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// DecodeJSON is json.Unmarshal for client input. It compares member names exactly
+// (ExactMembers) and accepts whole numbers in any form: 2.0 and 2e0 are 2.
+func DecodeJSON(raw []byte, into any) error {
+	raw, _ = ExactMembers(raw, reflect.TypeOf(into))
+	err := json.Unmarshal(raw, into)
+	if mistyped := new(json.UnmarshalTypeError); errors.As(err, &mistyped) {
+		if plain := NormalizeIntegers(raw, reflect.TypeOf(into)); plain != nil {
+			return json.Unmarshal(plain, into)
+		}
+	}
+	return err
+}
+
+// NormalizeIntegers rewrites numbers such as 2.0 as digits where shape has integers; nil if
+// nothing changes.
+func NormalizeIntegers(raw []byte, shape reflect.Type) []byte {
+	w := &numberWalker{raw: raw, decoder: json.NewDecoder(bytes.NewReader(raw)), next: shape}
+	w.decoder.UseNumber()
+	for {
+		token, err := w.decoder.Token()
+		if err != nil { // the end; malformed JSON was rejected before
+			break
+		}
+		w.take(token)
+	}
+	if w.changed == nil {
+		return nil
+	}
+	return append(w.changed, raw[w.copied:]...)
+}
+
+// numberWalker walks a JSON value along its type.
+type numberWalker struct {
+	raw     []byte
+	decoder *json.Decoder
+	levels  []shapeLevel
+	next    reflect.Type // of the next value; nil if unknown
+
+	changed []byte // raw up to copied, with changes
+	copied  int
+}
+
+// shapeLevel is an object or array that encloses the current position.
+type shapeLevel struct {
+	shape    reflect.Type
+	object   bool
+	valueDue bool // a member's name was read
+}
+
+func (w *numberWalker) take(token json.Token) {
+	switch token := token.(type) {
+	case json.Delim:
+		if token == '{' || token == '[' {
+			w.levels = append(w.levels, shapeLevel{shape: indirect(w.next), object: token == '{'})
+			w.expect()
+			return
+		}
+		w.levels = w.levels[:len(w.levels)-1]
+	case string:
+		if top := w.top(); top != nil && top.object && !top.valueDue {
+			top.valueDue, w.next = true, nil
+			if top.shape != nil && (top.shape.Kind() == reflect.Struct || top.shape.Kind() == reflect.Map) {
+				w.next, _ = MemberType(top.shape, token)
+			}
+			return
+		}
+	case json.Number:
+		if shape := indirect(w.next); shape != nil && shape.Kind() >= reflect.Int && shape.Kind() <= reflect.Int64 {
+			w.rewrite(token.String())
+		}
+	}
+	if top := w.top(); top != nil {
+		top.valueDue = false
+		w.expect()
+	}
+}
+
+func (w *numberWalker) top() *shapeLevel {
+	if len(w.levels) == 0 {
+		return nil
+	}
+	return &w.levels[len(w.levels)-1]
+}
+
+// expect sets the type of an array's next element.
+func (w *numberWalker) expect() {
+	w.next = nil
+	if top := w.top(); !top.object && top.shape != nil && top.shape.Kind() == reflect.Slice {
+		w.next = top.shape.Elem()
+	}
+}
+
+// rewrite replaces the number just read by digits.
+func (w *numberWalker) rewrite(number string) {
+	digits, ok := integerDigits(number)
+	if !ok || digits == number {
+		return
+	}
+	end := int(w.decoder.InputOffset())
+	w.changed = append(append(w.changed, w.raw[w.copied:end-len(number)]...), digits...)
+	w.copied = end
+}
+
+// indirect returns shape without pointers; nil if it implements json.Unmarshaler.
+func indirect(shape reflect.Type) reflect.Type {
+	for shape != nil && shape.Kind() == reflect.Pointer {
+		shape = shape.Elem()
+	}
+	if shape == nil || reflect.PointerTo(shape).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+		return nil
+	}
+	return shape
+}
+
+// ParseInteger parses an integer in any JSON form.
+func ParseInteger(raw []byte) (int64, error) {
+	digits, ok := integerDigits(string(raw))
+	if !ok {
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.ParseInt(digits, 10, 64)
+}
+
+// maxExponent is larger than in any integer that fits.
+const maxExponent = 100
+
+// integerDigits returns a JSON number as digits; ok is false if it is not whole.
+func integerDigits(number string) (digits string, ok bool) {
+	mantissa, exponent := number, 0
+	if at := strings.IndexAny(number, "eE"); at >= 0 {
+		n, err := strconv.Atoi(number[at+1:])
+		if err != nil || n > maxExponent || n < -maxExponent {
+			return "", false
+		}
+		mantissa, exponent = number[:at], n
+	}
+	mantissa, negative := strings.CutPrefix(mantissa, "-")
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	all, point := whole+fraction, len(whole)+exponent
+	switch {
+	case point > len(all):
+		all += strings.Repeat("0", point-len(all))
+	case strings.Trim(all[max(0, point):], "0") != "":
+		return "", false
+	default:
+		all = all[:max(0, point)]
+	}
+	all = strings.TrimLeft(all, "0")
+	switch {
+	case all == "":
+		return "0", true
+	case negative:
+		return "-" + all, true
+	}
+	return all, true
+}
+
+// MemberType returns the type of the member called name.
+func MemberType(shape reflect.Type, name string) (reflect.Type, bool) {
+	if shape.Kind() == reflect.Map {
+		return shape.Elem(), true
+	}
+	found, known := membersOf(shape).types[name]
+	return found, known
+}

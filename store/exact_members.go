@@ -1,0 +1,204 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"sync"
+)
+
+// ExactMembers makes encoding/json match member names exactly. By default it ignores
+// their case, so that Name and name are the same member. The result is raw with every
+// name changed that matches a member of shape only by case. changed is false, and the
+// result raw itself, if there are none. In invalid JSON, only the part before the error
+// is checked.
+func ExactMembers(raw []byte, shape reflect.Type) (exact []byte, changed bool) {
+	s := &memberScanner{raw: raw}
+	s.value(shape, 0)
+	if s.exact == nil {
+		return raw, false
+	}
+	return s.exact, true
+}
+
+// memberScanner scans a JSON value along its type.
+type memberScanner struct {
+	raw   []byte
+	pos   int
+	exact []byte // copy of raw with changed names; nil if none changed
+}
+
+// maxScanDepth is the depth limit of encoding/json.
+const maxScanDepth = 10_000
+
+// value reads one value. A nil shape has no members to check.
+func (s *memberScanner) value(shape reflect.Type, depth int) {
+	s.space()
+	if s.pos >= len(s.raw) || depth > maxScanDepth {
+		s.pos = len(s.raw)
+		return
+	}
+	shape = indirect(shape)
+	switch s.raw[s.pos] {
+	case '{':
+		s.object(shape, depth)
+	case '[':
+		var element reflect.Type
+		if shape != nil && (shape.Kind() == reflect.Slice || shape.Kind() == reflect.Array) {
+			element = shape.Elem()
+		}
+		s.each(']', func() { s.value(element, depth+1) })
+	case '"':
+		s.text()
+	default:
+		for s.pos < len(s.raw) && !strings.ContainsRune(",]} \t\r\n", rune(s.raw[s.pos])) {
+			s.pos++
+		}
+	}
+}
+
+// object reads an object and changes names that match a member only by case.
+func (s *memberScanner) object(shape reflect.Type, depth int) {
+	var members *structMembers
+	var element reflect.Type
+	switch {
+	case shape == nil:
+	case shape.Kind() == reflect.Struct:
+		members = membersOf(shape)
+	case shape.Kind() == reflect.Map:
+		element = shape.Elem()
+	}
+	s.each('}', func() {
+		start := s.pos
+		name := s.text()
+		member := element
+		if members != nil {
+			known := false
+			if member, known = members.named(name); !known && members.matchesFolded(name) {
+				if s.exact == nil {
+					s.exact = bytes.Clone(s.raw)
+				}
+				s.exact[start+1] = '-' // no member's name begins with this
+			}
+		}
+		s.space()
+		if s.pos < len(s.raw) && s.raw[s.pos] == ':' {
+			s.pos++
+		}
+		s.value(member, depth+1)
+	})
+}
+
+// each reads the elements of an object or array up to its closing bracket.
+func (s *memberScanner) each(closing byte, element func()) {
+	s.pos++
+	for {
+		s.space()
+		if s.pos >= len(s.raw) {
+			return
+		}
+		switch s.raw[s.pos] {
+		case closing:
+			s.pos++
+			return
+		case ',':
+			s.pos++
+			continue
+		}
+		before := s.pos
+		if element(); s.pos == before { // invalid JSON
+			s.pos = len(s.raw)
+		}
+	}
+}
+
+// text reads a string and returns what is between its quotes; nil if it is not a string.
+func (s *memberScanner) text() []byte {
+	if s.raw[s.pos] != '"' {
+		return nil
+	}
+	start := s.pos + 1
+	for at := start; ; {
+		end := bytes.IndexByte(s.raw[at:], '"')
+		if end < 0 {
+			s.pos = len(s.raw)
+			return nil
+		}
+		at += end
+		escapes := 0
+		for at-escapes > start && s.raw[at-escapes-1] == '\\' {
+			escapes++
+		}
+		if at++; escapes%2 == 0 {
+			s.pos = at
+			return s.raw[start : at-1]
+		}
+	}
+}
+
+func (s *memberScanner) space() {
+	for s.pos < len(s.raw) && (s.raw[s.pos] == ' ' || s.raw[s.pos] == '\n' || s.raw[s.pos] == '\t' || s.raw[s.pos] == '\r') {
+		s.pos++
+	}
+}
+
+// structMembers are the members of a struct by their JSON names.
+type structMembers struct {
+	types map[string]reflect.Type
+	names []string
+}
+
+// membersByType caches *structMembers by type.
+var membersByType sync.Map
+
+func membersOf(shape reflect.Type) *structMembers {
+	if known, ok := membersByType.Load(shape); ok {
+		return known.(*structMembers)
+	}
+	m := &structMembers{types: map[string]reflect.Type{}}
+	for _, field := range reflect.VisibleFields(shape) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "-" || field.Anonymous && name == "" || !field.IsExported() {
+			continue
+		}
+		if name == "" {
+			name = field.Name
+		}
+		if _, twice := m.types[name]; !twice { // the outermost wins
+			m.names = append(m.names, name)
+			m.types[name] = field.Type
+		}
+	}
+	known, _ := membersByType.LoadOrStore(shape, m)
+	return known.(*structMembers)
+}
+
+// named returns the type of the member called name, which may contain escapes.
+func (m *structMembers) named(name []byte) (reflect.Type, bool) {
+	if bytes.IndexByte(name, '\\') >= 0 {
+		name = unescaped(name)
+	}
+	shape, known := m.types[string(name)]
+	return shape, known
+}
+
+// matchesFolded reports whether encoding/json would match name to a member.
+func (m *structMembers) matchesFolded(name []byte) bool {
+	text := string(unescaped(name))
+	for _, known := range m.names {
+		if strings.EqualFold(known, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// unescaped decodes the escapes of a name.
+func unescaped(name []byte) []byte {
+	var text string
+	if json.Unmarshal(append(append([]byte{'"'}, name...), '"'), &text) != nil {
+		return name
+	}
+	return []byte(text)
+}

@@ -1,0 +1,151 @@
+package exchange_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"portico/store/access"
+	"portico/store/exchange"
+	"portico/store/settings"
+	"portico/store/shop"
+	"portico/store/stock"
+	"portico/store/storetest"
+)
+
+// TestExport checks that Store.Export writes the whole store, so that an import makes the same
+// store.
+func TestExport(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		d := storetest.NewSharedStore(t, backend)
+		d.Run(t, "an empty store exports its settings", exportEmpty)
+		d.Run(t, "clients are exported only on request", exportClients)
+		t.Run("importing an export makes the same store", exportRoundTrip(backend))
+		d.Run(t, "an exported ledger makes the same balances", exportLedger)
+		t.Run("a ledger of concurrent writes makes the same balances", exportLedgerRaced(backend))
+		d.Run(t, "attachments keep their order", exportAttachments)
+		d.Run(t, "an error of the writer is returned", exportWriteError)
+	})
+}
+
+func exportEmpty(d *storetest.SharedStore) func(*testing.T) {
+	return func(t *testing.T) {
+		require.Equal(t, `{"type":"settings","page_length":25,"currency":"USD","locale":"en"}`+"\n", storetest.Export(t, d.Store))
+	}
+}
+
+func exportClients(d *storetest.SharedStore) func(*testing.T) {
+	return func(t *testing.T) {
+		s := d.Store
+		storetest.Import(t, s, storetest.ShopFile)
+		var out bytes.Buffer
+		lines, err := s.Export(t.Context(), &out, exchange.ExportOptions{})
+		require.NoError(t, err)
+		require.Equal(t, strings.Count(out.String(), "\n"), lines)
+		require.Equal(t, strings.Replace(storetest.ShopFile, storetest.ShopLine("api_client", "till")+"\n", "", 1), out.String())
+		storetest.Import(t, s, out.String())
+		require.Equal(t, storetest.ShopFile, storetest.Export(t, s), "an import without clients keeps them")
+	}
+}
+
+func exportRoundTrip(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		s := backend.Open(t)
+		storetest.Import(t, s, storetest.ShopFile+storetest.GenerateShop(t, 1100, 2)) // more than one page of most types
+		_, _, err := s.CreateClient(t.Context(), storetest.Actor, "A till", access.Scopes())
+		require.NoError(t, err)
+		_, err = s.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(9), Locale: new("de-CH")})
+		require.NoError(t, err)
+		_, err = s.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "anvil", Action: stock.StockAllocate, Quantity: 3, Reason: "<order> & \"co\""}})
+		require.NoError(t, err)
+		storetest.RequireSameAfterImport(t, backend, s)
+	}
+}
+
+func exportLedger(d *storetest.SharedStore) func(*testing.T) {
+	return func(t *testing.T) {
+		s, db := d.Store, d.DB // all times are equal
+		other := storetest.OpenEmpty(t, d.Engine)
+		storetest.Import(t, s, storetest.ShopFile)
+		rapid.Check(t, func(t *rapid.T) {
+			for range rapid.IntRange(1, 4).Draw(t, "batches") {
+				batch := rapid.SliceOfN(rapid.Custom(drawShopChange), 1, 4).Draw(t, "batch")
+				_, _ = s.TransactStock(t.Context(), storetest.Actor, batch) // some changes are refused
+			}
+		})
+		want := storetest.Export(t, s)
+		require.Greater(t, strings.Count(want, `"type":"stock_transaction"`), 20)
+		storetest.Import(t, other, want)
+		storetest.RequireSameLines(t, want, storetest.Export(t, other))
+		storetest.RequireStockConsistent(t, db)
+	}
+}
+
+func drawShopChange(t *rapid.T) stock.StockChange {
+	return stock.StockChange{
+		ProductID: rapid.SampledFrom([]string{"anvil", "brush", "chalk"}).Draw(t, "product"),
+		Action:    rapid.SampledFrom(stock.StockActions()).Draw(t, "action"),
+		Quantity:  rapid.IntRange(1, 5).Draw(t, "quantity"),
+	}
+}
+
+func exportLedgerRaced(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		stores := []*shop.Store{backend.Open(t), backend.Open(t)}
+		storetest.Import(t, stores[0], storetest.ShopFile)
+		var group sync.WaitGroup
+		for n := range 16 {
+			group.Go(func() {
+				for i := range 12 {
+					change := stock.StockChange{ProductID: "anvil", Action: stock.StockActions()[(n+i)%5], Quantity: 1 + (n*i)%7}
+					_, _ = stores[n%2].TransactStock(context.Background(), storetest.Actor, []stock.StockChange{change})
+				}
+			})
+		}
+		group.Wait()
+		storetest.RequireSameAfterImport(t, backend, stores[0])
+	}
+}
+
+func exportAttachments(d *storetest.SharedStore) func(*testing.T) {
+	return func(t *testing.T) {
+		s := d.Store
+		storetest.Import(t, s, storetest.ShopFile)
+		rapid.Check(t, func(t *rapid.T) {
+			ids := rapid.Permutation([]string{"anvil", "brush", "chalk", "drill-draft", "easel", "frame", "glue"}).Draw(t, "order")
+			ids = ids[:rapid.IntRange(0, len(ids)).Draw(t, "length")]
+			text := `{"type":"node","id":"sale","attributes":{"name":"Sale"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"seasons"}}`
+			if len(ids) > 0 {
+				var refs []string
+				for _, id := range ids {
+					refs = append(refs, fmt.Sprintf(`{"type":"product","id":%q}`, id))
+				}
+				text += `,"products":{"data":[` + strings.Join(refs, ",") + `]}`
+			}
+			text += "}}\n"
+			storetest.Import(t, s, text)
+			require.Contains(t, storetest.Export(t, s), text)
+		})
+	}
+}
+
+func exportWriteError(d *storetest.SharedStore) func(*testing.T) {
+	return func(t *testing.T) {
+		s, full := d.Store, errors.New("the disk is full")
+		storetest.Import(t, s, storetest.ShopFile)
+		_, err := s.Export(t.Context(), failingWriter{full}, exchange.ExportOptions{})
+		require.ErrorIs(t, err, full)
+	}
+}
+
+type failingWriter struct{ err error }
+
+func (f failingWriter) Write([]byte) (int, error) { return 0, f.err }

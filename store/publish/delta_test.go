@@ -1,0 +1,499 @@
+package publish_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/catalog"
+	"portico/store/index"
+	"portico/store/release"
+	"portico/store/shop"
+	"portico/store/storetest"
+)
+
+// TestDeltas checks that releases stored as deltas of a base show the same as complete ones.
+func TestDeltas(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("a delta equals a complete release", deltaEqualsComplete(backend))
+		t.Run("a delta writes little more than the changes", deltaSmall(backend))
+		t.Run("a delta of long lists equals a complete release", deltaOfLongLists(backend))
+		t.Run("the reads of a delta do not depend on the shop's size", deltaReads(backend))
+		t.Run("many changes make a complete release", deltaTooLarge(backend))
+		t.Run("sweeps delete deltas, and their base after the last of them", deltaSwept(backend))
+	})
+}
+
+// randomShop is a shop that changes at random.
+type randomShop struct {
+	*shop.Store
+	*rand.Rand
+	lines    map[string]map[string]any // import lines, by type and ID
+	products []string
+	nodes    []string
+	done     []string // descriptions of the changes
+}
+
+func newRandomShop(t require.TestingT, s *shop.Store, seed uint64) *randomShop {
+	c := &randomShop{Store: s, Rand: rand.New(rand.NewPCG(seed, seed)), lines: map[string]map[string]any{}}
+	for _, line := range storetest.ShopLines() {
+		resource := map[string]any{}
+		require.NoError(t, json.Unmarshal([]byte(line), &resource))
+		id, _ := resource["id"].(string)
+		c.lines[storetest.LineType(line)+"/"+id] = resource
+		switch storetest.LineType(line) {
+		case "product":
+			c.products = append(c.products, id)
+		case "node":
+			c.nodes = append(c.nodes, id)
+		}
+	}
+	return c
+}
+
+// write imports a line again with a change.
+func (c *randomShop) write(t require.TestingT, kind, id string, change func(attributes, relationships map[string]any)) {
+	resource := c.lines[kind+"/"+id]
+	attributes, _ := resource["attributes"].(map[string]any)
+	relationships, _ := resource["relationships"].(map[string]any)
+	change(attributes, relationships)
+	text, err := json.Marshal(resource)
+	require.NoError(t, err)
+	storetest.Import(t, c.Store, string(text)+"\n")
+}
+
+func (c *randomShop) product() string { return c.products[c.IntN(len(c.products))] }
+func (c *randomShop) node() string    { return c.nodes[c.IntN(len(c.nodes))] }
+
+func (c *randomShop) either(values ...string) string { return values[c.IntN(len(values))] }
+
+// time returns one of few times, so that many are equal and some lie in the past.
+func (c *randomShop) time() string { return fmt.Sprintf("2024-0%d-01T00:00:00.000Z", 1+c.IntN(9)) }
+
+// add creates a product.
+func (c *randomShop) add(t require.TestingT) string {
+	id := fmt.Sprintf("%s-%d", c.either("aa", "brush", "m", "zz"), len(c.products))
+	c.lines["product/"+id] = map[string]any{"type": "product", "id": id, "relationships": map[string]any{},
+		"attributes": map[string]any{"name": c.name(), "sku": strings.ToUpper(id), "slug": id, "status": "live",
+			"created_at": c.time(), "updated_at": c.time()}}
+	c.products = append(c.products, id)
+	c.write(t, "product", id, func(_, _ map[string]any) {})
+	return id
+}
+
+func (c *randomShop) name() string {
+	return c.either("Anvil", "Ångström", "aa", "Brush", "brush", "Chalk", "Élan", "Kit", "Lamp oil", "Zz", "Zebra", "10")
+}
+
+// step makes one random change.
+func (c *randomShop) step(t require.TestingT) {
+	ctx, id, node := context.Background(), c.product(), c.node()
+	kind := c.IntN(21)
+	c.done = append(c.done, fmt.Sprint(kind, " ", id, " ", node))
+	onProduct := func(change func(attributes, relationships map[string]any)) { c.write(t, "product", id, change) }
+	switch kind {
+	case 0:
+		onProduct(func(a, _ map[string]any) { a["name"] = c.name() })
+	case 1:
+		onProduct(func(a, _ map[string]any) { a["updated_at"] = c.time() })
+	case 2:
+		onProduct(func(a, _ map[string]any) { a["created_at"] = c.time() })
+	case 3:
+		onProduct(func(a, _ map[string]any) { a["status"] = c.either("live", "live", "draft") })
+	case 4:
+		onProduct(func(a, _ map[string]any) {
+			a["tags"], a["product_types"] = []string{c.either("light", "paint", "new")}, []string{c.either("standard", "rare")}
+		})
+	case 5:
+		onProduct(func(a, _ map[string]any) { a["sku"] = c.either("ANVIL", "BRUSH", "OTHER") })
+	case 6:
+		onProduct(func(_, r map[string]any) {
+			r["main_image"] = map[string]any{"data": map[string]any{"type": "main_image", "id": c.either("photo-1", "photo-3", "photo-4")}}
+		})
+	case 7:
+		storetest.Import(t, c.Store, strings.NewReplacer("photo-1", c.either("photo-1", "photo-3", "photo-4"), "anvil.jpg", c.either("a.jpg", "b.jpg")).Replace(storetest.ShopLine("file", "photo-1"))+"\n")
+	case 8:
+		price := strings.NewReplacer("standard-brush", c.either("standard-brush", "price-2"), "BRUSH", c.either("BRUSH", "ANVIL", "EASEL", "GLUE", "EASEL-OAK"),
+			"500", c.either("500", "700"), "2010-06-01", c.either("2010-06-01", "2030-06-01")).Replace(storetest.ShopLine("product-price", "standard-brush"))
+		storetest.Import(t, c.Store, price+"\n")
+	case 9, 10:
+		onProduct(func(a, r map[string]any) {
+			delete(r, "parent")
+			delete(a, "base_product_id")
+			if kind == 9 {
+				parent := c.product()
+				if parent == id {
+					return
+				}
+				a["base_product_id"], a["options"] = parent, []string{c.either("oak", "pine")}
+				r["parent"] = map[string]any{"data": map[string]any{"type": "product", "id": parent}}
+			}
+		})
+	case 11:
+		onProduct(func(a, r map[string]any) {
+			part := c.product()
+			a["components"] = map[string]any{"part": map[string]any{"name": "Part", "min": 0, "max": 1,
+				"options": []any{map[string]any{"id": part, "type": "product", "quantity": 1}}}}
+			r["component_products"] = map[string]any{"data": []any{map[string]any{"type": "product", "id": part}}}
+		})
+	case 12:
+		_, err := c.AttachProducts(ctx, storetest.Actor, node, []string{id})
+		require.NoError(t, err)
+	case 13:
+		_, err := c.DetachProducts(ctx, storetest.Actor, node, []string{id})
+		require.NoError(t, err)
+	case 14, 15:
+		fresh := c.add(t)
+		if kind == 15 {
+			_, err := c.AttachProducts(ctx, storetest.Actor, node, []string{fresh})
+			require.NoError(t, err)
+		}
+	case 16:
+		fresh := fmt.Sprintf("node-%d", len(c.done))
+		_, err := c.CreateNode(ctx, storetest.Actor, fresh, node, catalog.NodeChange{Name: new("Node " + c.name())})
+		require.NoError(t, err)
+		_, err = c.AttachProducts(ctx, storetest.Actor, fresh, []string{id})
+		require.NoError(t, err)
+		c.nodes = append(c.nodes, fresh)
+	case 17:
+		_, err := c.MoveNode(ctx, storetest.Actor, node, c.node())
+		require.True(t, err == nil || store.HasCode(err, store.Unprocessable), "%v", err)
+	case 18:
+		if len(c.nodes) == 1 {
+			return
+		}
+		if err := c.DeleteNode(ctx, storetest.Actor, node); err == nil {
+			c.nodes = slices.DeleteFunc(c.nodes, func(id string) bool { return id == node })
+		}
+	case 20:
+		// Into another hierarchy, of no catalog for one; what was attached by hand stays or goes with it.
+		resource := c.lines["node/"+c.either("tools", "hand-tools", "paints", "sale", "box")]
+		relationships := resource["relationships"].(map[string]any)
+		delete(relationships, "parent")
+		relationships["hierarchy"] = map[string]any{"data": map[string]any{"type": "hierarchy", "id": c.either("workshop", "seasons", "attic")}}
+		text, err := json.Marshal(resource)
+		require.NoError(t, err)
+		storetest.Import(t, c.Store, string(text)+"\n")
+		if id := resource["id"].(string); !slices.Contains(c.nodes, id) {
+			c.nodes = append(c.nodes, id)
+		}
+	case 19:
+		_, err := c.CurateProducts(ctx, storetest.Actor, node, []string{id})
+		require.True(t, err == nil || store.HasCode(err, store.Unprocessable), "%v", err)
+	}
+}
+
+func deltaEqualsComplete(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		for seed := range uint64(storetest.QuickOrFull(1, 4)) {
+			t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+				url := backend.OtherURL(t)
+				open := func(config *shop.Config) { config.URL, config.Clock = url, storetest.NewClock(storetest.Noon).Now }
+				s := backend.Open(t, open)
+				plain := backend.Open(t, open, storetest.WithoutDeltas)
+				bare := backend.Open(t, open, func(config *shop.Config) { config.NoCache = true })
+				storetest.Import(t, s, storetest.ShopFile)
+				c := newRandomShop(t, s, seed)
+				c.write(t, "product", "brush", func(_, r map[string]any) { // refers to a file that does not exist yet
+					r["main_image"] = map[string]any{"data": map[string]any{"type": "main_image", "id": "photo-3"}}
+				})
+				storetest.Publish(t, s, "main")
+				deltas, rounds := 0, 9
+				if backend.Name == "postgres" { // the rules do not depend on the database
+					rounds = storetest.QuickOrFull(4, 9)
+				}
+				for round := range rounds {
+					c.done = append(c.done, "publish")
+					for range 1 + c.IntN(6) {
+						c.step(t)
+					}
+					newest, err := s.Publish(t.Context(), storetest.Actor, "main", nil)
+					require.NoError(t, err)
+					if newest.BaseID != 0 {
+						deltas++
+					}
+					other, err := plain.Preview(t.Context(), storetest.Actor, "main", nil)
+					require.NoError(t, err)
+					require.Zero(t, other.BaseID)
+					require.Zero(t, other.Added+other.Changed+other.Removed, "equal releases have no differences: %v", c.done)
+					shopper := []release.ShopperContext{{}, {Locale: "fr", Currency: "EUR"}}[round%2]
+					shopper.ReleaseID = other.UUID()
+					want := viewText(t, storetest.View(t, plain, shopper), c)
+					shopper.ReleaseID = newest.UUID()
+					require.Equal(t, want, viewText(t, storetest.View(t, s, shopper), c), "after %v", c.done)
+					if round == rounds-1 {
+						require.Equal(t, want, viewText(t, storetest.View(t, bare, shopper), c), "without caches, after %v", c.done)
+					}
+				}
+				require.NotZero(t, deltas)
+				storetest.RequireNoOrphans(t, backend.SQLAt(t, url))
+			})
+		}
+	}
+}
+
+// viewText returns all that a view shows, as text.
+func viewText(t require.TestingT, v *release.View, c *randomShop) string {
+	ctx := context.Background()
+	var b strings.Builder
+	say := func(what string, values ...any) { fmt.Fprintf(&b, "%s %v\n", what, values) }
+	nodes, err := v.Nodes(ctx, release.NodeQuery{Filter: release.NodeFilter{IDs: append([]string{"workshop", "seasons"}, c.nodes...)}, Page: store.Page{First: new(100)}})
+	require.NoError(t, err)
+	lists := []string{"", "every"}
+	for _, node := range nodes.Items {
+		say("node", node.ID, node.Name, node.Ancestors)
+		lists = append(lists, node.ID)
+	}
+	search, err := index.NewSearch("an")
+	require.NoError(t, err)
+	filters := []release.ProductFilter{{}, {Searches: []index.Search{search}}}
+	for _, term := range [][]string{{"tags", "light"}, {"name", "Brush"}, {"sku", "ANVIL"}, {"id", "anvil", "brush", "kit", "glue", "chalk"}} {
+		if made, err := release.NewTerm(term[0], "in", term[1:]); err == nil {
+			filters = append(filters, release.ProductFilter{Terms: []store.Term{made}})
+		}
+	}
+	for _, bound := range [][]string{{"id", "gt", "brush"}, {"id", "le", "brush-99"}, {"id", "ge", "n"}, {"updated_at", "ge", "2024-03-01T00:00:00.000Z"}} {
+		made, err := store.NewRange(bound[0], bound[1], bound[2])
+		require.NoError(t, err)
+		filters = append(filters, release.ProductFilter{Ranges: []store.Range{made}})
+	}
+	sorts := []store.SortBy{store.SortDefault, store.SortID, store.SortCreatedAt, store.SortUpdatedAt, store.SortName, store.SortPrice, store.SortRelevance}
+	for _, list := range lists {
+		for i, filter := range filters {
+			for k, by := range sorts {
+				if i > 0 && k > 0 && (i+k)%3 != 0 { // a sample of all pairs
+					continue
+				}
+				query := release.ProductQuery{NodeID: list, Filter: filter, Sort: store.Sort{By: by, Descending: k%2 == 1}}
+				if list == "every" {
+					query.NodeID, query.Unlisted = "", true
+				}
+				say("list", list, filter, query.Sort, storetest.ProductIDs(t, v, query))
+			}
+			facets, err := v.Facet(ctx, release.FacetQuery{Attribute: "tags", List: release.ProductQuery{NodeID: strings.TrimPrefix(list, "every"), Unlisted: list == "every", Filter: filter}, Selected: []string{"paint"}, First: 2})
+			require.NoError(t, err)
+			say("facet", list, filter, facets)
+		}
+	}
+	products, err := v.ProductsByID(ctx, c.products)
+	require.NoError(t, err)
+	every, err := v.Products(ctx, release.ProductQuery{Unlisted: true})
+	require.NoError(t, err)
+	total, err := every.Total(ctx)
+	require.NoError(t, err)
+	require.Equal(t, v.Release.Products, total, "the list contains all products")
+	require.Len(t, products, total, "the list contains all products found by ID")
+	translations, err := v.TranslationsByID(ctx, c.products)
+	require.NoError(t, err)
+	files, err := v.FilesByID(ctx, []string{"photo-1", "photo-2", "photo-3", "photo-4"})
+	require.NoError(t, err)
+	for _, id := range slices.Sorted(slices.Values(c.products)) {
+		product := products[id]
+		if product == nil {
+			say("no product", id)
+			continue
+		}
+		members := storetest.ProductJSON(t, product)
+		delete(members["attributes"].(map[string]any), "published_at")
+		text, err := json.Marshal(members)
+		require.NoError(t, err)
+		for _, edge := range []release.Edge{release.EdgeChildren, release.EdgeComponents} {
+			say(string(edge), id, storetest.ProductIDs(t, v, release.ProductQuery{Edge: edge, Of: id}))
+		}
+		say("product", string(text), product.Tiers(), product.Language(), len(translations[id]))
+		bySKU, err := v.Product(ctx, release.ProductKey{SKU: product.SKU()})
+		require.NoError(t, err)
+		say("by SKU", product.SKU(), bySKU.ID())
+	}
+	for _, id := range []string{"photo-1", "photo-2", "photo-3", "photo-4"} {
+		if files[id] != nil {
+			say("file", id, string(files[id].AppendJSON(nil)))
+		}
+	}
+	return b.String()
+}
+
+// deltaSmall counts the rows that publishing one change writes.
+func deltaSmall(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		var first int
+		for _, products := range []int{300, storetest.QuickOrFull(1000, 3000)} {
+			url := backend.OtherURL(t)
+			s := backend.Open(t, func(config *shop.Config) { config.URL = url })
+			text := storetest.GenerateShop(t, products, 5)
+			storetest.Import(t, s, text)
+			catalog := storetest.CatalogID(t, text)
+			storetest.Publish(t, s, catalog)
+			db := backend.SQLAt(t, url)
+			for line := range strings.Lines(text) {
+				if storetest.LineType(line) == "product" && strings.Contains(line, `"status":"live"`) {
+					storetest.Import(t, s, strings.Replace(line, `"name":"`, `"name":"New `, 1))
+					break
+				}
+			}
+			release, err := s.Publish(t.Context(), storetest.Actor, catalog, nil)
+			require.NoError(t, err)
+			require.NotZero(t, release.BaseID)
+			require.Equal(t, []int{0, 1, 0}, []int{release.Added, release.Changed, release.Removed})
+			written := 0
+			for _, table := range []string{"release_product", "release_place", "release_sale", "release_file", "release_index", "release_word"} {
+				written += storetest.CountRows(t, db, fmt.Sprintf("%s WHERE release_id = %d", table, release.ID))
+			}
+			if first == 0 {
+				first = written
+			}
+			require.Equal(t, first, written, "rows that a delta of one product writes, in a shop of %d", products)
+			requireFewStatements(t, backend.Open(t, func(config *shop.Config) { config.URL, config.NoCache = url, true }))
+		}
+	}
+}
+
+// deltaReads counts the SELECT statements of publishing one change.
+func deltaReads(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		cost := map[int]int{}
+		few, many := 100, storetest.QuickOrFull(600, 3000)
+		for _, products := range []int{few, many} {
+			s := backend.Open(t, func(config *shop.Config) { config.URL = backend.OtherURL(t) })
+			text := storetest.GenerateShop(t, products, 5)
+			storetest.Import(t, s, text)
+			catalog := storetest.CatalogID(t, text)
+			storetest.Publish(t, s, catalog)
+			var lines []string
+			for line := range strings.Lines(text) {
+				if storetest.LineType(line) == "product" && strings.Contains(line, `"status":"live"`) && len(lines) == 0 {
+					lines = append(lines, strings.Replace(line, `"description":"`, `"description":"New `, 1))
+				}
+			}
+			storetest.Import(t, s, strings.Join(lines, ""))
+			ctx, counter := store.CountStatements(t.Context())
+			release, err := s.Publish(ctx, storetest.Actor, catalog, nil)
+			require.NoError(t, err)
+			require.NotZero(t, release.BaseID)
+			require.Equal(t, []int{0, 1, 0}, []int{release.Added, release.Changed, release.Removed})
+			ofLists := 0
+			for _, query := range counter.Queries() {
+				switch query = strings.TrimSpace(query); {
+				case strings.HasPrefix(query, "SELECT list, chunk, body"):
+					ofLists++
+				case strings.HasPrefix(query, "SELECT"):
+					cost[products]++
+				}
+			}
+			require.Less(t, ofLists, 64, "parts of lists, in a shop of %d products", products)
+		}
+		require.Equal(t, cost[few], cost[many], "other SELECT statements")
+	}
+}
+
+// requireFewStatements checks that short and long pages of a delta take equally many
+// statements.
+func requireFewStatements(t *testing.T, s *shop.Store) {
+	v := storetest.View(t, s, release.ShopperContext{})
+	require.NotZero(t, v.Release.BaseID)
+	tagged, err := release.NewTerm("tags", "eq", []string{"sale"})
+	require.NoError(t, err)
+	for _, filter := range []release.ProductFilter{{}, {Terms: []store.Term{tagged}}} {
+		for _, by := range []store.SortBy{store.SortDefault, store.SortID, store.SortName, store.SortPrice} {
+			cost := map[int]int{}
+			for _, first := range []int{1, 100} {
+				ctx, counter := store.CountStatements(t.Context())
+				for _, unlisted := range []bool{false, true} {
+					_, err := v.Products(ctx, release.ProductQuery{Unlisted: unlisted, Filter: filter, Sort: store.Sort{By: by}, Page: store.Page{First: new(first)}})
+					require.NoError(t, err)
+				}
+				cost[first] = counter.Count()
+			}
+			require.Equal(t, cost[1], cost[100], "statements of a page, sort %q, filter %s", by, filter)
+		}
+	}
+}
+
+func deltaTooLarge(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		s := backend.Open(t)
+		text := storetest.GenerateShop(t, 1200, 6)
+		storetest.Import(t, s, text)
+		catalog := storetest.CatalogID(t, text)
+		storetest.Publish(t, s, catalog)
+		change := func(most int) *release.Release {
+			var lines []string
+			for line := range strings.Lines(text) {
+				if storetest.LineType(line) == "product" && len(lines) < most {
+					lines = append(lines, strings.Replace(line, `"name":"`, `"name":"`+fmt.Sprint(time.Now().UnixNano())+" ", 1))
+				}
+			}
+			storetest.Import(t, s, strings.Join(lines, ""))
+			release, err := s.Publish(t.Context(), storetest.Actor, catalog, nil)
+			require.NoError(t, err)
+			return release
+		}
+		require.Zero(t, change(0).BaseID, "without changes it returns the current release")
+		base := change(10).BaseID
+		require.NotZero(t, base)
+		require.Equal(t, base, change(20).BaseID)
+		require.Equal(t, base, change(30).BaseID, "the base of a delta is a complete release")
+		anew := change(600)
+		require.Zero(t, anew.BaseID)
+		require.Equal(t, anew.ID, change(10).BaseID)
+	}
+}
+
+// deltaSwept publishes until old deltas are swept.
+func deltaSwept(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := storetest.NewClock(storetest.Noon)
+		s, db := backend.Open(t, storetest.WithClock(clock)), backend.SQL(t)
+		storetest.Import(t, s, storetest.ShopFile)
+		storetest.Publish(t, s, "main")
+		first := storetest.View(t, s, release.ShopperContext{}).Release
+		want := map[string][]string{} // by release ID
+		for i := range 5 {
+			clock.Advance(2 * time.Hour)
+			storetest.RenameProducts(t, s, fmt.Sprint(i))
+			storetest.Publish(t, s, "main")
+			v := storetest.View(t, s, release.ShopperContext{})
+			require.Equal(t, first.ID, v.Release.BaseID)
+			want[v.Release.UUID()] = []string{storetest.FindProduct(t, v, "anvil").Name()}
+		}
+		kept := func() (ids []string) {
+			require.NoError(t, s.Sweep(t.Context()))
+			releases, err := s.Releases(t.Context(), "main")
+			require.NoError(t, err)
+			for _, release := range releases {
+				ids = append(ids, release.UUID())
+			}
+			return ids
+		}
+		ids := kept()
+		require.Len(t, ids, 4)
+		require.Equal(t, first.UUID(), ids[3], "the newest three releases and their base")
+		for _, id := range ids[:3] {
+			v := storetest.View(t, s, release.ShopperContext{ReleaseID: id})
+			require.Equal(t, want[id], []string{storetest.FindProduct(t, v, "anvil").Name()})
+		}
+		_, err := s.ServeRelease(t.Context(), storetest.Actor, first.UUID())
+		require.NoError(t, err, "the base can be served again")
+		require.Equal(t, "Anvil", storetest.FindProduct(t, storetest.View(t, s, release.ShopperContext{}), "anvil").Name())
+		require.Len(t, kept(), 4)
+
+		plain := backend.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas)
+		for i := range 4 {
+			clock.Advance(2 * time.Hour)
+			storetest.RenameProducts(t, plain, fmt.Sprint("plain ", i))
+			storetest.Publish(t, plain, "main")
+		}
+		require.Len(t, kept(), 3, "a base without deltas is swept")
+		require.Len(t, kept(), 3)
+		storetest.RequireNoOrphans(t, db)
+	}
+}

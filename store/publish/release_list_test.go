@@ -1,0 +1,163 @@
+package publish_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/release"
+	"portico/store/shop"
+	"portico/store/storetest"
+)
+
+// releasesOf returns the IDs of a catalog's releases, newest first, and a line of their
+// differences with a star at the current one.
+func releasesOf(t *testing.T, s *shop.Store, catalog string) (ids []string, text string) {
+	t.Helper()
+	list, err := s.Releases(t.Context(), catalog)
+	require.NoError(t, err)
+	for _, r := range list {
+		served, err := s.Served(t.Context(), r)
+		require.NoError(t, err)
+		star := ""
+		if served {
+			star = "*"
+		}
+		ids = append(ids, r.UUID())
+		text += fmt.Sprintf("%s+%d ~%d -%d; ", star, r.Added, r.Changed, r.Removed)
+	}
+	return ids, text
+}
+
+func releasesListed(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		s := backend.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon)))
+		storetest.Import(t, s, storetest.ShopFile)
+		_, text := releasesOf(t, s, "main")
+		require.Empty(t, text)
+		_, err := s.Releases(t.Context(), "none")
+		storetest.RequireError(t, err, store.NotFound, "catalog_id", `"none"`)
+		storetest.Publish(t, s, "main")
+		_, text = releasesOf(t, s, "main")
+		require.Equal(t, "*+10 ~0 -0; ", text, "eight listed products, a child and a component")
+		storetest.Publish(t, s, "main", "outlet")
+		_, text = releasesOf(t, s, "main")
+		require.Equal(t, "*+10 ~0 -0; ", text, "no change")
+		storetest.Import(t, s, storetest.JoinLines(
+			storetest.ChangedShopLine("product", "brush", `"For paint."`, `"For painting."`),                                          // changes
+			storetest.ChangedShopLine("product-price", "vip-anvil", `99900`, `99800`),                                                 // changes anvil
+			storetest.ChangedShopLine("product", "jar", `"status":"live"`, `"status":"draft"`),                                        // removes jar
+			storetest.ChangedShopLine("node", "paints", `{"type":"product","id":"chalk"}`, `{"type":"product","id":"ink-unlisted"}`))) // adds ink-unlisted, and chalk loses a node
+		storetest.Publish(t, s, "main")
+		_, text = releasesOf(t, s, "main")
+		require.Equal(t, "*+1 ~3 -1; +10 ~0 -0; ", text)
+	}
+}
+
+func releaseRolledBack(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := storetest.NewClock(storetest.Noon)
+		here, there := backend.Open(t, storetest.WithClock(clock)), backend.Open(t, storetest.WithClock(clock))
+		storetest.Import(t, here, storetest.ShopFile)
+		for _, version := range []string{"One", "Two", "Three"} {
+			storetest.RenameProducts(t, here, version)
+			storetest.Publish(t, here, "main")
+		}
+		seen := func(s *shop.Store) string {
+			return storetest.FindProduct(t, storetest.View(t, s, release.ShopperContext{}), "anvil").Name()
+		}
+		ids, _ := releasesOf(t, here, "main")
+		for i, want := range []string{"Three Anvil", "Two Anvil", "One Anvil"} {
+			release, err := here.ServeRelease(t.Context(), storetest.Actor, ids[i])
+			require.NoError(t, err)
+			require.Equal(t, ids[i], release.UUID())
+			require.Equal(t, want, seen(here), "immediately")
+			storetest.Eventually(t, want, func() string { return seen(there) })
+		}
+		// The oldest is served: it stays, however many come after it that are not.
+		clock.Advance(2 * time.Hour)
+		for range 4 {
+			_, err := here.Preview(t.Context(), storetest.Actor, "main", nil)
+			require.NoError(t, err)
+		}
+		require.NoError(t, here.Sweep(t.Context()))
+		require.Equal(t, "One Anvil", seen(here))
+		kept, _ := releasesOf(t, here, "main")
+		require.Len(t, kept, 4, "the newest three and the current one")
+		_, err := here.ServeRelease(t.Context(), storetest.Actor, ids[1])
+		storetest.RequireError(t, err, store.NotFound, "release_id", "catalogReleases")
+		for _, id := range []string{"", "none", "0", "99999999999999999999", "-1"} {
+			_, err := here.ServeRelease(t.Context(), storetest.Actor, id)
+			storetest.RequireError(t, err, store.NotFound, "release_id")
+		}
+		storetest.Publish(t, here, "main")
+		require.Equal(t, "Three Anvil", seen(here), "publishing uses what is authored")
+	}
+}
+
+func releasePreviewed(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		s := backend.Open(t)
+		storetest.Import(t, s, storetest.ShopFile)
+		newest, err := s.Preview(t.Context(), storetest.Actor, "main", nil)
+		require.NoError(t, err)
+		_, err = s.View(t.Context(), release.ShopperContext{})
+		storetest.RequireError(t, err, store.NotFound, "", "No catalog is published")
+		ahead := storetest.View(t, s, release.ShopperContext{ReleaseID: newest.UUID()})
+		require.Equal(t, "Anvil", storetest.FindProduct(t, ahead, "anvil").Name())
+		_, cursor := storetest.FirstPage(t, ahead)
+		slice, err := storetest.NextPage(ahead, cursor)
+		require.NoError(t, err)
+		require.Equal(t, "Kit", slice.Items[0].Name())
+
+		storetest.RenameProducts(t, s, "New")
+		storetest.Publish(t, s, "main")
+		require.Equal(t, "Anvil", storetest.FindProduct(t, ahead, "anvil").Name())
+		_, err = storetest.NextPage(storetest.View(t, s, release.ShopperContext{}), cursor)
+		storetest.RequireError(t, err, store.CursorExpired, "after") // a cursor does not grant access
+		_, err = s.ServeRelease(t.Context(), storetest.Actor, newest.UUID())
+		require.NoError(t, err)
+		v := storetest.View(t, s, release.ShopperContext{})
+		require.Equal(t, "Anvil", storetest.FindProduct(t, v, "anvil").Name())
+		_, err = storetest.NextPage(v, cursor)
+		require.NoError(t, err)
+		for _, id := range []string{"none", "999"} {
+			_, err = s.View(t.Context(), release.ShopperContext{ReleaseID: id})
+			storetest.RequireError(t, err, store.NotFound, "")
+		}
+	}
+}
+
+// releaseSweptAndServed checks that a rollback and a sweep of the same release do not conflict,
+// in either order.
+func releaseSweptAndServed(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := storetest.NewClock(storetest.Noon)
+		s, other := backend.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas), backend.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas)
+		storetest.Import(t, s, storetest.ShopFile)
+		for round := range 4 {
+			for i := range 4 {
+				clock.Advance(time.Hour)
+				storetest.RenameProducts(t, s, fmt.Sprint(round, i))
+				storetest.Publish(t, s, "main")
+			}
+			ids, _ := releasesOf(t, s, "main")
+			oldest := ids[len(ids)-1]
+			var served, swept error
+			var both sync.WaitGroup
+			both.Go(func() { _, served = s.ServeRelease(t.Context(), storetest.Actor, oldest) })
+			both.Go(func() { swept = other.Sweep(t.Context()) })
+			both.Wait()
+			require.NoError(t, swept)
+			if served != nil {
+				storetest.RequireError(t, served, store.NotFound, "release_id")
+			}
+			require.NotEmpty(t, storetest.ProductIDs(t, storetest.View(t, s, release.ShopperContext{}), release.ProductQuery{}))
+			storetest.RequireNoOrphans(t, backend.SQL(t))
+		}
+	}
+}

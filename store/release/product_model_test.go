@@ -1,0 +1,237 @@
+package release_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/text/collate"
+	"golang.org/x/text/language"
+
+	"portico/store"
+	"portico/store/release"
+	"portico/store/storetest"
+)
+
+// model is a naive implementation of product lists, built from an import file.
+type model struct {
+	products map[string]*modelProduct // the live ones
+	attached map[string][]string      // live products by node and hierarchy; by "" those of the catalog
+	every    []string                 // those of the catalog and their relatives
+	curated  map[string][]string      // curated products by node
+	referred map[string][]string      // references of the catalog's products, by edge and ID
+
+	languages []string          // the shopper's, without the base one
+	typed     map[string]string // the typed texts, by Search.String
+}
+
+type modelProduct struct {
+	id               string
+	values           map[string][]string // by attribute
+	created, updated time.Time
+	texts            map[string][]string // searched texts by language: name, SKU, description
+	price            int64               // in minor units; 0 for none
+}
+
+// modelLine is the part of an import line that the model reads.
+type modelLine struct {
+	Type, ID   string
+	Attributes struct {
+		Name, SKU, Slug, Status string
+		Description             string
+		Locales                 map[string]struct{ Name, Description string }
+		ManufacturerPartNum     string   `json:"manufacturer_part_num"`
+		UPCEAN                  string   `json:"upc_ean"`
+		ProductTypes            []string `json:"product_types"`
+		CuratedProducts         []string `json:"curated_products"`
+		Tags, Hierarchies       []string
+		Components              map[string]struct{ Options []struct{ ID string } }
+		CreatedAt               time.Time `json:"created_at"`
+		UpdatedAt               time.Time `json:"updated_at"`
+	}
+	Relationships struct {
+		Hierarchy struct{ Data struct{ ID string } }
+		Products  struct{ Data []struct{ ID string } }
+		Parent    struct{ Data struct{ ID string } }
+	}
+}
+
+func newModel(t require.TestingT, text, catalog string) *model {
+	m := &model{products: map[string]*modelProduct{}, attached: map[string][]string{"": {}}, curated: map[string][]string{}, referred: map[string][]string{}, typed: map[string]string{}}
+	var nodes, products []modelLine
+	var hierarchies []string
+	for line := range strings.Lines(text) {
+		var l modelLine
+		switch kind := storetest.LineType(line); kind {
+		case "product", "node", "catalog":
+			require.NoError(t, json.Unmarshal([]byte(line), &l))
+		}
+		a := &l.Attributes
+		switch {
+		case l.Type == "product" && a.Status == "live":
+			texts := map[string][]string{"": {a.Name, a.SKU, a.Description}}
+			for language, text := range a.Locales {
+				texts[language] = []string{text.Name, "", text.Description}
+			}
+			m.products[l.ID] = &modelProduct{id: l.ID, texts: texts, created: a.CreatedAt, updated: a.UpdatedAt, values: map[string][]string{
+				"id": {l.ID}, "name": {a.Name}, "sku": {a.SKU}, "slug": {a.Slug}, "manufacturer_part_num": {a.ManufacturerPartNum},
+				"upc_ean": {a.UPCEAN}, "tags": a.Tags, "product_types": a.ProductTypes}}
+			products = append(products, l)
+		case l.Type == "node":
+			nodes = append(nodes, l)
+		case l.Type == "catalog" && l.ID == catalog:
+			hierarchies = a.Hierarchies
+		}
+	}
+	for _, node := range nodes {
+		if hierarchy := node.Relationships.Hierarchy.Data.ID; slices.Contains(hierarchies, hierarchy) {
+			m.attach(node, hierarchy)
+		}
+	}
+	for list := range m.attached {
+		slices.Sort(m.attached[list])
+		m.attached[list] = slices.Compact(m.attached[list])
+	}
+	m.every = m.related(products)
+	for _, product := range products {
+		m.refer(release.EdgeChildren, product.Relationships.Parent.Data.ID, product.ID)
+		for _, component := range product.Attributes.Components {
+			for _, option := range component.Options {
+				m.refer(release.EdgeComponents, product.ID, option.ID)
+			}
+		}
+	}
+	return m
+}
+
+// related adds parents, children and components of products, and those of these.
+func (m *model) related(products []modelLine) []string {
+	every := slices.Clone(m.attached[""])
+	add := func(id string) {
+		if m.products[id] != nil && !slices.Contains(every, id) {
+			every = append(every, id)
+		}
+	}
+	ties := map[string][]string{}
+	for _, product := range products {
+		parent := product.Relationships.Parent.Data.ID
+		ties[product.ID], ties[parent] = append(ties[product.ID], parent), append(ties[parent], product.ID)
+		for _, component := range product.Attributes.Components {
+			for _, option := range component.Options {
+				ties[product.ID] = append(ties[product.ID], option.ID)
+			}
+		}
+	}
+	delete(ties, "") // products without a parent
+	for at := 0; at < len(every); at++ {
+		for _, id := range ties[every[at]] {
+			add(id)
+		}
+	}
+	return every
+}
+
+// refer records a reference of a listed product to a live one.
+func (m *model) refer(edge release.Edge, from, to string) {
+	of := string(edge) + " " + from
+	if _, listed := slices.BinarySearch(m.attached[""], from); listed && m.products[to] != nil && !slices.Contains(m.referred[of], to) {
+		m.referred[of] = append(m.referred[of], to)
+	}
+}
+
+func (m *model) attach(node modelLine, hierarchy string) {
+	m.attached[node.ID] = []string{}
+	for _, ref := range node.Relationships.Products.Data {
+		if m.products[ref.ID] != nil {
+			for _, list := range []string{node.ID, hierarchy, ""} {
+				m.attached[list] = append(m.attached[list], ref.ID)
+			}
+		}
+	}
+	for _, id := range node.Attributes.CuratedProducts {
+		if slices.Contains(m.attached[node.ID], id) {
+			m.curated[node.ID] = append(m.curated[node.ID], id)
+		}
+	}
+}
+
+// list returns all products of a query, ignoring its page.
+func (m *model) list(query release.ProductQuery) []*modelProduct {
+	list := []*modelProduct{}
+	ids := m.attached[query.NodeID]
+	if query.NodeID == "" && query.Unlisted {
+		ids = m.every
+	}
+	if query.Edge != "" {
+		ids = m.referred[string(query.Edge)+" "+query.Of]
+	}
+	for _, id := range ids {
+		if product := m.products[id]; product.fits(query.Filter) && m.finds(product, query.Filter) {
+			list = append(list, product)
+		}
+	}
+	slices.SortFunc(list, func(a, b *modelProduct) int { return m.compare(a, b, query) })
+	return list
+}
+
+func (p *modelProduct) fits(filter release.ProductFilter) bool {
+	for _, term := range filter.Terms {
+		if !slices.ContainsFunc(p.values[term.Attribute], func(value string) bool { return value != "" && slices.Contains(term.Values, value) }) {
+			return false
+		}
+	}
+	for _, r := range filter.Ranges {
+		var order int
+		switch r.Attribute {
+		case store.SortID:
+			order = cmp.Compare(p.id, r.ID)
+		case store.SortCreatedAt:
+			order = p.created.Compare(r.Time)
+		default:
+			order = p.updated.Compare(r.Time)
+		}
+		if !map[string]bool{"gt": order > 0, "ge": order >= 0, "lt": order < 0, "le": order <= 0}[r.Operator] {
+			return false
+		}
+	}
+	return true
+}
+
+// compare orders products: by default curated ones first unless the filter names IDs, then by
+// update time, newest first, then by ID. Sorts use the ID last, in the sort's direction.
+func (m *model) compare(a, b *modelProduct, query release.ProductQuery) int {
+	sign := 1
+	if query.Sort.Descending {
+		sign = -1
+	}
+	switch query.Sort.By {
+	case store.SortID:
+		return sign * cmp.Compare(a.id, b.id)
+	case store.SortCreatedAt:
+		return sign * cmp.Or(a.created.Compare(b.created), cmp.Compare(a.id, b.id))
+	case store.SortUpdatedAt:
+		return sign * cmp.Or(a.updated.Compare(b.updated), cmp.Compare(a.id, b.id))
+	case store.SortName:
+		return sign * cmp.Or(collate.New(language.English).CompareString(a.values["name"][0], b.values["name"][0]), cmp.Compare(a.id, b.id))
+	case store.SortPrice:
+		if (a.price == 0) != (b.price == 0) {
+			return cmp.Compare(b.price, a.price)
+		}
+		return sign * cmp.Or(cmp.Compare(a.price, b.price), cmp.Compare(a.id, b.id))
+	case store.SortRelevance:
+		own := query
+		own.Sort = store.Sort{}
+		return sign * cmp.Or(cmp.Compare(m.score(b, query.Filter), m.score(a, query.Filter)), m.compare(a, b, own))
+	}
+	place := func(p *modelProduct) int {
+		byID := slices.ContainsFunc(query.Filter.Terms, func(term store.Term) bool { return term.Attribute == "id" })
+		if place := slices.Index(m.curated[query.NodeID], p.id); place >= 0 && !byID {
+			return place
+		}
+		return len(m.curated[query.NodeID])
+	}
+	return cmp.Or(cmp.Compare(place(a), place(b)), b.updated.Compare(a.updated), cmp.Compare(a.id, b.id))
+}

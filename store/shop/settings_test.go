@@ -1,0 +1,161 @@
+package shop_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/settings"
+	"portico/store/shop"
+	"portico/store/storetest"
+)
+
+// TestSettings tests Store.Settings and Store.UpdateSettings.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("a new store has a page length of 25, US dollars and English", func(t *testing.T) {
+			settings, err := backend.Open(t).Settings(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, &store.Settings{PageLength: 25, Currency: "USD", Locale: "en"}, settings)
+		})
+		t.Run("a change is visible to the next read and keeps other members", settingsReadYourWrites(backend))
+		t.Run("bounds", settingsBounds(backend))
+		t.Run("an error reports all invalid members, and nothing is written", settingsErrors(backend))
+		t.Run("another server sees a change", settingsOtherServer(backend))
+		t.Run("changes on two servers are visible on both", settingsTwoServers(backend))
+		t.Run("all lists use the page length", settingsPageLength(backend))
+	})
+}
+
+func settingsReadYourWrites(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		s := backend.Open(t)
+		for _, c := range []struct {
+			change settings.SettingsChange
+			want   store.Settings
+		}{
+			{settings.SettingsChange{PageLength: new(50)}, store.Settings{PageLength: 50, Currency: "USD", Locale: "en"}},
+			{settings.SettingsChange{Currency: new("EUR")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "en"}},
+			{settings.SettingsChange{Locale: new("fr-CA")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
+			{settings.SettingsChange{}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
+		} {
+			answered, err := s.UpdateSettings(t.Context(), storetest.Actor, c.change)
+			require.NoError(t, err)
+			require.Equal(t, &c.want, answered)
+			read, err := s.Settings(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, &c.want, read)
+		}
+	}
+}
+
+func settingsBounds(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		s := backend.Open(t)
+		for _, c := range []struct {
+			name   string
+			change settings.SettingsChange
+			member string // of the error; empty if the change is valid
+			words  []string
+		}{
+			{"page length 1", settings.SettingsChange{PageLength: new(1)}, "", nil},
+			{"page length 100", settings.SettingsChange{PageLength: new(100)}, "", nil},
+			{"page length 0", settings.SettingsChange{PageLength: new(0)}, "page_length", []string{"between 1 and 100", "got 0"}},
+			{"page length 101", settings.SettingsChange{PageLength: new(101)}, "page_length", []string{"between 1 and 100", "got 101"}},
+			{"page length -1", settings.SettingsChange{PageLength: new(-1)}, "page_length", []string{"between 1 and 100", "got -1"}},
+			{"currency JPY", settings.SettingsChange{Currency: new("JPY")}, "", nil},
+			{"currency in lower case", settings.SettingsChange{Currency: new("usd")}, "currency", []string{"ISO 4217", `"usd"`}},
+			{"currency by name", settings.SettingsChange{Currency: new("EURO")}, "currency", []string{"ISO 4217", `"EURO"`}},
+			{"no currency", settings.SettingsChange{Currency: new("")}, "currency", []string{"ISO 4217"}},
+			{"currency with NUL", settings.SettingsChange{Currency: new("US\x00")}, "currency", []string{"ISO 4217"}},
+			{"locale de-CH", settings.SettingsChange{Locale: new("de-CH")}, "", nil},
+			{"no locale", settings.SettingsChange{Locale: new("")}, "locale", []string{"BCP 47"}},
+			{"locale that is a sentence", settings.SettingsChange{Locale: new("the English one")}, "locale", []string{"BCP 47", `"the English one"`}},
+			{"locale with NUL", settings.SettingsChange{Locale: new("en\x00")}, "locale", []string{"BCP 47"}},
+			{"locale that is not valid UTF-8", settings.SettingsChange{Locale: new("e\xff")}, "locale", []string{"BCP 47"}},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				before, err := s.Settings(t.Context())
+				require.NoError(t, err)
+				_, err = s.UpdateSettings(t.Context(), storetest.Actor, c.change)
+				if c.member == "" {
+					require.NoError(t, err)
+					return
+				}
+				storetest.RequireError(t, err, store.Unprocessable, c.member, c.words...)
+				after, err := s.Settings(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, before, after)
+			})
+		}
+	}
+}
+
+func settingsErrors(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		s := backend.Open(t)
+		_, err := s.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(0), Currency: new("?"), Locale: new("fr")})
+		var members [][]string
+		for _, fault := range store.AsErrors(err) {
+			require.Equal(t, store.Unprocessable, fault.Code)
+			members = append(members, fault.Path)
+		}
+		require.Equal(t, [][]string{{"page_length"}, {"currency"}}, members)
+		settings, err := s.Settings(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, "en", settings.Locale)
+	}
+}
+
+func settingsOtherServer(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		here, there := backend.Open(t), backend.Open(t)
+		for _, length := range []int{3, 4, 5} {
+			_, err := there.Settings(t.Context()) // cached from now on
+			require.NoError(t, err)
+			_, err = here.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: &length})
+			require.NoError(t, err)
+			storetest.Eventually(t, length, pageLengthOf(t, there))
+		}
+	}
+}
+
+func settingsTwoServers(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		one, other := backend.Open(t), backend.Open(t)
+		for i := range 60 {
+			length := i%100 + 1
+			_, err := one.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: &length})
+			require.NoError(t, err)
+			require.Equal(t, length, pageLengthOf(t, one)(), "its own write")
+			one, other = other, one
+		}
+		want := pageLengthOf(t, other)()
+		storetest.Eventually(t, want, pageLengthOf(t, one))
+		storetest.Eventually(t, want, pageLengthOf(t, other))
+	}
+}
+
+func settingsPageLength(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		s := storetest.OpenWithStock(t, backend, 1, "a", "b", "c")
+		_, err := s.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(2)})
+		require.NoError(t, err)
+		for name, page := range map[string]store.Page{"no members": {}, "an offset": {Offset: new(0)}} {
+			slice, err := s.Stocks(t.Context(), store.ListQuery{Page: page})
+			require.NoError(t, err)
+			require.Len(t, slice.Items, 2, name)
+			require.Equal(t, 2, slice.Limit, name)
+		}
+	}
+}
+
+func pageLengthOf(t *testing.T, s *shop.Store) func() int {
+	return func() int {
+		settings, err := s.Settings(t.Context())
+		require.NoError(t, err)
+		return settings.PageLength
+	}
+}

@@ -1,0 +1,170 @@
+package stock_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/shop"
+	"portico/store/storetest"
+)
+
+// TestStockPages tests the bounds of store.Page and which cursors it accepts.
+func TestStockPages(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("page bounds", pageBounds(backend))
+		t.Run("a cursor belongs to one list and sort", pageCursors(backend))
+		t.Run("invalid cursors are refused", pageCursorValues(backend))
+		t.Run("ranges", pageRanges)
+	})
+}
+
+func pageBounds(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		s := storetest.OpenWithStock(t, backend, 1, "a", "b", "c")
+		cursor := storetest.StockCursor(t, s, store.Sort{})
+		for _, c := range []struct {
+			name   string
+			page   store.Page
+			code   store.Code // empty if the page is valid
+			member string
+			words  []string
+		}{
+			{"first 1", store.Page{First: new(1)}, "", "", nil},
+			{"first 100", store.Page{First: new(100)}, "", "", nil},
+			{"first 0", store.Page{First: new(0)}, store.Unprocessable, "first", []string{"between 1 and 100", "got 0"}},
+			{"first 101", store.Page{First: new(101)}, store.Unprocessable, "first", []string{"between 1 and 100", "got 101"}},
+			{"first -1", store.Page{First: new(-1)}, store.Unprocessable, "first", []string{"between 1 and 100", "got -1"}},
+			{"last 1", store.Page{Last: new(1)}, "", "", nil},
+			{"last 100", store.Page{Last: new(100)}, "", "", nil},
+			{"last 0", store.Page{Last: new(0)}, store.Unprocessable, "last", []string{"between 1 and 100", "got 0"}},
+			{"last 101", store.Page{Last: new(101)}, store.Unprocessable, "last", []string{"between 1 and 100", "got 101"}},
+			{"last -1", store.Page{Last: new(-1)}, store.Unprocessable, "last", []string{"between 1 and 100", "got -1"}},
+			{"first and last", store.Page{First: new(1), Last: new(1)}, store.Invalid, "last", []string{"first"}},
+			{"offset 0", store.Page{Offset: new(0)}, "", "", nil},
+			{"offset 10000", store.Page{Offset: new(10000)}, "", "", nil},
+			{"offset -1", store.Page{Offset: new(-1)}, store.Unprocessable, "offset", []string{"between 0 and 10000", "got -1"}},
+			{"offset 10001", store.Page{Offset: new(10001)}, store.Unprocessable, "offset", []string{"between 0 and 10000", "got 10001", "to read further", "cursor"}},
+			{"first and offset", store.Page{First: new(2), Offset: new(1)}, "", "", nil},
+			{"first 0 and offset", store.Page{First: new(0), Offset: new(1)}, store.Unprocessable, "first", []string{"between 1 and 100"}},
+			{"offset and after", store.Page{Offset: new(0), After: &cursor}, store.Invalid, "offset", []string{"cursor"}},
+			{"offset and before", store.Page{Offset: new(0), Before: &cursor}, store.Invalid, "offset", []string{"cursor"}},
+			{"offset and last", store.Page{Offset: new(0), Last: new(1)}, store.Invalid, "offset", []string{"last"}},
+			{"after and before", store.Page{After: &cursor, Before: &cursor}, "", "", nil},
+			{"first before a cursor", store.Page{First: new(1), Before: &cursor}, "", "", nil},
+			{"last after a cursor", store.Page{Last: new(1), After: &cursor}, "", "", nil},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				_, err := s.Stocks(t.Context(), store.ListQuery{Page: c.page})
+				if c.code == "" {
+					require.NoError(t, err)
+					return
+				}
+				storetest.RequireError(t, err, c.code, c.member, c.words...)
+			})
+		}
+	}
+}
+
+func pageCursors(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		s := storetest.OpenWithStock(t, backend, 1, "a", "b", "c")
+		for _, own := range allSorts() {
+			cursor := storetest.StockCursor(t, s, own)
+			for _, asked := range allSorts() {
+				_, err := s.Stocks(t.Context(), store.ListQuery{Sort: asked, Page: store.Page{After: &cursor}})
+				if own == asked {
+					require.NoError(t, err)
+					continue
+				}
+				storetest.RequireError(t, err, store.CursorMismatch, "after", "another list, sort or filter")
+			}
+		}
+		cursor := storetest.StockCursor(t, s, store.Sort{})
+		beyondA, err := store.NewRange("id", "gt", "a")
+		require.NoError(t, err)
+		_, err = s.Stocks(t.Context(), store.ListQuery{Ranges: []store.Range{beyondA}, Page: store.Page{Before: &cursor}})
+		storetest.RequireError(t, err, store.CursorMismatch, "before", "another list, sort or filter")
+	}
+}
+
+func pageCursorValues(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		s := storetest.OpenWithStock(t, backend, 1, "a", "b", "c")
+		byTime := store.Sort{By: store.SortCreatedAt}
+		for _, c := range []struct {
+			name   string
+			sort   store.Sort
+			cursor string
+		}{
+			{"text", store.Sort{}, "tomorrow"},
+			{"text with NUL", store.Sort{}, "a\x00b"},
+			{"text that is not valid UTF-8", store.Sort{}, "\xff"},
+			{"base64 of text", store.Sort{}, base64.RawURLEncoding.EncodeToString([]byte("hello"))},
+			{"base64 of other JSON", store.Sort{}, base64.RawURLEncoding.EncodeToString([]byte("[1]"))},
+			{"no key", store.Sort{}, forgeCursor(t, s, store.Sort{}, nil)},
+			{"empty key", store.Sort{}, forgeCursor(t, s, store.Sort{}, []any{})},
+			{"key too long", store.Sort{}, forgeCursor(t, s, store.Sort{}, []any{1, "a"})},
+			{"number for an id", store.Sort{}, forgeCursor(t, s, store.Sort{}, []any{1})},
+			{"id with NUL", store.Sort{}, forgeCursor(t, s, store.Sort{}, []any{"a\x00"})},
+			{"list for an id", store.Sort{}, forgeCursor(t, s, store.Sort{}, []any{[]int{1}})},
+			{"null for an id", store.Sort{}, forgeCursor(t, s, store.Sort{}, []any{nil})},
+			{"key too short", byTime, forgeCursor(t, s, byTime, []any{"a"})},
+			{"id for a time", byTime, forgeCursor(t, s, byTime, []any{"a", "a"})},
+			{"fraction for a time", byTime, forgeCursor(t, s, byTime, []any{1.5, "a"})},
+			{"time past 64 bits", byTime, forgeCursor(t, s, byTime, []any{json.Number("9223372036854775808"), "a"})},
+		} {
+			for member, page := range map[string]store.Page{"after": {After: &c.cursor}, "before": {Before: &c.cursor}} {
+				t.Run(fmt.Sprintf("%s as %s", c.name, member), func(t *testing.T) {
+					_, err := s.Stocks(t.Context(), store.ListQuery{Sort: c.sort, Page: page})
+					storetest.RequireError(t, err, store.Invalid, member, "is not a cursor")
+				})
+			}
+		}
+	}
+}
+
+func pageRanges(t *testing.T) {
+	for _, c := range []struct {
+		name, attribute, operator, value string
+		words                            []string // of the error; nil if the range is valid
+	}{
+		{"an id", "id", "gt", "a", nil},
+		{"a time with a zone", "created_at", "ge", "2012-05-30T00:00:00.000Z", nil},
+		{"a time without a zone", "updated_at", "lt", "2012-05-30T00:00:00.000", nil},
+		{"a date", "updated_at", "le", "2012-05-30", nil},
+		{"no time", "created_at", "gt", "yesterday", []string{"created_at", `"yesterday"`}},
+		{"no sort key", "sku", "gt", "a", []string{`"sku"`, "id, created_at and updated_at"}},
+		{"no operator of ranges", "id", "like", "a", []string{`like`}},
+		{"an id with NUL", "id", "gt", "a\x00b", []string{"id"}},
+		{"an id that is not valid UTF-8", "id", "gt", "a\xff", []string{"id"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := store.NewRange(c.attribute, c.operator, c.value)
+			if c.words == nil {
+				require.NoError(t, err)
+				return
+			}
+			storetest.RequireError(t, err, store.Invalid, "filter", c.words...)
+		})
+	}
+}
+
+// forgeCursor returns a cursor of the right list with another key.
+func forgeCursor(t *testing.T, s *shop.Store, sort store.Sort, key []any) string {
+	t.Helper()
+	text, err := base64.RawURLEncoding.DecodeString(storetest.StockCursor(t, s, sort))
+	require.NoError(t, err)
+	var members map[string]any
+	require.NoError(t, json.Unmarshal(text, &members))
+	require.Contains(t, members, "k", "the cursor's key is no longer in member k")
+	members["k"] = key
+	text, err = json.Marshal(members)
+	require.NoError(t, err)
+	return base64.RawURLEncoding.EncodeToString(text)
+}

@@ -1,0 +1,151 @@
+package stock_test
+
+import (
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/shop"
+	"portico/store/stock"
+	"portico/store/storetest"
+)
+
+func stockCreate(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		clock := storetest.NewClock(storetest.Noon)
+		s := backend.Open(t, storetest.WithClock(clock))
+		made, err := s.CreateStock(t.Context(), storetest.Actor, "a", 10)
+		require.NoError(t, err)
+		require.Equal(t, &stock.Stock{ProductID: "a", Available: 10, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon}, made)
+		require.Equal(t, made, storetest.ReadStock(t, s, "a"))
+		none, err := s.CreateStock(t.Context(), storetest.Actor, "b", 0)
+		require.NoError(t, err)
+		require.Zero(t, none.Total())
+		slice, err := s.Stocks(t.Context(), store.ListQuery{})
+		require.NoError(t, err)
+		total, err := slice.Total(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 2, total, "the list's total")
+		lines, err := s.StockTransactionsByProduct(t.Context(), []string{"a", "b"}, 5)
+		require.NoError(t, err)
+		require.Empty(t, lines["b"], "zero units make no ledger entry")
+		require.Len(t, lines["a"], 1)
+		require.Equal(t, []any{stock.StockIncrement, 10, 10, 0, storetest.Actor}, []any{lines["a"][0].Action, lines["a"][0].Quantity, lines["a"][0].AvailableDelta, lines["a"][0].AllocatedDelta, lines["a"][0].Actor})
+		storetest.RequireLedger(t, backend.SQL(t))
+		for _, c := range []struct {
+			product string
+			units   int
+			code    store.Code
+			member  string
+		}{
+			{"a", 5, store.Conflict, "product_id"},
+			{"b", 0, store.Conflict, "product_id"},
+			{"c d", 5, store.Invalid, "product_id"},
+			{"", 5, store.Invalid, "product_id"},
+			{"c", -1, store.Unprocessable, "quantity"},
+			{"c", store.MaxStock + 1, store.Unprocessable, "quantity"},
+		} {
+			_, err := s.CreateStock(t.Context(), storetest.Actor, c.product, c.units)
+			storetest.RequireError(t, err, c.code, c.member)
+		}
+		_, err = s.Stock(t.Context(), "c")
+		storetest.RequireError(t, err, store.NotFound, "")
+		full, err := s.CreateStock(t.Context(), storetest.Actor, "full", store.MaxStock)
+		require.NoError(t, err)
+		require.Equal(t, store.MaxStock, full.Total())
+	}
+}
+
+func stockCreateRace(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		var made atomic.Int64
+		storetest.RunWriters(t, backend, func(s *shop.Store, writer int) {
+			_, err := s.CreateStock(t.Context(), storetest.Actor, "a", 1+writer)
+			switch {
+			case err == nil:
+				made.Add(1)
+			case !store.HasCode(err, store.Conflict):
+				t.Errorf("a writer got %v", err)
+			}
+		})
+		require.EqualValues(t, 1, made.Load())
+		storetest.RequireLedger(t, backend.SQL(t))
+	}
+}
+
+func stockTransactionList(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		s := storetest.OpenWithStock(t, backend, 0, "a", "b")
+		var ids []string
+		for n := range 23 {
+			made, err := s.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "a", Action: stock.StockIncrement, Quantity: 1 + n},
+				{ProductID: "b", Action: stock.StockIncrement, Quantity: 1}})
+			require.NoError(t, err)
+			ids = append(ids, made[0].ID)
+		}
+		newest, err := s.StockTransactionsByProduct(t.Context(), []string{"a"}, 100)
+		require.NoError(t, err)
+		want := []string{}
+		for _, line := range newest["a"] {
+			want = append(want, line.ID)
+		}
+		require.Subset(t, want, ids)
+		for _, descending := range []bool{true, false} {
+			query := store.ListQuery{Page: store.Page{First: new(7)}}
+			if !descending {
+				query.Sort = store.Sort{By: store.SortCreatedAt}
+				slices.Reverse(want)
+			}
+			got := []string{}
+			for {
+				slice, err := s.StockTransactions(t.Context(), "a", query)
+				require.NoError(t, err)
+				total, err := slice.Total(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, len(want), total)
+				for _, line := range slice.Items {
+					require.Equal(t, "a", line.ProductID)
+					got = append(got, line.ID)
+				}
+				if !slice.HasNext {
+					break
+				}
+				query.Page.After = &slice.Cursors()[len(slice.Cursors())-1]
+			}
+			require.Equal(t, want, got)
+		}
+		line, err := s.StockTransaction(t.Context(), "a", ids[3])
+		require.NoError(t, err)
+		require.Equal(t, 4, line.Quantity)
+		for _, of := range [][2]string{{"b", ids[3]}, {"a", "none"}, {"a b", ids[3]}, {"a", "\x00"}, {"ghost", ids[3]}} {
+			_, err := s.StockTransaction(t.Context(), of[0], of[1])
+			storetest.RequireError(t, err, store.NotFound, "")
+		}
+		_, err = s.StockTransactions(t.Context(), "ghost", store.ListQuery{})
+		storetest.RequireError(t, err, store.NotFound, "", "ghost")
+		for _, by := range []store.SortBy{store.SortID, store.SortUpdatedAt} {
+			_, err = s.StockTransactions(t.Context(), "a", store.ListQuery{Sort: store.Sort{By: by}})
+			storetest.RequireError(t, err, store.Invalid, "sort", "created_at")
+		}
+		_, err = s.StockTransactions(t.Context(), "a", store.ListQuery{Ranges: []store.Range{{Attribute: store.SortUpdatedAt, Operator: "gt", Time: storetest.Noon}}})
+		storetest.RequireError(t, err, store.Invalid, "filter", "updated_at")
+		later := store.ListQuery{Ranges: []store.Range{{Attribute: store.SortCreatedAt, Operator: "gt", Time: storetest.Noon.Add(100 * 365 * 24 * time.Hour)}}}
+		slice, err := s.StockTransactions(t.Context(), "a", later)
+		require.NoError(t, err)
+		require.Empty(t, slice.Items)
+		_, err = s.StockTransactions(t.Context(), "a", store.ListQuery{Page: store.Page{Offset: new(10_001)}})
+		storetest.RequireError(t, err, store.Unprocessable, "offset")
+		_, err = s.StockTransactions(t.Context(), "b", store.ListQuery{Page: store.Page{After: new(cursorOfLedger(t, s, "a"))}})
+		storetest.RequireError(t, err, store.CursorMismatch, "after")
+	}
+}
+
+func cursorOfLedger(t *testing.T, s *shop.Store, product string) string {
+	slice, err := s.StockTransactions(t.Context(), product, store.ListQuery{})
+	require.NoError(t, err)
+	return slice.Cursors()[0]
+}

@@ -1,0 +1,45 @@
+package storetest
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"portico/store/shop"
+)
+
+// WriterCount is the number of concurrent writers in RunWriters.
+const WriterCount = 32
+
+// RunWriters calls write once for each writer, all at once, half of them on one store and half
+// on another. It returns when all are done.
+func RunWriters(t *testing.T, backend Backend, write func(s *shop.Store, writer int)) {
+	t.Helper()
+	stores := []*shop.Store{backend.Open(t), backend.Open(t)}
+	var group sync.WaitGroup
+	begin := make(chan struct{})
+	for writer := range WriterCount {
+		group.Go(func() {
+			<-begin
+			write(stores[writer%2], writer)
+		})
+	}
+	close(begin)
+	group.Wait()
+}
+
+// ObservedContext reports on Checked when somebody first calls Err.
+type ObservedContext struct {
+	context.Context
+	Checked chan struct{}
+}
+
+// Err implements context.Context.
+func (a *ObservedContext) Err() error {
+	err := a.Context.Err()
+	select {
+	case a.Checked <- struct{}{}:
+	default:
+	}
+	return err
+}

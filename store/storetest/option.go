@@ -1,0 +1,21 @@
+package storetest
+
+import "portico/store/shop"
+
+// WithClock sets the clock of a store, and of its database where the database computes ages.
+func WithClock(clock *Clock) func(*shop.Config) {
+	return func(config *shop.Config) { config.Clock, config.DatabaseClock = clock.Now, clock.Now }
+}
+
+// WithStoreClock sets the clock of a store but not of its database.
+func WithStoreClock(clock *Clock) func(*shop.Config) {
+	return func(config *shop.Config) { config.Clock = clock.Now }
+}
+
+// WithKeyQuota limits the idempotency keys of a client, and their bytes.
+func WithKeyQuota(keys int, bytes int64) func(*shop.Config) {
+	return func(config *shop.Config) { config.MaxKeys, config.MaxKeyBytes = keys, bytes }
+}
+
+// WithoutDeltas makes a store publish complete releases only.
+func WithoutDeltas(config *shop.Config) { config.WholeReleases = true }

@@ -1,0 +1,121 @@
+package storetest
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/job"
+	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/rule"
+	"portico/store/shop"
+)
+
+const (
+	Day = 24 * time.Hour
+	// TimeFormat is how promotions spell times.
+	TimeFormat = "2006-01-02T15:04:05.000Z"
+)
+
+// OpenWithLines opens a store at Noon and imports lines.
+func OpenWithLines(t *testing.T, backend Backend, lines ...string) (*shop.Store, *Clock) {
+	t.Helper()
+	clock := NewClock(Noon)
+	s := backend.Open(t, WithClock(clock))
+	Import(t, s, strings.Join(lines, "\n"))
+	return s, clock
+}
+
+// PromotionLine returns the import line of a promotion that is active from 2024-01-01 to
+// 2100-01-01. members are more members, each after a comma.
+func PromotionLine(id, members string) string {
+	return `{"type":"promotion","id":"` + id + `","name":"P","description":"","promotion_type":"fixed_discount","enabled":true,` +
+		`"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}` + members + `}`
+}
+
+// CodeLine returns the import line of a promotion code. members are more members, each after a
+// comma.
+func CodeLine(promotion, code, members string) string {
+	return `{"type":"promotion_code","id":"id-` + code + `","promotion_id":"` + promotion + `","code":"` + code + `"` + members + `}`
+}
+
+// TenPercentOff is a promotion that is active for a day from now.
+func TenPercentOff(now time.Time) promotion.PromotionChange {
+	return promotion.PromotionChange{Name: new("Ten percent"), Description: new(""), Type: new(rule.PercentDiscount), Enabled: new(true),
+		Start: new(now.Format(TimeFormat)), End: new(now.Add(Day).Format(TimeFormat)), Schema: json.RawMessage(`{"percent":10}`)}
+}
+
+// CreatePromotion creates a promotion that is active for a day from now.
+func CreatePromotion(t testing.TB, s *shop.Store, id string, now time.Time) *rule.Promotion {
+	t.Helper()
+	p, err := s.CreatePromotion(t.Context(), Actor, id, TenPercentOff(now))
+	require.NoError(t, err)
+	return p
+}
+
+// DeletePromotion deletes a promotion, without a dry run.
+func DeletePromotion(ctx context.Context, s interface {
+	DeletePromotion(context.Context, store.Actor, string, bool) (promotion.PromotionDeletion, error)
+}, actor store.Actor, id string) error {
+	_, err := s.DeletePromotion(ctx, actor, id, false)
+	return err
+}
+
+// NewCodes returns codes without other members.
+func NewCodes(codes ...string) []code.NewCode {
+	list := make([]code.NewCode, len(codes))
+	for i, code := range codes {
+		list[i].Code = code
+	}
+	return list
+}
+
+// AddCodes creates codes of a promotion.
+func AddCodes(s *shop.Store, promotion string, codes ...string) error {
+	_, _, err := s.CreatePromotionCodes(context.Background(), Actor, promotion, NewCodes(codes...), "")
+	return err
+}
+
+// GenerateCodes queues a job that generates codes.
+func GenerateCodes(t *testing.T, s *shop.Store, g code.CodeGeneration) *job.Job {
+	t.Helper()
+	task, _, err := s.GenerateCodes(t.Context(), Actor, g)
+	require.NoError(t, err)
+	require.Equal(t, job.JobQueued, task.State)
+	return task
+}
+
+// ExportedCodes returns the codes of a promotion, all of which must be active.
+func ExportedCodes(t *testing.T, s *shop.Store, id string) (codes []string) {
+	t.Helper()
+	require.NoError(t, s.EachPromotionCode(t.Context(), id, func(c *code.PromotionCode) error {
+		require.True(t, c.Held)
+		codes = append(codes, c.Code)
+		return nil
+	}))
+	return codes
+}
+
+// CodesTotal returns the total of a promotion's code list.
+func CodesTotal(t require.TestingT, ctx context.Context, s *shop.Store, id string, codes ...string) int {
+	page, err := s.PromotionCodes(ctx, id, codes, store.Sort{}, store.Page{First: new(1)})
+	require.NoError(t, err)
+	n, err := page.Total(ctx)
+	require.NoError(t, err)
+	return n
+}
+
+// UsagesTotal returns the total of a promotion's usage list, or of one code's.
+func UsagesTotal(t require.TestingT, ctx context.Context, s *shop.Store, id string, code *string) int {
+	page, err := s.CodeUsages(ctx, id, code, store.ListQuery{})
+	require.NoError(t, err)
+	n, err := page.Total(ctx)
+	require.NoError(t, err)
+	return n
+}

@@ -1,0 +1,58 @@
+package storetest
+
+import (
+	"context"
+	"database/sql"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/shop"
+)
+
+// SharedStore is a store that subtests use one after the other, each starting with empty
+// tables. Creating a PostgreSQL database takes longer than most of them.
+type SharedStore struct {
+	*shop.Store
+	Engine Backend
+	DB     *sql.DB
+	Clock  *Clock
+}
+
+// NewSharedStore opens a store at Noon.
+func NewSharedStore(t *testing.T, backend Backend) *SharedStore {
+	t.Helper()
+	clock := NewClock(Noon)
+	return &SharedStore{Store: backend.Open(t, WithClock(clock)), Engine: backend, DB: backend.SQL(t), Clock: clock}
+}
+
+// Run empties the tables and runs a subtest.
+func (d *SharedStore) Run(t *testing.T, name string, test func(*SharedStore) func(*testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		DeleteAllRows(t, d.DB)
+		test(d)(t)
+	})
+}
+
+// DeleteAllRows empties the tables without the store. Sequences continue.
+func DeleteAllRows(t require.TestingT, db *sql.DB) {
+	Transact(t, db, func(run func(query string, args ...any)) {
+		for _, table := range []string{"file", "product", "hierarchy", "node", "node_product", "pricebook", "price", "price_modifier", "catalog",
+			"catalog_rule", "stock", "stock_deleted", "stock_transaction", "promotion", "promotion_code", "code_claim", "promotion_purge", "promotion_archive", "code_usage", "code_usage_total", "gateway", "api_client",
+			"release", "release_product", "release_row", "release_node", "release_file", "release_list", "release_chunk", "release_index", "release_place", "document", "document_hash"} {
+			run(`DELETE FROM ` + table)
+		}
+		run(`UPDATE counter SET value = 0 WHERE name = 'stock'`)
+		run(`UPDATE settings SET page_length = 25, currency = 'USD', locale = 'en'`)
+	})
+}
+
+// OpenEmpty opens a store on another, empty database.
+func OpenEmpty(t testing.TB, backend Backend) *shop.Store {
+	t.Helper()
+	s, err := shop.Open(context.Background(), shop.Config{URL: backend.OtherURL(t), Synchronous: "OFF"})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}

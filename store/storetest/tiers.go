@@ -1,0 +1,82 @@
+package storetest
+
+import (
+	"flag"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// FullTests reports whether the full tests run, with more draws, requests and kills:
+// PORTICO_LONG is set and not 0. The quick tests cover the same rules.
+func FullTests() bool {
+	long := os.Getenv("PORTICO_LONG")
+	return long != "" && long != "0"
+}
+
+// QuickOrFull returns the number of draws, requests or kills for the quick or the full tests.
+func QuickOrFull(short, long int) int {
+	if FullTests() {
+		return long
+	}
+	return short
+}
+
+// FullTestsOnly skips a test unless the full tests run. reason says what covers the same in the
+// quick tests.
+func FullTestsOnly(t testing.TB, reason string) {
+	t.Helper()
+	if !FullTests() {
+		t.Skip("full tests only (PORTICO_LONG=1): " + reason)
+	}
+}
+
+// Seed returns the seed of a test's random numbers: the value of an environment variable, else
+// the time. It logs the seed.
+func Seed(t testing.TB, variable string) uint64 {
+	t.Helper()
+	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv(variable); text != "" {
+		var err error
+		seed, err = strconv.ParseUint(text, 10, 64)
+		require.NoError(t, err, variable)
+	}
+	t.Logf("%s=%d repeats this run", variable, seed)
+	return seed
+}
+
+const (
+	quickChecks = 20  // rapid's draws in the quick tests
+	fullChecks  = 100 // and in the full tests
+	minParallel = 4   // parallel tests at least, because some only wait
+	gcPercent   = 400 // GOGC: garbage collection took a third of the tests' time
+)
+
+// setTestFlags tunes the test process. Flags of the command line win.
+func setTestFlags() {
+	if !flag.Parsed() {
+		flag.Parse()
+	}
+	setFlagDefault("rapid.checks", QuickOrFull(quickChecks, fullChecks))
+	setFlagDefault("test.parallel", max(minParallel, runtime.GOMAXPROCS(0)))
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+}
+
+// setFlagDefault sets a flag unless the command line has.
+func setFlagDefault(name string, value int) {
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })
+	if given || flag.Lookup(name) == nil {
+		return
+	}
+	if err := flag.Set(name, strconv.Itoa(value)); err != nil {
+		panic(err)
+	}
+}

@@ -1,0 +1,91 @@
+package store
+
+import (
+	"fmt"
+	"time"
+)
+
+// ParseTime parses a time that a client sent; INVALID if malformed.
+func ParseTime(text string) (time.Time, error) {
+	t, err := ReadTime(text)
+	if err != nil {
+		return t, Invalidf(nil, "%q is not a time; use the form 2012-05-30T00:00:00.000Z.", Abbreviate(text))
+	}
+	return t, nil
+}
+
+// ReadTime parses RFC 3339, or the same without a zone, which means UTC. A date may have
+// HH:MM after T or a space, or no time of day. It truncates to milliseconds.
+func ReadTime(text string) (time.Time, error) {
+	const bare = "2006-01-02T15:04:05.999999999"
+	first, second := time.RFC3339Nano, bare
+	if len(text) == len("2012-05-30T00:00:00.000") { // the usual form without a zone
+		first, second = second, first
+	}
+	for _, layout := range [...]string{first, second, "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			t = t.UTC().Truncate(time.Millisecond)
+			if t.Year() < 1 || t.Year() > 9999 {
+				break
+			}
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q is not a time", text)
+}
+
+// FormatTime formats as RFC 3339 in UTC with milliseconds: 2012-05-30T00:00:00.000Z.
+func FormatTime(t time.Time) string { return string(AppendTime(nil, t)) }
+
+// FormatTimeBare is FormatTime without the zone, as /catalog shows times.
+func FormatTimeBare(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000") }
+
+// AppendTime appends FormatTime(t). The year must be 0 to 9999.
+func AppendTime(dst []byte, t time.Time) []byte {
+	t = t.UTC()
+	year, month, day := t.Date()
+	hour, minute, second := t.Clock()
+	dst = appendDigits(dst, year, 4)
+	dst = appendDigits(append(dst, '-'), int(month), 2)
+	dst = appendDigits(append(dst, '-'), day, 2)
+	dst = appendDigits(append(dst, 'T'), hour, 2)
+	dst = appendDigits(append(dst, ':'), minute, 2)
+	dst = appendDigits(append(dst, ':'), second, 2)
+	dst = appendDigits(append(dst, '.'), t.Nanosecond()/1e6, 3)
+	return append(dst, 'Z')
+}
+
+// appendDigits appends number with n digits.
+func appendDigits(dst []byte, number, n int) []byte {
+	mark := len(dst)
+	for range n {
+		dst = append(dst, '0')
+	}
+	for i := mark + n - 1; i >= mark; i, number = i-1, number/10 {
+		dst[i] = byte('0' + number%10)
+	}
+	return dst
+}
+
+// StoredTime parses a time that was already checked; the zero time if empty.
+func StoredTime(text string) time.Time {
+	t, err := ReadTime(text)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// Micros is a time as it is stored: microseconds since 1970, UTC.
+func Micros(t time.Time) int64 { return t.UnixMicro() }
+
+// FromMicros is the inverse of Micros.
+func FromMicros(us int64) time.Time { return time.UnixMicro(us).UTC() }
+
+// OptionalMicros is FromMicros, with the zero time for 0.
+func OptionalMicros(us int64) time.Time {
+	if us == 0 {
+		return time.Time{}
+	}
+	return FromMicros(us)
+}

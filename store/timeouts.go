@@ -1,0 +1,51 @@
+package store
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+)
+
+// Timeouts are the timeouts of database access. 0 means the default; there is no value
+// for "none".
+type Timeouts struct {
+	Connection time.Duration // for a connection, from the pool or new
+	Read       time.Duration // of a query outside a write; publications and exports have none
+	Write      time.Duration // of a write, with its retries
+	Lock       time.Duration // PostgreSQL only: for a locked row
+	Idle       time.Duration // PostgreSQL only: until the database ends an idle transaction
+}
+
+// The defaults. Idle is shorter than Lock, so that a write outlives a stalled one that it
+// waits for.
+const (
+	defaultConnectionTimeout = 5 * time.Second
+	defaultReadTimeout       = 10 * time.Second
+	defaultWriteTimeout      = 30 * time.Second
+	defaultLockTimeout       = 8 * time.Second
+	defaultIdleTimeout       = 5 * time.Second
+)
+
+// OrDefault replaces each 0 by its default.
+func (p Timeouts) OrDefault() Timeouts {
+	return Timeouts{
+		Connection: cmp.Or(p.Connection, defaultConnectionTimeout),
+		Read:       cmp.Or(p.Read, defaultReadTimeout),
+		Write:      cmp.Or(p.Write, defaultWriteTimeout),
+		Lock:       cmp.Or(p.Lock, defaultLockTimeout),
+		Idle:       cmp.Or(p.Idle, defaultIdleTimeout),
+	}
+}
+
+// Check returns an error that names the flag of an invalid timeout.
+func (p Timeouts) Check() error {
+	for _, bound := range []struct {
+		name string
+		time.Duration
+	}{{"database-wait", p.Connection}, {"read-time", p.Read}, {"write-time", p.Write}, {"lock-time", p.Lock}, {"idle-write-time", p.Idle}} {
+		if bound.Duration != 0 && bound.Duration < time.Millisecond {
+			return fmt.Errorf("--%s must be at least 1ms, or 0 for the default, got %s", bound.name, bound.Duration)
+		}
+	}
+	return nil
+}
