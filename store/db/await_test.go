@@ -27,7 +27,7 @@ func TestAServerAwaitsTheWritesOfOthers(t *testing.T) {
 		}
 		writer, reader := open(), open()
 		write := func(length int) (left store.ConsistencyToken) {
-			ctx := store.WithWriteCallback(t.Context(), func(reported store.ConsistencyToken) { left = reported })
+			ctx := store.WithWriteCallback(t.Context(), func(told store.ConsistencyToken) { left = told })
 			require.NoError(t, writer.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
 				if _, err := t.Exec(ctx, `UPDATE settings SET page_length = $1`, length); err != nil {
 					return err

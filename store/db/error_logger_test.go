@@ -18,26 +18,26 @@ import (
 func TestTroublesAreToldOnceAndCounted(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	reported := errorLogger{log: slog.New(slog.NewTextHandler(&log, nil)), byKind: map[error]*errorCount{}}
+	told := errorLogger{log: slog.New(slog.NewTextHandler(&log, nil)), byKind: map[error]*errorCount{}}
 	lines := func() []string {
 		defer log.Reset()
 		return strings.Split(strings.TrimSpace(log.String()), "\n")
 	}
-	reported.record(store.ErrUnavailable, errors.New("first"))
-	reported.record(store.ErrTimeout, errors.New("of another kind"))
+	told.record(store.ErrUnavailable, errors.New("first"))
+	told.record(store.ErrTimeout, errors.New("of another kind"))
 	for range 6 {
-		reported.record(store.ErrUnavailable, errors.New("one more"))
+		told.record(store.ErrUnavailable, errors.New("one more"))
 	}
-	reported.record(store.ErrUnavailable, errors.New("last"))
-	reported.flush()
+	told.record(store.ErrUnavailable, errors.New("last"))
+	told.flush()
 	first := lines()
 	require.Len(t, first, 2, "the others are counted")
 	require.Contains(t, first[0], `msg="the database is not responding" times=1 error=first`)
 	require.Contains(t, first[1], `times=1 error="of another kind"`)
 
-	reported.byKind[store.ErrUnavailable].loggedAt = time.Now().Add(-errorLogEvery) // it is time
-	reported.flush()
-	reported.flush()
+	told.byKind[store.ErrUnavailable].loggedAt = time.Now().Add(-errorLogEvery) // it is time
+	told.flush()
+	told.flush()
 	rest := lines()
 	require.Len(t, rest, 1)
 	require.Contains(t, rest[0], `times=7 error=last`)

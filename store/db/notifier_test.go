@@ -10,7 +10,7 @@ import (
 // take, the newest; and what changes between a look and the taking is not lost.
 func TestAWatcherHoldsTheNewestOfEach(t *testing.T) {
 	t.Parallel()
-	w := NewNotifier(func(reported, known int) bool { return reported > known })
+	w := NewNotifier(func(told, known int) bool { return told > known })
 	watcher, other := w.Subscribe([]string{"a", "b"}), w.Subscribe([]string{"b"})
 	for state := range 1000 {
 		w.Publish("a", state)

@@ -16,7 +16,7 @@ func TestAJobRestsAsLongAsItWorkedWhileRequestsCome(t *testing.T) {
 	for _, step := range []struct {
 		name  string
 		after time.Duration // since the last rest, or look
-		requested uint64
+		asked uint64
 		rest  time.Duration
 	}{
 		{"nobody asks", 50 * time.Millisecond, 7, 0},
@@ -27,7 +27,7 @@ func TestAJobRestsAsLongAsItWorkedWhileRequestsCome(t *testing.T) {
 		{"it worked for long", time.Minute, 21, maxPause},
 	} {
 		now := c.resumed.Add(step.after)
-		require.Equal(t, step.rest, c.pause(now, step.requested), step.name)
+		require.Equal(t, step.rest, c.pause(now, step.asked), step.name)
 		if step.rest > 0 {
 			c.resumed = now.Add(step.rest)
 		}

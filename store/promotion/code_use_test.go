@@ -144,7 +144,7 @@ func codeUnits(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "CART", `,"max_uses":2`), storetest.CodeLine("p", "ITEM", `,"max_uses":7,"consume_unit":"per_item"`), storetest.CodeLine("p", "ANY", `,"consume_unit":"per_item"`))
 		for i, c := range []struct {
-			code         string
+			code             string
 			requested, units int
 		}{{"CART", 5, 1}, {"CART", 1, 1}, {"CART", 1, 0}, {"ITEM", 3, 3}, {"ITEM", 5, 4}, {"ITEM", 1, 0}, {"ANY", 1_000_000, 1_000_000}} {
 			usage, err := s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: c.code, Units: c.requested, Reference: fmt.Sprint("order-", i), User: "u"})
@@ -301,7 +301,7 @@ func codeModel(backend storetest.Backend) func(*testing.T) {
 			storetest.Import(r, s, storetest.CodeLine("p", name, fmt.Sprintf(`,"max_uses":%d,"consume_unit":%q`, most, unit)))
 			type taken struct {
 				requested, units int
-				released     bool
+				released         bool
 			}
 			left, took := most, map[string]taken{}
 			for range rapid.IntRange(1, 20).Draw(r, "steps") {
