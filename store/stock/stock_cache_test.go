@@ -167,7 +167,7 @@ func stockCacheBudget(backend storetest.Backend) func(*testing.T) {
 			config.StockBytes = 66_000 // one block of IDs and eight records
 			config.Log = slog.New(slog.NewTextHandler(&log, nil))
 		})
-		reported := func(text string) int { return strings.Count(log.String(), text) }
+		told := func(text string) int { return strings.Count(log.String(), text) }
 		for i := range 20 {
 			_, err := s.CreateStock(t.Context(), storetest.Actor, fmt.Sprint("p", i), 1)
 			require.NoError(t, err)
@@ -175,12 +175,12 @@ func stockCacheBudget(backend storetest.Backend) func(*testing.T) {
 		storetest.Eventually(t, true, func() bool { return s.StockCacheStats().OverBudget })
 		storetest.RefreshStock(t, s)
 		storetest.RefreshStock(t, s)
-		require.Equal(t, 1, reported("more memory than --stock-cache-bytes"), "once: %s", log.String())
+		require.Equal(t, 1, told("exceeds --stock-cache-bytes"), "once: %s", log.String())
 		require.Zero(t, s.StockCacheStats().Records)
 		storetest.ClearStock(t, backend.SQL(t))
 		storetest.RefreshStock(t, s)
 		require.False(t, s.StockCacheStats().OverBudget)
-		require.Equal(t, 1, reported("fits into --stock-cache-bytes again"))
+		require.Equal(t, 1, told("fits --stock-cache-bytes again"))
 		_, err := s.CreateStock(t.Context(), storetest.Actor, "q", 1)
 		require.NoError(t, err)
 		require.Equal(t, 1, s.StockCacheStats().Records, "the cache holds all stock again")
