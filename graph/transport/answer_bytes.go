@@ -26,21 +26,21 @@ import (
 const expensivePart = 10
 
 // limit is what every run of a plan obeys.
-func (h *handling) limit() plan.Limit {
-	return plan.Limit{Bytes: h.bounds.AnswerBytes, Large: limits.LargeResponse, Reserve: h.reserve,
+func (e *Executor) limit() plan.Limit {
+	return plan.Limit{Bytes: e.Bounds.AnswerBytes, Large: limits.LargeResponse, Reserve: e.reserve,
 		Buffer: func() []byte { return (*largeBuffers.Get().(*[]byte))[:0] }}
 }
 
 // reserve takes an expensive turn for an operation that is running, unless it
 // has one. UNAVAILABLE without one.
-func (h *handling) reserve(ctx context.Context) error { return h.expensiveTurn(ctx, true) }
+func (e *Executor) reserve(ctx context.Context) error { return e.expensiveTurn(ctx, true) }
 
-func (h *handling) expensiveTurn(ctx context.Context, running bool) error {
+func (e *Executor) expensiveTurn(ctx context.Context, running bool) error {
 	op := opctx.From(ctx)
-	if op == nil || h.turns == nil || op.ReleaseExpensive != nil {
+	if op == nil || e.Limiter == nil || op.ReleaseExpensive != nil {
 		return nil
 	}
-	end, err := h.turns.AcquireExpensive(ctx, running)
+	end, err := e.Limiter.AcquireExpensive(ctx, running)
 	if err == nil {
 		op.ReleaseExpensive = end
 	}
@@ -57,11 +57,11 @@ func endExpensive(ctx context.Context) {
 
 // beginRun takes an expensive turn for an operation whose cost is high. The error is
 // a *plan.Stopped.
-func (h *handling) beginRun(ctx context.Context, asked *document.Operation) error {
-	if asked.Cost == nil || asked.Cost.Requested <= h.bounds.Cost/expensivePart {
+func (e *Executor) beginRun(ctx context.Context, asked *document.Operation) error {
+	if asked.Cost == nil || asked.Cost.Requested <= e.Bounds.Cost/expensivePart {
 		return nil
 	}
-	if err := h.expensiveTurn(ctx, false); err != nil {
+	if err := e.expensiveTurn(ctx, false); err != nil {
 		return &plan.Stopped{Err: err}
 	}
 	return nil
@@ -69,13 +69,13 @@ func (h *handling) beginRun(ctx context.Context, asked *document.Operation) erro
 
 // stopped is what a caller is told of an operation that was stopped; nil for any
 // other error.
-func (h *handling) stopped(err error) *store.Error {
+func (e *Executor) stopped(err error) *store.Error {
 	var stopped *plan.Stopped
 	switch {
 	case !errors.As(err, &stopped):
 		return nil
 	case errors.Is(err, plan.ErrTooLarge):
-		return limits.ResponseTooLarge(h.bounds.AnswerBytes)
+		return limits.ResponseTooLarge(e.Bounds.AnswerBytes)
 	}
 	return store.AsErrors(stopped.Err)[0]
 }
@@ -87,18 +87,18 @@ func asFaults(fault *store.Error) gqlerror.List {
 
 // respond calls one of the executor's response handlers; fault is why it was
 // stopped, if it was.
-func (h *handling) respond(ctx context.Context, responses graphql.ResponseHandler) (response *graphql.Response, fault *store.Error) {
+func (e *Executor) runHandler(ctx context.Context, responses graphql.ResponseHandler) (response *graphql.Response, fault *store.Error) {
 	defer func() {
 		switch reason := recover().(type) {
 		case nil:
 		case *plan.Stopped:
-			fault = h.stopped(reason)
+			fault = e.stopped(reason)
 		default:
 			panic(reason)
 		}
 	}()
 	response = responses(ctx)
-	if most := h.bounds.AnswerBytes; most > 0 && response != nil && len(response.Data) > most { // by what is no root field: __typename, and names
+	if most := e.Bounds.AnswerBytes; most > 0 && response != nil && len(response.Data) > most { // by what is no root field: __typename, and names
 		plan.Stop(plan.ErrTooLarge)
 	}
 	return response, nil
@@ -106,23 +106,23 @@ func (h *handling) respond(ctx context.Context, responses graphql.ResponseHandle
 
 // limitedFields is aroundRootFields for the executor, which has what it returns
 // write itself.
-func (h *handling) limitedFields(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
-	value := h.aroundRootFields(ctx, next)
+func (e *Executor) limitedFields(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
+	value := e.aroundRootFields(ctx, next)
 	if value == graphql.Null || value == graphql.RequiredNull {
 		return value
 	}
 	return graphql.WriterFunc(func(w io.Writer) {
 		if buffer, ok := w.(*bytes.Buffer); ok {
-			w = &limitedBuffer{buffer, h, ctx}
+			w = &limitedBuffer{buffer, e, ctx}
 		}
 		value.MarshalGQL(w)
 	})
 }
 
 // event is an event of a subscription as it is sent.
-func (h *handling) event(ctx context.Context, event graphql.Marshaler) []byte {
+func (e *Executor) event(ctx context.Context, event graphql.Marshaler) []byte {
 	var b bytes.Buffer
-	event.MarshalGQL(&limitedBuffer{&b, h, ctx})
+	event.MarshalGQL(&limitedBuffer{&b, e, ctx})
 	return b.Bytes()
 }
 
@@ -130,17 +130,17 @@ func (h *handling) event(ctx context.Context, event graphql.Marshaler) []byte {
 // know no errors: it stops them by a panic.
 type limitedBuffer struct {
 	*bytes.Buffer
-	handling *handling
-	ctx      context.Context
+	exec *Executor
+	ctx  context.Context
 }
 
 func (b *limitedBuffer) grow(more int) {
 	bytes := b.Len() + more
-	if most := b.handling.bounds.AnswerBytes; most > 0 && bytes > most {
+	if most := b.exec.Bounds.AnswerBytes; most > 0 && bytes > most {
 		plan.Stop(plan.ErrTooLarge)
 	}
 	if bytes > limits.LargeResponse {
-		if err := b.handling.reserve(b.ctx); err != nil {
+		if err := b.exec.reserve(b.ctx); err != nil {
 			plan.Stop(err)
 		}
 	}

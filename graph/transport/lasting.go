@@ -53,21 +53,21 @@ var errBroken = errors.New("the answer has errors")
 
 // lastingAnswer gives an answer that is kept, or makes one that will be. ok is
 // false for who is not allowed all of it, so that its errors are to be made.
-func (p *planned) lastingAnswer(ctx context.Context, q *document.PreparedOperation, dst []byte) (body []byte, found *responsecache.Response, ok bool, err error) {
+func (e *Executor) lastingAnswer(ctx context.Context, q *document.PreparedOperation, dst []byte) (body []byte, found *responsecache.Response, ok bool, err error) {
 	for _, coordinate := range q.CacheCoordinates {
 		if auth.Require(ctx, coordinate) != nil {
 			return dst, nil, false, nil
 		}
 	}
-	view, err := p.resolver.View(ctx)
+	view, err := e.resolver.View(ctx)
 	if err != nil {
 		return dst, nil, false, nil
 	}
 	var space [256]byte
 	key := view.AppendKey(binary.BigEndian.AppendUint64(append(space[:0], 'g'), q.ID))
 	var made *draftAnswer
-	kept, err := p.room.Do(ctx, string(key), view.Now(), func() (*responsecache.Response, error) {
-		made, err = p.draft(ctx, q, dst)
+	kept, err := e.Responses.Do(ctx, string(key), view.Now(), func() (*responsecache.Response, error) {
+		made, err = e.draft(ctx, q, dst)
 		if err != nil {
 			return nil, err
 		}
@@ -75,7 +75,7 @@ func (p *planned) lastingAnswer(ctx context.Context, q *document.PreparedOperati
 	})
 	switch {
 	case made != nil && made.body != nil && (err != nil || made.holes.Len() > 0): // by this request, which may tell errors
-		body, err = p.fill(ctx, q, made.body, &made.livePart, made.buffer)
+		body, err = e.fill(ctx, q, made.body, &made.livePart, made.buffer)
 		return body, nil, true, err
 	case errors.Is(err, errBroken), err != nil && ctx.Err() != nil:
 		return dst, nil, false, nil // another's errors
@@ -85,12 +85,12 @@ func (p *planned) lastingAnswer(ctx context.Context, q *document.PreparedOperati
 		return dst, nil, false, err
 	}
 	if made == nil {
-		p.countFields(ctx, q.CacheCoordinates)
+		e.countFields(ctx, q.CacheCoordinates)
 	} else {
 		dst = made.buffer
 	}
 	if live, ok := kept.Attachment().(*livePart); ok {
-		body, err = p.fill(ctx, q, kept.Body, live, dst)
+		body, err = e.fill(ctx, q, kept.Body, live, dst)
 		return body, nil, true, err
 	}
 	return dst, kept, true, nil
@@ -102,11 +102,11 @@ type draftAnswer struct {
 	livePart
 }
 
-func (p *planned) draft(ctx context.Context, q *document.PreparedOperation, dst []byte) (*draftAnswer, error) {
-	if err := p.beginRun(ctx, q.Operation); err != nil {
+func (e *Executor) draft(ctx context.Context, q *document.PreparedOperation, dst []byte) (*draftAnswer, error) {
+	if err := e.beginRun(ctx, q.Operation); err != nil {
 		return nil, err
 	}
-	body, holes, err := p.runner.RunWithHoles(ctx, q.Plan.Plan, append(dst, answerBegins...))
+	body, holes, err := e.runner.RunWithHoles(ctx, q.Plan.Plan, append(dst, answerBegins...))
 	if err != nil {
 		return &draftAnswer{buffer: body[:0]}, err
 	}
@@ -139,7 +139,7 @@ func (l *livePart) productBytes() int {
 }
 
 // fill appends an answer with its live parts to dst.
-func (p *planned) fill(ctx context.Context, q *document.PreparedOperation, body []byte, live *livePart, dst []byte) ([]byte, error) {
+func (e *Executor) fill(ctx context.Context, q *document.PreparedOperation, body []byte, live *livePart, dst []byte) ([]byte, error) {
 	rows := model.Siblings[model.Product](live.products)
-	return p.runner.Fill(ctx, q.Plan.Plan, body, live.holes, func(i int) any { return rows[i] }, dst)
+	return e.runner.Fill(ctx, q.Plan.Plan, body, live.holes, func(i int) any { return rows[i] }, dst)
 }

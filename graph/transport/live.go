@@ -43,7 +43,7 @@ func DefaultLive() Live {
 }
 
 // WithLive gives streams this, in place of DefaultLive.
-func WithLive(live Live) HandlerOption { return func(h *handling) { h.live = live } }
+func WithLive(live Live) HandlerOption { return func(h *config) { h.live = live } }
 
 // lookEvery is how often connections are looked at: whether their tokens are
 // still good, and whether the server shuts down.
@@ -56,7 +56,6 @@ const lookEvery = 500 * time.Millisecond
 type live struct {
 	Live
 	*desk
-	handling *handling
 	resolver *graph.Resolver
 
 	mu      sync.Mutex
@@ -211,7 +210,7 @@ func (l *live) CreateOperationContext(ctx context.Context, params *graphql.RawPa
 	asked, faults := l.documents.Prepare(params)
 	var query *document.PreparedOperation
 	if faults == nil {
-		query = l.planned.ready(asked, params)
+		query = l.exec.ready(asked, params)
 	}
 	prepared(failed(faults))
 	if faults == nil {
@@ -229,7 +228,7 @@ func (l *live) CreateOperationContext(ctx context.Context, params *graphql.RawPa
 	}
 	if faults != nil {
 		response := l.exec.DispatchError(graphql.WithOperationContext(ctx, operation), faults)
-		l.handling.refused(ctx, asked, response.Errors)
+		l.exec.refused(ctx, asked, response.Errors)
 		operation.Stats.SetExtension(begunKey, &begun{asked, sent, nil})
 		return operation, l.shown(&sent, response).Errors
 	}
@@ -303,13 +302,13 @@ func (l *live) release(line *line) {
 // DispatchOperation implements graphql.GraphExecutor.
 func (l *live) DispatchOperation(ctx context.Context, operation *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
 	asked, line := operation.Stats.GetExtension(begunKey).(*begun), ctx.Value(lineKey{}).(*line)
-	lasts := l.handling.begin(ctx, asked.Operation)
+	lasts := l.exec.startOperation(ctx, asked.Operation)
 	context.AfterFunc(ctx, func() { l.release(line); lasts.end() }) // the transports end it with the operation
 	streams := operation.Operation.Operation == ast.Subscription
 	anew := func(ctx context.Context) context.Context { return withBudget(ctx, opctx.NewBudget(asked.Allowance)) }
 	if streams {
 		field := graphql.CollectFields(operation, operation.Operation.SelectionSet, []string{"Subscription"})[0]
-		l.handling.countFields(ctx, []string{"Subscription." + field.Name})
+		l.exec.countFields(ctx, []string{"Subscription." + field.Name})
 		anew = func(ctx context.Context) context.Context { // with the field, which the library leaves out of paths within events
 			return graphql.WithFieldContext(anewOperation(ctx, opctx.NewBudget(asked.Allowance)), &graphql.FieldContext{Object: "Subscription", Field: field})
 		}
@@ -355,11 +354,11 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 func (l *live) respond(ctx context.Context, asked *document.Operation, responses graphql.ResponseHandler) *graphql.Response {
 	var fault *store.Error
 	if !asked.IsSubscription() { // a subscription waits for its event first
-		fault = l.handling.stopped(l.handling.beginRun(ctx, asked))
+		fault = l.exec.stopped(l.exec.beginRun(ctx, asked))
 	}
 	var response *graphql.Response
 	if fault == nil {
-		response, fault = l.handling.respond(ctx, responses)
+		response, fault = l.exec.runHandler(ctx, responses)
 	}
 	if fault != nil {
 		return &graphql.Response{Errors: asFaults(fault)}
@@ -380,12 +379,12 @@ func (l *live) dispatch(ctx context.Context, operation *graphql.OperationContext
 		}
 		answered = true
 		if asked.query != nil {
-			if response, ok := l.planned.respond(ctx, asked.query, operation.Headers); ok {
+			if response, ok := l.exec.respond(ctx, asked.query, operation.Headers); ok {
 				return response
 			}
 			ctx = withBudget(ctx, opctx.NewBudget(asked.Allowance)) // anew: the plan that failed has spent of it
 		}
-		l.handling.countExecutor(ctx, operation)
+		l.exec.countExecutor(ctx, operation)
 		ctx, ran := store.StartStep(ctx, stepRun)
 		responses, ctx := l.exec.DispatchOperation(ctx, operation)
 		response := responses(ctx)
@@ -401,12 +400,12 @@ func (l *live) dispatch(ctx context.Context, operation *graphql.OperationContext
 // turn waits for one, but of a subscription, which waits for what happens.
 func (l *live) turn(ctx context.Context, kind ast.Operation) (end func(), err error) {
 	switch {
-	case l.turns == nil || kind == ast.Subscription:
+	case l.exec.Limiter == nil || kind == ast.Subscription:
 		return func() {}, nil
 	case kind == ast.Mutation:
-		return l.turns.AcquireWrite(ctx)
+		return l.exec.Limiter.AcquireWrite(ctx)
 	}
-	return l.turns.AcquireRead(ctx)
+	return l.exec.Limiter.AcquireRead(ctx)
 }
 
 // shown is a response with no more errors than are told, and nothing in them

@@ -3,38 +3,100 @@ package transport
 import (
 	"bytes"
 	"context"
+	"log/slog"
 	"net/http"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/validator"
 
 	"portico/graph"
 	"portico/graph/document"
+	"portico/graph/generated"
 	"portico/graph/limits"
-	"portico/graph/opctx"
 	"portico/graph/plan"
 	"portico/internal/responsecache"
 	"portico/store"
 )
 
-// planned runs queries by plans, and leaves everything else to gqlgen's
-// executor. What is told and counted of fields and errors is the same in both.
-type planned struct {
-	*desk
-	*handling
-	resolver *graph.Resolver
-	runner   *plan.Runner
-	schema   *ast.Schema
-	present  graphql.ErrorPresenterFunc
-	room     *responsecache.Cache // of answers that are kept
-	made     atomic.Uint64        // requests made ready
+// Config configures an Executor. Functions may be nil, and are called concurrently.
+type Config struct {
+	Bounds            limits.Bounds
+	OpenIntrospection bool                 // without a token
+	DisablePlans      bool                 // gqlgen's executor runs everything
+	Responses         *responsecache.Cache // of whole responses; nil for none
+	Fragments         *responsecache.Cache // of fragments of responses; nil for none
+	Limiter           ConcurrencyLimiter   // nil for none
+
+	CountField        func(ctx context.Context, coordinate string) // of each root field
+	CountExecutor     func(executor string)                        // of each query: plan or gqlgen
+	CountOperation    func(ctx context.Context, stats Ran)         // when an operation ended or was rejected
+	CountSubscription func(ctx context.Context, stats Ran)         // when a subscription began
 }
+
+// ConcurrencyLimiter bound how much is worked on at once. Each refuses what would have to
+// wait for too long; end gives a turn back.
+type ConcurrencyLimiter interface {
+	// SwitchToWrite has a request, which has a turn to read, wait for one to write.
+	SwitchToWrite(w http.ResponseWriter, r *http.Request) error
+
+	AcquireRead(ctx context.Context) (end func(), err error)
+	AcquireWrite(ctx context.Context) (end func(), err error)
+
+	// AcquireExpensive takes a turn among the few for operations that cost much or have a
+	// large answer; running says that part of the answer is in memory already. A
+	// request's ends with it, so that end does nothing.
+	AcquireExpensive(ctx context.Context, running bool) (end func(), err error)
+}
+
+// Executor runs operations: queries by plans, everything else by gqlgen's executor. Errors and
+// statistics are the same in both. It is safe for concurrent use.
+type Executor struct {
+	*executor.Executor // gqlgen's
+	Config
+	introspection introspection
+	resolver      *graph.Resolver
+	runner        *plan.Runner // nil if gqlgen's executor runs everything
+	schema        *ast.Schema
+	present       graphql.ErrorPresenterFunc
+	plans         *document.Cache
+	prepared      atomic.Uint64 // operations so far
+}
+
+// NewExecutor returns an executor that caches plans with their documents.
+func NewExecutor(r *graph.Resolver, log *slog.Logger, c Config, plans *document.Cache) *Executor {
+	if c.CountExecutor == nil {
+		c.CountExecutor = func(string) {}
+	}
+	e := &Executor{Config: c, resolver: r, introspection: introspection{c.OpenIntrospection}, present: presenter(log), plans: plans}
+	resolvers := generated.Config{Resolvers: r, Schema: document.Schema()}
+	executable := generated.NewStreamingSchema(resolvers, e.event)
+	e.schema = executable.Schema()
+	e.Executor = executor.New(executable)
+	e.SetQueryCache(checkedDocuments{})
+	e.Use(e.introspection)
+	e.AroundFields(chargeField)
+	e.AroundRootFields(e.limitedFields)
+	e.AroundResponses(addReplays)
+	e.SetErrorPresenter(e.present)
+	e.SetRecoverFunc(recovered)
+	if !c.DisablePlans {
+		e.runner = generated.NewPlanRunner(resolvers)
+		e.runner.Limit(e.limit())
+		if c.Fragments.Enabled() {
+			e.runner.Keep(fragments{c.Fragments, r})
+		}
+	}
+	return e
+}
+
+// Schema returns the schema that operations are validated against.
+func (e *Executor) Schema() *ast.Schema { return e.schema }
 
 // The executors, as metrics name them.
 const (
@@ -44,24 +106,24 @@ const (
 
 // ready is a request as a plan runs it; nil for what is left to gqlgen's
 // executor.
-func (p *planned) ready(asked *document.Operation, params *graphql.RawParams) *document.PreparedOperation {
-	if p == nil || asked.Definition == nil || asked.Definition.Operation != ast.Query {
+func (e *Executor) ready(asked *document.Operation, params *graphql.RawParams) *document.PreparedOperation {
+	if e.runner == nil || asked.Definition == nil || asked.Definition.Operation != ast.Query {
 		return nil
 	}
 	variables := map[string]any{}
 	if len(asked.Definition.VariableDefinitions) > 0 {
 		var err error
-		if variables, err = validator.VariableValues(p.schema, asked.Definition, params.Variables); err != nil {
+		if variables, err = validator.VariableValues(e.schema, asked.Definition, params.Variables); err != nil {
 			return nil // that executor says so
 		}
 	}
-	cached := p.documents.Cache.Plan(asked.CachedDocument, asked.Definition, conditionValues(asked.Definition, variables), func() *plan.Plan {
-		return p.runner.Compile(asked.Definition, variables)
+	cached := e.plans.Plan(asked.CachedDocument, asked.Definition, conditionValues(asked.Definition, variables), func() *plan.Plan {
+		return e.runner.Compile(asked.Definition, variables)
 	})
 	if cached == nil {
 		return nil
 	}
-	q := &document.PreparedOperation{Operation: asked, ID: p.made.Add(1), Variables: variables, Plan: cached,
+	q := &document.PreparedOperation{Operation: asked, ID: e.prepared.Add(1), Variables: variables, Plan: cached,
 		ResponseEnd: responseEnd(asked, params), CacheCoordinates: lasting(cached.Plan)}
 	q.Introspects = slices.Contains(cached.Roots(), "__schema") || slices.Contains(cached.Roots(), "__type")
 	q.Params = graphql.RawParams{Query: asked.Query, Variables: variables}
@@ -88,47 +150,13 @@ func conditionValues(operation *ast.OperationDefinition, variables map[string]an
 	return string(values)
 }
 
-// run answers a query by its plan. False, without anything written, for a
-// client that has gone, and for what gqlgen's executor has to answer.
-func (p *planned) run(w http.ResponseWriter, r *http.Request, q *document.PreparedOperation) bool {
-	if op := opctx.From(r.Context()); op != nil {
-		op.Budget = opctx.NewBudget(q.Allowance)
-	}
-	buffer := buffers.Get().(*[]byte)
-	body, found, faults, err := p.execute(r.Context(), q, r.Header, opctx.Cacheable(r), buffer)
-	defer func() { keepBuffer(buffer, body) }()
-	if fault := p.stopped(err); fault != nil {
-		p.refuse(w, r, q.Operation, &q.Params, fault)
-		return true
-	}
-	if err != nil {
-		return false
-	}
-	p.tell(r.Context(), q.Operation, faults)
-	switch {
-	case len(faults) > 0:
-		response := &graphql.Response{Data: dataOf(q, body), Errors: faults, Extensions: costExtensions(q.Operation, &q.Params)}
-		comeAgain(w, response)
-		p.write(w, &q.Params, response)
-	case found != nil && opctx.Cacheable(r):
-		w.Header()["Cache-Control"] = opctx.CacheControl(r)
-		found.ServeHTTP(w, r)
-	case found != nil:
-		found.ServeWithoutETag(w, r)
-	default:
-		w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
-		_, _ = w.Write(body) // a caller that went away reads nothing
-	}
-	return true
-}
-
 // respond is run for a stream. It is false for what gqlgen's executor has to
 // answer.
-func (p *planned) respond(ctx context.Context, q *document.PreparedOperation, header http.Header) (*graphql.Response, bool) {
+func (e *Executor) respond(ctx context.Context, q *document.PreparedOperation, header http.Header) (*graphql.Response, bool) {
 	buffer := buffers.Get().(*[]byte)
-	body, found, faults, err := p.execute(ctx, q, header, false, buffer)
+	body, found, faults, err := e.execute(ctx, q, header, false, buffer)
 	defer func() { keepBuffer(buffer, body) }()
-	if fault := p.stopped(err); fault != nil {
+	if fault := e.stopped(err); fault != nil {
 		return &graphql.Response{Errors: asFaults(fault)}, true
 	}
 	if err != nil {
@@ -149,16 +177,16 @@ func dataOf(q *document.PreparedOperation, body []byte) []byte {
 // into a buffer, or finds one that is kept whole. A *plan.Stopped fails the
 // operation as a whole. After any other error gqlgen's executor has to answer: a
 // client has gone, a resolver panicked, or who asks may not introspect.
-func (p *planned) execute(ctx context.Context, q *document.PreparedOperation, header http.Header, tagged bool, buffer *[]byte) (body []byte, found *responsecache.Response, faults gqlerror.List, err error) {
+func (e *Executor) execute(ctx context.Context, q *document.PreparedOperation, header http.Header, tagged bool, buffer *[]byte) (body []byte, found *responsecache.Response, faults gqlerror.List, err error) {
 	ctx, ran := store.StartStep(ctx, stepRun)
 	operation := &graphql.OperationContext{
 		RawQuery: q.Params.Query, OperationName: q.Params.OperationName, Variables: q.Variables, Headers: header,
 		Doc: q.Document, Operation: q.Definition,
-		RecoverFunc: recovered, ResolverMiddleware: untouched, RootResolverMiddleware: p.aroundRootFields,
+		RecoverFunc: recovered, ResolverMiddleware: untouched, RootResolverMiddleware: e.aroundRootFields,
 	}
 	err = ctx.Err()
 	if err == nil && q.Introspects {
-		if refusal := p.introspection.MutateOperationContext(ctx, operation); refusal != nil {
+		if refusal := e.introspection.MutateOperationContext(ctx, operation); refusal != nil {
 			err = refusal
 		}
 	}
@@ -167,17 +195,17 @@ func (p *planned) execute(ctx context.Context, q *document.PreparedOperation, he
 		return nil, nil, nil, err
 	}
 	ctx = graphql.WithOperationContext(ctx, operation)
-	ctx = graphql.WithResponseContext(ctx, p.present, recovered)
-	body, found, err = p.answer(ctx, q, tagged, (*buffer)[:0])
-	p.documents.Cache.Recharge(q.Plan)
+	ctx = graphql.WithResponseContext(ctx, e.present, recovered)
+	body, found, err = e.answer(ctx, q, tagged, (*buffer)[:0])
+	e.plans.Recharge(q.Plan)
 	if err != nil {
 		ran(err)
-		if p.stopped(err) != nil {
-			p.executed(byPlan)
+		if e.stopped(err) != nil {
+			e.CountExecutor(byPlan)
 		}
 		return body, nil, nil, err
 	}
-	p.executed(byPlan)
+	e.CountExecutor(byPlan)
 	faults = graphql.GetErrors(ctx)
 	ran(failed(faults))
 	return body, found, faults, nil
@@ -185,17 +213,17 @@ func (p *planned) execute(ctx context.Context, q *document.PreparedOperation, he
 
 // answer makes an answer in dst, or finds one that is kept whole. Where it is
 // tagged, it is one that could be kept, whether or not there is room for any.
-func (p *planned) answer(ctx context.Context, q *document.PreparedOperation, tagged bool, dst []byte) (body []byte, found *responsecache.Response, err error) {
-	if q.CacheCoordinates != nil && (tagged || p.room.Enabled()) {
-		body, found, ok, err := p.lastingAnswer(ctx, q, dst)
+func (e *Executor) answer(ctx context.Context, q *document.PreparedOperation, tagged bool, dst []byte) (body []byte, found *responsecache.Response, err error) {
+	if q.CacheCoordinates != nil && (tagged || e.Responses.Enabled()) {
+		body, found, ok, err := e.lastingAnswer(ctx, q, dst)
 		if ok || err != nil {
 			return body, found, err
 		}
 	}
-	if err := p.beginRun(ctx, q.Operation); err != nil {
+	if err := e.beginRun(ctx, q.Operation); err != nil {
 		return dst, nil, err
 	}
-	body, err = p.runner.Run(ctx, q.Plan.Plan, append(dst, answerBegins...))
+	body, err = e.runner.Run(ctx, q.Plan.Plan, append(dst, answerBegins...))
 	return append(body, q.ResponseEnd...), nil, err
 }
 

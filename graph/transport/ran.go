@@ -24,12 +24,6 @@ type Ran struct {
 	Codes   []store.Code  // of its errors, each once
 }
 
-// CountOperations calls ran for each operation that ends or is refused, and
-// begun for each subscription that begins, several times at once.
-func CountOperations(ran func(ctx context.Context, ran Ran), begun func(ctx context.Context, of Ran)) HandlerOption {
-	return func(h *handling) { h.ran, h.began = ran, begun }
-}
-
 // The steps of an operation, as traces have them.
 const (
 	stepPrepare = "graphql.prepare" // it is read, measured, validated and planned
@@ -67,8 +61,8 @@ func named(ctx context.Context, asked *document.Operation) {
 }
 
 // tell tells of an operation that has ended with these errors.
-func (h *handling) tell(ctx context.Context, asked *document.Operation, faults gqlerror.List) {
-	if h.ran == nil {
+func (e *Executor) tell(ctx context.Context, asked *document.Operation, faults gqlerror.List) {
+	if e.CountOperation == nil {
 		return
 	}
 	ran := statsOf(asked)
@@ -76,7 +70,7 @@ func (h *handling) tell(ctx context.Context, asked *document.Operation, faults g
 		ran.Took = time.Since(known.Start)
 	}
 	ran.Codes = codesOf(nil, faults)
-	h.ran(ctx, ran)
+	e.CountOperation(ctx, ran)
 }
 
 // codesOf adds the codes of errors that are not yet there.
@@ -94,29 +88,29 @@ func codesOf(codes []store.Code, faults gqlerror.List) []store.Code {
 }
 
 // refused tells of an operation of a stream that did not begin.
-func (h *handling) refused(ctx context.Context, asked *document.Operation, faults gqlerror.List) {
-	if h.ran != nil {
+func (e *Executor) refused(ctx context.Context, asked *document.Operation, faults gqlerror.List) {
+	if e.CountOperation != nil {
 		ran := statsOf(asked)
 		ran.Codes = codesOf(nil, faults)
-		h.ran(ctx, ran)
+		e.CountOperation(ctx, ran)
 	}
 }
 
 // lasts is an operation that came over a stream, until it ends.
 type lasts struct {
-	handling *handling
-	ctx      context.Context
-	began    time.Time
+	exec  *Executor
+	ctx   context.Context
+	began time.Time
 
 	mu sync.Mutex
 	Ran
 }
 
 // begin tells of an operation that begins on a stream.
-func (h *handling) begin(ctx context.Context, asked *document.Operation) *lasts {
-	l := &lasts{handling: h, ctx: ctx, began: time.Now(), Ran: statsOf(asked)}
-	if h.began != nil && l.Kind == string(ast.Subscription) {
-		h.began(ctx, l.Ran)
+func (e *Executor) startOperation(ctx context.Context, asked *document.Operation) *lasts {
+	l := &lasts{exec: e, ctx: ctx, began: time.Now(), Ran: statsOf(asked)}
+	if e.CountSubscription != nil && l.Kind == string(ast.Subscription) {
+		e.CountSubscription(ctx, l.Ran)
 	}
 	return l
 }
@@ -132,7 +126,7 @@ func (l *lasts) had(faults gqlerror.List) {
 
 // end tells that it has ended.
 func (l *lasts) end() {
-	if l.handling.ran == nil {
+	if l.exec.CountOperation == nil {
 		return
 	}
 	l.mu.Lock()
@@ -140,5 +134,5 @@ func (l *lasts) end() {
 	if l.Kind != string(ast.Subscription) {
 		l.Took = time.Since(l.began)
 	}
-	l.handling.ran(l.ctx, l.Ran)
+	l.exec.CountOperation(l.ctx, l.Ran)
 }

@@ -11,11 +11,11 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -203,13 +203,10 @@ func (d *desk) get(w http.ResponseWriter, r *http.Request) {
 
 // desk is where both transports hand in their operations.
 type desk struct {
-	handling  *handling
+	exec      *Executor
 	names     schemaNames
 	documents *document.Processor
-	exec      *executor.Executor // gqlgen's
-	planned   *planned           // nil where gqlgen's executor is to run everything
-	live      *live              // what lasts
-	turns     ConcurrencyLimiter // nil where nobody waits
+	live      *live // what lasts
 }
 
 // head writes what is told of every answer before it.
@@ -243,7 +240,7 @@ func (d *desk) again(w http.ResponseWriter, r *http.Request, sent []byte) bool {
 	named(r.Context(), known.Operation)
 	before := w.Header()["Vary"]
 	head(w, r)
-	if d.planned.run(w, r, known) {
+	if d.runPlan(w, r, known) {
 		d.documents.CountOutcome(known.Outcome)
 		return true
 	}
@@ -265,11 +262,11 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 	}
 	var q *document.PreparedOperation
 	if faults == nil {
-		q = d.planned.ready(asked, params)
+		q = d.exec.ready(asked, params)
 	}
 	prepared(failed(faults))
 	if faults == nil {
-		if q != nil && d.planned.run(w, r, q) {
+		if q != nil && d.runPlan(w, r, q) {
 			d.documents.Cache.AddRequest(sent, q)
 			return
 		}
@@ -287,32 +284,32 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 		ran(failed(faults))
 		w.WriteHeader(refusal(params, faults, modern))
 		response := d.exec.DispatchError(graphql.WithOperationContext(ctx, operation), faults)
-		d.handling.tell(r.Context(), asked, response.Errors)
+		d.exec.tell(r.Context(), asked, response.Errors)
 		addCost(asked, params, response)
 		d.write(w, params, response)
 		return
 	}
 	if r.Method != http.MethodPost && operation.Operation.Operation != ast.Query {
 		ran(errAnswered)
-		d.handling.tell(r.Context(), asked, coded(store.Invalid))
+		d.exec.tell(r.Context(), asked, coded(store.Invalid))
 		mustPost().write(w)
 		return
 	}
-	if d.turns != nil && operation.Operation.Operation == ast.Mutation {
-		if err := d.turns.SwitchToWrite(w, r); err != nil {
+	if d.exec.Limiter != nil && operation.Operation.Operation == ast.Mutation {
+		if err := d.exec.Limiter.SwitchToWrite(w, r); err != nil {
 			ran(err)
 			d.refuse(w, r, asked, params, store.AsErrors(err)[0])
 			return
 		}
 	}
-	d.handling.countExecutor(ctx, operation)
-	if err := d.handling.beginRun(ctx, asked); err != nil {
+	d.exec.countExecutor(ctx, operation)
+	if err := d.exec.beginRun(ctx, asked); err != nil {
 		ran(err)
-		d.refuse(w, r, asked, params, d.handling.stopped(err))
+		d.refuse(w, r, asked, params, d.exec.stopped(err))
 		return
 	}
 	responses, ctx := d.exec.DispatchOperation(ctx, operation)
-	response, fault := d.handling.respond(ctx, responses)
+	response, fault := d.exec.runHandler(ctx, responses)
 	if fault != nil {
 		ran(fault)
 		d.refuse(w, r, asked, params, fault)
@@ -320,21 +317,55 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 	}
 	if response == nil { // the work was ended: it took too long, or the caller went away
 		ran(context.Canceled)
-		d.handling.tell(r.Context(), asked, coded(store.Unavailable))
+		d.exec.tell(r.Context(), asked, coded(store.Unavailable))
 		w.Header().Set("Retry-After", "1")
 		WriteFault(w, http.StatusServiceUnavailable, store.AsErrors(context.Canceled))
 		return
 	}
 	ran(failed(response.Errors))
-	d.handling.tell(r.Context(), asked, response.Errors)
+	d.exec.tell(r.Context(), asked, response.Errors)
 	addCost(asked, params, response)
 	comeAgain(w, response)
 	d.write(w, params, response)
 }
 
+// run answers a query by its plan. False, without anything written, for a
+// client that has gone, and for what gqlgen's executor has to answer.
+func (d *desk) runPlan(w http.ResponseWriter, r *http.Request, q *document.PreparedOperation) bool {
+	if op := opctx.From(r.Context()); op != nil {
+		op.Budget = opctx.NewBudget(q.Allowance)
+	}
+	buffer := buffers.Get().(*[]byte)
+	body, found, faults, err := d.exec.execute(r.Context(), q, r.Header, opctx.Cacheable(r), buffer)
+	defer func() { keepBuffer(buffer, body) }()
+	if fault := d.exec.stopped(err); fault != nil {
+		d.refuse(w, r, q.Operation, &q.Params, fault)
+		return true
+	}
+	if err != nil {
+		return false
+	}
+	d.exec.tell(r.Context(), q.Operation, faults)
+	switch {
+	case len(faults) > 0:
+		response := &graphql.Response{Data: dataOf(q, body), Errors: faults, Extensions: costExtensions(q.Operation, &q.Params)}
+		comeAgain(w, response)
+		d.write(w, &q.Params, response)
+	case found != nil && opctx.Cacheable(r):
+		w.Header()["Cache-Control"] = opctx.CacheControl(r)
+		found.ServeHTTP(w, r)
+	case found != nil:
+		found.ServeWithoutETag(w, r)
+	default:
+		w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
+		_, _ = w.Write(body) // a caller that went away reads nothing
+	}
+	return true
+}
+
 // refuse answers an operation that fails as a whole, without data.
 func (d *desk) refuse(w http.ResponseWriter, r *http.Request, asked *document.Operation, params *graphql.RawParams, fault *store.Error) {
-	d.handling.tell(r.Context(), asked, coded(fault.Code))
+	d.exec.tell(r.Context(), asked, coded(fault.Code))
 	if fault.Code == store.Unavailable {
 		w.Header().Set("Retry-After", "1")
 		WriteFault(w, http.StatusServiceUnavailable, store.Errors{fault})
