@@ -14,9 +14,10 @@ import (
 // arrows lists each package of this module, below "portico/", with the packages of this
 // module that its production code may import.
 const arrows = `
-portico: graph graph/document graph/limits graph/opctx graph/playground graph/transport internal/auth
-	internal/cli internal/demo internal/responsecache internal/tracing internal/web internal/web/accesslog
-	internal/web/metrics internal/web/middleware internal/web/server rest store store/seal store/shop
+portico: graph graph/document graph/executor graph/limits graph/opctx graph/playground graph/transport
+	internal/auth internal/cli internal/demo internal/responsecache internal/tracing internal/web
+	internal/web/accesslog internal/web/metrics internal/web/middleware internal/web/server rest store store/seal
+	store/shop
 graph: graph/generated graph/model graph/opctx internal/auth store store/catalog store/gateway store/job
 	store/promotion store/release store/shop store/stock
 graph/generated: graph/model graph/plan store store/catalog store/gateway store/job store/promotion
@@ -29,7 +30,9 @@ graph/playground: graph/graphiql internal/auth store
 graph/document: graph/generated graph/limits graph/plan internal/heapsize store
 graph/limits: store
 graph/opctx: graph/limits internal/auth internal/reqctx internal/responsecache store store/release
-graph/transport: graph graph/document graph/generated graph/limits graph/model graph/opctx graph/plan
+graph/transport: graph graph/document graph/executor graph/limits graph/model graph/opctx internal/auth
+	internal/reqctx internal/responsecache store
+graph/executor: graph graph/document graph/generated graph/limits graph/model graph/opctx graph/plan
 	internal/auth internal/heapsize internal/reqctx internal/responsecache store store/release
 internal/auth: internal/reqctx store store/access store/seal store/shop
 internal/bench:

@@ -8,6 +8,7 @@ import (
 
 	"portico/graph"
 	"portico/graph/document"
+	"portico/graph/executor"
 	"portico/graph/limits"
 	"portico/internal/responsecache"
 )
@@ -16,7 +17,7 @@ import (
 type HandlerOption func(*config)
 
 type config struct {
-	Config
+	executor.Config
 	manifest      *document.Manifest
 	countDocument func(outcome string)
 	documents     *document.Cache
@@ -74,11 +75,13 @@ func CountDocuments(named func(outcome string)) HandlerOption {
 }
 
 // InTurn has mutations, and what comes over streams, wait their turn.
-func InTurn(turns ConcurrencyLimiter) HandlerOption { return func(h *config) { h.Limiter = turns } }
+func InTurn(turns executor.ConcurrencyLimiter) HandlerOption {
+	return func(h *config) { h.Limiter = turns }
+}
 
 // CountOperations calls ran for each operation that ends or is refused, and
 // begun for each subscription that begins, several times at once.
-func CountOperations(ran func(ctx context.Context, ran Ran), begun func(ctx context.Context, of Ran)) HandlerOption {
+func CountOperations(ran func(ctx context.Context, ran executor.OperationStats), begun func(ctx context.Context, of executor.OperationStats)) HandlerOption {
 	return func(h *config) { h.CountOperation, h.CountSubscription = ran, begun }
 }
 
@@ -89,14 +92,14 @@ func WithoutPlans() HandlerOption { return func(h *config) { h.DisablePlans = tr
 // queries; subscriptions as events to either, or over a WebSocket. Introspection needs a good token, of whatever scopes.
 func NewHandler(r *graph.Resolver, log *slog.Logger, options ...HandlerOption) http.Handler {
 	config := config{
-		Config: Config{Bounds: limits.DefaultBounds()},
+		Config: executor.Config{Bounds: limits.DefaultBounds()},
 		live:   DefaultLive(), documents: document.NewCache(document.DefaultCacheBytes),
 	}
 	for _, option := range options {
 		option(&config)
 	}
 	config.live.Address = cmp.Or(config.live.Address, (config.live.Client+9)/10)
-	exec := NewExecutor(r, log, config.Config, config.documents)
+	exec := executor.NewExecutor(r, log, config.Config, config.documents)
 	desk := &desk{exec: exec, names: newSchemaNames(exec.Schema()), documents: document.NewProcessor(document.Config{
 		Schema: exec.Schema(), Bounds: config.Bounds, Cache: config.documents, Manifest: config.manifest, Count: config.countDocument, Log: log,
 	})}
@@ -111,7 +114,7 @@ func NewHandler(r *graph.Resolver, log *slog.Logger, options ...HandlerOption) h
 			fault.write(w)
 			return
 		}
-		defer endExpensive(r.Context())
+		defer executor.ReleaseExpensive(r.Context())
 		switch {
 		case r.Method == http.MethodPost:
 			desk.post(w, r)

@@ -1,4 +1,4 @@
-package transport
+package executor
 
 import (
 	"bytes"
@@ -33,9 +33,9 @@ func (e *Executor) limit() plan.Limit {
 
 // reserve takes an expensive turn for an operation that is running, unless it
 // has one. UNAVAILABLE without one.
-func (e *Executor) reserve(ctx context.Context) error { return e.expensiveTurn(ctx, true) }
+func (e *Executor) reserve(ctx context.Context) error { return e.acquireExpensive(ctx, true) }
 
-func (e *Executor) expensiveTurn(ctx context.Context, running bool) error {
+func (e *Executor) acquireExpensive(ctx context.Context, running bool) error {
 	op := opctx.From(ctx)
 	if op == nil || e.Limiter == nil || op.ReleaseExpensive != nil {
 		return nil
@@ -47,29 +47,29 @@ func (e *Executor) expensiveTurn(ctx context.Context, running bool) error {
 	return err
 }
 
-// endExpensive gives the expensive turn of an operation back.
-func endExpensive(ctx context.Context) {
+// ReleaseExpensive gives the expensive turn of an operation back.
+func ReleaseExpensive(ctx context.Context) {
 	if op := opctx.From(ctx); op != nil && op.ReleaseExpensive != nil {
 		op.ReleaseExpensive()
 		op.ReleaseExpensive = nil
 	}
 }
 
-// beginRun takes an expensive turn for an operation whose cost is high. The error is
+// StartRun takes an expensive turn for an operation whose cost is high. The error is
 // a *plan.Stopped.
-func (e *Executor) beginRun(ctx context.Context, asked *document.Operation) error {
+func (e *Executor) StartRun(ctx context.Context, asked *document.Operation) error {
 	if asked.Cost == nil || asked.Cost.Requested <= e.Bounds.Cost/expensivePart {
 		return nil
 	}
-	if err := e.expensiveTurn(ctx, false); err != nil {
+	if err := e.acquireExpensive(ctx, false); err != nil {
 		return &plan.Stopped{Err: err}
 	}
 	return nil
 }
 
-// stopped is what a caller is told of an operation that was stopped; nil for any
+// StoppedError is what a caller is told of an operation that was stopped; nil for any
 // other error.
-func (e *Executor) stopped(err error) *store.Error {
+func (e *Executor) StoppedError(err error) *store.Error {
 	var stopped *plan.Stopped
 	switch {
 	case !errors.As(err, &stopped):
@@ -80,19 +80,19 @@ func (e *Executor) stopped(err error) *store.Error {
 	return store.AsErrors(stopped.Err)[0]
 }
 
-// asFaults is an error of the operation as a whole.
-func asFaults(fault *store.Error) gqlerror.List {
+// ErrorList is an error of the operation as a whole.
+func ErrorList(fault *store.Error) gqlerror.List {
 	return gqlerror.List{{Message: model.Sentence(fault), Extensions: map[string]any{"code": fault.Code}}}
 }
 
 // respond calls one of the executor's response handlers; fault is why it was
 // stopped, if it was.
-func (e *Executor) runHandler(ctx context.Context, responses graphql.ResponseHandler) (response *graphql.Response, fault *store.Error) {
+func (e *Executor) RunHandler(ctx context.Context, responses graphql.ResponseHandler) (response *graphql.Response, fault *store.Error) {
 	defer func() {
 		switch reason := recover().(type) {
 		case nil:
 		case *plan.Stopped:
-			fault = e.stopped(reason)
+			fault = e.StoppedError(reason)
 		default:
 			panic(reason)
 		}
@@ -104,9 +104,9 @@ func (e *Executor) runHandler(ctx context.Context, responses graphql.ResponseHan
 	return response, nil
 }
 
-// limitedFields is aroundRootFields for the executor, which has what it returns
+// limitRootFields is aroundRootFields for the executor, which has what it returns
 // write itself.
-func (e *Executor) limitedFields(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
+func (e *Executor) limitRootFields(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
 	value := e.aroundRootFields(ctx, next)
 	if value == graphql.Null || value == graphql.RequiredNull {
 		return value
@@ -119,8 +119,8 @@ func (e *Executor) limitedFields(ctx context.Context, next graphql.RootResolver)
 	})
 }
 
-// event is an event of a subscription as it is sent.
-func (e *Executor) event(ctx context.Context, event graphql.Marshaler) []byte {
+// writeEvent is an event of a subscription as it is sent.
+func (e *Executor) writeEvent(ctx context.Context, event graphql.Marshaler) []byte {
 	var b bytes.Buffer
 	event.MarshalGQL(&limitedBuffer{&b, e, ctx})
 	return b.Bytes()

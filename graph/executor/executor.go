@@ -1,4 +1,4 @@
-package transport
+package executor
 
 import (
 	"bytes"
@@ -33,10 +33,10 @@ type Config struct {
 	Fragments         *responsecache.Cache // of fragments of responses; nil for none
 	Limiter           ConcurrencyLimiter   // nil for none
 
-	CountField        func(ctx context.Context, coordinate string) // of each root field
-	CountExecutor     func(executor string)                        // of each query: plan or gqlgen
-	CountOperation    func(ctx context.Context, stats Ran)         // when an operation ended or was rejected
-	CountSubscription func(ctx context.Context, stats Ran)         // when a subscription began
+	CountField        func(ctx context.Context, coordinate string)    // of each root field
+	CountExecutor     func(executor string)                           // of each query: plan or gqlgen
+	CountOperation    func(ctx context.Context, stats OperationStats) // when an operation ended or was rejected
+	CountSubscription func(ctx context.Context, stats OperationStats) // when a subscription began
 }
 
 // ConcurrencyLimiter bound how much is worked on at once. Each refuses what would have to
@@ -73,15 +73,15 @@ func NewExecutor(r *graph.Resolver, log *slog.Logger, c Config, plans *document.
 	if c.CountExecutor == nil {
 		c.CountExecutor = func(string) {}
 	}
-	e := &Executor{Config: c, resolver: r, introspection: introspection{c.OpenIntrospection}, present: presenter(log), plans: plans}
+	e := &Executor{Config: c, resolver: r, introspection: introspection{c.OpenIntrospection}, present: errorPresenter(log), plans: plans}
 	resolvers := generated.Config{Resolvers: r, Schema: document.Schema()}
-	executable := generated.NewStreamingSchema(resolvers, e.event)
+	executable := generated.NewStreamingSchema(resolvers, e.writeEvent)
 	e.schema = executable.Schema()
 	e.Executor = executor.New(executable)
-	e.SetQueryCache(checkedDocuments{})
+	e.SetQueryCache(preparedDocuments{})
 	e.Use(e.introspection)
 	e.AroundFields(chargeField)
-	e.AroundRootFields(e.limitedFields)
+	e.AroundRootFields(e.limitRootFields)
 	e.AroundResponses(addReplays)
 	e.SetErrorPresenter(e.present)
 	e.SetRecoverFunc(recovered)
@@ -89,7 +89,7 @@ func NewExecutor(r *graph.Resolver, log *slog.Logger, c Config, plans *document.
 		e.runner = generated.NewPlanRunner(resolvers)
 		e.runner.Limit(e.limit())
 		if c.Fragments.Enabled() {
-			e.runner.Keep(fragments{c.Fragments, r})
+			e.runner.Keep(fragmentStore{c.Fragments, r})
 		}
 	}
 	return e
@@ -104,9 +104,9 @@ const (
 	byGqlgen = "gqlgen"
 )
 
-// ready is a request as a plan runs it; nil for what is left to gqlgen's
+// Prepare is a request as a plan runs it; nil for what is left to gqlgen's
 // executor.
-func (e *Executor) ready(asked *document.Operation, params *graphql.RawParams) *document.PreparedOperation {
+func (e *Executor) Prepare(asked *document.Operation, params *graphql.RawParams) *document.PreparedOperation {
 	if e.runner == nil || asked.Definition == nil || asked.Definition.Operation != ast.Query {
 		return nil
 	}
@@ -124,13 +124,13 @@ func (e *Executor) ready(asked *document.Operation, params *graphql.RawParams) *
 		return nil
 	}
 	q := &document.PreparedOperation{Operation: asked, ID: e.prepared.Add(1), Variables: variables, Plan: cached,
-		ResponseEnd: responseEnd(asked, params), CacheCoordinates: lasting(cached.Plan)}
+		ResponseEnd: responseEnd(asked, params), CacheCoordinates: cacheCoordinates(cached.Plan)}
 	q.Introspects = slices.Contains(cached.Roots(), "__schema") || slices.Contains(cached.Roots(), "__type")
 	q.Params = graphql.RawParams{Query: asked.Query, Variables: variables}
 	if params.OperationName != "" {
 		q.Params.OperationName = asked.Definition.Name
 	}
-	if costAsked(params) {
+	if wantsCost(params) {
 		q.Params.Extensions = map[string]any{costExtension: true}
 	}
 	return q
@@ -150,39 +150,39 @@ func conditionValues(operation *ast.OperationDefinition, variables map[string]an
 	return string(values)
 }
 
-// respond is run for a stream. It is false for what gqlgen's executor has to
+// StreamPlan is run for a stream. It is false for what gqlgen's executor has to
 // answer.
-func (e *Executor) respond(ctx context.Context, q *document.PreparedOperation, header http.Header) (*graphql.Response, bool) {
-	buffer := buffers.Get().(*[]byte)
-	body, found, faults, err := e.execute(ctx, q, header, false, buffer)
-	defer func() { keepBuffer(buffer, body) }()
-	if fault := e.stopped(err); fault != nil {
-		return &graphql.Response{Errors: asFaults(fault)}, true
+func (e *Executor) StreamPlan(ctx context.Context, q *document.PreparedOperation, header http.Header) (*graphql.Response, bool) {
+	buffer := GetBuffer()
+	body, found, faults, err := e.RunPlan(ctx, q, header, false, buffer)
+	defer func() { PutBuffer(buffer, body) }()
+	if fault := e.StoppedError(err); fault != nil {
+		return &graphql.Response{Errors: ErrorList(fault)}, true
 	}
 	if err != nil {
 		return nil, false
 	}
 	if found != nil {
-		return &graphql.Response{Data: dataOf(q, found.Body)}, true
+		return &graphql.Response{Data: ResponseData(q, found.Body)}, true
 	}
-	return &graphql.Response{Data: bytes.Clone(dataOf(q, body)), Errors: faults}, true
+	return &graphql.Response{Data: bytes.Clone(ResponseData(q, body)), Errors: faults}, true
 }
 
-// dataOf returns the data of a response that was written for q.
-func dataOf(q *document.PreparedOperation, body []byte) []byte {
+// ResponseData returns the data of a response that was written for q.
+func ResponseData(q *document.PreparedOperation, body []byte) []byte {
 	return body[len(answerBegins) : len(body)-len(q.ResponseEnd)]
 }
 
-// execute runs a query by its plan within its operation, and writes its answer
+// RunPlan runs a query by its plan within its operation, and writes its answer
 // into a buffer, or finds one that is kept whole. A *plan.Stopped fails the
 // operation as a whole. After any other error gqlgen's executor has to answer: a
 // client has gone, a resolver panicked, or who asks may not introspect.
-func (e *Executor) execute(ctx context.Context, q *document.PreparedOperation, header http.Header, tagged bool, buffer *[]byte) (body []byte, found *responsecache.Response, faults gqlerror.List, err error) {
-	ctx, ran := store.StartStep(ctx, stepRun)
+func (e *Executor) RunPlan(ctx context.Context, q *document.PreparedOperation, header http.Header, tagged bool, buffer *[]byte) (body []byte, found *responsecache.Response, faults gqlerror.List, err error) {
+	ctx, ran := store.StartStep(ctx, StepRun)
 	operation := &graphql.OperationContext{
 		RawQuery: q.Params.Query, OperationName: q.Params.OperationName, Variables: q.Variables, Headers: header,
 		Doc: q.Document, Operation: q.Definition,
-		RecoverFunc: recovered, ResolverMiddleware: untouched, RootResolverMiddleware: e.aroundRootFields,
+		RecoverFunc: recovered, ResolverMiddleware: runField, RootResolverMiddleware: e.aroundRootFields,
 	}
 	err = ctx.Err()
 	if err == nil && q.Introspects {
@@ -196,38 +196,38 @@ func (e *Executor) execute(ctx context.Context, q *document.PreparedOperation, h
 	}
 	ctx = graphql.WithOperationContext(ctx, operation)
 	ctx = graphql.WithResponseContext(ctx, e.present, recovered)
-	body, found, err = e.answer(ctx, q, tagged, (*buffer)[:0])
+	body, found, err = e.runOrCached(ctx, q, tagged, (*buffer)[:0])
 	e.plans.Recharge(q.Plan)
 	if err != nil {
 		ran(err)
-		if e.stopped(err) != nil {
+		if e.StoppedError(err) != nil {
 			e.CountExecutor(byPlan)
 		}
 		return body, nil, nil, err
 	}
 	e.CountExecutor(byPlan)
 	faults = graphql.GetErrors(ctx)
-	ran(failed(faults))
+	ran(StepError(faults))
 	return body, found, faults, nil
 }
 
-// answer makes an answer in dst, or finds one that is kept whole. Where it is
+// runOrCached makes an answer in dst, or finds one that is kept whole. Where it is
 // tagged, it is one that could be kept, whether or not there is room for any.
-func (e *Executor) answer(ctx context.Context, q *document.PreparedOperation, tagged bool, dst []byte) (body []byte, found *responsecache.Response, err error) {
+func (e *Executor) runOrCached(ctx context.Context, q *document.PreparedOperation, tagged bool, dst []byte) (body []byte, found *responsecache.Response, err error) {
 	if q.CacheCoordinates != nil && (tagged || e.Responses.Enabled()) {
-		body, found, ok, err := e.lastingAnswer(ctx, q, dst)
+		body, found, ok, err := e.cachedResponse(ctx, q, dst)
 		if ok || err != nil {
 			return body, found, err
 		}
 	}
-	if err := e.beginRun(ctx, q.Operation); err != nil {
+	if err := e.StartRun(ctx, q.Operation); err != nil {
 		return dst, nil, err
 	}
 	body, err = e.runner.Run(ctx, q.Plan.Plan, append(dst, answerBegins...))
 	return append(body, q.ResponseEnd...), nil, err
 }
 
-func untouched(ctx context.Context, next graphql.Resolver) (any, error) { return next(ctx) }
+func runField(ctx context.Context, next graphql.Resolver) (any, error) { return next(ctx) }
 
 const (
 	answerBegins = `{"data":`
@@ -246,8 +246,11 @@ var largeBuffers = sync.Pool{New: func() any { b := make([]byte, 0, largeBuffer)
 // Bounds.AnswerBytes, and some for the last leaf.
 const largeBuffer = 8<<20 + 64<<10
 
-// keepBuffer lets others use the buffer of an answer, and what it grew to.
-func keepBuffer(buffer *[]byte, body []byte) {
+// GetBuffer returns a buffer for one response.
+func GetBuffer() *[]byte { return buffers.Get().(*[]byte) }
+
+// PutBuffer lets others use the buffer of an answer, and what it grew to.
+func PutBuffer(buffer *[]byte, body []byte) {
 	switch {
 	case cap(body) > limits.LargeResponse && cap(body) <= largeBuffer:
 		largeBuffers.Put(&body)

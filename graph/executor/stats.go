@@ -1,4 +1,4 @@
-package transport
+package executor
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"portico/store"
 )
 
-// Ran is an operation that has ended, or that was refused.
-type Ran struct {
+// OperationStats is an operation that has ended, or that was refused.
+type OperationStats struct {
 	Name    string        // as its document has it; empty for none
 	Kind    string        // query, mutation or subscription; empty for a document that was not one
 	Trusted bool          // the manifest has its document
@@ -26,42 +26,42 @@ type Ran struct {
 
 // The steps of an operation, as traces have them.
 const (
-	stepPrepare = "graphql.prepare" // it is read, measured, validated and planned
-	stepRun     = "graphql.run"
+	StepPrepare = "graphql.prepare" // it is read, measured, validated and planned
+	StepRun     = "graphql.run"
 )
 
-// errAnswered says of a step that its answer has errors, and not which.
-var errAnswered = errors.New("the answer has errors")
+// ErrResponse says of a step that its answer has errors, and not which.
+var ErrResponse = errors.New("the answer has errors")
 
-func failed(faults gqlerror.List) error {
+func StepError(faults gqlerror.List) error {
 	if len(faults) > 0 {
-		return errAnswered
+		return ErrResponse
 	}
 	return nil
 }
 
-// coded is an error of which only its code is told.
-func coded(code store.Code) gqlerror.List {
+// CodeError is an error of which only its code is told.
+func CodeError(code store.Code) gqlerror.List {
 	return gqlerror.List{{Extensions: map[string]any{"code": code}}}
 }
 
 // of is what is told of an operation before it runs.
-func statsOf(p *document.Operation) (of Ran) {
+func statsOf(p *document.Operation) (of OperationStats) {
 	if p == nil || p.CachedDocument == nil || p.Definition == nil {
-		return Ran{}
+		return OperationStats{}
 	}
-	return Ran{Name: p.Definition.Name, Kind: string(p.Definition.Operation), Trusted: p.Outcome == document.OutcomeTrusted}
+	return OperationStats{Name: p.Definition.Name, Kind: string(p.Definition.Operation), Trusted: p.Outcome == document.OutcomeTrusted}
 }
 
-// named has the logs of a request name its operation.
-func named(ctx context.Context, asked *document.Operation) {
+// NameOperation has the logs of a request name its operation.
+func NameOperation(ctx context.Context, asked *document.Operation) {
 	if known := reqctx.From(ctx); known != nil {
 		known.OperationName = statsOf(asked).Name
 	}
 }
 
-// tell tells of an operation that has ended with these errors.
-func (e *Executor) tell(ctx context.Context, asked *document.Operation, faults gqlerror.List) {
+// RecordOperation tells of an operation that has ended with these errors.
+func (e *Executor) RecordOperation(ctx context.Context, asked *document.Operation, faults gqlerror.List) {
 	if e.CountOperation == nil {
 		return
 	}
@@ -87,8 +87,8 @@ func codesOf(codes []store.Code, faults gqlerror.List) []store.Code {
 	return codes
 }
 
-// refused tells of an operation of a stream that did not begin.
-func (e *Executor) refused(ctx context.Context, asked *document.Operation, faults gqlerror.List) {
+// RecordRejected tells of an operation of a stream that did not begin.
+func (e *Executor) RecordRejected(ctx context.Context, asked *document.Operation, faults gqlerror.List) {
 	if e.CountOperation != nil {
 		ran := statsOf(asked)
 		ran.Codes = codesOf(nil, faults)
@@ -96,27 +96,27 @@ func (e *Executor) refused(ctx context.Context, asked *document.Operation, fault
 	}
 }
 
-// lasts is an operation that came over a stream, until it ends.
-type lasts struct {
+// StreamStats is an operation that came over a stream, until it ends.
+type StreamStats struct {
 	exec  *Executor
 	ctx   context.Context
-	began time.Time
+	start time.Time
 
 	mu sync.Mutex
-	Ran
+	OperationStats
 }
 
 // begin tells of an operation that begins on a stream.
-func (e *Executor) startOperation(ctx context.Context, asked *document.Operation) *lasts {
-	l := &lasts{exec: e, ctx: ctx, began: time.Now(), Ran: statsOf(asked)}
+func (e *Executor) StartOperation(ctx context.Context, asked *document.Operation) *StreamStats {
+	l := &StreamStats{exec: e, ctx: ctx, start: time.Now(), OperationStats: statsOf(asked)}
 	if e.CountSubscription != nil && l.Kind == string(ast.Subscription) {
-		e.CountSubscription(ctx, l.Ran)
+		e.CountSubscription(ctx, l.OperationStats)
 	}
 	return l
 }
 
-// had notes the errors of an answer or event.
-func (l *lasts) had(faults gqlerror.List) {
+// AddErrors notes the errors of an answer or event.
+func (l *StreamStats) AddErrors(faults gqlerror.List) {
 	if len(faults) > 0 {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -124,15 +124,15 @@ func (l *lasts) had(faults gqlerror.List) {
 	}
 }
 
-// end tells that it has ended.
-func (l *lasts) end() {
+// End tells that it has ended.
+func (l *StreamStats) End() {
 	if l.exec.CountOperation == nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.Kind != string(ast.Subscription) {
-		l.Took = time.Since(l.began)
+		l.Took = time.Since(l.start)
 	}
-	l.exec.CountOperation(l.ctx, l.Ran)
+	l.exec.CountOperation(l.ctx, l.OperationStats)
 }

@@ -1,4 +1,4 @@
-package transport
+package executor
 
 import (
 	"context"
@@ -28,11 +28,11 @@ func (e *Executor) aroundRootFields(ctx context.Context, next graphql.RootResolv
 			return graphql.Null
 		}
 	}
-	return recordReplay(withSentNulls(ctx), next)
+	return recordReplay(withInputNulls(ctx), next)
 }
 
-// countFields counts root fields that were answered without being run.
-func (e *Executor) countFields(ctx context.Context, coordinates []string) {
+// CountFields counts root fields that were answered without being run.
+func (e *Executor) CountFields(ctx context.Context, coordinates []string) {
 	if e.CountField == nil {
 		return
 	}
@@ -41,9 +41,9 @@ func (e *Executor) countFields(ctx context.Context, coordinates []string) {
 	}
 }
 
-// countExecutor counts a query that gqlgen's executor runs, for a client that
+// CountGqlgen counts a query that gqlgen's executor runs, for a client that
 // has not gone.
-func (e *Executor) countExecutor(ctx context.Context, operation *graphql.OperationContext) {
+func (e *Executor) CountGqlgen(ctx context.Context, operation *graphql.OperationContext) {
 	if operation.Operation.Operation == ast.Query && ctx.Err() == nil {
 		e.CountExecutor(byGqlgen)
 	}
