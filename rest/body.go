@@ -113,7 +113,7 @@ func checkContentType(r *http.Request) error {
 		return nil
 	}
 	return &auth.StatusError{Status: http.StatusUnsupportedMediaType, Err: &store.Error{Code: store.Invalid,
-		Detail: fmt.Sprintf("The body must be JSON, with the header Content-Type: application/json, not %q.", label)}}
+		Detail: fmt.Sprintf("The body must be JSON, with the header Content-Type: application/json, got %q.", label)}}
 }
 
 // checkJSON is INVALID for text that would not be kept as it was sent. Members

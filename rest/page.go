@@ -101,7 +101,7 @@ func (p *listParams) integer(name, member string) (*int, error) {
 		return nil, store.PageRangeError(member, text)
 	}
 	if err != nil {
-		return nil, invalidParameter(member, "must be a whole number, not %q", text)
+		return nil, invalidParameter(member, "must be a whole number, got %q", text)
 	}
 	return &n, nil
 }
@@ -137,9 +137,9 @@ func parseSort(text string, keys []store.SortBy) (*model.ListOrder, error) {
 	case slices.Contains(keys, order.Field):
 		return order, nil
 	case len(keys) == 0:
-		return nil, invalidParameter("sort", "must be left out, not %q; this list has one order", text)
+		return nil, invalidParameter("sort", "must be left out, got %q; this list has one order", text)
 	}
-	return nil, invalidParameter("sort", "must be %s, with a leading - to descend, not %q", joinOr(keys), text)
+	return nil, invalidParameter("sort", "must be %s, with a leading - to descend, got %q", joinOr(keys), text)
 }
 
 // joinOr joins words: id, created_at or updated_at.

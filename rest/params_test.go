@@ -25,7 +25,7 @@ func listParameters(path string, rows []string) []scenario {
 	bad := func(name, query string, status int, holds ...string) scenario {
 		return scenario{name: name, path: path + "?" + query, status: status, holds: holds}
 	}
-	const limit, offset, number = "page[limit] must be between 1 and 100, got ", "page[offset] must be between 0 and 10000, got ", "must be a whole number, not "
+	const limit, offset, number = "page[limit] must be between 1 and 100, got ", "page[offset] must be between 0 and 10000, got ", "must be a whole number, got "
 	return []scenario{
 		some("raw brackets", "page[limit]=2&page[offset]=1", rows[1:3]...),
 		some("encoded brackets", "page%5Blimit%5D=2&page%5Boffset%5D=1", rows[1:3]...),

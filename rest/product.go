@@ -208,7 +208,7 @@ func setContentLanguage(w http.ResponseWriter, products []*model.Product) {
 func checkInclude(text string) error {
 	for _, name := range splitInclude(text) {
 		if !slices.Contains(includeNames, name) {
-			return invalidParameter("include", "must be a list of %s, not %q", strings.Join(includeNames, ", "), name)
+			return invalidParameter("include", "must be a list of %s, got %q", strings.Join(includeNames, ", "), name)
 		}
 	}
 	return nil

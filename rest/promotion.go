@@ -161,7 +161,7 @@ func parseDryRun(r *http.Request) (bool, error) {
 	case "", "false":
 		return false, nil
 	default:
-		return false, invalidParameter("dry_run", "must be true or false, not %q", text)
+		return false, invalidParameter("dry_run", "must be true or false, got %q", text)
 	}
 }
 

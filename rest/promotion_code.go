@@ -42,7 +42,7 @@ func (r *codeRows) UnmarshalJSON(text []byte) error {
 // check is UNPROCESSABLE for another type; none is fine.
 func (b codesBody[Codes]) check() error {
 	if b.Type != nil && *b.Type != "promotion_codes" {
-		return &store.Error{Code: store.Unprocessable, Path: []string{"type"}, Detail: "must be promotion_codes, not " + strconv.Quote(*b.Type)}
+		return &store.Error{Code: store.Unprocessable, Path: []string{"type"}, Detail: "must be promotion_codes, got " + strconv.Quote(*b.Type)}
 	}
 	return nil
 }

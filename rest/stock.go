@@ -152,7 +152,7 @@ func checkLocation(location string) error {
 	if location == "" || location == onlyLocation {
 		return nil
 	}
-	return &store.Error{Code: store.Unprocessable, Path: []string{"location"}, Detail: fmt.Sprintf("must be %q or be left out, not %q; there are no others", onlyLocation, location)}
+	return &store.Error{Code: store.Unprocessable, Path: []string{"location"}, Detail: fmt.Sprintf("must be %q or be left out, got %q; there are no others", onlyLocation, location)}
 }
 
 // createStock makes the stock record of the product in the path or, without

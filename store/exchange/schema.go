@@ -95,9 +95,9 @@ func checkWith(kind authoring.Kind, f *filler) store.Errors {
 	if f != nil {
 		f.fill(reflect.ValueOf(source).Elem())
 	}
-	faults := &authoring.Faults{}
+	faults := &authoring.Validator{}
 	source.Check(faults)
-	return faults.List
+	return faults.Errors
 }
 
 // mapKey is the key of the only value of a filled map. It is valid as currency.

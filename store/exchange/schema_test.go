@@ -109,7 +109,7 @@ func TestImportSchemaAgreesWithImport(t *testing.T) {
 			if changed := store.Encode(whole); !related(kind, path) {
 				value, err := jsonschema.UnmarshalJSON(bytes.NewReader(changed))
 				require.NoError(t, err)
-				faults, invalid := decode(changed).faults, schemas[kind].Validate(value)
+				faults, invalid := decode(changed).errs, schemas[kind].Validate(value)
 				for _, fault := range faults {
 					if related(kind, strings.Join(fault.Path, ".")) || strings.Contains(fault.Detail, "refers to") || kind == "promotion" && path != "schema" && fault.Path[0] == "schema" {
 						return
