@@ -12,14 +12,14 @@ import (
 	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/store"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
 )
 
 // codesBody is what codes are made or deleted by (spec: Endpoints 1).
 type codesBody[Codes any] struct {
-	Type        *string               `json:"type"`
-	Codes       Codes                 `json:"codes"`
-	ConsumeUnit promotion.ConsumeUnit `json:"consume_unit"` // of the codes that name none
+	Type        *string          `json:"type"`
+	Codes       Codes            `json:"codes"`
+	ConsumeUnit code.ConsumeUnit `json:"consume_unit"` // of the codes that name none
 }
 
 // codeRows are the codes of a body, all read at once or, where one is
@@ -47,21 +47,21 @@ func (b codesBody[Codes]) check() error {
 	return nil
 }
 
-// codeBody is one code (spec: Promotion code): promotion.NewCode in the
+// codeBody is one code (spec: Promotion code): code.NewCode in the
 // contract's names.
 type codeBody struct {
-	Code        string                `json:"code"`
-	ConsumeUnit promotion.ConsumeUnit `json:"consume_unit"`
-	User        promotion.CodeUser    `json:"user"`
-	MaxUses     *int                  `json:"uses"`
+	Code        string           `json:"code"`
+	ConsumeUnit code.ConsumeUnit `json:"consume_unit"`
+	User        code.CodeUser    `json:"user"`
+	MaxUses     *int             `json:"uses"`
 }
 
 // inputs reads rows that are not read yet each by itself, so that every
 // malformed one is told.
-func (r codeRows) inputs() (list []*promotion.NewCode, err error) {
-	list = make([]*promotion.NewCode, 0, len(r.decoded)+len(r.raw))
+func (r codeRows) inputs() (list []*code.NewCode, err error) {
+	list = make([]*code.NewCode, 0, len(r.decoded)+len(r.raw))
 	for _, c := range r.decoded {
-		list = append(list, (*promotion.NewCode)(c))
+		list = append(list, (*code.NewCode)(c))
 	}
 	var faults store.Errors
 	for i, row := range r.raw {
@@ -70,7 +70,7 @@ func (r codeRows) inputs() (list []*promotion.NewCode, err error) {
 			faults = append(faults, fault.At("codes", strconv.Itoa(i)))
 			continue
 		}
-		list = append(list, (*promotion.NewCode)(&c))
+		list = append(list, (*code.NewCode)(&c))
 	}
 	if len(faults) > 0 {
 		return nil, faults.Truncated()
@@ -110,7 +110,7 @@ func (a *API) createCodes(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	input := generated.PromotionCodesCreateInput{
-		PromotionID: r.PathValue("id"), Codes: codes, ConsumeUnit: cmp.Or(b.ConsumeUnit, promotion.PerCart)}
+		PromotionID: r.PathValue("id"), Codes: codes, ConsumeUnit: cmp.Or(b.ConsumeUnit, code.PerCart)}
 	addGraphQLHint(w, r, "input", input)
 	payload, err := a.resolver.Mutation().PromotionCodesCreate(r.Context(), input)
 	if err == nil {
@@ -149,7 +149,7 @@ func nameRows(err error, rows int) error {
 
 // codes lists a promotion's codes.
 func (a *API) codes(w http.ResponseWriter, r *http.Request) error {
-	p, err := parseListParamsSortedBy(r, promotion.SortCode, store.SortCreatedAt)
+	p, err := parseListParamsSortedBy(r, code.SortCode, store.SortCreatedAt)
 	if err != nil {
 		return err
 	}
@@ -243,19 +243,19 @@ func (a *API) removeCodes(w http.ResponseWriter, r *http.Request, codes []string
 // codeResource is a code as the clients read it: uses is what remains of
 // max_uses, both null for any number.
 type codeResource struct {
-	Type        string                `json:"type"`
-	ID          string                `json:"id"`
-	PromotionID string                `json:"promotion_id"`
-	Code        string                `json:"code"`
-	Uses        *int                  `json:"uses"`
-	MaxUses     *int                  `json:"max_uses"`
-	ConsumeUnit promotion.ConsumeUnit `json:"consume_unit"`
-	User        promotion.CodeUser    `json:"user"`
-	Valid       bool                  `json:"valid"`
-	CreatedAt   *string               `json:"created_at"`
+	Type        string           `json:"type"`
+	ID          string           `json:"id"`
+	PromotionID string           `json:"promotion_id"`
+	Code        string           `json:"code"`
+	Uses        *int             `json:"uses"`
+	MaxUses     *int             `json:"max_uses"`
+	ConsumeUnit code.ConsumeUnit `json:"consume_unit"`
+	User        code.CodeUser    `json:"user"`
+	Valid       bool             `json:"valid"`
+	CreatedAt   *string          `json:"created_at"`
 }
 
-func newCodeResource(c *promotion.PromotionCode) codeResource {
+func newCodeResource(c *code.PromotionCode) codeResource {
 	return codeResource{Type: "promotion_code", ID: c.ID, PromotionID: c.PromotionID, Code: c.Code, Uses: c.Uses(), MaxUses: c.MaxUses,
 		ConsumeUnit: c.ConsumeUnit, User: c.User, Valid: c.Valid(), CreatedAt: timeOrNull(c.CreatedAt)}
 }

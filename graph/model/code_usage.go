@@ -4,17 +4,17 @@ import (
 	"time"
 
 	"portico/store"
-	"portico/store/promotion"
+	"portico/store/promotion/redeem"
 )
 
 // PromotionCodeUsage is a usage as the schema has it.
-type PromotionCodeUsage struct{ *promotion.CodeUsage }
+type PromotionCodeUsage struct{ *redeem.CodeUsage }
 
 // NewPromotionCodeUsage dresses a usage.
-func NewPromotionCodeUsage(u *promotion.CodeUsage) *PromotionCodeUsage { return &PromotionCodeUsage{u} }
+func NewPromotionCodeUsage(u *redeem.CodeUsage) *PromotionCodeUsage { return &PromotionCodeUsage{u} }
 
 // NewPromotionCodeUsages are several.
-func NewPromotionCodeUsages(list []*promotion.CodeUsage) []*PromotionCodeUsage {
+func NewPromotionCodeUsages(list []*redeem.CodeUsage) []*PromotionCodeUsage {
 	usages := make([]*PromotionCodeUsage, len(list))
 	for i, u := range list {
 		usages[i] = NewPromotionCodeUsage(u)
