@@ -25,23 +25,23 @@ func listParameters(path string, rows []string) []scenario {
 	bad := func(name, query string, status int, holds ...string) scenario {
 		return scenario{name: name, path: path + "?" + query, status: status, holds: holds}
 	}
-	const limit, offset, number = "page[limit] must be between 1 and 100, got ", "page[offset] must be between 0 and 10000, got ", "must be a whole number, not "
+	const limit, offset, number = "page[limit] must be between 1 and 100, got ", "page[offset] must be between 0 and 10000, got ", "must be a whole number, got "
 	return []scenario{
 		some("raw brackets", "page[limit]=2&page[offset]=1", rows[1:3]...),
 		some("encoded brackets", "page%5Blimit%5D=2&page%5Boffset%5D=1", rows[1:3]...),
 		some("brackets encoded in lower case", "page%5blimit%5d=2&page%5boffset%5d=1", rows[1:3]...),
 		some("parameters that nobody knows", "fields=x&page[size]=1&page=1&limit=1&[]=&=", rows...),
-		bad("a limit twice", "page[limit]=2&page[limit]=1", 400, "page[limit] is given 2 times; give it once"),
-		bad("an offset twice, alike", "page[offset]=1&page%5Boffset%5D=1", 400, "page[offset] is given 2 times"),
-		bad("a cursor twice", "page[after]=x&page[after]=", 400, "page[after] is given 2 times"),
-		bad("a sort twice", "sort=id&sort=-id", 400, "sort is given 2 times"),
+		bad("a limit twice", "page[limit]=2&page[limit]=1", 400, "page[limit] occurs 2 times, once is allowed"),
+		bad("an offset twice, alike", "page[offset]=1&page%5Boffset%5D=1", 400, "page[offset] occurs 2 times"),
+		bad("a cursor twice", "page[after]=x&page[after]=", 400, "page[after] occurs 2 times"),
+		bad("a sort twice", "sort=id&sort=-id", 400, "sort occurs 2 times"),
 		bad("a limit with a plus", "page[limit]=%2B5", 400, "page[limit] "+number+`\"+5\".`),
 		bad("a limit with a space", "page[limit]=+5", 400, "page[limit] "+number+`\" 5\".`),
 		bad("a limit with an underscore", "page[limit]=1_0", 400, "page[limit] "+number),
 		some("several filters hold together", "filter=gt(id,a)&filter=lt(id,b)&sort=id", "anvil"),
 		some("empty filters beside one", "filter=&filter=lt(id,b)&filter=&sort=id", "anvil"),
 		bad("several filters, one of which does not parse", "filter=gt(id,a&filter=lt(id,b)", 400, "Could not parse the supplied filter", "ends where"),
-		bad("halves of a filter", `filter=gt(id,"a&filter=b")`, 400, "Could not parse the supplied filter", "never closed"),
+		bad("halves of a filter", `filter=gt(id,"a&filter=b")`, 400, "Could not parse the supplied filter", "unclosed quote"),
 		bad("more conditions than ten in several filters", strings.Repeat("filter=gt(id,a)&", 6)+strings.Repeat("filter=lt(id,b)&", 6), 400, "more than 10 conditions"),
 		some("empty ones that are no numbers", "filter=&sort=&include=&page[after]=&page[before]=", rows...),
 		some("the least limit", "page[limit]=1", rows[0]),
@@ -61,8 +61,8 @@ func listParameters(path string, rows []string) []scenario {
 		bad("an offset below every integer", "page[offset]=-99999999999999999999", 422, offset),
 		bad("an offset that is no number", "page[offset]=abc", 400, "page[offset] "+number+`\"abc\".`),
 		bad("an unknown sort", "sort=colour", 400, "sort must be id, created_at or updated_at", `\"colour\"`),
-		bad("a cursor that is none", "page[after]=xyz", 400, "page[after] is not a cursor"),
-		bad("a cursor back that is none", "page[before]=xyz", 400, "page[before] is not a cursor"),
+		bad("a cursor that is none", "page[after]=xyz", 400, "page[after] is not a valid cursor"),
+		bad("a cursor back that is none", "page[before]=xyz", 400, "page[before] is not a valid cursor"),
 		bad("a bad percent escape", "page[limit]=%zz", 400, "URL-encoded", "%"),
 		bad("a percent escape that breaks off", "filter=eq(sku,A%2", 400, "URL-encoded"),
 		bad("a bad percent escape in a parameter that nobody knows", "x=%", 400, "URL-encoded"),

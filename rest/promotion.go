@@ -12,14 +12,14 @@ import (
 	"portico/store/promotion"
 )
 
-// promotionBody is a promotion as clients send it; absent members are nil.
-// What the contract lists beside schema may stand in either place.
+// promotionBody is a promotion as clients send it. Nil members were left out. Members
+// beside schema may also be in it.
 type promotionBody struct {
 	ID *string `json:"id"`
 	promotionMembers
 }
 
-// promotionMembers is promotion.PromotionChange in the contract's names.
+// promotionMembers is promotion.PromotionChange with the member names of REST.
 type promotionMembers struct {
 	Name                   *string                  `json:"name"`
 	Description            *string                  `json:"description"`
@@ -39,8 +39,8 @@ type promotionMembers struct {
 	Nulls store.Nulls `json:"-"`
 }
 
-// withDefaults are the members of a new promotion: those that GraphQL always has are
-// empty where they are absent.
+// withDefaults sets the required members that were left out to their zero values, for a
+// new promotion.
 func (m promotionMembers) withDefaults() promotion.PromotionChange {
 	m.Name, m.Type, m.Start, m.End = orZero(m.Name), orZero(m.Type), orZero(m.Start), orZero(m.End)
 	m.Enabled, m.Automatic = orZero(m.Enabled), orZero(m.Automatic)
@@ -77,7 +77,7 @@ func (a *API) promotions(w http.ResponseWriter, r *http.Request) error {
 	return writePage(w, a.newBuilder(r), page, list.Nodes, newPromotionResource)
 }
 
-// promotion returns one.
+// promotion returns a promotion.
 func (a *API) promotion(w http.ResponseWriter, r *http.Request) error {
 	addGraphQLHint(w, r, "id", r.PathValue("id"))
 	p, err := a.resolver.Query().Promotion(r.Context(), r.PathValue("id"))
@@ -94,7 +94,7 @@ func promotionNotFound(r *http.Request) error {
 	return &store.Error{Code: store.NotFound, Detail: "There is no promotion " + strconv.Quote(r.PathValue("id")) + "."}
 }
 
-// createPromotion makes one.
+// createPromotion creates a promotion.
 func (a *API) createPromotion(w http.ResponseWriter, r *http.Request) error {
 	var b promotionBody
 	if err := readData(w, r, &b); err != nil {
@@ -112,8 +112,8 @@ func (a *API) createPromotion(w http.ResponseWriter, r *http.Request) error {
 	return writePromotion(w, http.StatusCreated, payload.Promotion)
 }
 
-// updatePromotion changes the members given; ?dry_run=true tells what would
-// happen instead.
+// updatePromotion changes the members sent. With ?dry_run=true it returns the result
+// without changing anything.
 func (a *API) updatePromotion(w http.ResponseWriter, r *http.Request) error {
 	dryRun, err := parseDryRun(r)
 	if err != nil {
@@ -138,7 +138,7 @@ func (a *API) updatePromotion(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// promotionUpdateBody is a promotion with what went with its change.
+// promotionUpdateBody is the changed promotion, and how many codes the change deleted.
 type promotionUpdateBody struct {
 	Data promotionResource `json:"data"`
 	Meta codesDeleted      `json:"meta"`
@@ -148,8 +148,8 @@ type codesDeleted struct {
 	CodesDeleted int `json:"codes_deleted"`
 }
 
-// parseDryRun reads dry_run, which is true, false, or not there: whoever writes it
-// another way means no change.
+// parseDryRun reads dry_run: true, false or absent. Other values are an error, because
+// the caller may not want to write.
 func parseDryRun(r *http.Request) (bool, error) {
 	values, err := parseQuery(r)
 	if err != nil {
@@ -161,12 +161,12 @@ func parseDryRun(r *http.Request) (bool, error) {
 	case "", "false":
 		return false, nil
 	default:
-		return false, invalidParameter("dry_run", "must be true or false, not %q", text)
+		return false, invalidParameter("dry_run", "must be true or false, got %q", text)
 	}
 }
 
-// deletePromotion deletes one; ?dry_run=true tells what would be deleted and
-// kept instead.
+// deletePromotion deletes a promotion. With ?dry_run=true it returns what would be
+// deleted and kept.
 func (a *API) deletePromotion(w http.ResponseWriter, r *http.Request) error {
 	dryRun, err := parseDryRun(r)
 	if err != nil {
@@ -203,8 +203,7 @@ func writePromotion(w http.ResponseWriter, status int, p *promotion.Promotion) e
 	return writeData(w, status, newPromotionResource(p))
 }
 
-// promotionResource is the promotion resource (spec: Promotion), and its state
-// and times.
+// promotionResource is a promotion with its state and times.
 type promotionResource struct {
 	Type                   string                   `json:"type"`
 	ID                     string                   `json:"id"`
@@ -221,12 +220,12 @@ type promotionResource struct {
 	MaxApplicationsPerCart *int                     `json:"max_applications_per_cart"`
 	Schema                 json.RawMessage          `json:"schema"`
 	Currencies             []discountBody           `json:"currencies"`
-	TargetCatalogs         []string                 `json:"target_catalogs"` // null for all
+	TargetCatalogs         []string                 `json:"target_catalogs"` // null means all
 	Conditions             json.RawMessage          `json:"conditions"`
 	Meta                   timesMeta                `json:"meta"`
 }
 
-// discountBody is promotion.PromotionCurrency in the contract's names.
+// discountBody is promotion.PromotionCurrency with the member names of REST.
 type discountBody struct {
 	Currency   string       `json:"currency"`
 	Minor      *int64       `json:"amount,omitempty"`
@@ -251,7 +250,7 @@ func newPromotionResource(p *promotion.Promotion) promotionResource {
 	}
 }
 
-// orEmptyList is an empty list for none.
+// orEmptyList returns an empty list for nil.
 func orEmptyList[T any](list []T) []T {
 	if list == nil {
 		list = []T{}
