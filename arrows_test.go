@@ -14,22 +14,28 @@ import (
 // arrows lists each package of this module, below "portico/", with the packages of this
 // module that its production code may import.
 const arrows = `
-portico: graph graph/playground internal/auth internal/cli internal/demo internal/responsecache internal/tracing
-	internal/web internal/web/accesslog internal/web/metrics internal/web/middleware internal/web/server rest store
-	store/seal store/shop
-graph: graph/generated graph/model graph/plan internal/auth internal/heapsize internal/reqctx internal/responsecache
-	store store/catalog store/gateway store/job store/promotion store/release store/shop store/stock
-graph/generated: graph/model graph/plan store store/catalog store/gateway store/job store/promotion store/release
-	store/stock
+portico: graph graph/document graph/limits graph/opctx graph/playground graph/transport internal/auth
+	internal/cli internal/demo internal/responsecache internal/tracing internal/web internal/web/accesslog
+	internal/web/metrics internal/web/middleware internal/web/server rest store store/seal store/shop
+graph: graph/generated graph/model graph/opctx internal/auth store store/catalog store/gateway store/job
+	store/promotion store/release store/shop store/stock
+graph/generated: graph/model graph/plan store store/catalog store/gateway store/job store/promotion
+	store/release store/stock
 graph/graphiql:
 graph/model: graph/plan store store/access store/catalog store/gateway store/job store/promotion store/release
 	store/settings store/stock
 graph/plan: internal/heapsize
 graph/playground: graph/graphiql internal/auth store
+graph/document: graph/generated graph/limits graph/plan internal/heapsize store
+graph/limits: store
+graph/opctx: graph/limits internal/auth internal/reqctx internal/responsecache store store/release
+graph/transport: graph graph/document graph/generated graph/limits graph/model graph/opctx graph/plan
+	internal/auth internal/heapsize internal/reqctx internal/responsecache store store/release
 internal/auth: internal/reqctx store store/access store/seal store/shop
 internal/bench:
 internal/cli: internal/auth internal/datagen internal/web internal/web/accesslog internal/web/middleware
-	internal/web/server store store/access store/exchange store/job store/promotion store/release store/seal store/shop
+	internal/web/server store store/access store/exchange store/job store/promotion store/release store/seal
+	store/shop
 internal/datagen:
 internal/demo: internal/auth store store/access store/exchange store/release store/shop
 internal/e2e:
@@ -46,9 +52,9 @@ internal/web/metrics: internal/reqctx internal/web internal/web/server store sto
 internal/web/middleware: internal/auth internal/encoding internal/reqctx internal/web internal/web/accesslog
 	internal/web/server store
 internal/web/server: internal/reqctx internal/web internal/web/accesslog store
-rest: graph graph/generated graph/model graph/playground internal/auth internal/reqctx internal/responsecache
-	internal/web store store/access store/catalog store/gateway store/promotion store/release store/settings
-	store/stock
+rest: graph graph/generated graph/limits graph/model graph/opctx graph/playground graph/transport
+	internal/auth internal/reqctx internal/responsecache internal/web store store/access store/catalog
+	store/gateway store/promotion store/release store/settings store/stock
 rest/resttest: internal/web internal/web/middleware rest store/storetest
 store:
 store/access: store store/authoring store/db store/seal
@@ -68,8 +74,8 @@ store/settings: store store/authoring store/db
 store/shop: store store/access store/authoring store/catalog store/db store/exchange store/gateway store/job
 	store/promotion store/publish store/release store/seal store/settings store/stock
 store/stock: store store/authoring store/db
-store/storetest: internal/datagen store store/exchange store/job store/promotion store/release store/seal store/shop
-	store/stock
+store/storetest: internal/datagen store store/exchange store/job store/promotion store/release store/seal
+	store/shop store/stock
 `
 
 // allowedImports parses arrows.

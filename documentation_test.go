@@ -218,7 +218,7 @@ func TestDocumentationCommandsExist(t *testing.T) {
 	}
 	for file, text := range pages {
 		for _, name := range testName.FindAllString(text, -1) {
-			require.Contains(t, tests, name, file)
+			require.True(t, slices.Contains(tests, name), "%s names %s", file, name)
 		}
 		for _, match := range testRun.FindAllStringSubmatch(text, -1) {
 			for _, name := range strings.Split(strings.ReplaceAll(match[1], `\|`, "|"), "|") {

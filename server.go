@@ -23,7 +23,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"portico/graph"
+	"portico/graph/document"
+	"portico/graph/limits"
+	"portico/graph/opctx"
 	"portico/graph/playground"
+	"portico/graph/transport"
 	"portico/internal/auth"
 	"portico/internal/cli"
 	"portico/internal/demo"
@@ -77,12 +81,12 @@ func run(ctx context.Context, args []string, streams cli.Streams) (code int) {
 // serve is the server.
 type serve struct {
 	cli.Serve
-	Documents graph.Bounds `embed:"" group:"graphql-limits"`
+	Documents limits.Bounds `embed:"" group:"graphql-limits"`
 }
 
 // Validate checks what kong cannot.
 func (c *serve) Validate() error {
-	if err := c.Documents.Check(); err != nil {
+	if err := c.Documents.Validate(); err != nil {
 		return &cli.UsageError{Reason: err.Error()}
 	}
 	return c.Serve.Validate()
@@ -174,7 +178,7 @@ func (a *app) answer(ctx context.Context, listener, admin net.Listener) error {
 
 // open opens what the handlers work with.
 func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
-	trusted, err := graph.ReadManifestFile(c.TrustedDocuments, graph.Trust(c.TrustedDocumentsMode), c.Documents.OrDefaults(), playground.Documents()...)
+	trusted, err := document.ReadManifestFile(c.TrustedDocuments, document.TrustMode(c.TrustedDocumentsMode), c.Documents.OrDefaults(), playground.Documents()...)
 	if err != nil {
 		return nil, fmt.Errorf("--trusted-documents: %w", err)
 	}
@@ -192,7 +196,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	}
 	tokens, err := auth.New(ctx, s, sealer, auth.Options{
 		Issuer: c.TokenIssuer, Log: log, Outside: c.Outside(),
-		Limit: middleware.NewRateLimit("asking for tokens", int(c.TokenRateClient), int(c.TokenRateAddress)).Use,
+		Limit: middleware.NewRateLimit("token requests", int(c.TokenRateClient), int(c.TokenRateAddress)).Use,
 	})
 	if err != nil {
 		s.Close()
@@ -234,7 +238,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 // app is what a running server consists of.
 type app struct {
 	*serve
-	trusted *graph.Manifest // nil for none
+	trusted *document.Manifest // nil for none
 	store   *shop.Store
 	tokens  *auth.Service
 	metrics *metrics.Metrics
@@ -263,15 +267,15 @@ func (a *app) reload() {
 
 // handler is every route, behind what all of them share.
 func (a *app) handler() http.Handler {
-	codes := middleware.NewRateLimit("trying promotion codes", int(a.CodeRateClient), int(a.CodeRateAddress))
+	codes := middleware.NewRateLimit("promotion code lookups", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
-	options := []graph.HandlerOption{graph.CountFields(a.metrics.CountField), graph.CountExecutors(a.metrics.CountExecutor), graph.WithBounds(a.Documents.OrDefaults()), graph.WithResponseCache(a.answers),
-		graph.Trusting(a.trusted), graph.CountDocuments(a.metrics.CountDocument), graph.CountOperations(a.ran, a.began), graph.WithLive(a.streams()), graph.InTurn(a.turns)}
+	options := []transport.HandlerOption{transport.CountFields(a.metrics.CountField), transport.CountExecutors(a.metrics.CountExecutor), transport.WithBounds(a.Documents.OrDefaults()), transport.WithResponseCache(a.answers),
+		transport.Trusting(a.trusted), transport.CountDocuments(a.metrics.CountDocument), transport.CountOperations(a.ran, a.began), transport.WithLive(a.streams()), transport.InTurn(a.turns)}
 	if a.Executor == "gqlgen" {
-		options = append(options, graph.WithoutPlans())
+		options = append(options, transport.WithoutPlans())
 	}
 	if a.Demo {
-		options = append(options, graph.OpenIntrospection())
+		options = append(options, transport.OpenIntrospection())
 	}
 	var visitor []playground.Option
 	if a.visitor != nil {
@@ -283,7 +287,7 @@ func (a *app) handler() http.Handler {
 	docs := rest.Docs(api.WriteError, visitor...)
 	mux := http.NewServeMux()
 	mux.Handle("/", api.Handler())
-	mux.Handle("/graphql", graph.NewHandler(resolver, a.log, options...))
+	mux.Handle("/graphql", transport.NewHandler(resolver, a.log, options...))
 	mux.Handle("/oauth/access_token", a.tokens.TokenHandler(api.WriteError))
 	mux.Handle("/.well-known/jwks.json", a.tokens.JWKSHandler(api.WriteError))
 	middleware.HandlePages(mux, map[string]http.Handler{
@@ -292,7 +296,7 @@ func (a *app) handler() http.Handler {
 		rest.OpenAPIPath: rest.OpenAPI(), rest.DocsPath: docs, rest.DocsPath + "/": docs,
 		web.HealthPath: middleware.Health(), web.ReadyPath: middleware.Ready(a.store.Ping, a.store.ReadOnly),
 	}, api.WriteError)
-	return web.Chain(middleware.NormalizePath(api.WriteError, graph.SentHeaders()...)(middleware.RecordRoute(mux)),
+	return web.Chain(middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(middleware.RecordRoute(mux)),
 		middleware.NoSniff,
 		middleware.OnRequest(a.store.Asked), // so that jobs give way
 		middleware.RequestID,
@@ -309,21 +313,21 @@ func (a *app) handler() http.Handler {
 		middleware.LimitBody(a.BodyBytes),
 		a.turns.Middleware(api.WriteError),
 		middleware.AwaitConsistency(a.store.Await, api.WriteError),
-		graph.Shopper,
+		opctx.Middleware,
 	)
 }
 
 // ran has the metrics count a GraphQL operation, and began a subscription.
-func (a *app) ran(ctx context.Context, of graph.Ran) {
+func (a *app) ran(ctx context.Context, of transport.Ran) {
 	a.metrics.CountOperation(ctx, metrics.Operation(of))
 }
-func (a *app) began(ctx context.Context, of graph.Ran) {
+func (a *app) began(ctx context.Context, of transport.Ran) {
 	a.metrics.CountSubscription(ctx, metrics.Operation(of))
 }
 
 // streams is what subscriptions are given.
-func (a *app) streams() graph.Live {
-	live := graph.DefaultLive()
+func (a *app) streams() transport.Live {
+	live := transport.DefaultLive()
 	live.Message = cmp.Or(a.MessageBytes, live.Message)
 	live.Connection, live.Client, live.Address, live.Within = a.SubscriptionsConnection, a.SubscriptionsClient, a.SubscriptionsAddress, a.AnswerTime
 	live.Origin, live.Draining, live.Count = middleware.OriginAllowed(a.CORSOrigins), server.Draining, a.metrics.AddSubscriptions

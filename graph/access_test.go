@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/opctx"
+	"portico/graph/transport"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/access"
@@ -259,7 +261,7 @@ func TestWhoMayIntrospect(t *testing.T) {
 	t.Parallel()
 	expired := &store.Error{Code: store.Unauthenticated, Detail: "The token expired at noon; get another."}
 	locked := serve(nil)
-	open := &service{handler: graph.Shopper(graph.NewHandler(graph.NewResolver(nil), slog.New(slog.DiscardHandler), graph.OpenIntrospection()))}
+	open := &service{handler: opctx.Middleware(transport.NewHandler(graph.NewResolver(nil), slog.New(slog.DiscardHandler), transport.OpenIntrospection()))}
 	for _, query := range []string{
 		`{ __schema { queryType { name } } }`,
 		`{ __type(name: "Product") { name } }`,

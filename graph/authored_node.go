@@ -6,6 +6,7 @@ import (
 
 	"portico/graph/generated"
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/catalog"
@@ -56,7 +57,7 @@ func (r authoredNodeResolver) ProductIds(ctx context.Context, obj *model.Authore
 }
 
 func (r mutationResolver) NodeCreate(ctx context.Context, input generated.NodeCreateInput) (*generated.NodeCreatePayload, error) {
-	ctx, err := begin(ctx, "Mutation.nodeCreate", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.nodeCreate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -66,17 +67,17 @@ func (r mutationResolver) NodeCreate(ctx context.Context, input generated.NodeCr
 }
 
 func (r mutationResolver) NodeUpdate(ctx context.Context, input generated.NodeUpdateInput) (*generated.NodeUpdatePayload, error) {
-	ctx, err := begin(ctx, "Mutation.nodeUpdate", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.nodeUpdate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
 	node, faults, err := nodePayload(r.store.UpdateNode(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID),
-		catalog.NodeChange{Nulls: NullsIn(ctx), Name: input.Name, Slug: input.Slug, Description: input.Description}))
+		catalog.NodeChange{Nulls: opctx.Nulls(ctx), Name: input.Name, Slug: input.Slug, Description: input.Description}))
 	return &generated.NodeUpdatePayload{Node: node, UserErrors: faults}, err
 }
 
 func (r mutationResolver) NodeMove(ctx context.Context, input generated.NodeMoveInput) (*generated.NodeMovePayload, error) {
-	ctx, err := begin(ctx, "Mutation.nodeMove", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.nodeMove", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +86,7 @@ func (r mutationResolver) NodeMove(ctx context.Context, input generated.NodeMove
 }
 
 func (r mutationResolver) NodeDelete(ctx context.Context, input generated.NodeDeleteInput) (*generated.NodeDeletePayload, error) {
-	ctx, err := begin(ctx, "Mutation.nodeDelete", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.nodeDelete", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +96,7 @@ func (r mutationResolver) NodeDelete(ctx context.Context, input generated.NodeDe
 }
 
 func (r mutationResolver) NodeProductsAttach(ctx context.Context, input generated.NodeProductsAttachInput) (*generated.NodeProductsAttachPayload, error) {
-	ctx, err := begin(ctx, "Mutation.nodeProductsAttach", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.nodeProductsAttach", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func (r mutationResolver) NodeProductsAttach(ctx context.Context, input generate
 }
 
 func (r mutationResolver) NodeProductsDetach(ctx context.Context, input generated.NodeProductsDetachInput) (*generated.NodeProductsDetachPayload, error) {
-	ctx, err := begin(ctx, "Mutation.nodeProductsDetach", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.nodeProductsDetach", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func (r mutationResolver) NodeProductsDetach(ctx context.Context, input generate
 }
 
 func (r mutationResolver) NodeCurate(ctx context.Context, input generated.NodeCurateInput) (*generated.NodeCuratePayload, error) {
-	ctx, err := begin(ctx, "Mutation.nodeCurate", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.nodeCurate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/opctx"
+	"portico/graph/transport"
 	"portico/internal/datagen"
 	"portico/internal/responsecache"
 	"portico/store/shop"
@@ -39,9 +41,9 @@ func BenchmarkExecutors(b *testing.B) {
 		{"page", storefrontPage, variables{"node": someNode(b, s)}},
 		{"stocks", `{ stocks(first: 25) { nodes { uuid available allocated total } } }`, nil},
 	} {
-		for name, options := range map[string][]graph.HandlerOption{"plan": nil, "gqlgen": {graph.WithoutPlans()},
-			"fragments": {graph.WithFragmentCache(responsecache.NewCache(64 << 20))}, "kept": {graph.WithResponseCache(responsecache.NewCache(64 << 20))}} {
-			handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s), slog.New(slog.DiscardHandler), options...))
+		for name, options := range map[string][]transport.HandlerOption{"plan": nil, "gqlgen": {transport.WithoutPlans()},
+			"fragments": {transport.WithFragmentCache(responsecache.NewCache(64 << 20))}, "kept": {transport.WithResponseCache(responsecache.NewCache(64 << 20))}} {
+			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s), slog.New(slog.DiscardHandler), options...))
 			post := by(newPost(b, c.query, c.values), admin())
 			body, err := io.ReadAll(post.Body)
 			require.NoError(b, err)

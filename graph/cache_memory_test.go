@@ -11,6 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/document"
+	"portico/graph/opctx"
+	"portico/graph/transport"
 	"portico/internal/responsecache"
 	"portico/store/shop"
 )
@@ -63,8 +66,8 @@ func TestCachesChargeWhatStrangersSend(t *testing.T) { // not in parallel: other
 	} {
 		t.Run(name, func(t *testing.T) {
 			room := responsecache.NewCache(1 << 30)
-			cache := graph.NewDocumentCache(64 << 10) // nearly all leave it, and must leave memory
-			handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s), slog.New(slog.DiscardHandler), graph.WithDocumentCache(cache), graph.WithResponseCache(room)))
+			cache := document.NewCache(64 << 10) // nearly all leave it, and must leave memory
+			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s), slog.New(slog.DiscardHandler), transport.WithDocumentCache(cache), transport.WithResponseCache(room)))
 			measured := func() (heap, charge int) {
 				heap = heapAfterGC()
 				_, _, held := s.CacheStats()

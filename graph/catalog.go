@@ -5,6 +5,7 @@ import (
 
 	"portico/graph/generated"
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/catalog"
@@ -29,7 +30,7 @@ func (r queryResolver) Catalogs(ctx context.Context, first *int, after *string, 
 }
 
 func (r mutationResolver) CatalogCreate(ctx context.Context, input generated.CatalogCreateInput) (*generated.CatalogCreatePayload, error) {
-	ctx, err := begin(ctx, "Mutation.catalogCreate", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.catalogCreate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -40,18 +41,18 @@ func (r mutationResolver) CatalogCreate(ctx context.Context, input generated.Cat
 }
 
 func (r mutationResolver) CatalogUpdate(ctx context.Context, input generated.CatalogUpdateInput) (*generated.CatalogUpdatePayload, error) {
-	ctx, err := begin(ctx, "Mutation.catalogUpdate", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.catalogUpdate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := r.store.UpdateCatalog(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), catalog.CatalogChange{Nulls: NullsIn(ctx), Name: input.Name,
+	catalog, err := r.store.UpdateCatalog(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), catalog.CatalogChange{Nulls: opctx.Nulls(ctx), Name: input.Name,
 		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: values(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
 	faults, err := userErrors(err)
 	return &generated.CatalogUpdatePayload{Catalog: catalog, UserErrors: faults}, err
 }
 
 func (r mutationResolver) CatalogDelete(ctx context.Context, input generated.CatalogDeleteInput) (*generated.CatalogDeletePayload, error) {
-	ctx, err := begin(ctx, "Mutation.catalogDelete", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.catalogDelete", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}

@@ -4,13 +4,14 @@ import (
 	"context"
 
 	"portico/graph/generated"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/promotion"
 )
 
 func (r mutationResolver) PromotionCodesGenerate(ctx context.Context, input generated.PromotionCodesGenerateInput) (*generated.PromotionCodesGeneratePayload, error) {
-	ctx, err := begin(ctx, "Mutation.promotionCodesGenerate", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.promotionCodesGenerate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"portico/graph/generated"
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/promotion"
@@ -37,7 +38,7 @@ func (r queryResolver) PromotionCodeUsages(ctx context.Context, promotionID stri
 }
 
 func (r mutationResolver) PromotionCodeRedeem(ctx context.Context, input generated.PromotionCodeRedeemInput) (*generated.PromotionCodeRedeemPayload, error) {
-	ctx, err := begin(ctx, "Mutation.promotionCodeRedeem", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.promotionCodeRedeem", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +56,7 @@ func (r mutationResolver) PromotionCodeRedeem(ctx context.Context, input generat
 }
 
 func (r mutationResolver) PromotionCodeRelease(ctx context.Context, input generated.PromotionCodeReleaseInput) (*generated.PromotionCodeReleasePayload, error) {
-	ctx, err := begin(ctx, "Mutation.promotionCodeRelease", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.promotionCodeRelease", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}

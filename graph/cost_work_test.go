@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -21,6 +22,9 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"portico/graph"
+	"portico/graph/limits"
+	"portico/graph/opctx"
+	"portico/graph/transport"
 	"portico/internal/auth"
 	"portico/internal/reqctx"
 	"portico/store"
@@ -60,7 +64,7 @@ func (w work) share() float64 {
 // times is how many times its cost the work was.
 func (w work) times() float64 {
 	bytes := float64(w.allocated - fixedWork - perByte*w.response - perDocumentByte*w.document)
-	return max(bytes/graph.WorkUnit, float64(w.statements-8)*perStatement) / float64(max(1, w.cost))
+	return max(bytes/limits.BytesPerUnit, float64(w.statements-8)*perStatement) / float64(max(1, w.cost))
 }
 
 func (w work) String() string {
@@ -93,8 +97,8 @@ func (b *responseBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func newWorker(s *service, options ...graph.HandlerOption) *worker {
-	handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.NewTextHandler(s.log, nil)), options...))
+func newWorker(s *service, options ...transport.HandlerOption) *worker {
+	handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.NewTextHandler(s.log, nil)), options...))
 	return &worker{&service{s.store, handler, s.log}, responseBuffer{body: make([]byte, 0, 16<<20)}}
 }
 
@@ -113,7 +117,7 @@ func (w *worker) ask(t testing.TB, query string, values variables, reader *auth.
 		runtime.ReadMemStats(&before)
 		began := cpuTime()
 		w.handler.ServeHTTP(&w.response, r)
-		did := work{cpu: cpuTime() - began, status: w.response.status, document: len(query), response: w.response.size, statements: statements.Count(), cost: graph.CostIn(r.Context())}
+		did := work{cpu: cpuTime() - began, status: w.response.status, document: len(query), response: w.response.size, statements: statements.Count(), cost: costIn(r.Context())}
 		runtime.ReadMemStats(&after)
 		did.allocated = int(after.TotalAlloc - before.TotalAlloc)
 		if found := estimated.FindSubmatch(w.response.body); found != nil {
@@ -460,7 +464,7 @@ func TestTheMostExpensiveRequestIsBounded(t *testing.T) {
 				best, most := d.random(), 0.
 				for range 25 {
 					next := d.mutate(best)
-					if next.fields() > graph.DefaultBounds().Fields {
+					if next.fields() > limits.DefaultBounds().Fields {
 						continue // refused as it is
 					}
 					query, values := d.text(next)
@@ -477,4 +481,13 @@ func TestTheMostExpensiveRequestIsBounded(t *testing.T) {
 		t.Logf("the slowest: %v\n%.300s", slowest, slow)
 		require.LessOrEqual(t, worst.share(), 1., "%v\n%.5000s", worst, of)
 	})
+}
+
+// costIn is what the operation of a context has cost so far; 0 if it has not run.
+func costIn(ctx context.Context) int {
+	op := opctx.From(ctx)
+	if op == nil || op.Budget == nil {
+		return 0
+	}
+	return int(op.Budget.Cost())
 }

@@ -13,6 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/limits"
+	"portico/graph/opctx"
+	"portico/graph/transport"
 	"portico/internal/responsecache"
 	"portico/store/storetest"
 )
@@ -27,13 +30,13 @@ func TestWhatAnOperationCostsIsToldWhenAsked(t *testing.T) {
 
 func whatCostsIsTold(t *testing.T, e storetest.Backend) {
 	s := open(t, e, handmade())
-	for name, options := range map[string][]graph.HandlerOption{
-		"kept": {graph.WithResponseCache(responsecache.NewCache(1 << 20))}, "not kept": nil, "gqlgen": {graph.WithoutPlans()},
+	for name, options := range map[string][]transport.HandlerOption{
+		"kept": {transport.WithResponseCache(responsecache.NewCache(1 << 20))}, "not kept": nil, "gqlgen": {transport.WithoutPlans()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bounds := graph.DefaultBounds()
+			bounds := limits.DefaultBounds()
 			bounds.Cost = 1000
-			handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), append(options, graph.WithBounds(bounds))...))
+			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), append(options, transport.WithBounds(bounds))...))
 			ask := func(method, query string, extensions, accept string) *httptest.ResponseRecorder {
 				body, at := io.Reader(nil), "/graphql"
 				if method == http.MethodPost {
@@ -74,7 +77,7 @@ func whatCostsIsTold(t *testing.T, e storetest.Backend) {
 						with = w.Body.String()
 						var answer struct {
 							Data       any
-							Extensions struct{ Cost graph.Cost }
+							Extensions struct{ Cost limits.Cost }
 						}
 						require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer), with)
 						require.InDelta(t, test.cost, answer.Extensions.Cost.Requested, float64(test.cost)/2+3, "%s: %s", test.query, with)

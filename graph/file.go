@@ -40,7 +40,7 @@ func (r queryResolver) Files(ctx context.Context, filter *generated.FileFilter, 
 
 // filesFor are files by id, as far as this caller may see them.
 func (r *Resolver) filesFor(ctx context.Context, ids []string) (map[string]*catalog.File, error) {
-	v, err := r.view(ctx)
+	v, err := r.View(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/opctx"
+	"portico/graph/transport"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/access"
@@ -78,7 +80,7 @@ func reading(text string) func() (io.ReadCloser, error) {
 
 func serve(s *shop.Store, options ...graph.Option) *service {
 	log := &storetest.LogBuffer{}
-	handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s, options...), slog.New(slog.NewTextHandler(log, nil))))
+	handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s, options...), slog.New(slog.NewTextHandler(log, nil))))
 	return &service{s, handler, log}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"portico/graph/generated"
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store/gateway"
 )
@@ -33,11 +34,11 @@ func (r mutationResolver) GatewayUpdate(ctx context.Context, input model.Gateway
 	input.Password = input.Password.Given()
 	asked := input // by which another use of an idempotency key is told; it shows no password
 	asked.IdempotencyKey = nil
-	ctx, err := begin(ctx, "Mutation.gatewayUpdate", input.IdempotencyKey, []any{asked, r.store.SecretMark(input.Password)})
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.gatewayUpdate", input.IdempotencyKey, []any{asked, r.store.SecretMark(input.Password)})
 	if err != nil {
 		return nil, err
 	}
-	input.Nulls = NullsIn(ctx)
+	input.Nulls = opctx.Nulls(ctx)
 	changed, err := r.store.UpdateGateway(ctx, auth.From(ctx).Actor(), string(input.Slug), input.GatewayChange)
 	faults, err := userErrors(err)
 	return &generated.GatewayUpdatePayload{Gateway: gatewayOf(changed), UserErrors: faults}, err

@@ -118,7 +118,7 @@ func (r *Resolver) nodesOfType(ctx context.Context, kind string, ids []string, i
 		}
 		return r.authoredOfType(ctx, kind, ids, into)
 	}
-	v, err := r.view(ctx)
+	v, err := r.View(ctx)
 	if err != nil {
 		return err
 	}

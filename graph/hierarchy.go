@@ -5,6 +5,7 @@ import (
 
 	"portico/graph/generated"
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/catalog"
@@ -29,7 +30,7 @@ func (r queryResolver) AuthoredHierarchies(ctx context.Context, first *int, afte
 }
 
 func (r mutationResolver) HierarchyCreate(ctx context.Context, input generated.HierarchyCreateInput) (*generated.HierarchyCreatePayload, error) {
-	ctx, err := begin(ctx, "Mutation.hierarchyCreate", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.hierarchyCreate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -40,18 +41,18 @@ func (r mutationResolver) HierarchyCreate(ctx context.Context, input generated.H
 }
 
 func (r mutationResolver) HierarchyUpdate(ctx context.Context, input generated.HierarchyUpdateInput) (*generated.HierarchyUpdatePayload, error) {
-	ctx, err := begin(ctx, "Mutation.hierarchyUpdate", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.hierarchyUpdate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
 	hierarchy, err := r.store.UpdateHierarchy(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID),
-		catalog.NodeChange{Nulls: NullsIn(ctx), Name: input.Name, Slug: input.Slug, Description: input.Description})
+		catalog.NodeChange{Nulls: opctx.Nulls(ctx), Name: input.Name, Slug: input.Slug, Description: input.Description})
 	faults, err := userErrors(err)
 	return &generated.HierarchyUpdatePayload{Hierarchy: hierarchy, UserErrors: faults}, err
 }
 
 func (r mutationResolver) HierarchyDelete(ctx context.Context, input generated.HierarchyDeleteInput) (*generated.HierarchyDeletePayload, error) {
-	ctx, err := begin(ctx, "Mutation.hierarchyDelete", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.hierarchyDelete", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}

@@ -13,8 +13,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/parser"
+	"github.com/vektah/gqlparser/v2/validator/core"
 
 	"portico/graph"
+	"portico/graph/limits"
+	"portico/graph/opctx"
+	"portico/graph/transport"
 	"portico/internal/auth"
 	"portico/store/storetest"
 )
@@ -39,8 +45,8 @@ type hostile struct {
 	body func(size int) string
 }
 
-// document is hostile by its document alone.
-func document(name string, query func(size int) string) hostile {
+// hostileDocument is a request with a hostile document.
+func hostileDocument(name string, query func(size int) string) hostile {
 	return hostile{name, func(size int) string {
 		wanted := size - 100
 		for {
@@ -60,14 +66,14 @@ func operationOf(query, variables string) string {
 
 // repeating is hostile by one text again and again, between two others.
 func repeating(name, before, text, after string) hostile {
-	return document(name, func(size int) string {
+	return hostileDocument(name, func(size int) string {
 		return before + fill(size-len(before)-len(after), text) + after
 	})
 }
 
 // nesting is hostile by one text within itself.
 func nesting(name, before, text, core, behind, after string) hostile {
-	return document(name, func(size int) string {
+	return hostileDocument(name, func(size int) string {
 		n := (size - 300) / (len(text) + len(behind) + 4)
 		return before + strings.Repeat(text, n) + core + strings.Repeat(behind, n) + after
 	})
@@ -163,7 +169,7 @@ func hostiles() []hostile {
 		{"escapes", func(size int) string { return `{"query":"` + fill(size-20, `\u0001`) + `"}` }},
 	}
 	for seed := range uint64(20) {
-		list = append(list, document(fmt.Sprint("soup ", seed), func(size int) string { return soup(rand.New(rand.NewPCG(seed, 1)), size) }))
+		list = append(list, hostileDocument(fmt.Sprint("soup ", seed), func(size int) string { return soup(rand.New(rand.NewPCG(seed, 1)), size) }))
 	}
 	return list
 }
@@ -232,10 +238,26 @@ func TestWhatAStrangerSendsCostsLittle(t *testing.T) {
 				anyone := measured(t, s, body, public())
 				require.Less(t, anyone.allocated, uint64(2*maxEffort), "bytes allocated for anyone: %.200s", anyone.answer.Body)
 				requireFewErrors(t, anyone.answer)
-				require.LessOrEqual(t, graph.StepsOf(schema(), queryOf(body), graph.DefaultBounds()), maxSteps, "steps of validation")
+				require.LessOrEqual(t, stepsOf(schema(), queryOf(body), limits.DefaultBounds()), maxSteps, "steps of validation")
 			})
 		}
 	})
+}
+
+// stepsOf counts what validation reads of a document that is within the limits; 0 for another.
+func stepsOf(schema *ast.Schema, query string, bounds limits.Bounds) (steps int) {
+	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: query}, bounds.Tokens)
+	if err != nil || limits.CheckDocument(document, bounds) != nil {
+		return 0
+	}
+	observers := &core.Events{}
+	observers.OnField(func(*core.Walker, *ast.Field) { steps++ })
+	observers.OnInlineFragment(func(*core.Walker, *ast.InlineFragment) { steps++ })
+	observers.OnFragmentSpread(func(*core.Walker, *ast.FragmentSpread) { steps++ })
+	observers.OnDirective(func(*core.Walker, *ast.Directive) { steps++ })
+	observers.OnValue(func(*core.Walker, *ast.Value) { steps++ })
+	core.Walk(schema, document, observers)
+	return steps
 }
 
 // queryOf is the document in a body, if there is one.
@@ -265,7 +287,7 @@ func requireFewErrors(t *testing.T, w *httptest.ResponseRecorder) {
 // without them some bodies cost too much.
 func TestWithoutItsBoundsAStrangersDocumentCostsMuch(t *testing.T) {
 	const none = 1 << 40
-	lifted := graph.Bounds{Bytes: none, Tokens: none, Depth: none, Name: none, Fields: none, RootFields: none, Aliases: none, Repeats: none,
+	lifted := limits.Bounds{Bytes: none, Tokens: none, Depth: none, Name: none, Fields: none, RootFields: none, Aliases: none, Repeats: none,
 		Operations: none, Fragments: none, Variables: none, Directives: none, Steps: none, Cost: none, AnswerBytes: none, Values: none, Nesting: none}
 	shop := big(t)
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
@@ -281,14 +303,14 @@ func TestWithoutItsBoundsAStrangersDocumentCostsMuch(t *testing.T) {
 			case "very long aliases":
 				require.Greater(t, measured(t, s, h.body(20<<10), public()).answer.Body.Len(), 1<<20, h.name)
 			case "fragments in a chain", "operations over a fragment":
-				require.Greater(t, graph.StepsOf(schema(), queryOf(h.body(20<<10)), lifted), maxSteps/2, h.name)
+				require.Greater(t, stepsOf(schema(), queryOf(h.body(20<<10)), lifted), maxSteps/2, h.name)
 			}
 		}
 	})
 }
 
 // bounded serves the same store within other bounds.
-func bounded(s *service, bounds graph.Bounds) *service {
+func bounded(s *service, bounds limits.Bounds) *service {
 	log := &storetest.LogBuffer{}
-	return &service{s.store, graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.NewTextHandler(log, nil)), graph.WithBounds(bounds))), log}
+	return &service{s.store, opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.NewTextHandler(log, nil)), transport.WithBounds(bounds))), log}
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/graph"
+	"portico/graph/opctx"
 	"portico/store"
 	"portico/store/storetest"
 )
@@ -44,7 +44,7 @@ func TestEveryMutationHeedsItsIdempotencyKey(t *testing.T) {
 				require.Empty(t, again.Errors)
 				require.Equal(t, string(first.Data), string(again.Data))
 				require.Contains(t, replaysOf(t, again), strings.TrimPrefix(coordinate, "Mutation."))
-				require.Equal(t, "true", again.Header().Get(graph.ReplayHeader))
+				require.Equal(t, "true", again.Header().Get(opctx.ReplayHeader))
 			})
 		}
 	})

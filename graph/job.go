@@ -6,6 +6,7 @@ import (
 
 	"portico/graph/generated"
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/job"
@@ -40,7 +41,7 @@ func (r mutationResolver) JobCancel(ctx context.Context, input generated.JobCanc
 	if _, err := r.jobFor(ctx, coordinate, input.ID); err != nil && !store.HasCode(err, store.NotFound) {
 		return nil, err
 	}
-	ctx = withKey(ctx, coordinate, input.IdempotencyKey, input)
+	ctx = opctx.WithKey(ctx, coordinate, input.IdempotencyKey, input)
 	job, err := r.store.CancelJob(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID))
 	faults, err := userErrors(err)
 	return &generated.JobCancelPayload{Job: jobOf(job), UserErrors: faults}, err

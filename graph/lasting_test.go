@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/opctx"
+	"portico/graph/transport"
 	"portico/internal/auth"
 	"portico/internal/responsecache"
 	"portico/store"
@@ -55,8 +57,8 @@ func TestAKeptAnswerIsCountedAndCostsNoStatement(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		counted, room := map[string]int{}, responsecache.NewCache(1<<20)
-		s.handler = graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), graph.WithResponseCache(room),
-			graph.CountFields(func(_ context.Context, field string) { counted[field]++ })))
+		s.handler = opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), transport.WithResponseCache(room),
+			transport.CountFields(func(_ context.Context, field string) { counted[field]++ })))
 		asked := 0
 		ask := func() (statements int) {
 			asked++
@@ -93,8 +95,8 @@ func TestQueriesByGETHaveEntityTags(t *testing.T) {
 		account := with("catalog:read")
 		account.AccountID = "acme"
 		const lasting, live, broken = `{ products(first: 3) { nodes { sku } } }`, `{ products(first: 3) { nodes { sku stock { available } } } }`, `{ products(first: 3, after: "!") { nodes { sku } } }`
-		for name, options := range map[string][]graph.HandlerOption{"kept": {graph.WithResponseCache(responsecache.NewCache(1 << 20))}, "not kept": nil} {
-			handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), options...))
+		for name, options := range map[string][]transport.HandlerOption{"kept": {transport.WithResponseCache(responsecache.NewCache(1 << 20))}, "not kept": nil} {
+			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), options...))
 			for range 3 { // made, found, found and known by its bytes
 				got := ask(handler, "GET", lasting, admin(), "")
 				tag := got.Header().Get("Etag")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/release"
@@ -87,7 +88,7 @@ func nodes(ctx context.Context, v *release.View, query release.NodeQuery) (*mode
 }
 
 func (r catalogNodeResolver) Hierarchy(ctx context.Context, obj *model.CatalogNode) (*model.Hierarchy, error) {
-	v, err := r.view(ctx)
+	v, err := r.View(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +97,7 @@ func (r catalogNodeResolver) Hierarchy(ctx context.Context, obj *model.CatalogNo
 }
 
 func (r catalogNodeResolver) Parent(ctx context.Context, obj *model.CatalogNode) (*model.CatalogNode, error) {
-	v, err := r.view(ctx)
+	v, err := r.View(ctx)
 	if err != nil || obj.ParentID == "" || obj.ParentID == obj.HierarchyID {
 		return nil, err
 	}
@@ -111,7 +112,7 @@ func (r catalogNodeResolver) Breadcrumbs(ctx context.Context, obj *model.Catalog
 // breadcrumbsOf are the ways to nodes, which share the steps that they have in
 // common.
 func (r *Resolver) breadcrumbsOf(ctx context.Context, all []*model.CatalogNode) ([][]*model.Breadcrumb, error) {
-	v, err := r.view(ctx)
+	v, err := r.View(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -133,11 +134,11 @@ func (r catalogNodeResolver) Children(ctx context.Context, obj *model.CatalogNod
 
 func (r catalogNodeResolver) CuratedProducts(ctx context.Context, obj *model.CatalogNode) ([]*model.Product, error) {
 	curated, err := model.Load(ctx, obj.Sibling, "curatedProducts", r.Resolver, (*Resolver).curatedProducts)
-	return paid(ctx, "curatedProducts", curated, err)
+	return opctx.Spend(ctx, "curatedProducts", curated, err)
 }
 
 func (r *Resolver) curatedProducts(ctx context.Context, all []*model.CatalogNode) ([][]*model.Product, error) {
-	v, err := r.view(ctx)
+	v, err := r.View(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +156,7 @@ func nodesIn(id string) release.NodeFilter {
 // nodesOf lists the nodes of sibling nodes or hierarchies, which become
 // siblings of each other, whichever one they came with.
 func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, node T, place model.Sibling[T], of func(id string) release.NodeFilter, q nodeQuery) (*model.CatalogNodeConnection, error) {
-	v, err := r.view(ctx)
+	v, err := r.View(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +167,7 @@ func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, n
 		}
 		page, err := nodes(ctx, v, query)
 		if err == nil {
-			err = spendNodes(ctx, len(page.Nodes))
+			err = opctx.SpendNodes(ctx, len(page.Nodes))
 		}
 		if err != nil {
 			return nil, err
@@ -189,7 +190,7 @@ func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, n
 			below[i] = slices[i].Items
 			rows += len(below[i])
 		}
-		if err := spendNodes(ctx, rows); err != nil {
+		if err := opctx.SpendNodes(ctx, rows); err != nil {
 			return nil, err
 		}
 		connections := make([]*model.CatalogNodeConnection, len(all))

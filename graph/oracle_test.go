@@ -17,6 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/opctx"
+	"portico/graph/transport"
 	"portico/internal/auth"
 	"portico/internal/datagen"
 	"portico/internal/responsecache"
@@ -32,22 +34,22 @@ type executors struct {
 	left                               map[string]int
 }
 
-func bothExecutors(t testing.TB, s *service, all ...graph.HandlerOption) *executors {
+func bothExecutors(t testing.TB, s *service, all ...transport.HandlerOption) *executors {
 	t.Helper()
 	x := &executors{fragments: responsecache.NewCache(8 << 20), left: map[string]int{}}
-	handler := func(options ...graph.HandlerOption) *service {
+	handler := func(options ...transport.HandlerOption) *service {
 		resolver := graph.NewResolver(s.store, graph.WithTokens(minting(t, s.store)))
-		return &service{s.store, graph.Shopper(graph.NewHandler(resolver, slog.New(slog.NewTextHandler(s.log, nil)), append(options, all...)...)), s.log}
+		return &service{s.store, opctx.Middleware(transport.NewHandler(resolver, slog.New(slog.NewTextHandler(s.log, nil)), append(options, all...)...)), s.log}
 	}
 	var mu sync.Mutex
-	x.planned = handler(graph.CountExecutors(func(executor string) {
+	x.planned = handler(transport.CountExecutors(func(executor string) {
 		mu.Lock()
 		defer mu.Unlock()
 		x.left[executor]++
 	}))
-	x.keeping = handler(graph.WithResponseCache(responsecache.NewCache(8 << 20)))
-	x.patching = handler(graph.WithFragmentCache(x.fragments))
-	x.gqlgen = handler(graph.WithoutPlans())
+	x.keeping = handler(transport.WithResponseCache(responsecache.NewCache(8 << 20)))
+	x.patching = handler(transport.WithFragmentCache(x.fragments))
+	x.gqlgen = handler(transport.WithoutPlans())
 	return x
 }
 

@@ -14,6 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/document"
+	"portico/graph/limits"
+	"portico/graph/opctx"
+	"portico/graph/transport"
 	"portico/internal/responsecache"
 	"portico/store"
 	"portico/store/storetest"
@@ -43,11 +47,11 @@ func (o *outcomes) count(outcome string) {
 }
 
 // naming serves a store, and counts what becomes of documents.
-func naming(s *service, options ...graph.HandlerOption) (*service, *outcomes) {
+func naming(s *service, options ...transport.HandlerOption) (*service, *outcomes) {
 	counted := &outcomes{counts: map[string]int{}}
-	options = append(options, graph.CountDocuments(counted.count))
-	handler := graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.NewTextHandler(s.log, nil)), options...)
-	return &service{s.store, graph.Shopper(handler), s.log}, counted
+	options = append(options, transport.CountDocuments(counted.count))
+	handler := transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.NewTextHandler(s.log, nil)), options...)
+	return &service{s.store, opctx.Middleware(handler), s.log}, counted
 }
 
 // What Apollo's clients do: the hash, then the document with it, then the hash
@@ -58,7 +62,7 @@ func TestADocumentIsKeptByItsHash(t *testing.T) {
 	const missing = `"message":"PersistedQueryNotFound"`
 	modern := "application/graphql-response+json, application/json;q=0.9"
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s, counted := naming(open(t, e, handmade()), graph.WithResponseCache(responsecache.NewCache(1<<20)))
+		s, counted := naming(open(t, e, handmade()), transport.WithResponseCache(responsecache.NewCache(1<<20)))
 		runExchanges(t, s, []shown{
 			{name: "unknown", body: `{"extensions":` + hashed(query) + `}`, code: store.NotFound, holds: []string{missing}},
 			{name: "unknown, by GET", method: "GET", target: get("extensions", hashed(query)), code: store.NotFound, holds: []string{missing}, headers: map[string]string{"Cache-Control": "no-store"}},
@@ -112,10 +116,10 @@ var manifests = map[string]string{
 func TestTrustedDocuments(t *testing.T) {
 	t.Parallel()
 	const query, other = `{ settings { pageLength } }`, `query other { settings { currency } }`
-	trusting := func(t *testing.T, s *service, format string, mode graph.Trust) (*service, *outcomes) {
-		manifest, err := graph.ReadManifest([]byte(manifests[format]), mode, graph.DefaultBounds())
+	trusting := func(t *testing.T, s *service, format string, mode document.TrustMode) (*service, *outcomes) {
+		manifest, err := document.ReadManifest([]byte(manifests[format]), mode, limits.DefaultBounds())
 		require.NoError(t, err)
-		return naming(s, graph.Trusting(manifest))
+		return naming(s, transport.Trusting(manifest))
 	}
 	always := []shown{
 		{name: "by id", body: `{"extensions":` + named("by-id") + `}`, data: length},
@@ -130,7 +134,7 @@ func TestTrustedDocuments(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		base := open(t, e, "")
 		for format := range manifests {
-			s, counted := trusting(t, base, format, graph.TrustEnforce)
+			s, counted := trusting(t, base, format, document.TrustEnforce)
 			runExchanges(t, s, append(always, []shown{
 				{name: "another", body: fmt.Sprintf(`{"query":%q}`, other), status: 403, code: store.Forbidden, holds: []string{"manifest"}},
 				{name: "another with its hash", body: fmt.Sprintf(`{"query":%q,"extensions":%s}`, other, hashed(other)), status: 403, code: store.Forbidden},
@@ -140,12 +144,12 @@ func TestTrustedDocuments(t *testing.T) {
 			}...))
 			require.Equal(t, map[string]int{"trusted": 6, "mismatched": 1, "refused": 5}, counted.counts)
 
-			s, counted = trusting(t, base, format, graph.TrustOff)
+			s, counted = trusting(t, base, format, document.TrustOff)
 			runExchanges(t, s, append(always, shown{name: "another", body: fmt.Sprintf(`{"query":%q}`, other), data: ran}))
 			require.Equal(t, map[string]int{"trusted": 6, "mismatched": 1}, counted.counts)
 			require.NotContains(t, base.log.String(), "manifest")
 		}
-		s, counted := trusting(t, base, "Relay", graph.TrustLog)
+		s, counted := trusting(t, base, "Relay", document.TrustLog)
 		runExchanges(t, s, append(always,
 			shown{name: "another", body: fmt.Sprintf(`{"query":%q}`, other), data: ran},
 			shown{name: "another with its hash", body: fmt.Sprintf(`{"query":%q,"extensions":%s}`, other, hashed(other)), data: ran},
@@ -169,7 +173,7 @@ func TestAManifestHoldsWhatCanRun(t *testing.T) {
 		`{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{"body": "{ __typename }"}]}`:      "no id",
 		`{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{"id": "b", "body": "{ nope }"}]}`: `the document "b" cannot run`,
 	} {
-		_, err := graph.ReadManifest([]byte(text), graph.TrustEnforce, graph.DefaultBounds())
+		_, err := document.ReadManifest([]byte(text), document.TrustEnforce, limits.DefaultBounds())
 		require.ErrorContains(t, err, says, text)
 	}
 }

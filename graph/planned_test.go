@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/opctx"
+	"portico/graph/transport"
 	"portico/store"
 	"portico/store/storetest"
 )
@@ -22,10 +24,10 @@ func TestAPanicIsTheErrorOfItsField(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		panics := graph.WithCodeLimit(func(context.Context, string) error { panic("the limit is broken") })
-		for executor, options := range map[string][]graph.HandlerOption{"plan": nil, "gqlgen": {graph.WithoutPlans()}} {
+		for executor, options := range map[string][]transport.HandlerOption{"plan": nil, "gqlgen": {transport.WithoutPlans()}} {
 			log, ran := &storetest.LogBuffer{}, map[string]int{}
-			options = append(options, graph.CountExecutors(func(executor string) { ran[executor]++ }))
-			broken := &service{s.store, graph.Shopper(graph.NewHandler(graph.NewResolver(s.store, panics), slog.New(slog.NewTextHandler(log, nil)), options...)), log}
+			options = append(options, transport.CountExecutors(func(executor string) { ran[executor]++ }))
+			broken := &service{s.store, opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store, panics), slog.New(slog.NewTextHandler(log, nil)), options...)), log}
 			a := broken.post(t, `{ settings { currency } promotionCodeCheck(code: "X") { remainingUses } products(first: 1) { totalCount } }`, nil)
 			require.Equal(t, []store.Code{store.Internal}, a.codes())
 			require.Equal(t, []any{"promotionCodeCheck"}, a.Errors[0].Path)

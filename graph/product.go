@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/catalog"
@@ -68,7 +69,7 @@ func (q productQuery) query(nodeID string) (release.ProductQuery, error) {
 
 // productsOf lists the products of a node, or all for none.
 func (r *Resolver) productsOf(ctx context.Context, nodeID string, q productQuery) (*model.ProductConnection, error) {
-	v, err := r.view(ctx)
+	v, err := r.View(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +95,7 @@ func (r *Resolver) productsOf(ctx context.Context, nodeID string, q productQuery
 
 // productsOfNodes lists the products of sibling nodes.
 func (r *Resolver) productsOfNodes(ctx context.Context, nodeIDs []string, q productQuery) (map[string]*model.ProductConnection, error) {
-	v, err := r.view(ctx)
+	v, err := r.View(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +125,7 @@ func (r *Resolver) productsOfEdge(ctx context.Context, obj *model.Product, edge 
 }
 
 func (r *Resolver) edgePages(ctx context.Context, ids []string, edge release.Edge, q productQuery) (map[string]*model.ProductConnection, error) {
-	v, err := r.view(ctx)
+	v, err := r.View(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -167,13 +168,13 @@ func (r *Resolver) related(ctx context.Context, obj *model.Product, edge string,
 		for _, p := range all {
 			rows += len(ids(p))
 		}
-		if err := afford(ctx, edge, rows, len(all)); err != nil {
+		if err := opctx.CheckRows(ctx, edge, rows, len(all)); err != nil {
 			return nil, err
 		}
 		products, err := r.ProductsByID(ctx, idsOf(all, ids))
 		return spread(all, ids, products), err
 	})
-	return paid(ctx, edge, list, err)
+	return opctx.Spend(ctx, edge, list, err)
 }
 
 func (r productResolver) Stock(ctx context.Context, obj *model.Product) (*model.Stock, error) {
@@ -210,7 +211,7 @@ func (r *Resolver) stocksOf(ctx context.Context, productIDs []string) ([]*model.
 // ProductsByID fetches products of the shopper's catalog, as siblings. It is
 // the batch behind the edges; REST, which holds a whole page, calls it once.
 func (r *Resolver) ProductsByID(ctx context.Context, ids []string) (map[string]*model.Product, error) {
-	v, err := r.view(ctx)
+	v, err := r.View(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +225,7 @@ func (r *Resolver) ProductsByID(ctx context.Context, ids []string) (map[string]*
 
 // FilesByID fetches files of the shopper's catalog, likewise.
 func (r *Resolver) FilesByID(ctx context.Context, ids []string) (map[string]*catalog.File, error) {
-	v, err := r.view(ctx)
+	v, err := r.View(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/release"
@@ -37,7 +38,7 @@ func (r productResolver) Translations(ctx context.Context, obj *model.Product) (
 }
 
 func (r *Resolver) translations(ctx context.Context, all []*model.Product) ([][]*release.ProductTranslation, error) {
-	v, err := r.view(ctx)
+	v, err := r.View(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +75,7 @@ func (r *Resolver) mainImages(ctx context.Context, all []*model.Product) ([]*cat
 
 func (r productResolver) Files(ctx context.Context, obj *model.Product) ([]*model.ProductFile, error) {
 	files, err := model.Load(ctx, obj.Sibling, "files", r.Resolver, (*Resolver).attachedFiles)
-	return paid(ctx, "files", files, err)
+	return opctx.Spend(ctx, "files", files, err)
 }
 
 func (r *Resolver) attachedFiles(ctx context.Context, all []*model.Product) ([][]*model.ProductFile, error) {
@@ -82,7 +83,7 @@ func (r *Resolver) attachedFiles(ctx context.Context, all []*model.Product) ([][
 	for _, p := range all {
 		rows += len(p.FileLinks())
 	}
-	if err := afford(ctx, "files", rows, len(all)); err != nil {
+	if err := opctx.CheckRows(ctx, "files", rows, len(all)); err != nil {
 		return nil, err
 	}
 	files, err := r.FilesByID(ctx, idsOf(all, fileIDs))
@@ -120,7 +121,7 @@ func attachedAt(link catalog.FileLink) *time.Time {
 
 func (r productResolver) Nodes(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error) {
 	nodes, err := r.nodesOfProduct(ctx, obj)
-	return paid(ctx, "nodes", nodes, err)
+	return opctx.Spend(ctx, "nodes", nodes, err)
 }
 
 func (r *Resolver) nodesOfProduct(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error) {
@@ -128,7 +129,7 @@ func (r *Resolver) nodesOfProduct(ctx context.Context, obj *model.Product) ([]*m
 }
 
 func (r *Resolver) nodesOfProducts(ctx context.Context, all []*model.Product) ([][]*model.CatalogNode, error) {
-	v, err := r.view(ctx)
+	v, err := r.View(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +144,7 @@ func (r *Resolver) nodesOfProducts(ctx context.Context, all []*model.Product) ([
 
 func (r productResolver) Breadcrumbs(ctx context.Context, obj *model.Product) ([]*model.BreadcrumbTrail, error) {
 	trails, err := model.Load(ctx, obj.Sibling, "breadcrumbs", r.Resolver, (*Resolver).breadcrumbTrails)
-	return paid(ctx, "breadcrumbs", trails, err)
+	return opctx.Spend(ctx, "breadcrumbs", trails, err)
 }
 
 func (r *Resolver) breadcrumbTrails(ctx context.Context, all []*model.Product) ([][]*model.BreadcrumbTrail, error) {

@@ -5,6 +5,7 @@ import (
 
 	"portico/graph/generated"
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/promotion"
@@ -35,15 +36,15 @@ func (r queryResolver) Promotions(ctx context.Context, filter *model.PromotionFi
 // MinCartValue and MaxDiscountValue read nothing: a promotion has its amounts,
 // and they are but written for the shopper.
 func (r promotionResolver) MinCartValue(ctx context.Context, obj *promotion.Promotion) ([]*store.Money, error) {
-	return r.store.Monies(ctx, obj.MinCartValue, shopperIn(ctx).Locale)
+	return r.store.Monies(ctx, obj.MinCartValue, opctx.Shopper(ctx).Locale)
 }
 
 func (r promotionResolver) MaxDiscountValue(ctx context.Context, obj *promotion.Promotion) ([]*store.Money, error) {
-	return r.store.Monies(ctx, obj.MaxDiscountValue, shopperIn(ctx).Locale)
+	return r.store.Monies(ctx, obj.MaxDiscountValue, opctx.Shopper(ctx).Locale)
 }
 
 func (r mutationResolver) PromotionCreate(ctx context.Context, input model.PromotionCreateInput) (*generated.PromotionCreatePayload, error) {
-	ctx, err := begin(ctx, "Mutation.promotionCreate", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.promotionCreate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -54,11 +55,11 @@ func (r mutationResolver) PromotionCreate(ctx context.Context, input model.Promo
 }
 
 func (r mutationResolver) PromotionUpdate(ctx context.Context, input model.PromotionUpdateInput) (*generated.PromotionUpdatePayload, error) {
-	ctx, err := begin(ctx, "Mutation.promotionUpdate", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.promotionUpdate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
-	input.TargetCatalogs, input.Nulls = localIDs(input.TargetCatalogs), NullsIn(ctx)
+	input.TargetCatalogs, input.Nulls = localIDs(input.TargetCatalogs), opctx.Nulls(ctx)
 	update, err := r.store.UpdatePromotion(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), input.PromotionChange, input.DryRun)
 	if err != nil {
 		update = &promotion.PromotionUpdate{}
@@ -74,7 +75,7 @@ func (r mutationResolver) PromotionUpdate(ctx context.Context, input model.Promo
 }
 
 func (r mutationResolver) PromotionDelete(ctx context.Context, input generated.PromotionDeleteInput) (*generated.PromotionDeletePayload, error) {
-	ctx, err := begin(ctx, "Mutation.promotionDelete", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.promotionDelete", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}

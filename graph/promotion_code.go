@@ -5,6 +5,7 @@ import (
 
 	"portico/graph/generated"
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/promotion"
@@ -33,7 +34,7 @@ func (r queryResolver) PromotionCodes(ctx context.Context, promotionID string, f
 }
 
 func (r mutationResolver) PromotionCodesCreate(ctx context.Context, input generated.PromotionCodesCreateInput) (*generated.PromotionCodesCreatePayload, error) {
-	ctx, err := begin(ctx, "Mutation.promotionCodesCreate", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.promotionCodesCreate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +47,7 @@ func (r mutationResolver) PromotionCodesCreate(ctx context.Context, input genera
 }
 
 func (r mutationResolver) PromotionCodesDelete(ctx context.Context, input generated.PromotionCodesDeleteInput) (*generated.PromotionCodesDeletePayload, error) {
-	ctx, err := begin(ctx, "Mutation.promotionCodesDelete", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.promotionCodesDelete", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}

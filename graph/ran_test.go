@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/opctx"
+	"portico/graph/transport"
 	"portico/internal/reqctx"
 	"portico/internal/responsecache"
 	"portico/store"
@@ -22,15 +24,15 @@ import (
 // ended is what was told of operations.
 type ended struct {
 	mu         sync.Mutex
-	ran, begun []graph.Ran
+	ran, begun []transport.Ran
 }
 
-func (e *ended) option() graph.HandlerOption {
-	return graph.CountOperations(func(_ context.Context, ran graph.Ran) {
+func (e *ended) option() transport.HandlerOption {
+	return transport.CountOperations(func(_ context.Context, ran transport.Ran) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.ran = append(e.ran, ran)
-	}, func(_ context.Context, of graph.Ran) {
+	}, func(_ context.Context, of transport.Ran) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.begun = append(e.begun, of)
@@ -39,7 +41,7 @@ func (e *ended) option() graph.HandlerOption {
 
 // taken is what was told since the last time; whether it took time is told by a
 // second.
-func (e *ended) taken() (ran, begun []graph.Ran) {
+func (e *ended) taken() (ran, begun []transport.Ran) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	ran, begun = e.ran, e.begun
@@ -61,21 +63,21 @@ func TestOperationsAreTold(t *testing.T) {
 
 func operationsAreTold(t *testing.T, e storetest.Backend) {
 	s := open(t, e, handmade())
-	for name, options := range map[string][]graph.HandlerOption{"plan": {graph.WithResponseCache(responsecache.NewCache(1 << 20))}, "gqlgen": {graph.WithoutPlans()}} {
+	for name, options := range map[string][]transport.HandlerOption{"plan": {transport.WithResponseCache(responsecache.NewCache(1 << 20))}, "gqlgen": {transport.WithoutPlans()}} {
 		t.Run(name, func(t *testing.T) {
 			told := &ended{}
-			handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), append(options, told.option())...))
+			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), append(options, told.option())...))
 			for _, test := range []struct {
 				query string
-				want  graph.Ran
+				want  transport.Ran
 			}{
-				{`query Products { products(first: 1) { nodes { id } } }`, graph.Ran{Name: "Products", Kind: "query", Took: 1}},
-				{`{ __typename }`, graph.Ran{Kind: "query", Took: 1}},
-				{`query Gone { nodes(ids: ["x", "y"]) { id } hierarchies(first: 5000) { totalCount } }`, graph.Ran{Name: "Gone", Kind: "query", Took: 1, Codes: []store.Code{store.Unprocessable}}},
-				{`mutation Set { settingsUpdate(input: {pageLength: 30}) { settings { pageLength } } }`, graph.Ran{Name: "Set", Kind: "mutation", Took: 1}},
-				{`query Nonsense { nonsense }`, graph.Ran{Took: 1, Codes: []store.Code{store.Invalid}}},
-				{`query Broken {`, graph.Ran{Took: 1, Codes: []store.Code{store.Invalid}}},
-				{`query Costly { catalogNodes(first: 100) { nodes { products(first: 100) { nodes { id name sku slug uuid description } } } } }`, graph.Ran{Name: "Costly", Kind: "query", Took: 1, Codes: []store.Code{store.Unprocessable}}},
+				{`query Products { products(first: 1) { nodes { id } } }`, transport.Ran{Name: "Products", Kind: "query", Took: 1}},
+				{`{ __typename }`, transport.Ran{Kind: "query", Took: 1}},
+				{`query Gone { nodes(ids: ["x", "y"]) { id } hierarchies(first: 5000) { totalCount } }`, transport.Ran{Name: "Gone", Kind: "query", Took: 1, Codes: []store.Code{store.Unprocessable}}},
+				{`mutation Set { settingsUpdate(input: {pageLength: 30}) { settings { pageLength } } }`, transport.Ran{Name: "Set", Kind: "mutation", Took: 1}},
+				{`query Nonsense { nonsense }`, transport.Ran{Took: 1, Codes: []store.Code{store.Invalid}}},
+				{`query Broken {`, transport.Ran{Took: 1, Codes: []store.Code{store.Invalid}}},
+				{`query Costly { catalogNodes(first: 100) { nodes { products(first: 100) { nodes { id name sku slug uuid description } } } } }`, transport.Ran{Name: "Costly", Kind: "query", Took: 1, Codes: []store.Code{store.Unprocessable}}},
 			} {
 				for range 2 { // the second time it is known
 					r, known := reqctx.Begin(httptest.NewRequest("POST", "/graphql", strings.NewReader(postBody(test.query))))
@@ -106,7 +108,7 @@ func TestSubscriptionsAreTold(t *testing.T) {
 func subscriptionsAreTold(t *testing.T, e storetest.Backend) {
 	s := open(t, e, handmade())
 	told := &ended{}
-	handler := graph.Shopper(graph.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), told.option()))
+	handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), told.option()))
 	ask := func(query string) {
 		ctx, cancel := context.WithCancel(t.Context())
 		r := httptest.NewRequestWithContext(ctx, "POST", "/graphql", strings.NewReader(postBody(query)))
@@ -116,7 +118,7 @@ func subscriptionsAreTold(t *testing.T, e storetest.Backend) {
 		handler.ServeHTTP(first, by(r, admin()))
 		cancel()
 	}
-	wait := func() []graph.Ran {
+	wait := func() []transport.Ran {
 		storetest.Eventually(t, true, func() bool {
 			told.mu.Lock()
 			defer told.mu.Unlock()
@@ -126,12 +128,12 @@ func subscriptionsAreTold(t *testing.T, e storetest.Backend) {
 		return append(begun, ran...)
 	}
 	ask(`subscription Watch { catalogPublished { id } }`)
-	is := graph.Ran{Name: "Watch", Kind: "subscription"}
-	require.Equal(t, []graph.Ran{is, is}, wait())
+	is := transport.Ran{Name: "Watch", Kind: "subscription"}
+	require.Equal(t, []transport.Ran{is, is}, wait())
 	ask(`subscription Watch { nonsense }`)
-	require.Equal(t, []graph.Ran{{Codes: []store.Code{store.Invalid}}}, wait())
+	require.Equal(t, []transport.Ran{{Codes: []store.Code{store.Invalid}}}, wait())
 	ask(`query Streamed { __typename }`)
-	require.Equal(t, []graph.Ran{{Name: "Streamed", Kind: "query", Took: 1}}, wait())
+	require.Equal(t, []transport.Ran{{Name: "Streamed", Kind: "query", Took: 1}}, wait())
 }
 
 // firstWrite calls then with the first event.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"portico/graph/generated"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/release"
@@ -21,7 +22,7 @@ func (r releaseResolver) Served(ctx context.Context, obj *release.Release) (bool
 }
 
 func (r mutationResolver) CatalogPublish(ctx context.Context, input generated.CatalogPublishInput) (*generated.CatalogPublishPayload, error) {
-	ctx, err := begin(ctx, "Mutation.catalogPublish", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.catalogPublish", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +32,7 @@ func (r mutationResolver) CatalogPublish(ctx context.Context, input generated.Ca
 }
 
 func (r mutationResolver) CatalogReleaseServe(ctx context.Context, input generated.CatalogReleaseServeInput) (*generated.CatalogReleaseServePayload, error) {
-	ctx, err := begin(ctx, "Mutation.catalogReleaseServe", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.catalogReleaseServe", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/release"
@@ -55,13 +56,13 @@ func (r *Resolver) explained(ctx context.Context, context *model.ShopperContextI
 		return r.store.CatalogResolution(ctx, shopper, at)
 	}
 	if at == nil {
-		v, err := r.view(ctx)
+		v, err := r.View(ctx)
 		if err == nil {
 			return v.Resolution(), nil
 		}
-		if !store.HasCode(err, store.NotFound) || shopperIn(ctx).ReleaseID != "" { // else nothing is published
+		if !store.HasCode(err, store.NotFound) || opctx.Shopper(ctx).ReleaseID != "" { // else nothing is published
 			return nil, err
 		}
 	}
-	return r.store.CatalogResolution(ctx, shopperIn(ctx), at)
+	return r.store.CatalogResolution(ctx, opctx.Shopper(ctx), at)
 }

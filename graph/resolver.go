@@ -8,15 +8,17 @@ import (
 
 	"portico/graph/generated"
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/release"
 	"portico/store/shop"
 )
 
 // Resolver answers everything from one store.
 type Resolver struct {
 	store     *shop.Store
-	tokens    *auth.Service // mints shoppers' tokens; nil where nobody can
+	Tokens    *auth.Service // mints shoppers' tokens; nil where nobody can
 	codeLimit auth.Limit    // of tries at promotion codes
 }
 
@@ -24,7 +26,7 @@ type Resolver struct {
 type Option func(*Resolver)
 
 // WithTokens has shoppers' tokens be minted by a service.
-func WithTokens(tokens *auth.Service) Option { return func(r *Resolver) { r.tokens = tokens } }
+func WithTokens(tokens *auth.Service) Option { return func(r *Resolver) { r.Tokens = tokens } }
 
 // WithCodeLimit limits how often promotion codes can be tried, so that they
 // cannot be guessed. Every check and every redemption counts.
@@ -201,4 +203,25 @@ func pick[T any](ids []string, byID map[string]T) []T {
 		}
 	}
 	return list
+}
+
+// View returns the catalog as the operation's shopper sees it. The caller has required the scope. It
+// fails if the client has disconnected, so that no field begins to read.
+func (r *Resolver) View(ctx context.Context) (*release.View, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	op := opctx.From(ctx)
+	if op == nil {
+		return r.store.View(ctx, release.ShopperContext{})
+	}
+	return op.View(ctx, r.store.View)
+}
+
+// catalog requires the scope of a coordinate and returns the view.
+func (r *Resolver) catalog(ctx context.Context, coordinate string) (*release.View, error) {
+	if err := auth.Require(ctx, coordinate); err != nil {
+		return nil, err
+	}
+	return r.View(ctx)
 }

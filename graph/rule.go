@@ -5,6 +5,7 @@ import (
 
 	"portico/graph/generated"
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/catalog"
@@ -29,7 +30,7 @@ func (r queryResolver) CatalogRules(ctx context.Context, first *int, after *stri
 }
 
 func (r mutationResolver) CatalogRuleCreate(ctx context.Context, input generated.CatalogRuleCreateInput) (*generated.CatalogRuleCreatePayload, error) {
-	ctx, err := begin(ctx, "Mutation.catalogRuleCreate", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.catalogRuleCreate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -42,11 +43,11 @@ func (r mutationResolver) CatalogRuleCreate(ctx context.Context, input generated
 }
 
 func (r mutationResolver) CatalogRuleUpdate(ctx context.Context, input generated.CatalogRuleUpdateInput) (*generated.CatalogRuleUpdatePayload, error) {
-	ctx, err := begin(ctx, "Mutation.catalogRuleUpdate", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.catalogRuleUpdate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
-	change := catalog.RuleChange{Nulls: NullsIn(ctx), Name: input.Name, AccountIDs: input.AccountIds, AccountTagIDs: input.AccountTagIds,
+	change := catalog.RuleChange{Nulls: opctx.Nulls(ctx), Name: input.Name, AccountIDs: input.AccountIds, AccountTagIDs: input.AccountTagIds,
 		CustomerIDs: input.CustomerIds, Channels: input.Channels, Tags: input.Tags, Schedules: schedules(input.Schedules)}
 	if input.CatalogID != nil {
 		catalogID := store.LocalID(*input.CatalogID)
@@ -58,7 +59,7 @@ func (r mutationResolver) CatalogRuleUpdate(ctx context.Context, input generated
 }
 
 func (r mutationResolver) CatalogRuleDelete(ctx context.Context, input generated.CatalogRuleDeleteInput) (*generated.CatalogRuleDeletePayload, error) {
-	ctx, err := begin(ctx, "Mutation.catalogRuleDelete", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.catalogRuleDelete", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}

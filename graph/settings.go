@@ -5,6 +5,7 @@ import (
 
 	"portico/graph/generated"
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
 )
@@ -17,11 +18,11 @@ func (r queryResolver) Settings(ctx context.Context) (*store.Settings, error) {
 }
 
 func (r mutationResolver) SettingsUpdate(ctx context.Context, input model.SettingsUpdateInput) (*generated.SettingsUpdatePayload, error) {
-	ctx, err := begin(ctx, "Mutation.settingsUpdate", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.settingsUpdate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
-	input.Nulls = NullsIn(ctx)
+	input.Nulls = opctx.Nulls(ctx)
 	settings, err := r.store.UpdateSettings(ctx, auth.From(ctx).Actor(), input.SettingsChange)
 	faults, err := userErrors(err)
 	return &generated.SettingsUpdatePayload{Settings: settings, UserErrors: faults}, err

@@ -5,11 +5,12 @@ import (
 
 	"portico/graph/generated"
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 )
 
 func (r mutationResolver) ShopperTokenCreate(ctx context.Context, input model.ShopperTokenCreateInput) (*generated.ShopperTokenCreatePayload, error) {
-	ctx, err := begin(ctx, "Mutation.shopperTokenCreate", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.shopperTokenCreate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -19,7 +20,7 @@ func (r mutationResolver) ShopperTokenCreate(ctx context.Context, input model.Sh
 	if payload.UserErrors, err = userErrors(err); err != nil || grant == nil {
 		return payload, err
 	}
-	token, err := r.tokens.ShopperToken(ctx, client.ClientID, grant)
+	token, err := r.Tokens.ShopperToken(ctx, client.ClientID, grant)
 	if err != nil {
 		return nil, err
 	}

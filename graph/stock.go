@@ -7,6 +7,7 @@ import (
 
 	"portico/graph/generated"
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/stock"
@@ -99,7 +100,7 @@ func (r stockResolver) Transactions(ctx context.Context, obj *model.Stock, first
 }
 
 func (r mutationResolver) StockCreate(ctx context.Context, input generated.StockCreateInput) (*generated.StockCreatePayload, error) {
-	ctx, err := begin(ctx, "Mutation.stockCreate", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.stockCreate", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +120,7 @@ func (r mutationResolver) StockCreate(ctx context.Context, input generated.Stock
 }
 
 func (r mutationResolver) StockDelete(ctx context.Context, input generated.StockDeleteInput) (*generated.StockDeletePayload, error) {
-	ctx, err := begin(ctx, "Mutation.stockDelete", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.stockDelete", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +130,7 @@ func (r mutationResolver) StockDelete(ctx context.Context, input generated.Stock
 }
 
 func (r mutationResolver) StockTransact(ctx context.Context, input generated.StockTransactInput) (*generated.StockTransactPayload, error) {
-	ctx, err := begin(ctx, "Mutation.stockTransact", input.IdempotencyKey, input)
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.stockTransact", input.IdempotencyKey, input)
 	if err != nil {
 		return nil, err
 	}

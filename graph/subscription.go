@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/release"
@@ -144,7 +145,7 @@ const (
 
 // seen asks anew, whatever the operation was told before.
 func (r *Resolver) seen(ctx context.Context) (seen, error) {
-	resolution, err := r.store.CatalogResolution(ctx, shopperIn(ctx), nil)
+	resolution, err := r.store.CatalogResolution(ctx, opctx.Shopper(ctx), nil)
 	if err != nil {
 		return seen{lasts: seenAtLeast}, err
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/graph"
+	"portico/graph/opctx"
 	"portico/store"
 	"portico/store/storetest"
 )
@@ -118,7 +118,7 @@ func TestOperationsOverHTTP(t *testing.T) {
 			{name: "the modern media type, a field's error", body: `{"query":"{ product { uuid } }"}`, accept: "application/graphql-response+json", code: store.Invalid, data: `{"product":null}`,
 				headers: map[string]string{"Content-Type": "application/graphql-response+json"}},
 			{name: "the modern media type, no operation", body: `{"query":"{ nothing }"}`, accept: "application/graphql-response+json", status: 400, code: store.Invalid},
-			{name: "answers differ by who asks and how", body: `{"query":"{ __typename }"}`, headers: map[string]string{"Vary": "Accept, Accept-Encoding, " + graph.Vary}},
+			{name: "answers differ by who asks and how", body: `{"query":"{ __typename }"}`, headers: map[string]string{"Vary": "Accept, Accept-Encoding, " + opctx.Vary}},
 		})
 	})
 }

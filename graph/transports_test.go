@@ -15,7 +15,9 @@ import (
 	"github.com/coder/websocket/wsjson"
 	"github.com/stretchr/testify/require"
 
-	"portico/graph"
+	"portico/graph/document"
+	"portico/graph/limits"
+	transportx "portico/graph/transport"
 	"portico/store"
 	"portico/store/storetest"
 )
@@ -96,7 +98,7 @@ func (l *streams) over(t *testing.T, transport string, sent map[string]any) (got
 func TestDocumentsAreNamedOverEveryTransport(t *testing.T) {
 	t.Parallel()
 	const trusted, sent, other = `{ settings { pageLength } }`, `{ settings { currency } }`, `{ settings { locale } }`
-	manifest, err := graph.ReadManifest([]byte(manifests["Relay"]), graph.TrustOff, graph.DefaultBounds())
+	manifest, err := document.ReadManifest([]byte(manifests["Relay"]), document.TrustOff, limits.DefaultBounds())
 	require.NoError(t, err)
 	extension := func(id string) map[string]any {
 		return map[string]any{"persistedQuery": map[string]any{"version": 1, "sha256Hash": id}}
@@ -109,16 +111,16 @@ func TestDocumentsAreNamedOverEveryTransport(t *testing.T) {
 		code          store.Code
 	}{
 		{"the text", "", map[string]any{"query": sent}, currencies, ""},
-		{"a hash that is not known, as documentId", "missing", map[string]any{"documentId": graph.HashOf(sent)}, "", store.NotFound},
-		{"a hash that is not known, as the extension", "missing", map[string]any{"extensions": extension(graph.HashOf(sent))}, "", store.NotFound},
-		{"the text with another's hash, as documentId", "mismatched", map[string]any{"query": other, "documentId": graph.HashOf(sent)}, "", store.Invalid},
-		{"the text with another's hash, as the extension", "mismatched", map[string]any{"query": other, "extensions": extension(graph.HashOf(sent))}, "", store.Invalid},
-		{"the text with its hash, as documentId", "sent", map[string]any{"query": sent, "documentId": "sha256:" + graph.HashOf(sent)}, currencies, ""},
-		{"the text with its hash, as the extension", "sent", map[string]any{"query": sent, "extensions": extension(graph.HashOf(sent))}, currencies, ""},
-		{"a hash, as documentId", "found", map[string]any{"documentId": graph.HashOf(sent)}, currencies, ""},
-		{"a hash with its prefix", "found", map[string]any{"documentId": "sha256:" + graph.HashOf(sent)}, currencies, ""},
-		{"a hash, as the extension", "found", map[string]any{"extensions": extension(graph.HashOf(sent))}, currencies, ""},
-		{"a hash beside another extension", "found", map[string]any{"documentId": graph.HashOf(sent), "extensions": map[string]any{"other": 1}}, currencies, ""},
+		{"a hash that is not known, as documentId", "missing", map[string]any{"documentId": document.Hash(sent)}, "", store.NotFound},
+		{"a hash that is not known, as the extension", "missing", map[string]any{"extensions": extension(document.Hash(sent))}, "", store.NotFound},
+		{"the text with another's hash, as documentId", "mismatched", map[string]any{"query": other, "documentId": document.Hash(sent)}, "", store.Invalid},
+		{"the text with another's hash, as the extension", "mismatched", map[string]any{"query": other, "extensions": extension(document.Hash(sent))}, "", store.Invalid},
+		{"the text with its hash, as documentId", "sent", map[string]any{"query": sent, "documentId": "sha256:" + document.Hash(sent)}, currencies, ""},
+		{"the text with its hash, as the extension", "sent", map[string]any{"query": sent, "extensions": extension(document.Hash(sent))}, currencies, ""},
+		{"a hash, as documentId", "found", map[string]any{"documentId": document.Hash(sent)}, currencies, ""},
+		{"a hash with its prefix", "found", map[string]any{"documentId": "sha256:" + document.Hash(sent)}, currencies, ""},
+		{"a hash, as the extension", "found", map[string]any{"extensions": extension(document.Hash(sent))}, currencies, ""},
+		{"a hash beside another extension", "found", map[string]any{"documentId": document.Hash(sent), "extensions": map[string]any{"other": 1}}, currencies, ""},
 		{"a trusted id, as documentId", "trusted", map[string]any{"documentId": "by-id"}, lengths, ""},
 		{"a trusted id, as the extension", "trusted", map[string]any{"extensions": extension("by-id")}, lengths, ""},
 		{"the text with its trusted id", "trusted", map[string]any{"query": trusted, "documentId": "by-id"}, lengths, ""},
@@ -128,7 +130,7 @@ func TestDocumentsAreNamedOverEveryTransport(t *testing.T) {
 		t.Run(transport, func(t *testing.T) {
 			t.Parallel()
 			counted, want := &outcomes{counts: map[string]int{}}, map[string]int{}
-			l := newStreams(t, func(*graph.Live) {}, graph.Trusting(manifest), graph.CountDocuments(counted.count))
+			l := newStreams(t, func(*transportx.Live) {}, transportx.Trusting(manifest), transportx.CountDocuments(counted.count))
 			for _, step := range steps {
 				got := l.over(t, transport, step.request)
 				if step.code != "" {
@@ -176,7 +178,7 @@ func TestAClientCannotChooseTheExecutor(t *testing.T) {
 		t.Run(transport, func(t *testing.T) {
 			t.Parallel()
 			counted := &runs{counts: map[string]int{}}
-			l := newStreams(t, func(*graph.Live) {}, graph.CountExecutors(counted.count))
+			l := newStreams(t, func(*transportx.Live) {}, transportx.CountExecutors(counted.count))
 			for booleans := range 21 {
 				query, values := `{ settings { currency } }`, map[string]any{}
 				if booleans > 0 {
@@ -213,21 +215,21 @@ func TestAClientCannotChooseTheExecutor(t *testing.T) {
 func TestEveryTransportAnswersAlike(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
-	var ran []graph.Ran
+	var ran []transportx.Ran
 	var fields []string
-	told := graph.CountOperations(func(_ context.Context, one graph.Ran) {
+	told := transportx.CountOperations(func(_ context.Context, one transportx.Ran) {
 		mu.Lock()
 		defer mu.Unlock()
 		one.Took = min(one.Took, 1)
 		ran = append(ran, one)
 	}, nil)
-	counted := graph.CountFields(func(_ context.Context, field string) {
+	counted := transportx.CountFields(func(_ context.Context, field string) {
 		mu.Lock()
 		defer mu.Unlock()
 		fields = append(fields, field)
 	})
 	counts := &runs{counts: map[string]int{}}
-	l := newStreams(t, func(*graph.Live) {}, told, counted, graph.CountExecutors(counts.count))
+	l := newStreams(t, func(*transportx.Live) {}, told, counted, transportx.CountExecutors(counts.count))
 	for name, request := range map[string]map[string]any{
 		"data":                    {"query": `query Data { products(first: 3) { nodes { id sku stock { available } } } }`},
 		"an operation of several": {"query": `query A { __typename } query B { settings { currency } }`, "operationName": "B"},
@@ -245,7 +247,7 @@ func TestEveryTransportAnswersAlike(t *testing.T) {
 		"a null condition":        {"query": `query N($c: Boolean = true) { settings { currency @include(if: $c) } }`, "variables": map[string]any{"c": nil}},
 	} {
 		var want response
-		var wantRan []graph.Ran
+		var wantRan []transportx.Ran
 		var wantFields []string
 		var wantRuns map[string]int
 		for i, transport := range transports {

@@ -2,65 +2,21 @@ package graph_test
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"portico/graph"
+	"portico/graph/limits"
+	"portico/graph/opctx"
 	"portico/store"
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
-
-// TestWeightsAreOfFieldsThatThereAre: a field or an argument that was renamed
-// would fall back to the weight of its kind.
-func TestWeightsAreOfFieldsThatThereAre(t *testing.T) {
-	t.Parallel()
-	members := map[string]bool{}
-	for _, definition := range schema().Types {
-		for _, field := range definition.Fields {
-			members[field.Name] = true
-			for _, argument := range field.Arguments {
-				members[argument.Name] = true
-			}
-		}
-	}
-	coordinates := slices.Concat(slices.Collect(maps.Keys(graph.FieldWeights())), slices.Collect(maps.Keys(graph.RowWeights())), graph.MeteredLists())
-	for _, coordinate := range coordinates {
-		object, field, _ := strings.Cut(coordinate, ".")
-		require.NotNil(t, schema().Types[object], coordinate)
-		require.NotNil(t, schema().Types[object].Fields.ForName(field), coordinate)
-	}
-	for member := range graph.MemberWeights() {
-		require.True(t, members[member], member)
-	}
-}
-
-// TestEveryEdgeHasAWeight: a field that reads from the database weighs more than
-// one that its row holds, and one with a statement of its own has an entry.
-func TestEveryEdgeHasAWeight(t *testing.T) {
-	t.Parallel()
-	for _, definition := range schema().Types {
-		for _, field := range definition.Fields {
-			coordinate := definition.Name + "." + field.Name
-			weight := graph.WeightOf(schema(), definition.Name, field.Name)
-			require.GreaterOrEqual(t, weight, 1., coordinate)
-			if slices.Contains([]string{"Query", "Mutation", "Subscription"}, definition.Name) && !strings.HasPrefix(field.Name, "__") || len(field.Arguments) > 0 && !strings.HasPrefix(definition.Name, "__") && definition.Kind == "OBJECT" {
-				require.GreaterOrEqual(t, weight, 6., coordinate)
-			}
-			if field.Name == "totalCount" && !slices.Contains([]string{"ProductConnection", "CatalogNodeConnection", "HierarchyConnection"}, definition.Name) {
-				require.Greater(t, weight, 1., "%s counts by a statement; give it a weight", coordinate)
-			}
-		}
-	}
-}
 
 // TestARefusalNamesTheListAndAPageThatFits: it names the path of the list that
 // costs most, its rows and pages, and pages of the size it advises do fit.
@@ -154,7 +110,7 @@ func TestAnOperationPaysForWhatItReads(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, largeShop(), func(c *shop.Config) { c.NoCache = true })
-		bounds := graph.DefaultBounds()
+		bounds := limits.DefaultBounds()
 		bounds.Cost = 4000
 		tight := bounded(s, bounds)
 		few := tight.post(t, `{ products(first: 20, filter: {search: "thing"}) { nodes { description } } }`, nil)
@@ -162,7 +118,7 @@ func TestAnOperationPaysForWhatItReads(t *testing.T) {
 		many := tight.post(t, `{ products(first: 100) { nodes { name } } }`, nil)
 		require.Equal(t, unprocessable, many.codes())
 		require.Equal(t, http.StatusOK, many.Code)
-		require.Contains(t, many.Errors[0].Message, "The operation reads too much: it may cost 4,000, of which it was estimated at 2")
+		require.Contains(t, many.Errors[0].Message, "The operation reads too much: it may cost 4,000, and was estimated to cost 2")
 		texts := tight.post(t, `{ products(first: 10, filter: {bounds: {id: {ge: "thing-"}}}, orderBy: {field: ID}) { nodes { translations { language } } } }`, nil)
 		require.Equal(t, unprocessable, texts.codes()[:1], "translations are read, whatever is selected of them")
 	})
@@ -173,10 +129,10 @@ func TestAnOperationPaysForWhatItReads(t *testing.T) {
 func TestARequestOutsideOfGraphQLHasAnAllowanceToo(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, store.Charge(t.Context(), 1<<40))
-	ctx := graph.WithShopper(t.Context(), release.ShopperContext{})
+	ctx := opctx.WithShopper(t.Context(), release.ShopperContext{})
 	require.NoError(t, store.Charge(ctx, 15_000_000))
 	err := store.Charge(ctx, 1_000_000)
 	require.True(t, store.HasCode(err, store.Unprocessable), err)
 	require.ErrorContains(t, err, "more than 15,360,000 bytes")
-	require.NoError(t, store.Charge(graph.WithShopper(ctx, release.ShopperContext{}), 1), "another operation has its own")
+	require.NoError(t, store.Charge(opctx.WithShopper(ctx, release.ShopperContext{}), 1), "another operation has its own")
 }

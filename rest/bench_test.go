@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/transport"
 	"portico/internal/datagen"
 	"portico/rest"
 	"portico/store"
@@ -54,7 +55,7 @@ func benchShop(b *testing.B) *testServer {
 	log := slog.New(slog.DiscardHandler)
 	resolver := graph.NewResolver(s)
 	mux := http.NewServeMux()
-	mux.Handle("/graphql", graph.NewHandler(resolver, log))
+	mux.Handle("/graphql", transport.NewHandler(resolver, log))
 	mux.Handle("/", rest.New(resolver, log).Handler())
 	return &testServer{s, mux}
 }

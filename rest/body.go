@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"portico/graph"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/internal/reqctx"
 	"portico/store"
@@ -44,7 +44,7 @@ func readUpdate(w http.ResponseWriter, r *http.Request, into any) (*http.Request
 		}
 	}
 	slices.Sort(nulls)
-	return r.WithContext(graph.WithNulls(r.Context(), nulls)), nil
+	return r.WithContext(opctx.WithNulls(r.Context(), nulls)), nil
 }
 
 // readList decodes a list of resources: {"data": […]}.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"portico/graph"
 	"portico/graph/model"
+	"portico/graph/transport"
 	"portico/internal/auth"
 	"portico/internal/web"
 	"portico/store"
@@ -71,7 +71,7 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 		}
 	}
 	if web.FirstSegment(r.URL) == "graphql" {
-		graph.WriteFault(w, status, list)
+		transport.WriteFault(w, status, list)
 		return
 	}
 	body := struct {

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/opctx"
+	"portico/graph/transport"
 	"portico/internal/auth"
 	"portico/internal/responsecache"
 	"portico/internal/web"
@@ -56,14 +58,14 @@ func serveStore(t testing.TB, s *shop.Store) *testServer {
 	resolver := graph.NewResolver(s, graph.WithTokens(tokens))
 	mux := http.NewServeMux()
 	room := responsecache.NewCache(keptBytes())
-	mux.Handle("/graphql", graph.NewHandler(resolver, log, graph.WithResponseCache(room)))
+	mux.Handle("/graphql", transport.NewHandler(resolver, log, transport.WithResponseCache(room)))
 	api := rest.New(resolver, log, rest.WithResponseCache(room))
 	mux.Handle("/", api.Handler())
 	mux.Handle("/oauth/access_token", tokens.TokenHandler(api.WriteError))
 	mux.Handle("/.well-known/jwks.json", tokens.JWKSHandler(api.WriteError))
 	mux.Handle(web.HealthPath, middleware.Health())
 	mux.Handle(web.ReadyPath, middleware.Ready(s.Ping, s.ReadOnly))
-	return &testServer{s, resttest.CheckHandler(t, middleware.NormalizePath(api.WriteError, graph.SentHeaders()...)(mux))}
+	return &testServer{s, resttest.CheckHandler(t, middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(mux))}
 }
 
 // keptBytes is how many bytes of answers are kept, so that every test of this
@@ -101,7 +103,7 @@ func (s *testServer) as(p *auth.Principal) http.Handler {
 		if p != nil {
 			r = r.WithContext(auth.WithPrincipal(r.Context(), p))
 		}
-		graph.Shopper(s.handler).ServeHTTP(w, r)
+		opctx.Middleware(s.handler).ServeHTTP(w, r)
 	})
 }
 

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"slices"
 
-	"portico/graph"
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/store"
 	"portico/store/gateway"
 )
@@ -84,7 +84,7 @@ func (a *API) updateGateway(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	slug := r.PathValue("slug")
-	nulls := graph.NullsIn(r.Context())
+	nulls := opctx.Nulls(r.Context())
 	if slices.Contains(nulls, "type") || change.Type != nil && *change.Type != "" && *change.Type != "gateway" {
 		return &store.Error{Code: store.Unprocessable, Path: []string{"type"}, Detail: "must be gateway or left out"}
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/vektah/gqlparser/v2/formatter"
 	"github.com/vektah/gqlparser/v2/parser"
 
-	"portico/graph"
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/store"
 	"portico/store/gateway"
 	"portico/store/promotion"
@@ -122,7 +122,7 @@ func addNulls(r *http.Request, input any, shape reflect.Type) {
 	if !ok {
 		return
 	}
-	for _, name := range graph.NullsIn(r.Context()) {
+	for _, name := range opctx.Nulls(r.Context()) {
 		name = model.Argument([]string{name})[0]
 		if _, known := store.MemberType(shape, name); known {
 			members[name] = nil

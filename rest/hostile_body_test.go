@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/rest"
 	"portico/store/seal"
@@ -84,7 +85,7 @@ func TestHostileBodiesCostLittle(t *testing.T) {
 					w := httptest.NewRecorder()
 					var before, after runtime.MemStats
 					runtime.ReadMemStats(&before)
-					graph.Shopper(mux).ServeHTTP(w, r)
+					opctx.Middleware(mux).ServeHTTP(w, r)
 					runtime.ReadMemStats(&after)
 					what := fmt.Sprintf("%s with %s by %s: %d %.200s", route, name, who, w.Code, w.Body)
 					require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(32<<20), what)

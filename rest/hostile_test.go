@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/internal/web/middleware"
 	"portico/rest"
@@ -36,7 +37,7 @@ func TestHostilePathSegments(t *testing.T) {
 		mux := api.Handler()
 		var pattern string
 		var values func(string) string
-		handler := middleware.NormalizePath(api.WriteError, graph.SentHeaders()...)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler := middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			mux.ServeHTTP(w, r)
 			pattern, values = r.Pattern, r.PathValue
 		}))
@@ -62,7 +63,7 @@ func TestHostilePathSegments(t *testing.T) {
 					}
 					w := httptest.NewRecorder()
 					pattern = ""
-					graph.Shopper(handler).ServeHTTP(w, r)
+					opctx.Middleware(handler).ServeHTTP(w, r)
 					asked++
 					require.Less(t, w.Code, http.StatusInternalServerError, "%s %s answers %s", method, target, w.Body)
 					require.True(t, w.Code < 300 || w.Code >= 400, "%s %s is not redirected", method, target)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"portico/graph"
+	"portico/graph/limits"
 )
 
 // maxPooledBuffer is the largest buffer in bufferPool, in bytes.
@@ -33,9 +33,9 @@ func (l *responseBuilder) check(body []byte) error { return l.checkSize(len(body
 // checkSize is check for a size in bytes.
 func (l *responseBuilder) checkSize(bytes int) error {
 	if l.maxResponseBytes > 0 && bytes > l.maxResponseBytes {
-		return graph.AnswerTooLarge(l.maxResponseBytes)
+		return limits.ResponseTooLarge(l.maxResponseBytes)
 	}
-	if bytes <= graph.LargeAnswer || l.release != nil || l.acquireExpensive == nil {
+	if bytes <= limits.LargeResponse || l.release != nil || l.acquireExpensive == nil {
 		return nil
 	}
 	var err error

@@ -3,7 +3,7 @@ package rest
 import (
 	"net/http"
 
-	"portico/graph"
+	"portico/graph/opctx"
 	"portico/internal/responsecache"
 	"portico/store/release"
 )
@@ -16,7 +16,7 @@ func WithResponseCache(room *responsecache.Cache) Option { return func(a *API) {
 const maxCachedTarget = 1 << 10
 
 // varyCacheable is the header Vary of cacheable responses.
-var varyCacheable = []string{graph.Vary + ", Accept-Encoding"}
+var varyCacheable = []string{opctx.Vary + ", Accept-Encoding"}
 
 // serveCached writes a response of a cacheable route from the cache, or runs the handler
 // and caches its response. The cache key has the release that the rules choose, and
@@ -39,7 +39,7 @@ func (a *API) serveCached(w http.ResponseWriter, r *http.Request, found route) e
 	if err != nil {
 		return err
 	}
-	w.Header()["Cache-Control"] = graph.CacheControl(r)
+	w.Header()["Cache-Control"] = opctx.CacheControl(r)
 	answer.ServeHTTP(w, r)
 	return nil
 }
@@ -64,5 +64,5 @@ func (a *API) buildResponse(r *http.Request, found route, view *release.View) (*
 	}
 	d.header.Del("Content-Length") // depends on compression
 	answer := responsecache.NewResponse(d.body, d.header)
-	return graph.Lasting(answer, view), nil
+	return opctx.SetValidity(answer, view), nil
 }

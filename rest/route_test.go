@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/opctx"
 	"portico/internal/web/middleware"
 	"portico/rest"
 	"portico/rest/resttest"
@@ -55,7 +56,7 @@ func allow() map[string]string {
 // alone is REST without GraphQL beside it, and so without another's mux.
 func alone(t testing.TB, s *testServer) *testServer {
 	api := rest.New(graph.NewResolver(s.store), slog.New(slog.DiscardHandler))
-	return &testServer{s.store, resttest.CheckHandler(t, middleware.NormalizePath(api.WriteError, graph.SentHeaders()...)(api.Handler()))}
+	return &testServer{s.store, resttest.CheckHandler(t, middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(api.Handler()))}
 }
 
 // No answer is a redirect: clients would have to follow it, and it is no JSON.

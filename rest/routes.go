@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"portico/graph"
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/stock"
@@ -138,10 +138,10 @@ func (a *API) methods(methods map[string]route) http.Handler {
 		case found.cacheable():
 			w.Header()["Vary"] = append(w.Header()["Vary"], varyCacheable...)
 		case strings.HasPrefix(found.path, "/catalog"), strings.HasPrefix(found.path, "/v2/files"), strings.HasPrefix(found.path, "/v2/currencies"):
-			w.Header().Add("Vary", graph.Vary)
+			w.Header().Add("Vary", opctx.Vary)
 		case strings.HasPrefix(found.path, "/v2/inventories"):
 			w.Header().Add("Vary", multiLocationHeader)
-			w.Header()["Cache-Control"] = graph.ForNobody // stock changes at any time
+			w.Header()["Cache-Control"] = opctx.NoStore // stock changes at any time
 		}
 		err := auth.Require(r.Context(), coordinates[found.method])
 		if err == nil {

@@ -3,13 +3,14 @@
 package generated
 
 import (
+	"time"
+
 	"portico/graph/model"
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/promotion"
 	"portico/store/release"
 	"portico/store/stock"
-	"time"
 )
 
 // A new catalog.

@@ -5,6 +5,8 @@ package generated
 import (
 	"context"
 	"encoding/json"
+	"time"
+
 	"portico/graph/model"
 	"portico/graph/plan"
 	"portico/store"
@@ -14,7 +16,6 @@ import (
 	"portico/store/promotion"
 	"portico/store/release"
 	"portico/store/stock"
-	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"

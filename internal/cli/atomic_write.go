@@ -23,3 +23,10 @@ func atomicWrite(path string, put func(from, to string) error, fill func(tempora
 	}
 	return put(temporary, path)
 }
+
+// fileExists reports whether a file exists; also if that cannot be told, with the
+// error.
+func fileExists(path string) (bool, error) {
+	_, err := os.Stat(path)
+	return !errors.Is(err, fs.ErrNotExist), err
+}

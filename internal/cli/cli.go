@@ -10,37 +10,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/alecthomas/kong"
-	"golang.org/x/term"
 
 	"portico/store/access"
 	"portico/store/promotion"
 )
-
-// The exit codes.
-const (
-	ExitOK      = 0
-	ExitFailure = 1 // the command failed
-	ExitUsage   = 2 // the command line or a variable of the environment is wrong
-)
-
-// Streams are the standard input, output and error of a command.
-type Streams struct {
-	In       io.Reader
-	Out, Err io.Writer
-
-	Env []string // each PORTICO_ variable in it must belong to a flag; nil skips the check
-}
-
-// UsageError reports a wrong command line. Main adds a hint at --help.
-type UsageError struct{ Reason string }
-
-func (e *UsageError) Error() string { return e.Reason }
-
-func usagef(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
 
 // Main parses args by a kong grammar, runs the command, and returns the exit
 // code. Without args it prints the help. The Run method of a command can take a
@@ -121,20 +97,4 @@ func printError(w io.Writer, command *kong.Context, err error) int {
 	}
 	fmt.Fprintf(w, "See: %s --help\n", name)
 	return ExitUsage
-}
-
-// IsSet reports whether a flag was set on the command line or by the
-// environment.
-func IsSet(command *kong.Context, flag string) bool {
-	for _, f := range command.Flags() {
-		if f.Name == flag {
-			return origin(command, f) != fromDefault
-		}
-	}
-	return false
-}
-
-func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
 }

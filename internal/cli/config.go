@@ -67,7 +67,7 @@ const mask = "***"
 func Settings(command *kong.Context) (list []Setting) {
 	for _, flag := range command.Flags() {
 		if len(flag.Envs) > 0 && flag.Name != "format" && flag.Name != "json" {
-			list = append(list, Setting{flag.Name, displayValue(flag), origin(command, flag), groupKey(flag)})
+			list = append(list, Setting{flag.Name, displayValue(flag), settingSource(command, flag), groupKey(flag)})
 		}
 	}
 	return list
@@ -83,8 +83,19 @@ func Limits(command *kong.Context) (attributes []any) {
 	return attributes
 }
 
-// origin returns the source of a flag's value.
-func origin(command *kong.Context, flag *kong.Flag) string {
+// IsSet reports whether a flag was set on the command line or by the
+// environment.
+func IsSet(command *kong.Context, flag string) bool {
+	for _, f := range command.Flags() {
+		if f.Name == flag {
+			return settingSource(command, f) != fromDefault
+		}
+	}
+	return false
+}
+
+// settingSource returns the source of a flag's value.
+func settingSource(command *kong.Context, flag *kong.Flag) string {
 	for _, part := range command.Path {
 		if part.Flag == flag {
 			return fromFlag

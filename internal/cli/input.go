@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"portico/internal/datagen"
 )
 
 // input is what an import reads, in several passes.
@@ -207,4 +209,36 @@ func (r *fileReader) Close() error {
 		return nil
 	}
 	return r.file.Close()
+}
+
+// generatedInput is a generated shop. Each pass generates it again.
+type generatedInput struct {
+	products int
+	seed     uint64
+}
+
+func (g *generatedInput) open() (io.ReadCloser, error) {
+	reader, writer := io.Pipe()
+	pass := &generatedPass{PipeReader: reader, done: make(chan struct{})}
+	go func() {
+		defer close(pass.done)
+		writer.CloseWithError(datagen.WriteShop(writer, g.products, g.seed))
+	}()
+	return pass, nil
+}
+
+func (g *generatedInput) size() int64                     { return -1 }
+func (g *generatedInput) position(line int) (string, int) { return "--generate", line }
+func (g *generatedInput) close()                          {}
+
+type generatedPass struct {
+	*io.PipeReader
+	done chan struct{}
+}
+
+// Close stops the generator and waits until it has ended.
+func (p *generatedPass) Close() error {
+	err := p.PipeReader.Close()
+	<-p.done
+	return err
 }

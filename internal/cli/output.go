@@ -3,12 +3,24 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"os"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 	"unicode"
+
+	"golang.org/x/term"
 )
+
+// Streams are the standard input, output and error of a command.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+
+	Env []string // each PORTICO_ variable in it must belong to a flag; nil skips the check
+}
 
 // Output is the flag of commands that print a result.
 type Output struct {
@@ -92,4 +104,9 @@ func count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
 }

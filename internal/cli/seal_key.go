@@ -93,13 +93,6 @@ func createKeyFile(ctx context.Context, path, databaseURL string, log *slog.Logg
 	return err
 }
 
-// fileExists reports whether a file exists; also if that cannot be told, with the
-// error.
-func fileExists(path string) (bool, error) {
-	_, err := os.Stat(path)
-	return !errors.Is(err, fs.ErrNotExist), err
-}
-
 func newKey() []byte {
 	key := make([]byte, seal.KeySize)
 	rand.Read(key) // never fails
@@ -158,9 +151,4 @@ func parseKeys(from, text string) (keys [][]byte, err error) {
 		keys = append(keys, key)
 	}
 	return keys, nil
-}
-
-// WrongKey says what to do about seal.ErrKey.
-func WrongKey(err error) error {
-	return fmt.Errorf("%w. Set the key that this database was used with, in PORTICO_SEAL_KEY or --key-file", err)
 }

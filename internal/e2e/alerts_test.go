@@ -37,7 +37,8 @@ func alerts(t *testing.T) (all []alert) {
 	return all
 }
 
-// Each alert has a section in the run book, and the other way round.
+// TestTheRunBookHasEveryAlert requires a section of the run book for each alert, and
+// no other section.
 func TestTheRunBookHasEveryAlert(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(runbookPage)
@@ -68,8 +69,8 @@ func TestTheRunBookHasEveryAlert(t *testing.T) {
 	}
 }
 
-// The run book's commands are run as they stand there, but that an answer of
-// 4xx or 5xx fails them.
+// TestTheRunBooksCommandsRun runs the commands of the run book. A 4xx or 5xx response
+// fails them.
 func TestTheRunBooksCommandsRun(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"bash", "curl"} {
@@ -96,8 +97,8 @@ var (
 	grouping   = regexp.MustCompile(`\b(?:by|without) \(([^)]*)\)`)
 )
 
-// What alerts, the run book and the README name are metrics of the server, and
-// labels that they have. What others add to them is job and instance.
+// TestMetricsThatAreNamedAreThere requires that the metrics and labels in alerts,
+// README.md and docs are exposed by a server. Prometheus adds job and instance.
 func TestMetricsThatAreNamedAreThere(t *testing.T) {
 	t.Parallel()
 	exposed := everyMetric(t)
@@ -107,7 +108,7 @@ func TestMetricsThatAreNamedAreThere(t *testing.T) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		for _, name := range metricName.FindAllString(string(text), -1) {
-			require.True(t, strings.Contains(exposed, "\n"+name), "%s names %s, which is told by no server", file, name)
+			require.True(t, strings.Contains(exposed, "\n"+name), "%s names %s, which no server exposes", file, name)
 		}
 		for _, match := range selector.FindAllStringSubmatch(string(text), -1) {
 			for _, label := range labelName.FindAllStringSubmatch(match[2], -1) {
@@ -130,11 +131,11 @@ func TestMetricsThatAreNamedAreThere(t *testing.T) {
 
 func requireLabel(t *testing.T, exposed, metric, label, where string) {
 	t.Helper()
-	require.True(t, regexp.MustCompile(`(?m)^`+metric+`\{[^}]*\b`+label+`="`).MatchString(exposed), "%s has %s by %s, which no server tells", where, metric, label)
+	require.True(t, regexp.MustCompile(`(?m)^`+metric+`\{[^}]*\b`+label+`="`).MatchString(exposed), "%s has %s by %s, which no server exposes", where, metric, label)
 }
 
-// everyMetric is what a server tells that has done a bit of everything, and has
-// a job that has not ended.
+// everyMetric is the metrics of a server that has handled each kind of request and
+// has a job that has not ended.
 func everyMetric(t *testing.T) (exposed string) {
 	t.Helper()
 	url, _ := database(t)

@@ -73,7 +73,7 @@ func TestExitCodes(t *testing.T) {
 		{"serve --oidc-issuer http://id.example --oidc-audience shop", 2, "must be asked by https"},
 		{"serve --oidc-issuer https://id.example --oidc-audience shop --token-issuer https://id.example", 2, "must not be named as our own"},
 		{"serve --addr nowhere", 2, "--addr must be HOST:PORT"},
-		{"serve --cors-origin shop.example", 2, "an origin looks like https://shop.example"},
+		{"serve --cors-origin shop.example", 2, "an origin must be like https://shop.example"},
 		{"serve --demo --addr 0.0.0.0:0", 2, "the demo listens on this machine only"},
 		{"serve --demo --addr :0", 2, "the demo listens on this machine only"},
 		{"serve --addr 127.0.0.1:0 --database-url postgres://localhost:1/x", 2, "openssl rand -base64 32"},

@@ -127,7 +127,7 @@ func TestHealthIsAnsweredWhateverIsHeld(t *testing.T) {
 		response, body := probe(path)
 		begins(t, envelope, http.StatusServiceUnavailable, response, body)
 		require.Equal(t, "1", response.Header.Get("Retry-After"))
-		require.Contains(t, body, "too many connections")
+		require.Contains(t, body, "Too many open connections")
 	}
 	for range 100 { // far more than there is room for
 		s.dial(t, "GET /v2/settings HTTP/1.1\r\n")

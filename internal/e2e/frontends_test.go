@@ -12,8 +12,7 @@ import (
 	"portico/store/storetest"
 )
 
-// frontEnds are the tests of the GraphQL clients that front ends use, each by
-// a package that it needs.
+// frontEnds maps the tests of GraphQL clients to a package that each needs.
 var frontEnds = map[string]string{
 	"apollo.test.js":  "@apollo/client",
 	"urql.test.js":    "@urql/exchange-graphcache",
@@ -22,8 +21,8 @@ var frontEnds = map[string]string{
 	"typed.test.js":   "@graphql-codegen/client-preset",
 }
 
-// The clients of front ends show what the server said, and nothing else. What
-// they ask, and how they are set up, is in graph/clients.
+// TestFrontEnds runs the tests in graph/clients: each client shows exactly what the
+// server returned.
 func TestFrontEnds(t *testing.T) {
 	t.Parallel()
 	storetest.FullTestsOnly(t, "each client starts a server and a Node")
@@ -39,7 +38,7 @@ func TestFrontEnds(t *testing.T) {
 	for file := range frontEnds {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
-			server := serving(t, "--demo") // of its own: the tests change its stock
+			server := serving(t, "--demo") // the tests change its stock
 			runNode(t, folder, file, "PORTICO_TEST_URL="+server.url, "PORTICO_TEST_TOKEN="+demoToken(t, server))
 		})
 	}
@@ -58,7 +57,7 @@ func TestFrontEndSetups(t *testing.T) {
 	}
 }
 
-// genqlient's client, whose module is its own, does so too.
+// TestGenqlient runs the tests of genqlient's client, a module of its own.
 func TestGenqlient(t *testing.T) {
 	t.Parallel()
 	const folder = "graph/clients/genqlient"

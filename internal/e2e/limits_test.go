@@ -27,7 +27,7 @@ func TestTokenRequestsAreLimited(t *testing.T) {
 	after, err := strconv.Atoi(response.Header.Get("Retry-After"))
 	require.NoError(t, err)
 	require.True(t, 1 <= after && after <= 20, "three a minute come back one each 20 seconds, not after %d", after)
-	require.JSONEq(t, fmt.Sprintf(`{"errors":[{"status":429,"title":"Too Many Requests","detail":"There is too much asking for tokens from this client: at most 3 a minute; try again in %d seconds."}]}`, after), body)
+	require.JSONEq(t, fmt.Sprintf(`{"errors":[{"status":429,"title":"Too Many Requests","detail":"Rate limit for token requests exceeded by this client: at most 3 per minute. Retry in %d seconds."}]}`, after), body)
 
 	for range 3 {
 		status, _ = s.login(t, other, otherSecret, "X-Forwarded-For", "203.0.113.1")
@@ -68,7 +68,7 @@ func TestTriesAtCodesAreLimitedByTheServer(t *testing.T) {
 	require.Contains(t, body, `"code":"RATE_LIMITED"`)
 	require.Equal(t, 2, strings.Count(body, `"valid"`))
 	require.Equal(t, 498, strings.Count(body, `":null`))
-	require.Contains(t, body, "There is too much trying promotion codes from this client: at most 2 a minute")
+	require.Contains(t, body, "Rate limit for promotion code lookups exceeded by this client: at most 2 per minute")
 	response, _ = s.graphql(t, token, `mutation { promotionCodeRedeem(input: {code: "A", reference: "r"}) { unitsApplied } }`)
 	require.Equal(t, 429, response.StatusCode, "the document used it up")
 	response, body = s.graphql(t, token, `{ settings { pageLength } }`)

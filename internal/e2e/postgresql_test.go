@@ -18,8 +18,8 @@ import (
 
 const postgresPage = "docs/postgresql.md"
 
-// page is docs/postgresql.md, with a server of the test's in the place of its
-// own.
+// page is docs/postgresql.md, with the test's PostgreSQL servers instead of the
+// hosts it names.
 type page struct {
 	*storetest.Cluster
 	standby *storetest.Cluster
@@ -36,8 +36,8 @@ func (p *page) local(text string) string {
 
 var pageFences = regexp.MustCompile("(?s)```(sh|ini)\n(.*?)```")
 
-// Every command of the page on PostgreSQL runs, in the order in which it stands
-// there. Between them is looked at whether they do what the page says.
+// TestThePageOnPostgreSQL runs every command of docs/postgresql.md in order, and
+// checks that exports of the restored databases equal that of the shop.
 func TestThePageOnPostgreSQL(t *testing.T) {
 	storetest.FullTestsOnly(t, "it starts PostgreSQL, a standby and many servers")
 	for _, tool := range []string{"bash", "openssl"} {
@@ -84,8 +84,8 @@ func TestThePageOnPostgreSQL(t *testing.T) {
 	p.failOver(t)
 }
 
-// failOver has the first host of a two-host address go, and the standby take
-// its place under a running server.
+// failOver stops the first host of a two-host URL and promotes the standby, under a
+// running server.
 func (p *page) failOver(t *testing.T) {
 	t.Helper()
 	two := fmt.Sprintf("postgres://portico@127.0.0.1:%s,127.0.0.1:%s/shop?target_session_attrs=read-write", p.Port, p.standby.Port)
@@ -114,18 +114,18 @@ func (p *page) failOver(t *testing.T) {
 
 var olderThanPrepared = regexp.MustCompile(`PgBouncer 1\.(\d|1\d|20)\.`)
 
-// configureBouncer writes the page's file; a PgBouncer that keeps no prepared
-// statements knows no setting for them.
+// configureBouncer writes the page's configuration, without the settings that an
+// older PgBouncer does not know.
 func (p *page) configureBouncer(t *testing.T, ini string) {
 	t.Helper()
 	if version, err := exec.Command("pgbouncer", "--version").Output(); err != nil || olderThanPrepared.Match(version) {
 		ini = strings.ReplaceAll(ini, "max_prepared_statements = 200\n", "")
 	}
-	ini += "unix_socket_dir =\n" // it would be in a folder of all
+	ini += "unix_socket_dir =\n" // not in a shared folder
 	require.NoError(t, os.WriteFile(filepath.Join(p.folder, "pgbouncer.ini"), []byte(ini), 0o644))
 }
 
-// startBouncer starts PgBouncer, where it is on the machine, as a user that may.
+// startBouncer starts PgBouncer if it is installed.
 func (p *page) startBouncer(t *testing.T) bool {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")
@@ -147,7 +147,7 @@ func (p *page) startBouncer(t *testing.T) bool {
 	return true
 }
 
-// olderBouncer adds to the address what the page says of PgBouncer before 1.21.
+// olderBouncer adds to the URL what the page says for PgBouncer before 1.21.
 func (p *page) olderBouncer(t *testing.T, block string) string {
 	t.Helper()
 	version, err := exec.Command("pgbouncer", "--version").Output()

@@ -187,7 +187,7 @@ func TestAShutdownByDefaultFlagsLosesNoRequest(t *testing.T) {
 		t.Skip("the machine is so busy that no look at /readyz came in its time")
 	}
 	require.Empty(t, lost)
-	require.False(t, plain.logs("cut off") || secured.logs("cut off"))
+	require.False(t, plain.logs("canceling requests still in progress") || secured.logs("canceling requests still in progress"))
 	t.Log(answered)
 }
 
@@ -219,7 +219,7 @@ func TestAServerInAHurryCutsOff(t *testing.T) {
 	s.signal(syscall.SIGTERM)
 	storetest.Eventually(t, true, func() bool { return s.logs("shutting down") })
 	require.Zero(t, s.stop())
-	require.True(t, s.logs("cut off"))
+	require.True(t, s.logs("canceling requests still in progress"))
 }
 
 func TestAHangupEndsNoServer(t *testing.T) {

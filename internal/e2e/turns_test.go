@@ -64,7 +64,7 @@ func TestMoreThanTheServerCanDoIsRefused(t *testing.T) {
 			response, body := s.send(t, "POST", "/v2/inventories/prod-americano/transactions", americanoSold, headers...)
 			begins(t, `{"errors":[{"status":%d,`, http.StatusServiceUnavailable, response, body)
 			require.Equal(t, "1", response.Header.Get("Retry-After"))
-			require.Contains(t, body, "more to do than it can")
+			require.Contains(t, body, "The server is overloaded")
 			response, body = s.graphql(t, token, americanoSell)
 			begins(t, `{"errors":[{"message":`, http.StatusServiceUnavailable, response, body)
 			require.Equal(t, "1", response.Header.Get("Retry-After"))

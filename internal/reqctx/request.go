@@ -26,7 +26,7 @@ type Request struct {
 	Address        netip.Addr  // web.Address: where it came from; not valid when that is no address
 	ResponseHeader http.Header // web.Address: the header of its answer
 	Caller         any         // auth.Service.Middleware: a *auth.Principal, or what is wrong with the token
-	Operation      any         // graph.Shopper: who asks as a shopper
+	Operation      any         // opctx.Operation of the request
 	Writer         any         // web.Turns.Middleware: what writes its answer
 	MaxBody        int64       // web.LimitBody: how long its body may be
 	Route          string      // web.Route: the pattern of the mux, once it is answered

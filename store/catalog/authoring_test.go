@@ -18,25 +18,25 @@ import (
 	"portico/store/storetest"
 )
 
-// TestAuthoring is the promise about writes of catalogs, rules, hierarchies and
-// nodes: what is refused and why, and what holds however many write at once.
+// TestAuthoring tests writes of catalogs, rules, hierarchies and nodes: validation, and what
+// holds for concurrent writers.
 func TestAuthoring(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		t.Run("a catalog is made, changed and removed", authorCatalog(backend))
-		t.Run("a rule is made, changed and removed", authorRule(backend))
-		t.Run("hierarchies and nodes are made, changed, moved and removed", authorTree(backend))
-		t.Run("products are attached, newest last, curated and detached", authorProducts(backend))
-		t.Run("each fault names its member, and nothing is written", authorFaults(backend))
-		t.Run("what is authored is exported, and shown once it is published", authorShown(backend))
-		t.Run("a removed catalog's releases are swept", authorSwept(backend))
-		t.Run("lists go on page by page", authorLists(backend))
-		t.Run("a rule never outlives its catalog, whoever writes at once", authorRaceOfRules(backend))
-		t.Run("a tree never gets a cycle, whoever moves at once", authorRaceOfMoves(backend))
-		t.Run("attaching the same products at once attaches each once", authorRaceOfAttachments(backend))
-		t.Run("curated products stay attached, whoever detaches at once", authorRaceOfCuration(backend))
-		t.Run("a hierarchy never leaves a catalog or a node behind", authorRaceOfHierarchies(backend))
-		t.Run("moves in any order keep the tree a tree", authorMoves(backend))
+		t.Run("catalogs", authorCatalog(backend))
+		t.Run("rules", authorRule(backend))
+		t.Run("hierarchies and nodes", authorTree(backend))
+		t.Run("products of nodes", authorProducts(backend))
+		t.Run("an error names its member, and nothing is written", authorErrors(backend))
+		t.Run("authored resources are exported, and visible after publishing", authorPublished(backend))
+		t.Run("releases of a deleted catalog are swept", authorSwept(backend))
+		t.Run("list pages", authorLists(backend))
+		t.Run("concurrent writes: a rule never outlives its catalog", concurrentRules(backend))
+		t.Run("concurrent moves never make a cycle", concurrentMoves(backend))
+		t.Run("concurrent attachments attach each product once", concurrentAttachments(backend))
+		t.Run("concurrent writes: curated products stay attached", concurrentCuration(backend))
+		t.Run("a deleted hierarchy leaves no catalog or node that refers to it", concurrentHierarchies(backend))
+		t.Run("random moves keep the tree valid", authorMoves(backend))
 	})
 }
 
@@ -54,7 +54,7 @@ func authorCatalog(backend storetest.Backend) func(*testing.T) {
 		clock.Advance(time.Hour)
 		changed, err := s.UpdateCatalog(t.Context(), storetest.Actor, made.ID, catalog.CatalogChange{Name: new("Newer"), Pricebooks: []catalog.PricebookRank{}, Locale: new("")})
 		require.NoError(t, err)
-		require.Equal(t, &catalog.Catalog{ID: made.ID, Name: "Newer", HierarchyIDs: []string{"attic", "seasons"}, Currency: "CHF", CreatedAt: storetest.Noon}, changed, "the other members stay, and so does the time")
+		require.Equal(t, &catalog.Catalog{ID: made.ID, Name: "Newer", HierarchyIDs: []string{"attic", "seasons"}, Currency: "CHF", CreatedAt: storetest.Noon}, changed, "other members and the creation time do not change")
 		storetest.Publish(t, s, made.ID)
 		changed, err = s.Catalog(t.Context(), made.ID)
 		require.NoError(t, err)
@@ -79,7 +79,7 @@ func authorRule(backend storetest.Backend) func(*testing.T) {
 			AccountIDs: []string{"C0FFEE00-0000-4000-8000-00000000000A"}, Channels: []string{"web"}, Tags: []string{"a b"}, Schedules: []catalog.Schedule{hour, {}}})
 		require.NoError(t, err)
 		require.Equal(t, "c0ffee00-0000-4000-8000-000000000001", made.ID)
-		require.Equal(t, []string{"c0ffee00-0000-4000-8000-00000000000a"}, made.AccountIDs, "canonical")
+		require.Equal(t, []string{"c0ffee00-0000-4000-8000-00000000000a"}, made.AccountIDs, "canonical ID")
 		require.Equal(t, []catalog.Schedule{hour, {}}, made.Schedules)
 		require.Equal(t, storetest.Noon, made.CreatedAt)
 		clock.Advance(time.Hour)
@@ -113,7 +113,7 @@ func authorTree(backend storetest.Backend) func(*testing.T) {
 		require.Equal(t, []any{"paths", later}, []any{moved.ParentID, moved.UpdatedAt})
 		moved, err = s.MoveNode(t.Context(), storetest.Actor, "roses", "garden")
 		require.NoError(t, err)
-		require.Equal(t, "garden", moved.ParentID, "the hierarchy's id in place of a node's")
+		require.Equal(t, "garden", moved.ParentID, "the hierarchy's ID")
 		changed, err := s.UpdateNode(t.Context(), storetest.Actor, "roses", catalog.NodeChange{Description: new("Red.")})
 		require.NoError(t, err)
 		require.Equal(t, []any{"roses", "Red.", "garden"}, []any{changed.Name, changed.Description, changed.ParentID})
@@ -141,7 +141,7 @@ func authorTree(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// attachedTo are all products of a node, the newest first.
+// attachedTo returns all products of a node, newest first.
 func attachedTo(t require.TestingT, s *shop.Store, node string) []string {
 	byNode, err := s.AttachedProducts(context.Background(), []string{node}, 1000, 0)
 	require.NoError(t, err)
@@ -164,7 +164,7 @@ func authorProducts(backend storetest.Backend) func(*testing.T) {
 		}
 		attach("anvil", "brush", "anvil")
 		attach("chalk", "anvil", "drill-draft")
-		require.Equal(t, []string{"drill-draft", "chalk", "brush", "anvil"}, attachedTo(t, s, "shelf"), "what is attached keeps its place; drafts may be")
+		require.Equal(t, []string{"drill-draft", "chalk", "brush", "anvil"}, attachedTo(t, s, "shelf"), "attached products keep their order, and drafts are allowed")
 		page, err := s.AttachedProducts(t.Context(), []string{"shelf", "empty"}, 2, 1)
 		require.NoError(t, err)
 		require.Equal(t, map[string][]string{"shelf": {"chalk", "brush"}}, page)
@@ -180,14 +180,14 @@ func authorProducts(backend storetest.Backend) func(*testing.T) {
 		storetest.RequireError(t, err, store.Unprocessable, "product_ids", "at most 20 products, not 21")
 		node, err = s.DetachProducts(t.Context(), storetest.Actor, "shelf", []string{"brush", "glue", "\x00"})
 		require.NoError(t, err)
-		require.Equal(t, []string{"anvil"}, node.CuratedProductIDs, "what is detached is curated no longer")
+		require.Equal(t, []string{"anvil"}, node.CuratedProductIDs, "a detached product is no longer curated")
 		require.Equal(t, []string{"drill-draft", "chalk", "anvil"}, attachedTo(t, s, "shelf"))
 		attach("brush")
 		require.Equal(t, []string{"brush", "drill-draft", "chalk", "anvil"}, attachedTo(t, s, "shelf"), "attached again, it is the newest")
 
 		_, err = s.AttachProducts(t.Context(), storetest.Actor, "shelf", []string{"glue", "nothing", "\x00"})
 		storetest.RequireError(t, err, store.Unprocessable, "product_ids.1", `no product: "nothing"`)
-		require.NotContains(t, attachedTo(t, s, "shelf"), "glue", "all or nothing")
+		require.NotContains(t, attachedTo(t, s, "shelf"), "glue", "nothing is attached")
 		for _, n := range []int{0, 1001} {
 			_, err = s.AttachProducts(t.Context(), storetest.Actor, "shelf", slices.Repeat([]string{"anvil"}, n))
 			storetest.RequireError(t, err, store.Unprocessable, "product_ids", fmt.Sprintf("between 1 and 1000 products, not %d", n))
@@ -201,7 +201,7 @@ func authorProducts(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func authorFaults(backend storetest.Backend) func(*testing.T) {
+func authorErrors(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
 		storetest.Import(t, s, storetest.ShopFile)
@@ -268,7 +268,7 @@ func authorFaults(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func authorShown(backend storetest.Backend) func(*testing.T) {
+func authorPublished(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenPublished(t, backend)
 		ctx := t.Context()
@@ -285,7 +285,7 @@ func authorShown(backend storetest.Backend) func(*testing.T) {
 		storetest.RequireError(t, err, store.NotFound, "", "corner")
 		storetest.Publish(t, s, "main")
 		v := storetest.View(t, s, release.ShopperContext{})
-		require.Equal(t, []string{"glue", "anvil", "brush"}, storetest.ProductIDs(t, v, release.ProductQuery{NodeID: "corner"}), "curated first; a draft is not shown")
+		require.Equal(t, []string{"glue", "anvil", "brush"}, storetest.ProductIDs(t, v, release.ProductQuery{NodeID: "corner"}), "curated first, without the draft")
 		hand, err := v.Node(ctx, "hand-tools")
 		must(err)
 		require.Equal(t, []string{"workshop", "paints", "tools"}, hand.Ancestors)
@@ -295,7 +295,7 @@ func authorShown(backend storetest.Backend) func(*testing.T) {
 		text := storetest.Export(t, s)
 		storetest.DeleteAllRows(t, backend.SQL(t))
 		storetest.Import(t, other, text)
-		require.Equal(t, text, storetest.Export(t, other), "what is authored is exported, and imports as the same")
+		require.Equal(t, text, storetest.Export(t, other), "an import of the export makes the same store")
 	}
 }
 
@@ -309,7 +309,7 @@ func authorSwept(backend storetest.Backend) func(*testing.T) {
 		}
 		require.NoError(t, s.DeleteCatalog(t.Context(), storetest.Actor, "outlet"))
 		require.Equal(t, "main", storetest.ShopperCatalog(t, s, release.ShopperContext{}))
-		require.Equal(t, []string{"glue", "anvil", "brush"}, storetest.ProductIDs(t, outlet, release.ProductQuery{NodeID: "sale"}), "until the next sweep, who reads it goes on")
+		require.Equal(t, []string{"glue", "anvil", "brush"}, storetest.ProductIDs(t, outlet, release.ProductQuery{NodeID: "sale"}), "readable until the next sweep")
 		require.NoError(t, s.Sweep(t.Context()))
 		require.Equal(t, 1, storetest.CountRows(t, db, "release"))
 		storetest.RequireNoOrphans(t, db)
@@ -320,7 +320,7 @@ func authorSwept(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "main", storetest.ShopperCatalog(t, s, release.ShopperContext{}))
 		require.NoError(t, s.Sweep(t.Context()))
-		require.Equal(t, 1, storetest.CountRows(t, db, "release"), "one that was finished after its catalog was removed")
+		require.Equal(t, 1, storetest.CountRows(t, db, "release"), "the release that was finished after its catalog was deleted")
 		storetest.RequireNoOrphans(t, db)
 	}
 }
@@ -352,7 +352,7 @@ func authorLists(backend storetest.Backend) func(*testing.T) {
 			}
 			page.After = &slice.Cursors()[len(slice.Cursors())-1]
 		}
-		require.Equal(t, append([]string{"box"}, want...), got, "by id")
+		require.Equal(t, append([]string{"box"}, want...), got, "by ID")
 		catalogs, err := s.Catalogs(t.Context(), store.Page{Last: new(1)})
 		require.NoError(t, err)
 		require.Equal(t, "outlet", catalogs.Items[0].ID)

@@ -19,31 +19,29 @@ import (
 	"portico/store/storetest"
 )
 
-// TestIdempotencyKeys is the promise of store.WithIdempotencyKey. Increments of stock
-// stand for all writes.
 func TestIdempotencyKeys(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		t.Run("a write under a key is made once, and answered as the first time", keyReplays(backend))
-		t.Run("what is kept is a list of what a write came to, as other versions have it", keyKeeps(backend))
-		t.Run("a key used with another input is refused", keyReused(backend))
-		t.Run("each client has its own keys for each operation", keyScoped(backend))
-		t.Run("a write that fails keeps no key", keyOfFailure(backend))
+		t.Run("a repeated write returns the first result", keyReplays(backend))
+		t.Run("the stored form of results, which other versions read", keyStoredForm(backend))
+		t.Run("a key with another input is refused", keyReused(backend))
+		t.Run("keys are scoped to client and operation", keyScoped(backend))
+		t.Run("a failed write stores no key", keyFailedWrite(backend))
 		t.Run("a key is 1 to 255 visible ASCII characters", keyForms(backend))
-		t.Run("of equal writes at once one is made", keyRaced(backend))
-		t.Run("of different writes at once under one key one is made", keyDisputed(backend))
-		t.Run("a key stands for 24 hours", keyOutdated(backend))
-		t.Run("outdated keys are swept", keysSwept(backend))
-		t.Run("a client's oldest keys make room for new ones", keysMakeRoom(backend))
-		t.Run("no key is dropped within the hour", keysSafe(backend))
+		t.Run("of equal concurrent writes one runs", keyConcurrent(backend))
+		t.Run("of different concurrent writes with one key one runs", keyConflict(backend))
+		t.Run("a key lasts 24 hours", keyExpired(backend))
+		t.Run("expired keys are swept", keysSwept(backend))
+		t.Run("new keys evict a client's oldest keys", keysEvicted(backend))
+		t.Run("no key is evicted within its first hour", keysProtected(backend))
 	})
 }
 
-func keysMakeRoom(backend storetest.Backend) func(*testing.T) {
+func keysEvicted(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
-		for name, bound := range map[string]func(*shop.Config){"n": storetest.WithKeyQuota(10, 0), "b": storetest.WithKeyQuota(0, 10*300)} { // an answer is some 200 to 300 bytes
+		for name, bound := range map[string]func(*shop.Config){"n": storetest.WithKeyQuota(10, 0), "b": storetest.WithKeyQuota(0, 10*300)} { // a result takes 200 to 300 bytes
 			s := backend.Open(t, storetest.WithClock(clock), bound)
 			for i := range 40 {
 				_, err := storetest.IncrementWithKey(t, s, "client:a", name+fmt.Sprint(i))
@@ -58,13 +56,13 @@ func keysMakeRoom(backend storetest.Backend) func(*testing.T) {
 			require.Less(t, kept, 20)
 			replayed, err := storetest.IncrementWithKey(t, s, "client:a", name+"39")
 			require.NoError(t, err)
-			require.True(t, replayed, "the newest are there")
+			require.True(t, replayed, "the newest keys remain")
 			clock.Advance(48 * time.Hour)
 		}
 	}
 }
 
-func keysSafe(backend storetest.Backend) func(*testing.T) {
+func keysProtected(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		s := backend.Open(t, storetest.WithClock(clock), storetest.WithKeyQuota(10, 0))
@@ -82,9 +80,9 @@ func keysSafe(backend storetest.Backend) func(*testing.T) {
 		for i := range made {
 			replayed, err := storetest.IncrementWithKey(t, s, "client:a", fmt.Sprint(i))
 			require.NoError(t, err)
-			require.True(t, replayed, "each stands")
+			require.True(t, replayed, "no key was evicted")
 		}
-		require.Equal(t, made, storetest.Available(t, s, "a"), "none was made twice")
+		require.Equal(t, made, storetest.Available(t, s, "a"), "no write ran twice")
 		_, err := storetest.IncrementWithKey(t, s, "client:b", "another")
 		require.NoError(t, err)
 		change := []stock.StockChange{{ProductID: "a", Action: stock.StockIncrement, Quantity: 1}}
@@ -110,7 +108,7 @@ func keyReplays(backend storetest.Backend) func(*testing.T) {
 		for range 3 {
 			again, err := late.TransactStock(storetest.WithIdempotencyKey(t.Context(), "k", "o", change, &replayed), storetest.Actor, change)
 			require.NoError(t, err)
-			require.Equal(t, first, again, "to the last member")
+			require.Equal(t, first, again, "all members")
 		}
 		require.EqualValues(t, 3, replayed.Load())
 		require.Equal(t, []int{0, 3}, []int{storetest.Available(t, s, "a"), storetest.Available(t, s, "b")})
@@ -118,9 +116,9 @@ func keyReplays(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// keyKeeps holds the form of rows that live a day, while servers of several
-// versions come and go.
-func keyKeeps(backend storetest.Backend) func(*testing.T) {
+// keyStoredForm checks the form of rows that live for a day, while servers of other versions
+// read them.
+func keyStoredForm(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		s := backend.Open(t, storetest.WithClock(clock))
@@ -141,7 +139,7 @@ func keyKeeps(backend storetest.Backend) func(*testing.T) {
 		require.Equal(t, codes[0].ID, same[0].ID)
 		require.Equal(t, p.ID, same[0].Promotion.ID)
 		for range 2 {
-			require.NoError(t, storetest.DeletePromotion(under("none"), s, storetest.Actor, p.ID), "which is gone the second time")
+			require.NoError(t, storetest.DeletePromotion(under("none"), s, storetest.Actor, p.ID), "the promotion no longer exists the second time")
 		}
 		require.EqualValues(t, 3, replayed.Load())
 		for key, want := range map[string][]string{"one": {`"ID":"` + p.ID}, "two": {`"ID":"` + p.ID, `"Code":"a"`}, "none": {`"CodesDeleted":1`}} {
@@ -166,7 +164,7 @@ func keyReused(backend storetest.Backend) func(*testing.T) {
 		}
 		require.NoError(t, use(map[string]any{"n": 1, "text": "a"}))
 		for _, same := range []any{json.RawMessage(`{ "text":"a","n":1 }`), map[string]any{"n": 1, "text": "a", "idempotencyKey": "k-1"}} {
-			require.NoError(t, use(same), "the order of members, and the key itself, make no difference")
+			require.NoError(t, use(same), "the order of members does not matter")
 		}
 		require.EqualValues(t, 2, replayed.Load())
 		for _, other := range []any{map[string]any{"n": 2, "text": "a"}, map[string]any{"n": 1}, map[string]any{"n": "1", "text": "a"}, nil} {
@@ -192,7 +190,7 @@ func keyScoped(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func keyOfFailure(backend storetest.Backend) func(*testing.T) {
+func keyFailedWrite(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 0, "a")
 		var replayed atomic.Int64
@@ -203,7 +201,7 @@ func keyOfFailure(backend storetest.Backend) func(*testing.T) {
 		}
 		require.NoError(t, storetest.Increment(t.Context(), s, "a"))
 		_, err := s.TransactStock(storetest.WithIdempotencyKey(t.Context(), "k", "o", 2, &replayed), storetest.Actor, decrement)
-		require.NoError(t, err, "mended, under the same key")
+		require.NoError(t, err, "a valid write with the same key")
 		require.Zero(t, replayed.Load())
 	}
 }
@@ -222,9 +220,9 @@ func keyForms(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func keyRaced(backend storetest.Backend) func(*testing.T) {
+func keyConcurrent(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s := storetest.OpenWithStock(t, backend, 1, "a") // enough for one
+		s := storetest.OpenWithStock(t, backend, 1, "a") // enough for one write
 		for round := range 5 {
 			var replayed atomic.Int64
 			var mu sync.Mutex
@@ -233,14 +231,14 @@ func keyRaced(backend storetest.Backend) func(*testing.T) {
 				made, err := s.TransactStock(storetest.WithIdempotencyKey(t.Context(), fmt.Sprint("k", round), "o", 1, &replayed), storetest.Actor,
 					[]stock.StockChange{{ProductID: "a", Action: stock.StockDecrement, Quantity: 1}})
 				if err != nil {
-					t.Errorf("a writer is told %v", err)
+					t.Errorf("a writer got %v", err)
 					return
 				}
 				mu.Lock()
 				defer mu.Unlock()
 				answers[made[0].ID]++
 			})
-			require.Len(t, answers, 1, "all are answered the same")
+			require.Len(t, answers, 1, "all get the same result")
 			require.EqualValues(t, storetest.WriterCount-1, replayed.Load())
 			require.Equal(t, 0, storetest.Available(t, s, "a"))
 			require.NoError(t, storetest.Increment(t.Context(), s, "a"))
@@ -249,7 +247,7 @@ func keyRaced(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func keyDisputed(backend storetest.Backend) func(*testing.T) {
+func keyConflict(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := storetest.OpenWithStock(t, backend, 0, "a")
 		var replayed, made atomic.Int64
@@ -259,7 +257,7 @@ func keyDisputed(backend storetest.Backend) func(*testing.T) {
 			case err == nil:
 				made.Add(1)
 			case !store.HasCode(err, store.Conflict):
-				t.Errorf("a writer is told %v", err)
+				t.Errorf("a writer got %v", err)
 			}
 		})
 		require.EqualValues(t, 1, made.Load())
@@ -267,7 +265,7 @@ func keyDisputed(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func keyOutdated(backend storetest.Backend) func(*testing.T) {
+func keyExpired(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		storetest.OpenWithStock(t, backend, 0, "a")
@@ -282,11 +280,11 @@ func keyOutdated(backend storetest.Backend) func(*testing.T) {
 		storetest.RequireError(t, use(2), store.Conflict, "idempotency_key")
 		require.EqualValues(t, 1, replayed.Load())
 		clock.Advance(time.Millisecond)
-		require.NoError(t, use(2), "a new day, whether it was swept or not")
+		require.NoError(t, use(2), "after 24 hours, swept or not")
 		require.Equal(t, 2, storetest.Available(t, s, "a"))
 		clock.Advance(time.Hour)
 		require.NoError(t, use(2))
-		require.EqualValues(t, 2, replayed.Load(), "and from now on it stands for another 24 hours")
+		require.EqualValues(t, 2, replayed.Load(), "the key lasts another 24 hours")
 	}
 }
 
@@ -316,6 +314,6 @@ func keysSwept(backend storetest.Backend) func(*testing.T) {
 		stop()
 		<-done
 		require.NoError(t, storetest.Increment(storetest.WithIdempotencyKey(t.Context(), "k", "o", 1, &replayed), s, "a"))
-		require.EqualValues(t, 1, replayed.Load(), "the one that is left")
+		require.EqualValues(t, 1, replayed.Load(), "the remaining key")
 	}
 }

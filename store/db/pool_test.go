@@ -17,22 +17,21 @@ import (
 	"portico/store/storetest"
 )
 
-// TestConnectionPools is the promise about connections of a pool that are all in use, cannot
-// be had, or were lost: whoever needs one is told so soon, and all is as before
-// once they can be had. Only PostgreSQL has pools.
+// TestConnectionPools checks pools whose connections are in use, refused or lost: requests fail
+// soon, and succeed once there are connections again. Only PostgreSQL has pools.
 func TestConnectionPools(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		for _, size := range []int{1, 2} {
-			t.Run(fmt.Sprintf("a pool of %d that others hold", size), poolHeld(backend, size))
+			t.Run(fmt.Sprintf("a pool of %d in use", size), poolInUse(backend, size))
 		}
-		t.Run("a database with no connection left", poolRefused(backend))
-		t.Run("connections that were lost", poolLost(backend))
+		t.Run("a database without free connections", poolRefused(backend))
+		t.Run("lost connections", poolLost(backend))
 	})
 }
 
-// reads are one of each kind, and writes likewise, of what a shop is asked for.
-func reads(t *testing.T, s *shop.Store) map[string]func() error {
+// poolReads returns one read of each kind.
+func poolReads(t *testing.T, s *shop.Store) map[string]func() error {
 	return map[string]func() error{
 		"promotions": func() error {
 			_, err := s.Promotions(t.Context(), promotion.PromotionFilter{}, store.ListQuery{})
@@ -47,7 +46,7 @@ func reads(t *testing.T, s *shop.Store) map[string]func() error {
 	}
 }
 
-func writes(t *testing.T, s *shop.Store) map[string]func() error {
+func poolWrites(t *testing.T, s *shop.Store) map[string]func() error {
 	return map[string]func() error{
 		"codes": func() error {
 			_, _, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "p", make([]promotion.NewCode, 1), "")
@@ -65,8 +64,8 @@ func writes(t *testing.T, s *shop.Store) map[string]func() error {
 	}
 }
 
-// pooled is a shop with all that is read and written, and the store of it.
-func pooled(t *testing.T, backend storetest.Backend, options ...func(*shop.Config)) *shop.Store {
+// openPooled opens a store with data for poolReads and poolWrites.
+func openPooled(t *testing.T, backend storetest.Backend, options ...func(*shop.Config)) *shop.Store {
 	t.Helper()
 	storetest.PostgresOnly(t, backend)
 	storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
@@ -75,66 +74,66 @@ func pooled(t *testing.T, backend storetest.Backend, options ...func(*shop.Confi
 	return s
 }
 
-// askAll asks all at once, and says who was answered in another way.
-func askAll(t *testing.T, all map[string]func() error, good func(error) bool) {
+// runAll runs requests concurrently and reports those whose error is not good.
+func runAll(t *testing.T, all map[string]func() error, good func(error) bool) {
 	t.Helper()
 	var asked sync.WaitGroup
 	for name, ask := range all {
 		asked.Go(func() {
 			if err := ask(); !good(err) {
-				t.Errorf("%s: answers %v", name, err)
+				t.Errorf("%s: got %v", name, err)
 			}
 		})
 	}
 	asked.Wait()
 }
 
-func well(err error) bool { return err == nil }
+func succeeded(err error) bool { return err == nil }
 
-// unconnected is the answer to whoever got no connection.
-func unconnected(err error) bool { return store.HasCode(err, store.Unavailable) }
+// isUnavailable reports the error of a request that got no connection.
+func isUnavailable(err error) bool { return store.HasCode(err, store.Unavailable) }
 
-func poolHeld(backend storetest.Backend, size int) func(*testing.T) {
+func poolInUse(backend storetest.Backend, size int) func(*testing.T) {
 	return func(t *testing.T) {
-		s := pooled(t, backend, func(config *shop.Config) {
+		s := openPooled(t, backend, func(config *shop.Config) {
 			config.Readers = size
-			config.URL = withParameter(t, config.URL, "lock_timeout", "0") // so who waits for a lock keeps the connection
+			config.URL = withParameter(t, config.URL, "lock_timeout", "0") // waiters for a lock keep their connection
 			config.Patience = store.Timeouts{Connection: time.Second, Read: time.Hour, Write: time.Hour, Lock: time.Hour, Idle: time.Minute}
 		})
-		for range 2 { // and again, once they were given back
+		for range 2 { // again after their release
 			lock, err := backend.SQL(t).Begin()
 			require.NoError(t, err)
 			defer lock.Rollback()
 			_, err = lock.Exec(`LOCK TABLE stock IN ACCESS EXCLUSIVE MODE`)
 			require.NoError(t, err)
-			_, err = lock.Exec(`LOCK TABLE api_client IN EXCLUSIVE MODE`) // which may be read
+			_, err = lock.Exec(`LOCK TABLE api_client IN EXCLUSIVE MODE`) // allows reads
 			require.NoError(t, err)
 			var holders sync.WaitGroup
 			for range size {
 				holders.Go(func() {
 					if _, err := s.Stocks(t.Context(), store.ListQuery{}); err != nil {
-						t.Errorf("whoever has a connection is answered in the end, not %v", err)
+						t.Errorf("a reader with a connection got %v", err)
 					}
 				})
 				holders.Go(func() {
 					if _, _, err := s.CreateClient(t.Context(), storetest.Actor, "held", access.Scopes()); err != nil {
-						t.Errorf("whoever has a connection writes in the end, not %v", err)
+						t.Errorf("a writer with a connection got %v", err)
 					}
 				})
 			}
 			storetest.WaitForLockWaiters(t, backend, 2*size, "they wait for the tables, and nobody else has a connection for a moment")
-			askAll(t, reads(t, s), unconnected)
-			askAll(t, writes(t, s), unconnected)
+			runAll(t, poolReads(t, s), isUnavailable)
+			runAll(t, poolWrites(t, s), isUnavailable)
 			require.NoError(t, lock.Rollback())
 			holders.Wait()
-			askAll(t, reads(t, s), well)
-			askAll(t, writes(t, s), well)
+			runAll(t, poolReads(t, s), succeeded)
+			runAll(t, poolWrites(t, s), succeeded)
 		}
 		require.Equal(t, 2*size, storetest.CountRows(t, backend.SQL(t), `api_client WHERE name = 'held'`))
 	}
 }
 
-// withParameter is an address with one more parameter.
+// withParameter adds a parameter to an address.
 func withParameter(t *testing.T, address, name, value string) string {
 	t.Helper()
 	at, err := url.Parse(address)
@@ -148,36 +147,35 @@ func withParameter(t *testing.T, address, name, value string) string {
 func poolRefused(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		network, address := storetest.NewProxy(t, backend)
-		s := pooled(t, backend, func(config *shop.Config) { config.URL, config.Readers = address, 2 })
+		s := openPooled(t, backend, func(config *shop.Config) { config.URL, config.Readers = address, 2 })
 		network.RefuseConnections(true)
 		network.CloseConnections()
 		for range 2 {
-			askAll(t, reads(t, s), unconnected)
-			askAll(t, writes(t, s), unconnected)
+			runAll(t, poolReads(t, s), isUnavailable)
+			runAll(t, poolWrites(t, s), isUnavailable)
 		}
 		network.RefuseConnections(false)
-		askAll(t, reads(t, s), well)
-		askAll(t, writes(t, s), well)
+		runAll(t, poolReads(t, s), succeeded)
+		runAll(t, poolWrites(t, s), succeeded)
 	}
 }
 
-// poolLost has the connections of a pool be lost while nobody uses them: each
-// read that comes then is answered by another one.
+// poolLost closes all idle connections of a pool. Later reads succeed on new ones.
 func poolLost(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		network, address := storetest.NewProxy(t, backend)
-		s := pooled(t, backend, func(config *shop.Config) { config.URL, config.Readers = address, 4 })
+		s := openPooled(t, backend, func(config *shop.Config) { config.URL, config.Readers = address, 4 })
 		for range storetest.QuickOrFull(5, 30) {
-			var users sync.WaitGroup // of all connections
+			var users sync.WaitGroup // use all connections
 			for range 8 {
-				users.Go(func() { askAll(t, reads(t, s), well) })
-				users.Go(func() { askAll(t, writes(t, s), well) })
+				users.Go(func() { runAll(t, poolReads(t, s), succeeded) })
+				users.Go(func() { runAll(t, poolWrites(t, s), succeeded) })
 			}
 			users.Wait()
 			network.CloseConnections()
-			askAll(t, reads(t, s), well)
+			runAll(t, poolReads(t, s), succeeded)
 			network.CloseConnections()
-			askAll(t, writes(t, s), well)
+			runAll(t, poolWrites(t, s), succeeded)
 		}
 	}
 }

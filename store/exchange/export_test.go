@@ -20,19 +20,19 @@ import (
 	"portico/store/storetest"
 )
 
-// TestExport is the promise of Store.Export: what it writes is the store, and
-// makes the same store again.
+// TestExport checks that Store.Export writes the whole store, so that an import makes the same
+// store.
 func TestExport(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		d := storetest.NewSharedStore(t, backend)
 		d.Run(t, "an empty store exports its settings", exportEmpty)
-		d.Run(t, "clients go along only when asked for", exportClients)
-		t.Run("an export makes the same store again", exportRoundTrip(backend))
-		d.Run(t, "a ledger makes the same balances again", exportLedger)
-		t.Run("a ledger written by many at once makes the same balances again", exportLedgerRaced(backend))
+		d.Run(t, "clients are exported only on request", exportClients)
+		t.Run("importing an export makes the same store", exportRoundTrip(backend))
+		d.Run(t, "an exported ledger makes the same balances", exportLedger)
+		t.Run("a ledger of concurrent writes makes the same balances", exportLedgerRaced(backend))
 		d.Run(t, "attachments keep their order", exportAttachments)
-		d.Run(t, "a writer that fails is told", exportUnwritable)
+		d.Run(t, "an error of the writer is returned", exportWriteError)
 	})
 }
 
@@ -52,14 +52,14 @@ func exportClients(d *storetest.SharedStore) func(*testing.T) {
 		require.Equal(t, strings.Count(out.String(), "\n"), lines)
 		require.Equal(t, strings.Replace(storetest.ShopFile, storetest.ShopLine("api_client", "till")+"\n", "", 1), out.String())
 		storetest.Import(t, s, out.String())
-		require.Equal(t, storetest.ShopFile, storetest.Export(t, s), "an import without clients leaves them alone")
+		require.Equal(t, storetest.ShopFile, storetest.Export(t, s), "an import without clients keeps them")
 	}
 }
 
 func exportRoundTrip(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
-		storetest.Import(t, s, storetest.ShopFile+storetest.GenerateShop(t, 1100, 2)) // more than a page of most things
+		storetest.Import(t, s, storetest.ShopFile+storetest.GenerateShop(t, 1100, 2)) // more than one page of most types
 		_, _, err := s.CreateClient(t.Context(), storetest.Actor, "A till", access.Scopes())
 		require.NoError(t, err)
 		_, err = s.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(9), Locale: new("de-CH")})
@@ -72,13 +72,13 @@ func exportRoundTrip(backend storetest.Backend) func(*testing.T) {
 
 func exportLedger(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
-		s, db := d.Store, d.DB // whose clock stands still
+		s, db := d.Store, d.DB // all times are equal
 		other := storetest.OpenEmpty(t, d.Engine)
 		storetest.Import(t, s, storetest.ShopFile)
 		rapid.Check(t, func(t *rapid.T) {
 			for range rapid.IntRange(1, 4).Draw(t, "batches") {
 				batch := rapid.SliceOfN(rapid.Custom(drawShopChange), 1, 4).Draw(t, "batch")
-				_, _ = s.TransactStock(t.Context(), storetest.Actor, batch) // some are refused
+				_, _ = s.TransactStock(t.Context(), storetest.Actor, batch) // some changes are refused
 			}
 		})
 		want := storetest.Export(t, s)
@@ -137,7 +137,7 @@ func exportAttachments(d *storetest.SharedStore) func(*testing.T) {
 	}
 }
 
-func exportUnwritable(d *storetest.SharedStore) func(*testing.T) {
+func exportWriteError(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s, full := d.Store, errors.New("the disk is full")
 		storetest.Import(t, s, storetest.ShopFile)

@@ -18,31 +18,31 @@ import (
 	"portico/store/storetest"
 )
 
-// TestImport is the promise of Store.Import, but for its faults (ImportFaults).
+// TestImport tests Store.Import with valid files. TestImportErrors has the others.
 func TestImport(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		d := storetest.NewSharedStore(t, backend)
-		d.Run(t, "a canonical file is kept as it stands", importKept)
-		d.Run(t, "a second import changes nothing", importAgain)
-		d.Run(t, "what was new or different is counted, each resource once", importCounted)
+		d.Run(t, "the export of a canonical file is the same file", importCanonicalFile)
+		d.Run(t, "a second import changes nothing", importTwice)
+		d.Run(t, "the report counts new and changed resources, each once", importCounted)
 		d.Run(t, "the order of the lines does not matter", importOrder)
 		d.Run(t, "the order of the lines does not matter across batches", importShuffled)
-		d.Run(t, "of two lines with one id the last wins", importDuplicates)
-		d.Run(t, "blank lines, a byte order mark, CRLF and a missing last newline are fine", importFormats)
-		d.Run(t, "ids and times become canonical", importCanonical)
-		d.Run(t, "a whole number may have a fraction of nothing, or an exponent", importWhole)
-		d.Run(t, "null is the same as a missing member", importNulls)
-		d.Run(t, "text that looks like an escaped NUL is text", importEscapes)
-		d.Run(t, "an unknown type or member is passed over when that was asked for", importLenient)
-		d.Run(t, "a catalog keeps the time of its creation when it is changed", importKeepsCreation)
-		d.Run(t, "an import that was cancelled is finished by the next", importResumed)
-		t.Run("the same file imported twice at once is the same store", importTogether(backend))
-		d.Run(t, "progress is told, pass by pass", importProgress)
+		d.Run(t, "the last of two lines with one ID wins", importDuplicates)
+		d.Run(t, "blank lines, a byte order mark, CRLF and a missing last newline", importFormats)
+		d.Run(t, "IDs and times become canonical", importCanonical)
+		d.Run(t, "integers with a zero fraction or an exponent", importIntegers)
+		d.Run(t, "null equals a missing member", importNulls)
+		d.Run(t, "text that looks like an escaped NUL", importEscapes)
+		d.Run(t, "a lenient import ignores unknown types and members", importLenient)
+		d.Run(t, "a changed catalog keeps its creation time", importKeepsCreation)
+		d.Run(t, "a canceled import is completed by the next", importResumed)
+		t.Run("two concurrent imports of one file", importConcurrently(backend))
+		d.Run(t, "progress of each pass", importProgress)
 	})
 }
 
-func importKept(d *storetest.SharedStore) func(*testing.T) {
+func importCanonicalFile(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
 		report := storetest.Import(t, s, storetest.ShopFile)
@@ -56,7 +56,7 @@ func importKept(d *storetest.SharedStore) func(*testing.T) {
 	}
 }
 
-func importWhole(d *storetest.SharedStore) func(*testing.T) {
+func importIntegers(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
 		text := strings.NewReplacer(`"quantity":2`, `"quantity":2.0`, `"sort_order":1`, `"sort_order":1e0`, `"amount":129900`, `"amount":1299e2`,
@@ -67,7 +67,7 @@ func importWhole(d *storetest.SharedStore) func(*testing.T) {
 	}
 }
 
-func importAgain(d *storetest.SharedStore) func(*testing.T) {
+func importTwice(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
 		for _, text := range []string{storetest.ShopFile, storetest.GenerateShop(t, 300, 3)} {
@@ -97,7 +97,7 @@ func importCounted(d *storetest.SharedStore) func(*testing.T) {
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				storetest.DeleteAllRows(t, db)
-				require.Equal(t, len(c.lines), storetest.Import(t, s, storetest.JoinLines(c.lines...)).Changed, "all are new")
+				require.Equal(t, len(c.lines), storetest.Import(t, s, storetest.JoinLines(c.lines...)).Changed, "all lines are new")
 			})
 		}
 		t.Run("one of many", func(t *testing.T) {
@@ -128,8 +128,7 @@ func sortedLines(text string) []string {
 	return slices.Sorted(strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n"))
 }
 
-// inLedgerOrder puts the lines of the ledger, wherever they are, into the
-// order in which they were made.
+// inLedgerOrder puts the ledger's lines, wherever they are, into their original order.
 func inLedgerOrder(lines []string) []string {
 	isLedger := func(line string) bool { return storetest.LineType(line) == "stock_transaction" }
 	ledger := slices.DeleteFunc(slices.Clone(storetest.ShopLines()), func(line string) bool { return !isLedger(line) })
@@ -141,8 +140,8 @@ func inLedgerOrder(lines []string) []string {
 	return lines
 }
 
-// inBatches imports a file in transactions of a few hundred lines.
-func inBatches(t require.TestingT, s *shop.Store, text string) {
+// importInBatches imports a file in transactions of 300 lines.
+func importInBatches(t require.TestingT, s *shop.Store, text string) {
 	_, err := s.Import(context.Background(), storetest.Actor, storetest.Source(text), exchange.ImportOptions{Batch: 300})
 	require.NoError(t, err)
 }
@@ -152,16 +151,16 @@ func importShuffled(d *storetest.SharedStore) func(*testing.T) {
 		s, db := d.Store, d.DB
 		lines := sortedLines(storetest.GenerateShop(t, 400, 5))
 		storetest.Import(t, s, storetest.JoinLines(lines...))
-		want := sortedLines(withoutLedger(storetest.Export(t, s))) // whose lines are new each time
+		want := sortedLines(withoutLedger(storetest.Export(t, s))) // its entries get new IDs each time
 		storetest.DeleteAllRows(t, db)
-		inBatches(t, s, storetest.JoinLines(rapid.Permutation(lines).Example(1)...))
+		importInBatches(t, s, storetest.JoinLines(rapid.Permutation(lines).Example(1)...))
 		require.Equal(t, want, sortedLines(withoutLedger(storetest.Export(t, s))))
 		storetest.RequireStockConsistent(t, db)
 	}
 }
 
-// withoutLedger leaves out stock transactions, which an import of stock alone
-// makes with ids of their own.
+// withoutLedger removes stock transactions. An import that has only balances creates new ones
+// with random IDs.
 func withoutLedger(text string) string {
 	var kept strings.Builder
 	for line := range strings.Lines(text) {
@@ -185,7 +184,7 @@ func importDuplicates(d *storetest.SharedStore) func(*testing.T) {
 				for _, later := range storetest.ShopLines() {
 					lines = append(lines, strings.ReplaceAll(later, `"name":"Anvil"`, `"name":"Anvil II"`))
 				}
-				inBatches(t, s, storetest.JoinLines(lines...))
+				importInBatches(t, s, storetest.JoinLines(lines...))
 				require.Equal(t, strings.ReplaceAll(storetest.ShopFile, `"name":"Anvil"`, `"name":"Anvil II"`), storetest.Export(t, s))
 				storetest.RequireStockConsistent(t, db)
 			})
@@ -270,7 +269,7 @@ func importLenient(d *storetest.SharedStore) func(*testing.T) {
 		require.Equal(t, map[string]int{"product": 1}, report.Resources)
 		require.Contains(t, storetest.Export(t, s), product)
 		_, err = s.Import(t.Context(), storetest.Actor, storetest.Source(`{"type":"file","id":"f","file_name":5,"link":{"href":"x"},"colour":1}`), exchange.ImportOptions{Lenient: true})
-		require.Len(t, storetest.ImportErrors(t, err), 1, "what is known must still be right")
+		require.Len(t, storetest.ImportErrors(t, err), 1, "known members must still be valid")
 	}
 }
 
@@ -309,19 +308,19 @@ func importResumed(d *storetest.SharedStore) func(*testing.T) {
 				}
 			}})
 			cancel()
-			if err != nil { // the last bytes may have been written when it came
+			if err != nil { // the import may have been complete already
 				require.ErrorIs(t, err, context.Canceled)
 			}
 			_, err = s.Import(t.Context(), storetest.Actor, storetest.Source(text), exchange.ImportOptions{Settings: true})
 			require.NoError(t, err)
-			require.Equal(t, want, withoutLedger(storetest.Export(t, s)), "cancelled after %d%%", percent)
+			require.Equal(t, want, withoutLedger(storetest.Export(t, s)), "canceled after %d%%", percent)
 			storetest.RequireStockConsistent(t, db)
 		}
 		require.Zero(t, storetest.Import(t, s, text).Changed)
 	}
 }
 
-func importTogether(backend storetest.Backend) func(*testing.T) {
+func importConcurrently(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		stores := []*shop.Store{backend.Open(t), backend.Open(t), backend.Open(t)}
 		failures := make([]error, len(stores))

@@ -11,9 +11,9 @@ import (
 	"portico/store/storetest"
 )
 
-// The suites import, export and import again what the shop has, so that a kind
-// without a line there is tried by none of them.
-func TestTheShopHasALineOfEachKind(t *testing.T) {
+// TestShopHasEachKind checks that storetest's shop has a line of each resource type, so that
+// the suites test all of them.
+func TestShopHasEachKind(t *testing.T) {
 	t.Parallel()
 	for _, name := range exchange.KindNames() {
 		require.True(t, slices.ContainsFunc(storetest.ShopLines(), func(line string) bool {

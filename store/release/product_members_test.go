@@ -13,18 +13,17 @@ import (
 	"portico/store/storetest"
 )
 
-// ProductMembers is the promise that a product has the members of the
-// contract (spec: Catalog product) and no others. golden is a file with their
-// names, a line each.
+// TestProductMembers checks that products have exactly the members in
+// testdata/product_members.golden.
 func TestProductMembers(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		text, err := os.ReadFile("testdata/product_members.golden")
 		require.NoError(t, err)
 		want := strings.Fields(string(text))
-		var always []string // whatever the product: all but those that are told by presence, to the second level
+		var always []string // members of every product, to the second level
 		for _, name := range want {
-			if strings.Count(name, ".") < 2 && name != "attributes.curated_product" && !slices.Contains(toldByPresence, name) {
+			if strings.Count(name, ".") < 2 && name != "attributes.curated_product" && !slices.Contains(optionalMembers, name) {
 				always = append(always, name)
 			}
 		}
@@ -45,21 +44,20 @@ func TestProductMembers(t *testing.T) {
 				for _, name := range always {
 					require.True(t, names[name], "%s has no member %s", product.ID(), name)
 				}
-				require.Equal(t, product.ParentID() != "", names["attributes.base_product_id"], "%s is a child: its parent's id is there", product.ID())
-				require.Equal(t, product.ParentID() != "", names["relationships.parent"], "%s is a child: its parent is there", product.ID())
-				require.Equal(t, len(product.Components()) > 0, names["attributes.components"], "%s is a bundle: its components are there", product.ID())
+				require.Equal(t, product.ParentID() != "", names["attributes.base_product_id"], "%s: base_product_id if it is a child", product.ID())
+				require.Equal(t, product.ParentID() != "", names["relationships.parent"], "%s: parent if it is a child", product.ID())
+				require.Equal(t, len(product.Components()) > 0, names["attributes.components"], "%s: components if it is a bundle", product.ID())
 			}
 		}
 		require.Equal(t, want, slices.Sorted(maps.Keys(all)))
 	})
 }
 
-// toldByPresence are the members by which storefronts tell bundles and children
-// from other products: they are there where they say something, and not empty
-// or null elsewhere.
-var toldByPresence = []string{"attributes.components", "attributes.base_product_id", "relationships.parent"}
+// optionalMembers are present only on bundles and children. Storefronts recognise these by
+// them.
+var optionalMembers = []string{"attributes.components", "attributes.base_product_id", "relationships.parent"}
 
-// openMembers hold members that the contract does not name.
+// openMembers contain members that the API does not define.
 var openMembers = []string{"attributes.components", "attributes.custom_inputs", "attributes.extensions", "attributes.price", "attributes.shopper_attributes",
 	"attributes.tiers", "meta.bread_crumbs", "meta.bundle_configuration.selected_options", "meta.child_variations", "meta.component_products", "meta.original_price",
 	"meta.original_display_price", "meta.price_modifiers", "meta.tiers", "meta.variation_matrix", "meta.variations"}

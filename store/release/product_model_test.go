@@ -16,27 +16,27 @@ import (
 	"portico/store/storetest"
 )
 
-// model is what a file says of a catalog, worked out in the plainest way.
+// model is a naive implementation of product lists, built from an import file.
 type model struct {
 	products map[string]*modelProduct // the live ones
 	attached map[string][]string      // live products by node and hierarchy; by "" those of the catalog
-	every    []string                 // those of the catalog, and all that they are related to
-	curated  map[string][]string      // those of them that come first, by node
-	referred map[string][]string      // what a product of the catalog refers to, by edge and id
+	every    []string                 // those of the catalog and their relatives
+	curated  map[string][]string      // curated products by node
+	referred map[string][]string      // references of the catalog's products, by edge and ID
 
-	languages []string          // the shopper's, beside the base one
-	typed     map[string]string // what was typed, by Search.String
+	languages []string          // the shopper's, without the base one
+	typed     map[string]string // the typed texts, by Search.String
 }
 
 type modelProduct struct {
 	id               string
 	values           map[string][]string // by attribute
 	created, updated time.Time
-	texts            map[string][]string // what is searched, by language: name, SKU, description
-	price            int64               // as the product shows it, in minor units; 0 without one
+	texts            map[string][]string // searched texts by language: name, SKU, description
+	price            int64               // in minor units; 0 for none
 }
 
-// modelLine is as much of a line as the model reads.
+// modelLine is the part of an import line that the model reads.
 type modelLine struct {
 	Type, ID   string
 	Attributes struct {
@@ -107,8 +107,7 @@ func newModel(t require.TestingT, text, catalog string) *model {
 	return m
 }
 
-// related are the attached products with their parents, children and
-// components, and theirs.
+// related adds parents, children and components of products, and those of these.
 func (m *model) related(products []modelLine) []string {
 	every := slices.Clone(m.attached[""])
 	add := func(id string) {
@@ -126,7 +125,7 @@ func (m *model) related(products []modelLine) []string {
 			}
 		}
 	}
-	delete(ties, "") // the children of nobody
+	delete(ties, "") // products without a parent
 	for at := 0; at < len(every); at++ {
 		for _, id := range ties[every[at]] {
 			add(id)
@@ -135,7 +134,7 @@ func (m *model) related(products []modelLine) []string {
 	return every
 }
 
-// refer notes that a listed product refers to a live one.
+// refer records a reference of a listed product to a live one.
 func (m *model) refer(edge release.Edge, from, to string) {
 	of := string(edge) + " " + from
 	if _, listed := slices.BinarySearch(m.attached[""], from); listed && m.products[to] != nil && !slices.Contains(m.referred[of], to) {
@@ -159,7 +158,7 @@ func (m *model) attach(node modelLine, hierarchy string) {
 	}
 }
 
-// list is what a query without its page asks for.
+// list returns all products of a query, ignoring its page.
 func (m *model) list(query release.ProductQuery) []*modelProduct {
 	list := []*modelProduct{}
 	ids := m.attached[query.NodeID]
@@ -201,9 +200,8 @@ func (p *modelProduct) fits(filter release.ProductFilter) bool {
 	return true
 }
 
-// compare is the order of a list: by default the curated products first,
-// unless the filter names ids, then the last updated, then by id. A sort ends
-// in the id, both in its direction.
+// compare orders products: by default curated ones first unless the filter names IDs, then by
+// update time, newest first, then by ID. Sorts use the ID last, in the sort's direction.
 func (m *model) compare(a, b *modelProduct, query release.ProductQuery) int {
 	sign := 1
 	if query.Sort.Descending {

@@ -19,14 +19,14 @@ import (
 	"portico/store/storetest"
 )
 
-// reading is something a shopper reads, so many rows of it.
-type reading struct {
+// readCase is a kind of read of a release.
+type readCase struct {
 	name string
 	run  func(ctx context.Context, v *release.View, rows int) error
 }
 
-// reads are all kinds of reads of a release.
-func (h *shelves) reads(t require.TestingT) []reading {
+// reads returns all kinds of reads of a release.
+func (h *modelShop) reads(t require.TestingT) []readCase {
 	term := func(attribute, operator string, values ...string) release.ProductFilter {
 		term, err := release.NewTerm(attribute, operator, values)
 		require.NoError(t, err)
@@ -37,8 +37,8 @@ func (h *shelves) reads(t require.TestingT) []reading {
 		require.NoError(t, err)
 		return release.ProductFilter{Ranges: []store.Range{r}}
 	}
-	list := func(name string, query release.ProductQuery) reading {
-		return reading{name, func(ctx context.Context, v *release.View, rows int) error {
+	list := func(name string, query release.ProductQuery) readCase {
+		return readCase{name, func(ctx context.Context, v *release.View, rows int) error {
 			query := query
 			if query.Page.Last != nil {
 				query.Page.Last = &rows
@@ -58,7 +58,7 @@ func (h *shelves) reads(t require.TestingT) []reading {
 	}
 	middle := h.ids[len(h.ids)/2]
 	cursor := h.cursorAt(t, storetest.View(t, h.Store, release.ShopperContext{}), release.ProductQuery{}, len(h.attached[""])/2)
-	return []reading{
+	return []readCase{
 		list("all products", release.ProductQuery{}),
 		list("every product", release.ProductQuery{Unlisted: true}),
 		list("the products of a hierarchy", release.ProductQuery{NodeID: h.largest()}),
@@ -76,10 +76,10 @@ func (h *shelves) reads(t require.TestingT) []reading {
 		list("by name, from the end of the alphabet", release.ProductQuery{Sort: store.Sort{By: store.SortName, Descending: true}}),
 		list("by price", release.ProductQuery{Sort: store.Sort{By: store.SortPrice}}),
 		list("of a tag, by price", release.ProductQuery{Filter: term("tags", "eq", "new"), Sort: store.Sort{By: store.SortPrice, Descending: true}}),
-		list("searched", release.ProductQuery{Filter: searching(t, "bam")}),
-		list("searched, by relevance", release.ProductQuery{Filter: searching(t, "bamboo two"), Sort: store.Sort{By: store.SortRelevance}}),
-		facetReading("a facet of all", release.ProductFilter{}),
-		facetReading("a facet of a search", searching(t, "bam")),
+		list("searched", release.ProductQuery{Filter: searchFilter(t, "bam")}),
+		list("searched, by relevance", release.ProductQuery{Filter: searchFilter(t, "bamboo two"), Sort: store.Sort{By: store.SortRelevance}}),
+		facetRead("a facet of all", release.ProductFilter{}),
+		facetRead("a facet of a search", searchFilter(t, "bam")),
 		list("by their ids", release.ProductQuery{Filter: term("id", "in", h.attached[""][:200]...)}),
 		{"products by their ids", func(ctx context.Context, v *release.View, rows int) error {
 			found, err := v.ProductsByID(ctx, h.ids[:rows])
@@ -133,15 +133,15 @@ func (h *shelves) reads(t require.TestingT) []reading {
 	}
 }
 
-// searching is a filter by words.
-func searching(t require.TestingT, text string) release.ProductFilter {
+// searchFilter returns a filter by words.
+func searchFilter(t require.TestingT, text string) release.ProductFilter {
 	search, err := index.NewSearch(text)
 	require.NoError(t, err)
 	return release.ProductFilter{Searches: []index.Search{search}}
 }
 
-func facetReading(name string, filter release.ProductFilter) reading {
-	return reading{name, func(ctx context.Context, v *release.View, rows int) error {
+func facetRead(name string, filter release.ProductFilter) readCase {
+	return readCase{name, func(ctx context.Context, v *release.View, rows int) error {
 		values, err := v.Facet(ctx, release.FacetQuery{Attribute: "tags", List: release.ProductQuery{Filter: filter}, First: rows})
 		if err == nil && len(values) == 0 {
 			return fmt.Errorf("no value")
@@ -150,8 +150,8 @@ func facetReading(name string, filter release.ProductFilter) reading {
 	}}
 }
 
-// nodeStatements counts what lists of sibling nodes cost.
-func nodeStatements(h *shelves) func(*testing.T) {
+// nodeStatements counts the statements of lists of sibling nodes.
+func nodeStatements(h *modelShop) func(*testing.T) {
 	return func(t *testing.T) {
 		s, err := shop.Open(context.Background(), shop.Config{URL: h.url, NoCache: true, Synchronous: "OFF"})
 		require.NoError(t, err)
@@ -176,11 +176,11 @@ func nodeStatements(h *shelves) func(*testing.T) {
 			"plain": {}, "from the end": {Page: store.Page{Last: new(2)}}, "filtered": {Filter: tagged}, "bounded": {Filter: recent},
 			"by name": {Sort: store.Sort{By: store.SortName}}, "by creation, the newest first": {Sort: store.Sort{By: store.SortCreatedAt, Descending: true}},
 			"sorted and bounded": {Filter: recent, Sort: store.Sort{By: store.SortUpdatedAt}}, "filtered, by price": {Filter: tagged, Sort: store.Sort{By: store.SortPrice}},
-			"searched, by relevance": {Filter: searching(t, "bam"), Sort: store.Sort{By: store.SortRelevance}},
+			"searched, by relevance": {Filter: searchFilter(t, "bam"), Sort: store.Sort{By: store.SortRelevance}},
 		} {
 			t.Run(name, func(t *testing.T) {
 				if query.Page.Last == nil {
-					query.Page.First = new(5) // products are read 512 at a time
+					query.Page.First = new(5) // products are read in batches of 512
 				}
 				costs(t, func(ctx context.Context, v *release.View, nodes []string) error {
 					slices, err := v.ProductsOfNodes(ctx, nodes, query)
@@ -207,12 +207,12 @@ func nodeStatements(h *shelves) func(*testing.T) {
 	}
 }
 
-// largest is the node or hierarchy with the most products.
-func (h *shelves) largest() string {
+// largest returns the node or hierarchy with the most products.
+func (h *modelShop) largest() string {
 	return slices.MaxFunc(h.nodes[1:], func(a, b string) int { return len(h.attached[a]) - len(h.attached[b]) })
 }
 
-func productStatements(backend storetest.Backend, h *shelves) func(*testing.T) {
+func productStatements(backend storetest.Backend, h *modelShop) func(*testing.T) {
 	return func(t *testing.T) {
 		s, err := shop.Open(context.Background(), shop.Config{URL: h.url, NoCache: true, Synchronous: "OFF"})
 		require.NoError(t, err)
@@ -222,7 +222,7 @@ func productStatements(backend storetest.Backend, h *shelves) func(*testing.T) {
 				var counts []int
 				var queries []string
 				for _, rows := range []int{1, 100} {
-					v := storetest.View(t, s, release.ShopperContext{}) // which keeps what it read
+					v := storetest.View(t, s, release.ShopperContext{}) // caches what it reads
 					ctx, counter := store.CountStatements(t.Context())
 					require.NoError(t, read.run(ctx, v, rows))
 					counts, queries = append(counts, counter.Count()), counter.Queries()
@@ -230,7 +230,7 @@ func productStatements(backend storetest.Backend, h *shelves) func(*testing.T) {
 				require.Equal(t, counts[0], counts[1], "%q", queries)
 			})
 		}
-		t.Run("at any offset", func(t *testing.T) {
+		t.Run("any offset", func(t *testing.T) {
 			var counts []int
 			for _, offset := range []int{0, 1, storetest.QuickOrFull(500, 5000), storetest.QuickOrFull(1000, 10_000)} {
 				v := storetest.View(t, s, release.ShopperContext{})
@@ -242,9 +242,9 @@ func productStatements(backend storetest.Backend, h *shelves) func(*testing.T) {
 				require.NoError(t, err)
 				counts = append(counts, counter.Count())
 			}
-			require.Len(t, slices.Compact(counts), 1, "statements at the first offsets, and at far ones: %v", counts)
+			require.Len(t, slices.Compact(counts), 1, "statements at near and far offsets: %v", counts)
 		})
-		t.Run("with many values of a term", func(t *testing.T) {
+		t.Run("many values of a term", func(t *testing.T) {
 			var counts []int
 			for _, n := range []int{1, 100} {
 				var skus []string
@@ -265,7 +265,7 @@ func productStatements(backend storetest.Backend, h *shelves) func(*testing.T) {
 	}
 }
 
-func productsWarm(h *shelves) func(*testing.T) {
+func productsCached(h *modelShop) func(*testing.T) {
 	return func(t *testing.T) {
 		for _, read := range h.reads(t) {
 			t.Run(read.name, func(t *testing.T) {
@@ -280,10 +280,9 @@ func productsWarm(h *shelves) func(*testing.T) {
 	}
 }
 
-// readPlans asks the engine what it means to do for each statement that
-// reads send, with the statistics there are right after publishing, and with
-// full ones.
-func readPlans(backend storetest.Backend, h *shelves) func(*testing.T) {
+// readPlans checks the query plan of each statement of the reads, with the statistics right
+// after publishing and with full ones.
+func readPlans(backend storetest.Backend, h *modelShop) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.FullTestsOnly(t, "a small table is cheap to go through, and is gone through")
 		s, err := shop.Open(context.Background(), shop.Config{URL: h.url, NoCache: true, Synchronous: "OFF"})
@@ -301,7 +300,7 @@ func readPlans(backend storetest.Backend, h *shelves) func(*testing.T) {
 					for _, query := range queries {
 						plan := planOf(t, backend, db, query)
 						require.NotEmpty(t, plan)
-						require.Empty(t, wasteful(plan), "%s\n%s", query, strings.Join(plan, "\n"))
+						require.Empty(t, tableScan(plan), "%s\n%s", query, strings.Join(plan, "\n"))
 					}
 				})
 			}
@@ -311,13 +310,13 @@ func readPlans(backend storetest.Backend, h *shelves) func(*testing.T) {
 	}
 }
 
-// wasteful is the first step of a plan that reads a whole table, or a whole
-// release where a few of its rows were asked for.
-func wasteful(plan []string) string {
+// tableScan returns the first step of a plan that reads a whole table, or a whole release for a
+// few of its rows.
+func tableScan(plan []string) string {
 	keys := map[string]string{
 		"release_product": "ordinal", "release_place": "product_id", "release_row": "id", "release_chunk": "chunk", "release_file": "file_id",
 		"release_list": "list", "release_index": "attribute", "release_facet": "attribute", "release_sale": "currency", "document": "id", "stock": "product_id",
-		"release_word": "release_id", // of a few dozen big rows PostgreSQL rather reads all
+		"release_word": "release_id", // PostgreSQL reads all of a few dozen big rows
 	}
 	table := ""
 	for _, step := range plan {
@@ -325,7 +324,7 @@ func wasteful(plan []string) string {
 		if strings.HasPrefix(step, "Seq Scan") || strings.HasPrefix(step, "SCAN ") && !strings.Contains(step, "before") && !strings.Contains(step, "subquery") {
 			return step
 		}
-		for name := range keys { // PostgreSQL names the table, or its index, and the condition next
+		for name := range keys { // PostgreSQL names the table or its index, then the condition
 			if strings.Contains(step, " on "+name) {
 				table = name
 			}
@@ -346,9 +345,8 @@ func wasteful(plan []string) string {
 
 var placeholders = regexp.MustCompile(`\$(\d+)`)
 
-// planOf is the plan of a query whatever its values. On PostgreSQL an index
-// is used wherever one serves: the tables of a test are small enough to be
-// read whole.
+// planOf returns a query's plan for any values. On PostgreSQL it disables sequential scans,
+// because the small tables of a test would always be scanned.
 func planOf(t *testing.T, backend storetest.Backend, db *sql.DB, query string) (plan []string) {
 	t.Helper()
 	ctx := context.Background()

@@ -16,8 +16,7 @@ import (
 	"portico/store/storetest"
 )
 
-// plainWords are the words of a text, without case and accents, worked out in
-// the plainest way.
+// plainWords splits a text into words without case and accents.
 func plainWords(text string) []string {
 	plain := strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) && unicode.Is(unicode.Inherited, r) { // other marks are letters
@@ -30,14 +29,12 @@ func plainWords(text string) []string {
 	})
 }
 
-// isHan tells whether a word is one of Chinese characters, the only script
-// without spaces that the model's shop has.
+// isHan reports whether a word is Chinese, the only script without spaces in the model's shop.
 func isHan(word string) bool { return unicode.Is(unicode.Han, []rune(word)[0]) }
 
-// holdsWord tells whether texts have a word, and begin one with it if it is
-// the last that was typed. Chinese characters need no spaces: each must be
-// there, and two that were typed beside each other must be so in a text.
-func holdsWord(texts []string, word string, last bool) bool {
+// containsWord reports whether texts contain a word, or a word that begins with it if it is the
+// last. Chinese matches if all its characters occur, and adjacent ones are adjacent.
+func containsWord(texts []string, word string, last bool) bool {
 	var all []string
 	for _, text := range texts {
 		all = append(all, plainWords(text)...)
@@ -58,18 +55,18 @@ func holdsWord(texts []string, word string, last bool) bool {
 	return beside || len(characters) == 1
 }
 
-// spoken is the model for a shopper of some languages.
-func (m *model) spoken(languages ...string) *model {
-	spoken := *m
-	spoken.languages = languages
-	return &spoken
+// withLanguages returns the model for a shopper with these languages.
+func (m *model) withLanguages(languages ...string) *model {
+	withLanguages := *m
+	withLanguages.languages = languages
+	return &withLanguages
 }
 
 func (m *model) shopper() release.ShopperContext {
 	return release.ShopperContext{Locale: strings.Join(m.languages, ",")}
 }
 
-// finds tells whether a product has every word of every search.
+// finds reports whether a product matches all searches of a filter.
 func (m *model) finds(p *modelProduct, filter release.ProductFilter) bool {
 	for _, search := range filter.Searches {
 		words := plainWords(m.typed[search.String()])
@@ -82,8 +79,7 @@ func (m *model) finds(p *modelProduct, filter release.ProductFilter) bool {
 	return true
 }
 
-// score is how many different words of the searches a product has in its name
-// or SKU.
+// score counts the different search words in a product's name or SKU.
 func (m *model) score(p *modelProduct, filter release.ProductFilter) (score int) {
 	for _, search := range filter.Searches {
 		type typed struct {
@@ -103,7 +99,7 @@ func (m *model) score(p *modelProduct, filter release.ProductFilter) (score int)
 	return score
 }
 
-// has tells whether some texts (name, SKU, description) have a word.
+// has reports whether some texts (name, SKU, description) contain a word.
 func (m *model) has(p *modelProduct, word string, last bool, texts ...int) bool {
 	var all []string
 	for _, language := range append([]string{""}, m.languages...) {
@@ -113,11 +109,11 @@ func (m *model) has(p *modelProduct, word string, last bool, texts ...int) bool 
 			}
 		}
 	}
-	return holdsWord(all, word, last)
+	return containsWord(all, word, last)
 }
 
-// drawSearch types some words of a product, more or less as they are written.
-func (h *shelves) drawSearch(t *rapid.T, about *modelProduct) index.Search {
+// drawSearch draws words of a product, with variations.
+func (h *modelShop) drawSearch(t *rapid.T, about *modelProduct) index.Search {
 	var all []string
 	for _, texts := range about.texts {
 		all = append(all, texts...)
@@ -149,8 +145,8 @@ func (h *shelves) drawSearch(t *rapid.T, about *modelProduct) index.Search {
 	return search
 }
 
-// facetsAsModel counts the values of drawn lists.
-func facetsAsModel(h *shelves) func(*testing.T) {
+// facetsMatchModel compares facets of random lists with the model.
+func facetsMatchModel(h *modelShop) func(*testing.T) {
 	return func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			v := storetest.View(t, h.Store, h.shopper())
@@ -167,7 +163,7 @@ func facetsAsModel(h *shelves) func(*testing.T) {
 	}
 }
 
-// count is what a facet answers.
+// count returns the values of a facet.
 func (m *model) count(query release.FacetQuery) []release.FacetValue {
 	counts := map[string]int{}
 	for _, value := range query.Selected {

@@ -13,8 +13,7 @@ import (
 	"portico/store/storetest"
 )
 
-// scripts are furniture in the languages of people who type without spaces,
-// and of some who do not: name and description by id.
+// scripts are names and descriptions of furniture in languages with and without spaces.
 var scripts = []struct{ id, name, description string }{
 	{"th-chair", "เก้าอี้ไม้สัก", "เฟอร์นิเจอร์สำหรับห้องนั่งเล่น ทำจากไม้สักแท้"},
 	{"th-table", "โต๊ะกาแฟไม้ไผ่", "น้ำหนักเบา สีน้ำตาล"},
@@ -30,7 +29,7 @@ var scripts = []struct{ id, name, description string }{
 	{"vi-chair", "Ghế gỗ sồi", "dùng cho phòng khách, đẹp"},
 }
 
-// scriptShop is a shop of them.
+// scriptShop returns a shop of scripts.
 func scriptShop() string {
 	var lines, refs []string
 	for _, p := range scripts {
@@ -55,53 +54,53 @@ func searchScripts(backend storetest.Backend) func(*testing.T) {
 			return storetest.ProductIDs(t, v, release.ProductQuery{Filter: release.ProductFilter{Searches: []index.Search{search}}, Sort: store.Sort{By: store.SortID}})
 		}
 		for _, c := range []struct{ typed, want string }{
-			{"เก้าอี้ไม้สัก", "th-chair"},        // as it is written
-			{"เก้าอี้สัก", "th-chair"},           // in pieces: chair, teak
+			{"เก้าอี้ไม้สัก", "th-chair"},        // as written
+			{"เก้าอี้สัก", "th-chair"},           // parts: chair, teak
 			{"สักเก้าอี้", "th-chair"},           // in another order
 			{"เก้าอี้ห้องนั่งเล่น", "th-chair"},  // of name and description
 			{"เก้าอี้ ห้องนั่งเล่น", "th-chair"}, // with a space
-			{"โต๊ะไม้ไผ่", "th-table"},           // a word of one syllable is a piece
+			{"โต๊ะไม้ไผ่", "th-table"},           // a word of one syllable
 			{"โต๊ะไม้", "th-table"},              //
 			{"โต๊ะสัก", ""},                      // of two products
-			{"เก้าอี้โลหะ", ""},                  // a piece that there is not
+			{"เก้าอี้โลหะ", ""},                  // a part that does not exist
 			{"ไม้", "th-chair th-table"},         //
-			{"ไม", "th-chair th-table"},          // as it is typed
+			{"ไม", "th-chair th-table"},          // a prefix
 			{"เก้", "th-chair"},                  //
 			{"เก้าอี้ไ", "th-chair"},             //
 			{"กาแฟโต", "th-table"},               //
-			{"น้ำตาล", "th-table"},               // sara am is taken apart on both sides
+			{"น้ำตาล", "th-table"},               // sara am is decomposed
 			{"ตาลน้ำ", "th-table"},               //
 			{"ຕັ່ງສັກ", "lo-chair"},              //
 			{"ຕັ່ງຫ້ອງຮັບແຂກ", "lo-chair"},       //
 			{"ໄມ້", "lo-chair"},                  //
 			{"កៅអីប្រណីត", "km-chair"},           //
-			{"បន្ទប់ទទួលភ្ញៀវ", "km-chair"},      // the text has breaks that nobody sees
+			{"បន្ទប់ទទួលភ្ញៀវ", "km-chair"},      // with zero-width spaces
 			{"ភ្ញៀវកៅអី", "km-chair"},            //
 			{"ប្រណ", "km-chair"},                 //
 			{"ကုလားထိုင်", "my-chair"},           //
-			{"ကုလားထိုင", "my-chair"},            // the last mark is still to come
+			{"ကုလားထိုင", "my-chair"},            // before the last mark
 			{"ကုလားထိုင်သစ်သား", "my-chair"},     //
 			{"ကုလားထိုင်ပရိဘောဂ", "my-chair"},    //
-			{"实木椅", "zh-set"},                    // a character alone beside a piece
+			{"实木椅", "zh-set"},                    // a single character
 			{"实木桌椅", "zh-set"},                   //
 			{"餐桌实木", "zh-set"},                   //
 			{"客厅餐桌", "zh-set"},                   //
 			{"餐桌椅耐用", "zh-set"},                  //
 			{"木椅子", "zh-chair"},                  //
 			{"耐用", "zh-chair zh-set"},            //
-			{"子椅", ""},                           // two characters are no pieces
+			{"子椅", ""},                           // not adjacent in the text
 			{"折りたたみ椅", ""},                       //
 			{"木製チェア", "ja-chair"},                //
 			{"チェア折りたたみ", "ja-chair"},             //
-			{"ﾁｪｱ", "ja-chair"},                  // of half width
+			{"ﾁｪｱ", "ja-chair"},                  // half-width
 			{"キャンプ木製", "ja-chair"},               //
 			{"木製", "ja-chair zh-chair"},          //
 			{"책상 가구", "ko-desk"},                 //
-			{"कुर्सी", "hi-chair"},               // a virama is no end of a word
+			{"कुर्सी", "hi-chair"},               // a virama does not end a word
 			{"कुर्सी लकड़ी", "hi-chair"},         //
 			{"कुर", "hi-chair"},                  //
 			{"र्सी", ""},                         //
-			{"लकड़ी", "hi-chair"},                // however the nukta is written
+			{"लकड़ी", "hi-chair"},                // both spellings of the nukta
 			{"كرسي خشب", "ar-chair"},             //
 			{"كرسي البلوط", "ar-chair"},          //
 			{"ghe go", "vi-chair"},               //
@@ -116,7 +115,7 @@ func searchScripts(backend storetest.Backend) func(*testing.T) {
 			for _, r := range p.name {
 				typed += string(r)
 				if strings.TrimSpace(typed) != "" {
-					require.Contains(t, found(t, typed), p.id, "%q on the way to %q", typed, p.name)
+					require.Contains(t, found(t, typed), p.id, "%q as a prefix of %q", typed, p.name)
 				}
 			}
 		}

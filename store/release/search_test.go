@@ -14,7 +14,7 @@ import (
 	"portico/store/storetest"
 )
 
-// searchShop is the shop with products whose texts are hard to find.
+// searchShop returns the shop with products whose texts are hard to find.
 func searchShop() string {
 	product := func(id, name, description, locales string) string {
 		return `{"type":"product","id":"` + id + `","attributes":{"name":"` + name + `","sku":"` + strings.ToUpper(id) + `-12/7","slug":"` + id +
@@ -35,20 +35,19 @@ func searchShop() string {
 	return storetest.ShopFile + storetest.JoinLines(lines...)
 }
 
-// TestSearch is the promise of store.NewSearch and of what it finds.
 func TestSearch(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s := backend.Open(t)
 		storetest.Import(t, s, searchShop())
 		storetest.Publish(t, s, "main")
-		t.Run("words are found as people type them", searchFinds(s))
-		t.Run("scripts without spaces, and signs that are no letters", searchScripts(backend))
-		t.Run("a text is held against its bounds", searchBounds)
-		t.Run("whatever is typed is no error but of the bounds", searchAnything(s))
-		t.Run("the better match first", searchRelevance(s))
-		t.Run("a release without an index says so", searchUnindexed(backend))
-		t.Run("a release with an index of another form says so, and is published anew", searchOutdated(backend))
+		t.Run("typed words", searchFinds(s))
+		t.Run("scripts without spaces", searchScripts(backend))
+		t.Run("text limits", searchBounds)
+		t.Run("any text within the limits is valid", searchAnyText(s))
+		t.Run("better matches first", searchRelevance(s))
+		t.Run("a release without an index returns an error", searchUnindexed(backend))
+		t.Run("an outdated index returns an error until the next publication", searchOutdated(backend))
 	})
 }
 
@@ -57,40 +56,40 @@ func searchFinds(s *shop.Store) func(*testing.T) {
 		for _, c := range []struct{ typed, locale, want string }{
 			{"anvil", "", "anvil"},
 			{"ANVIL", "", "anvil"},
-			{"anv", "", "anvil"},                      // the last word begins one
-			{"nvil", "", ""},                          // but is in none
-			{"heavy anv", "", "anvil"},                // every word, of any text
-			{"heav anvil", "", ""},                    // only the last is unfinished
-			{"anvil glue", "", ""},                    // of one product
+			{"anv", "", "anvil"},                      // prefix of a word
+			{"nvil", "", ""},                          // not the middle of a word
+			{"heavy anv", "", "anvil"},                // all words, in any text
+			{"heav anvil", "", ""},                    // only the last word may be a prefix
+			{"anvil glue", "", ""},                    // in one product
 			{"etats unis", "", "anvil"},               // without accents
-			{"e\u0301tats", "", "anvil"},              // or with others
+			{"e\u0301tats", "", "anvil"},              // other accents
 			{"🔨", "", "*"},                            // no letter, no condition
 			{"", "", "*"},                             //
-			{" \t\"' OR * ", "", ""},                  // a word like any other
-			{"NEAR(anvil, 5)", "", ""},                // no syntax
+			{" \t\"' OR * ", "", ""},                  // an ordinary word
+			{"NEAR(anvil, 5)", "", ""},                // no query syntax
 			{"anvil* AND", "", ""},                    //
 			{"-anvil", "", "anvil"},                   //
 			{"anvil:*", "", "anvil"},                  //
-			{"easel", "", "easel"},                    // its draft child is in no list
+			{"easel", "", "easel"},                    // without its draft child
 			{"secret", "", ""},                        // of a draft
-			{"sku anvil", "", ""},                     // SKU is no word of the SKU
-			{"strasse", "", "strasse"},                // of its SKU
+			{"sku anvil", "", ""},                     // "SKU" is not part of the SKU
+			{"strasse", "", "strasse"},                // in its SKU
 			{"straßenk", "", "strasse"},               //
 			{"STRASSENKARTE", "", "strasse"},          //
-			{"strasse 12 7", "", "strasse"},           // a SKU by its parts
-			{"STRASSE-12/7", "", "strasse"},           // and as it is written
+			{"strasse 12 7", "", "strasse"},           // parts of a SKU
+			{"STRASSE-12/7", "", "strasse"},           // a whole SKU
 			{"creme brulee", "", "strasse"},           //
 			{"facade naive", "", "strasse"},           //
 			{"oeuvre lodz", "", "strasse"},            //
 			{"smorgas", "", "smorgas"},                //
 			{"rodgrod 100", "", "smorgas"},            //
-			{"c++", "", "chalk smorgas strasse thai"}, // a letter, as a beginning
-			{"carte", "", ""},                         // a language that the shopper does not speak
+			{"c++", "", "chalk smorgas strasse thai"}, // "c" as a prefix
+			{"carte", "", ""},                         // not the shopper's language
 			{"carte", "fr", "strasse"},                //
 			{"carte", "fr-CA", "strasse"},             //
 			{"ete velo", "fr", "strasse"},             //
-			{"straßenkarte velo", "fr", "strasse"},    // the base text and the language together
-			{"pinceau", "en, fr;q=0.5", ""},           // which stops at the base language
+			{"straßenkarte velo", "fr", "strasse"},    // base text and translation together
+			{"pinceau", "en, fr;q=0.5", ""},           // the lookup ends at the base language
 			{"ไม้", "th", "thai"},                     // within a run
 			{"เก้าอี้", "th", "thai"},                 //
 			{"เก้าอี้", "", ""},                       //
@@ -100,17 +99,17 @@ func searchFinds(s *shop.Store) func(*testing.T) {
 			{"椅子", "zh-TW, zh-Hant", "thai"},          //
 			{"子椅", "zh-Hant", ""},                     //
 			{"筆刷", "zh-Hant", "brush"},                //
-			{"手機", "", "phone"},                       // beside Latin letters
+			{"手機", "", "phone"},                       // next to Latin letters
 			{"iphone手機", "", "phone"},                 //
-			{"fine 1½ full", "", "phone"},             // other ways to write the same
+			{"fine 1½ full", "", "phone"},             // compatibility characters
 			{"コーヒー", "ja", "phone"},                   //
 			{"ｺｰﾋｰ", "ja", "phone"},                   // half width
-			{"カラス", "ja", ""},                         // voiced is another letter
+			{"カラス", "ja", ""},                         // a voiced kana is another letter
 			{"책상", "", "hangul"},                      //
-			{"한국", "", "hangul"},                      // a beginning
+			{"한국", "", "hangul"},                      // a prefix
 			{"국어", "", ""},                            //
 			{"ελληνικοσ σισυφος", "", "hangul"},       // any sigma, no accents
-			{strings.Repeat("x", 100), "", "long"},    // by its beginning
+			{strings.Repeat("x", 100), "", "long"},    // by prefix
 			{strings.Repeat("x", 40), "", "long"},     //
 			{strings.Repeat("日", 9), "", "long"},      //
 			{"كرسي احمر", "", "arabic"},               // without vowel signs
@@ -134,7 +133,7 @@ func searchFinds(s *shop.Store) func(*testing.T) {
 func searchBounds(t *testing.T) {
 	for name, c := range map[string]struct {
 		text  string
-		words []string // of the fault; nil when the text is fine
+		words []string // of the error; nil if the text is valid
 	}{
 		"200 characters":     {strings.Repeat("é", 200), nil},
 		"201 characters":     {strings.Repeat("é", 201), []string{"201 characters", "at most 200"}},
@@ -157,7 +156,7 @@ func searchBounds(t *testing.T) {
 	}
 }
 
-func searchAnything(s *shop.Store) func(*testing.T) {
+func searchAnyText(s *shop.Store) func(*testing.T) {
 	return func(t *testing.T) {
 		v := storetest.View(t, s, release.ShopperContext{Locale: "th, zh-Hant, fr"})
 		rapid.Check(t, func(t *rapid.T) {
@@ -186,7 +185,7 @@ func searchRelevance(s *shop.Store) func(*testing.T) {
 			{"craie", "", false, "chalk"},
 			{"p", "", false, "brush phone thai"},              // Pinceau by name; iPhone is no p, so plain and the SKU PHONE-12/7
 			{"p", "", true, "thai phone brush"},               // the reverse
-			{"c", "tools", false, "chalk"},                    // craie too, by description
+			{"c", "tools", false, "chalk"},                    // also "craie" in the description
 			{"", "tools", false, "chalk anvil kit brush jar"}, // no search: the list's own order
 			{"", "tools", true, "jar brush kit anvil chalk"},
 		} {
@@ -203,7 +202,7 @@ func searchRelevance(s *shop.Store) func(*testing.T) {
 	}
 }
 
-// searchUnindexed reads a release as an older binary left it.
+// searchUnindexed reads a release of a version without a search index.
 func searchUnindexed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := storetest.OpenPublished(t, backend, func(config *shop.Config) { config.NoCache = true }), backend.SQL(t)
@@ -212,7 +211,7 @@ func searchUnindexed(backend storetest.Backend) func(*testing.T) {
 			require.NoError(t, err)
 		}
 		v := storetest.View(t, s, release.ShopperContext{})
-		_, err := v.Products(t.Context(), release.ProductQuery{Filter: searching(t, "anvil")})
+		_, err := v.Products(t.Context(), release.ProductQuery{Filter: searchFilter(t, "anvil")})
 		storetest.RequireError(t, err, store.Unprocessable, "", "older version", "publish it anew")
 		_, err = v.Facet(t.Context(), release.FacetQuery{Attribute: "tags", First: 1})
 		storetest.RequireError(t, err, store.Unprocessable, "", "older version", "publish it anew")
@@ -220,8 +219,7 @@ func searchUnindexed(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// searchOutdated reads a release as a binary made it that indexed scripts
-// without spaces in another way.
+// searchOutdated reads a release whose index splits scripts without spaces differently.
 func searchOutdated(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.OpenPublished(t, backend)
@@ -230,12 +228,12 @@ func searchOutdated(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		elsewhere := backend.Open(t, func(config *shop.Config) { config.NoCache = true })
 		v := storetest.View(t, elsewhere, release.ShopperContext{Locale: "zh-Hant"})
-		require.Equal(t, []string{"anvil"}, storetest.ProductIDs(t, v, release.ProductQuery{Filter: searching(t, "anvil")}), "which is indexed as ever")
-		_, err = v.Products(t.Context(), release.ProductQuery{Filter: searching(t, "筆刷")})
+		require.Equal(t, []string{"anvil"}, storetest.ProductIDs(t, v, release.ProductQuery{Filter: searchFilter(t, "anvil")}), "scripts with spaces are still found")
+		_, err = v.Products(t.Context(), release.ProductQuery{Filter: searchFilter(t, "筆刷")})
 		storetest.RequireError(t, err, store.Unprocessable, "", "older version", "publish it anew")
-		storetest.Publish(t, elsewhere, "main") // though nothing is new
+		storetest.Publish(t, elsewhere, "main") // without authored changes
 		now := storetest.View(t, elsewhere, release.ShopperContext{Locale: "zh-Hant"})
 		require.Greater(t, now.Release.ID, v.Release.ID)
-		require.Equal(t, []string{"brush"}, storetest.ProductIDs(t, now, release.ProductQuery{Filter: searching(t, "筆刷")}))
+		require.Equal(t, []string{"brush"}, storetest.ProductIDs(t, now, release.ProductQuery{Filter: searchFilter(t, "筆刷")}))
 	}
 }

@@ -13,14 +13,13 @@ import (
 	"portico/store/storetest"
 )
 
-// TestValidity is the promise to those who keep what a view showed: Holds is right
-// about the prices that were read, and AppendKey tells apart views that show
-// something else.
+// TestValidity tests what a response cache relies on: Holds returns how long the prices read
+// stay valid, and AppendKey separates views that differ.
 func TestValidity(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		s, clock := salesAt(t, backend, storetest.Noon.Add(-24*time.Hour))
-		at := func(clockTime string) time.Time { return moment(t, clockTime) }
+		s, clock := openSalesShop(t, backend, storetest.Noon.Add(-24*time.Hour))
+		at := func(clockTime string) time.Time { return parseTime(t, clockTime) }
 		read := func(t *testing.T, read func(*release.View)) (from, until time.Time) {
 			v := storetest.View(t, s, release.ShopperContext{})
 			read(v)
@@ -29,26 +28,26 @@ func TestValidity(t *testing.T) {
 			return from, until
 		}
 		one := func(id string) func(*release.View) { return func(v *release.View) { storetest.FindProduct(t, v, id) } }
-		t.Run("a product's prices hold from edge to edge", func(t *testing.T) {
+		t.Run("a product's prices", func(t *testing.T) {
 			clock.Set(at("12:15:00"))
 			from, until := read(t, one("tea"))
 			require.Equal(t, at("12:00:00"), from)
 			require.Equal(t, at("12:30:00"), until)
 		})
-		t.Run("of several products the nearest edges count", func(t *testing.T) {
+		t.Run("several products", func(t *testing.T) {
 			clock.Set(at("12:45:00"))
 			from, until := read(t, func(v *release.View) { one("dress")(v); one("tea")(v) })
 			require.Equal(t, at("12:30:00"), from)
 			require.Equal(t, at("13:00:00"), until)
 		})
-		t.Run("nothing that was read holds for ever", func(t *testing.T) {
+		t.Run("no reads", func(t *testing.T) {
 			from, until := read(t, func(*release.View) {})
 			require.Zero(t, from)
 			require.Zero(t, until)
-			_, until = read(t, one("dress-own")) // which is in no sale
+			_, until = read(t, one("dress-own")) // without a sale
 			require.Zero(t, until)
 		})
-		t.Run("an order by price holds as long as all prices do", func(t *testing.T) {
+		t.Run("an order by price", func(t *testing.T) {
 			clock.Set(at("13:15:00"))
 			none := 0
 			from, until := read(t, func(v *release.View) {
@@ -58,7 +57,7 @@ func TestValidity(t *testing.T) {
 			require.Equal(t, at("13:00:00"), from)
 			require.Equal(t, at("13:30:00"), until)
 		})
-		t.Run("what a cursor led out of is not to be kept", func(t *testing.T) {
+		t.Run("pages of an old release must not be cached", func(t *testing.T) {
 			first := 1
 			before, err := storetest.View(t, s, release.ShopperContext{}).Products(t.Context(), release.ProductQuery{Page: store.Page{First: &first}})
 			require.NoError(t, err)
@@ -67,15 +66,15 @@ func TestValidity(t *testing.T) {
 			_, err = v.Products(t.Context(), page)
 			require.NoError(t, err)
 			_, _, keep := v.Holds()
-			require.True(t, keep, "in the release that is served")
+			require.True(t, keep, "the current release")
 			renameTea(t, s, "Black Tea")
 			v = storetest.View(t, s, release.ShopperContext{})
 			_, err = v.Products(t.Context(), page)
 			require.NoError(t, err)
 			_, _, keep = v.Holds()
-			require.False(t, keep, "in the one before")
+			require.False(t, keep, "the previous release")
 		})
-		t.Run("a key names what decides, and no shopper", func(t *testing.T) {
+		t.Run("AppendKey", func(t *testing.T) {
 			key := func(shopper release.ShopperContext) string {
 				return string(storetest.View(t, s, shopper).AppendKey(nil))
 			}
@@ -92,7 +91,7 @@ func TestValidity(t *testing.T) {
 	})
 }
 
-// renameTea publishes the shop with another name for its tea.
+// renameTea publishes the shop with another name of its tea.
 func renameTea(t *testing.T, s *shop.Store, name string) {
 	t.Helper()
 	storetest.Import(t, s, strings.ReplaceAll(storetest.SalesShop(), `"name":"Tea"`, `"name":"`+name+`"`))

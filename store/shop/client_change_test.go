@@ -16,11 +16,11 @@ import (
 	"portico/store/storetest"
 )
 
-// newYear is when these tests take place.
+// newYear is the time of these tests.
 var newYear = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// known tells whether a client is let in by a secret.
-func known(t *testing.T, s *shop.Store, id, secret string) bool {
+// authenticates reports whether a client can log in with a secret.
+func authenticates(t *testing.T, s *shop.Store, id, secret string) bool {
 	t.Helper()
 	_, err := s.AuthenticateClient(t.Context(), id, secret)
 	if err != nil {
@@ -44,36 +44,36 @@ func TestRotateClientSecret(t *testing.T) {
 		require.Equal(t, newYear, rotated.RotatedAt)
 		require.Equal(t, newYear.Add(time.Hour), rotated.OldSecretUntil)
 		require.Equal(t, store.Actor("command:rotate"), rotated.ChangedBy)
-		require.True(t, known(t, s, client.ID, first), "the old secret within its grace")
-		require.True(t, known(t, s, client.ID, second))
+		require.True(t, authenticates(t, s, client.ID, first), "the old secret within its grace period")
+		require.True(t, authenticates(t, s, client.ID, second))
 		kept, err := s.Client(t.Context(), client.ID)
 		require.NoError(t, err)
 		require.Equal(t, rotated, kept)
 
 		clock.Set(newYear.Add(time.Hour - time.Millisecond))
-		require.True(t, known(t, s, client.ID, first), "to the end of its grace")
+		require.True(t, authenticates(t, s, client.ID, first), "to the end of its grace period")
 		clock.Set(newYear.Add(time.Hour))
-		require.False(t, known(t, s, client.ID, first), "its grace is over")
-		require.True(t, known(t, s, client.ID, second))
+		require.False(t, authenticates(t, s, client.ID, first), "its grace period is over")
+		require.True(t, authenticates(t, s, client.ID, second))
 
 		_, third, err := s.RotateClientSecret(t.Context(), "command:rotate", client.ID, access.MaxSecretGrace)
 		require.NoError(t, err)
 		_, fourth, err := s.RotateClientSecret(t.Context(), "command:rotate", client.ID, time.Hour)
 		require.NoError(t, err)
 		require.Equal(t, []bool{false, false, true, true}, []bool{
-			known(t, s, client.ID, first), known(t, s, client.ID, second), known(t, s, client.ID, third), known(t, s, client.ID, fourth),
+			authenticates(t, s, client.ID, first), authenticates(t, s, client.ID, second), authenticates(t, s, client.ID, third), authenticates(t, s, client.ID, fourth),
 		}, "only the secret right before stays")
 
 		rotated, fifth, err := s.RotateClientSecret(t.Context(), "command:rotate", client.ID, 0)
 		require.NoError(t, err)
 		require.Zero(t, rotated.OldSecretUntil)
-		require.False(t, known(t, s, client.ID, fourth), "without a grace it ends at once")
-		require.False(t, known(t, s, client.ID, ""), "an empty secret matches no empty hash")
-		require.True(t, known(t, s, client.ID, fifth))
+		require.False(t, authenticates(t, s, client.ID, fourth), "no grace period")
+		require.False(t, authenticates(t, s, client.ID, ""), "an empty secret matches no empty hash")
+		require.True(t, authenticates(t, s, client.ID, fifth))
 
 		var text string
 		require.NoError(t, backend.SQL(t).QueryRow(`SELECT secret_hash || old_secret_hash FROM api_client`).Scan(&text))
-		require.Regexp(t, `^[0-9a-f]{64}$`, text, "hashes only, and no longer the old one")
+		require.Regexp(t, `^[0-9a-f]{64}$`, text, "only the hash of the new secret")
 	})
 }
 
@@ -96,16 +96,16 @@ func TestRevokeClient(t *testing.T) {
 		require.Zero(t, revoked.OldSecretUntil)
 		require.Equal(t, store.Actor("command:revoke"), revoked.ChangedBy)
 		for _, s := range []*shop.Store{here, there} {
-			require.False(t, known(t, s, client.ID, first), "no secret is good, on any server, at once")
-			require.False(t, known(t, s, client.ID, second), "no secret is good, on any server, at once")
-			require.True(t, known(t, s, other.ID, otherSecret))
+			require.False(t, authenticates(t, s, client.ID, first), "no secret works on any server")
+			require.False(t, authenticates(t, s, client.ID, second), "no secret works on any server")
+			require.True(t, authenticates(t, s, other.ID, otherSecret))
 		}
 		_, err = here.AuthenticateClient(t.Context(), client.ID, second)
-		require.ErrorContains(t, err, "was revoked", "who has the secret is told why")
+		require.ErrorContains(t, err, "was revoked", "the error says why")
 
 		gone, err := here.ClientRevoked(t.Context(), client.ID)
 		require.NoError(t, err)
-		require.True(t, gone, "the server that did it knows at once")
+		require.True(t, gone, "the server that revoked it knows at once")
 		storetest.Eventually(t, true, func() bool {
 			gone, err := there.ClientRevoked(t.Context(), client.ID)
 			return err == nil && gone
@@ -119,7 +119,7 @@ func TestRevokeClient(t *testing.T) {
 		clock.Advance(time.Hour)
 		again, err := here.RevokeClient(t.Context(), "command:again", client.ID)
 		require.NoError(t, err)
-		require.Equal(t, revoked, again, "it stays as it was")
+		require.Equal(t, revoked, again, "revoking twice changes nothing")
 		_, _, err = here.RotateClientSecret(t.Context(), "command:test", client.ID, 0)
 		require.True(t, store.HasCode(err, store.Unprocessable))
 		require.ErrorContains(t, err, "was revoked at 2026-01-02T03:04:05Z")
@@ -145,11 +145,11 @@ func TestClients(t *testing.T) {
 		require.NoError(t, err)
 		list, err = s.Clients(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, want, list, "the oldest first, revoked ones too")
+		require.Equal(t, want, list, "oldest first, with revoked clients")
 	})
 }
 
-func TestWritesToClientsRefuse(t *testing.T) {
+func TestClientErrors(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s := backend.Open(t)
@@ -166,12 +166,12 @@ func TestWritesToClientsRefuse(t *testing.T) {
 			require.True(t, store.HasCode(err, store.Unprocessable))
 			require.ErrorContains(t, err, "grace must be between 0s and 720h0m0s")
 		}
-		require.True(t, known(t, s, client.ID, secret))
+		require.True(t, authenticates(t, s, client.ID, secret))
 	})
 }
 
-// Whoever rotates at the same time, the secret told last is good.
-func TestRotationsAtOnce(t *testing.T) {
+// TestConcurrentRotations checks that the secret returned last works.
+func TestConcurrentRotations(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s := backend.Open(t)
@@ -188,7 +188,7 @@ func TestRotationsAtOnce(t *testing.T) {
 		good := 0
 		for i, secret := range secrets {
 			require.NoError(t, failures[i])
-			if known(t, s, client.ID, secret) {
+			if authenticates(t, s, client.ID, secret) {
 				good++
 			}
 		}
@@ -196,8 +196,8 @@ func TestRotationsAtOnce(t *testing.T) {
 	})
 }
 
-// What was revoked does not come back by way of a file.
-func TestRevokedClientsInFiles(t *testing.T) {
+// TestImportKeepsClientsRevoked checks that an import does not restore a revoked client.
+func TestImportKeepsClientsRevoked(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s := backend.Open(t)
@@ -211,8 +211,8 @@ func TestRevokedClientsInFiles(t *testing.T) {
 		bring(s, till+"}")
 		_, secret, err := s.RotateClientSecret(t.Context(), "command:test", "till", time.Hour)
 		require.NoError(t, err)
-		require.True(t, known(t, s, "till", secret), "one that was imported without a secret gets its first")
-		require.False(t, known(t, s, "till", ""))
+		require.True(t, authenticates(t, s, "till", secret), "a client imported without a secret gets its first")
+		require.False(t, authenticates(t, s, "till", ""))
 		revoked, err := s.RevokeClient(t.Context(), "command:test", "till")
 		require.NoError(t, err)
 
@@ -230,7 +230,7 @@ func TestRevokedClientsInFiles(t *testing.T) {
 		bring(s, strings.Replace(till, `"till"`, `"other"`, 1)+`,"revoked_at":"2024-02-01T00:00:00.000Z"}`)
 		gone, err = s.ClientRevoked(t.Context(), "other")
 		require.NoError(t, err)
-		require.True(t, gone, "a file revokes, and this server knows at once")
+		require.True(t, gone, "a file can revoke a client, and this server knows at once")
 		var out strings.Builder
 		_, err = s.Export(t.Context(), &out, exchange.ExportOptions{WithClients: true})
 		require.NoError(t, err)

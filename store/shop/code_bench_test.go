@@ -17,10 +17,9 @@ import (
 	"portico/store/storetest"
 )
 
-// BenchmarkCodes tells codes per second: of the bare engine with the same rows
-// and indexes, one statement a code in transactions of 10,000; of requests
-// with 1, 100 and 10,000 codes; and of the job. Judge them by their ratios to
-// the first, in the same run.
+// BenchmarkCodes measures codes per second: inserts by the bare driver with the same rows and
+// indexes, one statement per code in transactions of 10,000; requests with 1, 100 and 10,000
+// codes; and the job. Compare the ratios to the first within one run.
 func BenchmarkCodes(b *testing.B) {
 	const name = `{"type":"promotion","id":"p","name":"P","description":"","promotion_type":"fixed_discount","enabled":true,"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`
 	storetest.EachBackendBenchmark(b, func(b *testing.B, backend storetest.Backend) {
@@ -77,7 +76,7 @@ func BenchmarkCodes(b *testing.B) {
 	})
 }
 
-// insertBare writes the rows of codes with nothing but the driver.
+// insertBare writes rows of codes with only the driver.
 func insertBare(b *testing.B, db *sql.DB, from, n int) {
 	transaction, err := db.Begin()
 	require.NoError(b, err)
@@ -88,7 +87,7 @@ func insertBare(b *testing.B, db *sql.DB, from, n int) {
 		VALUES (999, 0, $1, $2, NULL, 0, 'per_cart', '', 1)`)
 	require.NoError(b, err)
 	for i := range n {
-		text := fmt.Sprintf("%08X", uint32(from+i)*2654435761) // each once, in no order
+		text := fmt.Sprintf("%08X", uint32(from+i)*2654435761) // unique, in no order
 		_, err = claim.Exec(text)
 		require.NoError(b, err)
 		_, err = code.Exec(text, "id-"+text)

@@ -14,24 +14,24 @@ import (
 	"portico/store/stock"
 )
 
-// Query is one statement that the tests look at the plan of.
+// Query is a statement whose plan the tests check.
 type Query struct {
 	Name string
 	Text string
 	Args []any
 }
 
-// StockQueries are all kinds of pages of the stock list.
+// StockQueries returns all kinds of pages of the stock list.
 func StockQueries() []Query { return queriesOf(stock.StockList, "p010000", time.UnixMicro(10000)) }
 
-// AuthoredQueries are the pages of the lists of what is authored.
+// AuthoredQueries returns pages of the lists of authored resources.
 func AuthoredQueries() (list []Query) {
 	nodes := catalog.NodeList
 	nodes.Conditions = []db.Condition{{Clause: "hierarchy_id = ?", Values: []any{"h2"}}}
-	return slices.Concat(pagesBy(catalog.CatalogList, "c005000"), pagesBy(catalog.RuleList, "c005000"), pagesBy(catalog.HierarchyList, "c005000"), pagesBy(nodes, "c005000"))
+	return slices.Concat(pagesByID(catalog.CatalogList, "c005000"), pagesByID(catalog.RuleList, "c005000"), pagesByID(catalog.HierarchyList, "c005000"), pagesByID(nodes, "c005000"))
 }
 
-// PromotionQueries are the pages of promotions, and of one promotion's codes.
+// PromotionQueries returns pages of promotions and of one promotion's codes.
 func PromotionQueries() (list []Query) {
 	promotions := promotion.PromotionList(time.Now())
 	codes := promotion.CodesOf(7, 1)
@@ -69,8 +69,8 @@ func keyFor(by store.SortBy) []any {
 	return []any{"c005000"}
 }
 
-// pagesBy are a list's pages by id, from both ends and beyond a cursor.
-func pagesBy[T any](l db.Listing[T], id string) (list []Query) {
+// pagesByID returns pages by ID, from both ends and after a cursor.
+func pagesByID[T any](l db.Listing[T], id string) (list []Query) {
 	where, args := l.Where(nil)
 	for _, descending := range []bool{false, true} {
 		clause, beyondArgs := db.KeysetCondition(l.Order(store.Sort{}), []any{id}, !descending, slices.Clone(args))
@@ -81,9 +81,8 @@ func pagesBy[T any](l db.Listing[T], id string) (list []Query) {
 	return list
 }
 
-// queriesOf are a list's pages under every sort: from both ends, beyond a
-// cursor, at the largest offset, and within a range with its total. id and
-// moment are values from the middle of the list.
+// queriesOf returns pages with each sort: from both ends, after a cursor, at the largest
+// offset, and in a range with its total. id and moment are values from the middle of the list.
 func queriesOf[T any](l db.Listing[T], id string, moment time.Time) (list []Query) {
 	for _, by := range []store.SortBy{store.SortID, store.SortCreatedAt, store.SortUpdatedAt} {
 		for _, descending := range []bool{false, true} {
@@ -117,9 +116,7 @@ func queriesOf[T any](l db.Listing[T], id string, moment time.Time) (list []Quer
 	return list
 }
 
-// Plan is what the engine means to do for a query, a step a line.
+// Plan returns the database's plan of a query, a step per line.
 func (s *Store) Plan(ctx context.Context, q Query) ([]string, error) {
 	return s.db.Plan(ctx, q.Text, q.Args...)
 }
-
-// Enqueue and SetWork let tests have jobs of their own.

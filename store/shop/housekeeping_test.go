@@ -19,25 +19,24 @@ import (
 	"portico/store/storetest"
 )
 
-// TestHousekeeping is the promise of Config.Retention: what is older goes, and
-// nothing else, and what is left means the same.
+// TestHousekeeping tests Config.Retention: sweeps delete what is older and nothing else.
 func TestHousekeeping(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		t.Run("the ledger is carried over, and adds up to the balances", ledgerCarried(backend))
-		t.Run("a ledger that was carried over is exported, imported, and not imported twice", ledgerCarriedElsewhere(backend))
-		t.Run("uses of codes are forgotten, how often stays", usagesForgotten(backend))
-		t.Run("revoked clients are forgotten", clientsForgotten(backend))
-		t.Run("what is kept for ever is kept", keptForEver(backend))
-		t.Run("as many releases are kept as one asks for", releasesKept(backend))
-		t.Run("a publication sweeps nothing", publicationsSweepNothing(backend))
-		t.Run("what was changed is forgotten when every release has it", authoredForgotten(backend))
-		t.Run("words left for other processes go when all have read them", changesForgotten(backend))
+		t.Run("the ledger is summed up and matches the balances", ledgerSummed(backend))
+		t.Run("a summed-up ledger can be exported and imported, once", ledgerSummedImported(backend))
+		t.Run("old usages are deleted, use counts are kept", usagesSwept(backend))
+		t.Run("revoked clients are deleted", clientsSwept(backend))
+		t.Run("unlimited retention", unlimitedRetention(backend))
+		t.Run("the configured number of releases is kept", releasesKept(backend))
+		t.Run("a publication does not sweep", publicationsDoNotSweep(backend))
+		t.Run("changes that all releases contain are deleted", authoredChangesSwept(backend))
+		t.Run("change log entries are deleted after all servers have read them", changesSwept(backend))
 	})
 }
 
-// keeping has a store keep what happened for so long.
-func keeping(change func(*store.Retention)) func(*shop.Config) {
+// withRetention changes a store's retention.
+func withRetention(change func(*store.Retention)) func(*shop.Config) {
 	return func(config *shop.Config) {
 		kept := store.DefaultRetention()
 		change(&kept)
@@ -45,14 +44,14 @@ func keeping(change func(*store.Retention)) func(*shop.Config) {
 	}
 }
 
-func ledgerCarried(backend storetest.Backend) func(*testing.T) {
+func ledgerSummed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		seed := storetest.Seed(t, "PORTICO_LEDGER_SEED")
 		draw := rand.New(rand.NewPCG(seed, 1))
 		products := []string{"a", "b", "c", "d", "e"}
 		clock := storetest.NewClock(storetest.Noon)
 		storetest.OpenWithStock(t, backend, 50, products...)
-		s, db := backend.Open(t, storetest.WithClock(clock), keeping(func(r *store.Retention) { r.StockLedger = 10 * storetest.Day })), backend.SQL(t)
+		s, db := backend.Open(t, storetest.WithClock(clock), withRetention(func(r *store.Retention) { r.StockLedger = 10 * storetest.Day })), backend.SQL(t)
 		for range storetest.QuickOrFull(6, 20) {
 			for range 60 {
 				clock.Advance(time.Duration(draw.IntN(120)) * time.Minute)
@@ -68,7 +67,7 @@ func ledgerCarried(backend storetest.Backend) func(*testing.T) {
 			for _, product := range products {
 				require.LessOrEqual(t, storetest.CountRows(t, db, fmt.Sprintf(`stock_transaction WHERE product_id = '%s' AND created_at < %d`, product, old)), 1)
 			}
-			require.Zero(t, storetest.CountRows(t, db, fmt.Sprintf(`stock_transaction WHERE reference <> '' AND created_at < %d`, old)), "nobody is named")
+			require.Zero(t, storetest.CountRows(t, db, fmt.Sprintf(`stock_transaction WHERE reference <> '' AND created_at < %d`, old)), "old references are deleted")
 			require.Equal(t, young, storetest.QueryText(t, db, fmt.Sprintf(`SELECT COUNT(*) FROM stock_transaction WHERE created_at >= %d`, old)))
 		}
 		clock.Advance(100 * storetest.Day)
@@ -84,15 +83,15 @@ func ledgerCarried(backend storetest.Backend) func(*testing.T) {
 		}
 		ids := storetest.QueryText(t, db, `SELECT MIN(id) || MAX(id) FROM stock_transaction`)
 		require.NoError(t, s.Sweep(t.Context()))
-		require.Equal(t, ids, storetest.QueryText(t, db, `SELECT MIN(id) || MAX(id) FROM stock_transaction`), "there is nothing to do")
+		require.Equal(t, ids, storetest.QueryText(t, db, `SELECT MIN(id) || MAX(id) FROM stock_transaction`), "a second sweep changes nothing")
 	}
 }
 
-func ledgerCarriedElsewhere(backend storetest.Backend) func(*testing.T) {
+func ledgerSummedImported(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		storetest.OpenWithStock(t, backend, 50, "a", "b")
-		s, db := backend.Open(t, storetest.WithClock(clock), keeping(func(r *store.Retention) { r.StockLedger = 10 * storetest.Day })), backend.SQL(t)
+		s, db := backend.Open(t, storetest.WithClock(clock), withRetention(func(r *store.Retention) { r.StockLedger = 10 * storetest.Day })), backend.SQL(t)
 		for range 30 {
 			clock.Advance(12 * time.Hour)
 			_, err := s.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{
@@ -104,16 +103,16 @@ func ledgerCarriedElsewhere(backend storetest.Backend) func(*testing.T) {
 		after := storetest.Export(t, s)
 		require.Less(t, strings.Count(after, "\n"), strings.Count(before, "\n"))
 		storetest.RequireSameAfterImport(t, backend, s)
-		require.Zero(t, storetest.Import(t, s, before).Changed, "each line is there already, or was carried over")
+		require.Zero(t, storetest.Import(t, s, before).Changed, "each entry exists or was summed up")
 		storetest.RequireSameLines(t, after, storetest.Export(t, s))
 		storetest.RequireStockConsistent(t, db)
 	}
 }
 
-func usagesForgotten(backend storetest.Backend) func(*testing.T) {
+func usagesSwept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := backend.Open(t, storetest.WithClock(clock), keeping(func(r *store.Retention) { r.CodeUsages = 10 * storetest.Day }))
+		s := backend.Open(t, storetest.WithClock(clock), withRetention(func(r *store.Retention) { r.CodeUsages = 10 * storetest.Day }))
 		storetest.Import(t, s, strings.Join([]string{storetest.PromotionLine("p", ""), storetest.PromotionLine("q", ""), storetest.CodeLine("p", "MANY", `,"max_uses":100,"uses":100`), storetest.CodeLine("q", "OTHER", "")}, "\n"))
 		redeem := func(code, reference string) {
 			_, err := s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: code, Reference: reference, Units: 1})
@@ -136,7 +135,7 @@ func usagesForgotten(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func clientsForgotten(backend storetest.Backend) func(*testing.T) {
+func clientsSwept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		s := backend.Open(t, storetest.WithClock(clock))
@@ -162,11 +161,11 @@ func clientsForgotten(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func keptForEver(backend storetest.Backend) func(*testing.T) {
+func unlimitedRetention(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		storetest.OpenWithStock(t, backend, 5, "a")
-		s, db := backend.Open(t, storetest.WithClock(clock), keeping(func(r *store.Retention) { *r = store.Retention{} })), backend.SQL(t)
+		s, db := backend.Open(t, storetest.WithClock(clock), withRetention(func(r *store.Retention) { *r = store.Retention{} })), backend.SQL(t)
 		storetest.Import(t, s, strings.Join([]string{storetest.PromotionLine("p", ""), storetest.CodeLine("p", "MANY", "")}, "\n"))
 		_, err := s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: "MANY", Reference: "order", Units: 1})
 		require.NoError(t, err)
@@ -182,14 +181,14 @@ func keptForEver(backend storetest.Backend) func(*testing.T) {
 			require.Equal(t, rows, storetest.CountRows(t, db, table), table)
 		}
 		require.NoError(t, storetest.Increment(storetest.WithIdempotencyKey(t.Context(), "k", "o", 1, &replayed), s, "a"))
-		require.Equal(t, 6, storetest.Available(t, s, "a"), "the key stands for its first use")
+		require.Equal(t, 6, storetest.Available(t, s, "a"), "the key still returns its first result")
 	}
 }
 
 func releasesKept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
-		s := backend.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas, keeping(func(r *store.Retention) { r.Releases = 5 }))
+		s := backend.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas, withRetention(func(r *store.Retention) { r.Releases = 5 }))
 		storetest.Import(t, s, storetest.ShopFile)
 		for i := range 8 {
 			storetest.RenameProducts(t, s, fmt.Sprint(i))
@@ -202,8 +201,8 @@ func releasesKept(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// A publication does not wait for what those before it have left.
-func publicationsSweepNothing(backend storetest.Backend) func(*testing.T) {
+// publicationsDoNotSweep checks that a publication deletes nothing of earlier ones.
+func publicationsDoNotSweep(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		s, db := backend.Open(t, storetest.WithClock(clock), storetest.WithoutDeltas), backend.SQL(t)
@@ -233,7 +232,7 @@ func publicationsSweepNothing(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func changesForgotten(backend storetest.Backend) func(*testing.T) {
+func changesSwept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		storetest.OpenWithStock(t, backend, 5, "a")
@@ -242,7 +241,7 @@ func changesForgotten(backend storetest.Backend) func(*testing.T) {
 			require.NoError(t, storetest.Increment(t.Context(), s, "a"))
 		}
 		require.NoError(t, s.Sweep(t.Context()))
-		require.Equal(t, 3, storetest.CountRows(t, db, "stock_change"), "a server may not have read them yet")
+		require.Equal(t, 3, storetest.CountRows(t, db, "stock_change"), "servers may not have read them yet")
 		require.NoError(t, storetest.Increment(t.Context(), s, "a"))
 		clock.Advance(10 * time.Minute)
 		require.NoError(t, s.Sweep(t.Context()))
@@ -254,26 +253,25 @@ func changesForgotten(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// What is forgotten is not missed: a delta after it shows what a whole release
-// does.
-func authoredForgotten(backend storetest.Backend) func(*testing.T) {
+// authoredChangesSwept checks that a delta after a sweep of authored changes is still correct.
+func authoredChangesSwept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		s, db := storetest.OpenPublished(t, backend, storetest.WithClock(clock)), backend.SQL(t)
 		require.NoError(t, s.Sweep(t.Context()))
-		require.Zero(t, storetest.CountRows(t, db, "authored_change"), "all of it is published")
+		require.Zero(t, storetest.CountRows(t, db, "authored_change"), "all changes are published")
 		for i := range 5 {
 			storetest.Import(t, s, storetest.JoinLines(storetest.ChangedShopLine("product", "brush", `"For paint."`, fmt.Sprintf(`"For paint %d."`, i))))
 		}
 		require.Equal(t, 5, storetest.CountRows(t, db, "authored_change"))
 		require.NoError(t, s.Sweep(t.Context()))
-		require.Equal(t, 1, storetest.CountRows(t, db, "authored_change"), "the last says it all")
+		require.Equal(t, 1, storetest.CountRows(t, db, "authored_change"), "only the last change")
 		require.Equal(t, "1", storetest.QueryText(t, db, `SELECT value FROM counter WHERE name = 'tracked'`))
 		storetest.Publish(t, s, "main")
 		v := storetest.View(t, s, release.ShopperContext{})
-		require.NotZero(t, v.Release.BaseID, "it is a delta")
+		require.NotZero(t, v.Release.BaseID, "the release is a delta")
 		require.Equal(t, "For paint 4.", storetest.FindProduct(t, v, "brush").Description())
 		require.NoError(t, s.Sweep(t.Context()))
-		require.Equal(t, 1, storetest.CountRows(t, db, "authored_change"), "the base is older")
+		require.Equal(t, 1, storetest.CountRows(t, db, "authored_change"), "the base does not contain the change")
 	}
 }

@@ -33,7 +33,7 @@ func BenchmarkImport(b *testing.B) {
 	}
 	var file bytes.Buffer
 	require.NoError(b, datagen.WriteShop(&file, products, 1))
-	useShop(&file, products)
+	addUsage(&file, products)
 	run := func(b *testing.B, s *shop.Store) (resources int) {
 		report, err := s.Import(b.Context(), "bench", func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(file.Bytes())), nil }, exchange.ImportOptions{})
 		require.NoError(b, err)
@@ -69,9 +69,9 @@ func BenchmarkImport(b *testing.B) {
 	})
 }
 
-// useShop adds what shoppers leave behind: for each product a line of the
-// ledger and a code, and for two of three codes its use.
-func useShop(w io.Writer, products int) {
+// addUsage adds what shoppers write: for each product a ledger entry and a code, and usages of
+// two thirds of the codes.
+func addUsage(w io.Writer, products int) {
 	out := bufio.NewWriter(w)
 	defer out.Flush()
 	const codes = 5000 // of a promotion

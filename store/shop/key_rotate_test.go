@@ -13,8 +13,8 @@ import (
 	"portico/store/storetest"
 )
 
-// kids are the ids of keys, in their order.
-func kids(t *testing.T, s *shop.Store, sealer *seal.Sealer) (ids []string) {
+// keyIDs returns the IDs of the signing keys in order.
+func keyIDs(t *testing.T, s *shop.Store, sealer *seal.Sealer) (ids []string) {
 	t.Helper()
 	keys, err := s.SigningKeys(t.Context(), sealer)
 	require.NoError(t, err)
@@ -29,13 +29,13 @@ func TestRotateSigningKey(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		clock, sealer := storetest.NewClock(newYear), storetest.NewSealer(t, 1)
 		s := backend.Open(t, storetest.WithClock(clock))
-		first := kids(t, s, sealer)[0]
+		first := keyIDs(t, s, sealer)[0]
 		clock.Advance(time.Hour)
 		before := s.SigningKeysVersion()
 		second, err := s.RotateSigningKey(t.Context(), "command:test", sealer, time.Minute, false)
 		require.NoError(t, err)
-		require.NotEqual(t, before, s.SigningKeysVersion(), "servers are told")
-		require.Equal(t, []string{second, first}, kids(t, s, sealer))
+		require.NotEqual(t, before, s.SigningKeysVersion(), "the version tells other servers")
+		require.Equal(t, []string{second, first}, keyIDs(t, s, sealer))
 
 		made, signs := newYear.Add(time.Hour), newYear.Add(time.Hour+time.Minute)
 		states := func() []*access.SigningKeyState {
@@ -57,36 +57,36 @@ func TestRotateSigningKey(t *testing.T) {
 		clock.Set(signs.Add(25*time.Hour - time.Millisecond))
 		third, err := s.RotateSigningKey(t.Context(), "command:test", sealer, 0, false)
 		require.NoError(t, err)
-		require.Equal(t, []string{third, second, first}, kids(t, s, sealer), "the last token of the first may be good still")
+		require.Equal(t, []string{third, second, first}, keyIDs(t, s, sealer), "tokens of the first key may still be valid")
 		clock.Set(signs.Add(25 * time.Hour))
 		fourth, err := s.RotateSigningKey(t.Context(), "command:test", sealer, 0, false)
 		require.NoError(t, err)
-		require.Equal(t, []string{fourth, third, second}, kids(t, s, sealer), "the first is done")
+		require.Equal(t, []string{fourth, third, second}, keyIDs(t, s, sealer), "the first key is no longer needed")
 
 		fifth, err := s.RotateSigningKey(t.Context(), "command:test", sealer, 0, true)
 		require.NoError(t, err)
-		require.Equal(t, []string{fifth}, kids(t, s, sealer), "a leaked key is gone at once")
+		require.Equal(t, []string{fifth}, keyIDs(t, s, sealer), "a leaked key is deleted at once")
 		clock.Advance(1000 * time.Hour)
 		sixth, err := s.RotateSigningKey(t.Context(), "command:test", sealer, access.MaxKeyDelay, false)
 		require.NoError(t, err)
-		require.Equal(t, []string{sixth, fifth}, kids(t, s, sealer), "a key that signs is kept however old")
+		require.Equal(t, []string{sixth, fifth}, keyIDs(t, s, sealer), "the signing key is kept whatever its age")
 	})
 }
 
-// A worker drops what is done, without anyone's asking.
+// TestWorkersSweepSigningKeys checks that a worker deletes expired keys.
 func TestWorkersSweepSigningKeys(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		clock, sealer := storetest.NewClock(newYear), storetest.NewSealer(t, 1)
 		s := backend.Open(t, storetest.WithClock(clock))
-		kids(t, s, sealer)
+		keyIDs(t, s, sealer)
 		clock.Advance(time.Second)
 		second, err := s.RotateSigningKey(t.Context(), "command:test", sealer, 0, false)
 		require.NoError(t, err)
 		clock.Advance(26 * time.Hour)
 		storetest.RunWorker(t, s)
-		storetest.Eventually(t, true, func() bool { return len(kids(t, s, sealer)) == 1 })
-		require.Equal(t, []string{second}, kids(t, s, sealer))
+		storetest.Eventually(t, true, func() bool { return len(keyIDs(t, s, sealer)) == 1 })
+		require.Equal(t, []string{second}, keyIDs(t, s, sealer))
 	})
 }
 
@@ -94,7 +94,7 @@ func TestRotateSigningKeyRefuses(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s, sealer := backend.Open(t), storetest.NewSealer(t, 1)
-		before := kids(t, s, sealer)
+		before := keyIDs(t, s, sealer)
 		for _, test := range []struct {
 			delay     time.Duration
 			endTokens bool
@@ -104,7 +104,7 @@ func TestRotateSigningKeyRefuses(t *testing.T) {
 			require.ErrorContains(t, err, "delay must be")
 		}
 		_, err := s.RotateSigningKey(t.Context(), "command:test", storetest.NewSealer(t, 2), 0, false)
-		require.ErrorIs(t, err, seal.ErrKey, "servers could not open it")
-		require.Equal(t, before, kids(t, s, sealer))
+		require.ErrorIs(t, err, seal.ErrKey, "servers could not open a key with another seal")
+		require.Equal(t, before, keyIDs(t, s, sealer))
 	})
 }

@@ -32,7 +32,7 @@ func TestSigningKeysCreatesTheFirst(t *testing.T) {
 		var sealed []byte
 		require.NoError(t, backend.SQL(t).QueryRow(`SELECT sealed FROM signing_key`).Scan(&sealed))
 		require.NotContains(t, string(sealed), string(keys[0].Private.Seed()))
-		require.Equal(t, "signing key "+keys[0].ID, fmt.Sprint(keys[0]), "printed, a key shows no secret")
+		require.Equal(t, "signing key "+keys[0].ID, fmt.Sprint(keys[0]), "a printed key shows no secret")
 	})
 }
 
@@ -65,7 +65,7 @@ func TestSigningKeysNewestFirst(t *testing.T) {
 	})
 }
 
-func TestSigningKeysOfServersThatStartAtOnce(t *testing.T) {
+func TestSigningKeysOfConcurrentServers(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		sealer := storetest.NewSealer(t, 1)
@@ -93,7 +93,7 @@ func TestSigningKeysOfServersThatStartAtOnce(t *testing.T) {
 			require.Equal(t, first, keys)
 		}
 		if backend.Name == "sqlite" {
-			require.Len(t, first, 1, "one writer at a time makes one key")
+			require.Len(t, first, 1, "all servers agree on one key")
 		}
 	})
 }

@@ -9,5 +9,5 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// actor is who writes in these tests.
+// actor is the actor of writes in these tests.
 const actor store.Actor = "client:test"

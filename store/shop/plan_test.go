@@ -16,8 +16,7 @@ import (
 	"portico/store/storetest"
 )
 
-// fill writes n rows of everything that lists below read, in no order and
-// with ties. It runs on both engines.
+// fill writes n rows of everything that the lists below read, unordered and with equal keys.
 var fill = []string{
 	`INSERT INTO stock (product_id, available, allocated, created_at, updated_at)
 	 WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
@@ -39,14 +38,14 @@ var fill = []string{
 	`INSERT INTO code_usage_total (promotion_number, part, usages) SELECT number, 3, 1 FROM promotion`,
 }
 
-func TestNoListReadsOrSortsAWholeTable(t *testing.T) {
+func TestListsUseIndexes(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s, db := backend.Open(t), backend.SQL(t)
 		for _, statement := range fill {
 			run(t, db, statement)
 		}
-		if backend.Name == "postgres" { // which does so by itself; SQLite is left without statistics
+		if backend.Name == "postgres" { // PostgreSQL analyzes automatically; SQLite stays without statistics
 			run(t, db, `ANALYZE`)
 		}
 		for _, queries := range [][]shop.Query{
@@ -60,7 +59,7 @@ func TestNoListReadsOrSortsAWholeTable(t *testing.T) {
 					require.NoError(t, err)
 					require.NotEmpty(t, plan)
 					for _, step := range plan {
-						require.False(t, wasteful(step), "%s\n%s", query.Text, strings.Join(plan, "\n"))
+						require.False(t, readsWholeTable(step), "%s\n%s", query.Text, strings.Join(plan, "\n"))
 					}
 				})
 			}
@@ -68,19 +67,18 @@ func TestNoListReadsOrSortsAWholeTable(t *testing.T) {
 	})
 }
 
-// Whatever is gone through from end to end is read a page at a time. Each page
-// must begin where an index says: one that sorts for it, or passes over the
-// pages before, makes the whole cost its square.
-func TestNoPageOfAPublicationSortsAllThePages(t *testing.T) {
+// TestPublicationPagesUseIndexes checks that each page of a publication's reads begins at an
+// index position. Sorting or skipping rows for each page would take quadratic time.
+func TestPublicationPagesUseIndexes(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		if backend.Name != "sqlite" {
-			t.Skip("PostgreSQL plans by how many rows there are, and has the same indexes")
+			t.Skip("PostgreSQL has the same indexes, but its plans depend on the number of rows")
 		}
 		db := backend.SQL(t)
 		ctx, counter := store.CountStatements(t.Context())
-		for _, whole := range []bool{false, true, true} {
-			s := backend.Open(t, func(config *shop.Config) { config.WholeReleases = whole })
+		for _, cardProcessor := range []bool{false, true, true} {
+			s := backend.Open(t, func(config *shop.Config) { config.WholeReleases = cardProcessor })
 			_, err := s.Import(t.Context(), "test", func() (io.ReadCloser, error) {
 				return io.NopCloser(strings.NewReader(strings.ReplaceAll(strings.Join(storetest.ShopLines(), "\n"), "Anvil", "Anvil "+strconv.Itoa(counter.Count())))), nil
 			}, exchange.ImportOptions{})
@@ -108,12 +106,12 @@ func TestNoPageOfAPublicationSortsAllThePages(t *testing.T) {
 			}
 			require.NoError(t, rows.Close())
 		}
-		require.Greater(t, len(seen), 10, "there are such pages")
+		require.Greater(t, len(seen), 10, "the number of paged queries")
 	})
 }
 
-// wasteful tells whether a step of a plan reads a whole table, or sorts.
-func wasteful(step string) bool {
+// readsWholeTable reports whether a step of a plan scans a table or sorts.
+func readsWholeTable(step string) bool {
 	switch {
 	case strings.Contains(step, "Seq Scan"), strings.Contains(step, "Sort"), strings.Contains(step, "USE TEMP B-TREE"):
 		return true
@@ -123,7 +121,7 @@ func wasteful(step string) bool {
 	return false
 }
 
-func TestAWastefulPlanIsKnown(t *testing.T) {
+func TestReadsWholeTable(t *testing.T) {
 	t.Parallel()
 	for step, want := range map[string]bool{
 		"SCAN stock": true,
@@ -134,7 +132,7 @@ func TestAWastefulPlanIsKnown(t *testing.T) {
 		"  ->  Sort  (cost=0.00..347.00 rows=20000)":              true,
 		"  ->  Index Scan using stock_pkey on stock":              false,
 	} {
-		require.Equal(t, want, wasteful(step), step)
+		require.Equal(t, want, readsWholeTable(step), step)
 	}
 }
 

@@ -26,7 +26,7 @@ import (
 // PORTICO_BENCH_DATABASE keeps the shop in a file, so that a large one is
 // imported once.
 
-// benchShop opens the shop, importing it where the database is new.
+// benchShop opens the shop and imports it if the database is new.
 func benchShop(b *testing.B, noCache bool) *shop.Store {
 	return openShop(b, shop.Config{NoCache: noCache})
 }
@@ -48,7 +48,7 @@ func openShop(b *testing.B, config shop.Config) *shop.Store {
 	return s
 }
 
-// importShop streams a generated shop into the store.
+// importShop imports a generated shop.
 func importShop(b *testing.B, s *shop.Store) {
 	b.Helper()
 	products := 1000
@@ -142,7 +142,7 @@ func BenchmarkFacets(b *testing.B) {
 	}
 }
 
-// BenchmarkTyping searches for another text each time, with the index warm.
+// BenchmarkTyping searches for a different text each time, with the index cached.
 func BenchmarkTyping(b *testing.B) {
 	s := benchShop(b, false)
 	n := 0
@@ -157,7 +157,7 @@ func BenchmarkTyping(b *testing.B) {
 	}
 }
 
-// benchmarkViews reads warm and cold.
+// benchmarkViews runs read with warm and with cold caches.
 func benchmarkViews(b *testing.B, name string, read func(*testing.B, *release.View)) {
 	for _, cold := range []bool{false, true} {
 		s := benchShop(b, cold)
@@ -175,8 +175,8 @@ func benchmarkViews(b *testing.B, name string, read func(*testing.B, *release.Vi
 	}
 }
 
-// BenchmarkColdPage reads a page of 25 of all products, another one each time,
-// with what its products refer to, in memory for a few of them only.
+// BenchmarkColdPage reads a different page of 25 products each time, with their references,
+// most of them not cached.
 func BenchmarkColdPage(b *testing.B) {
 	s := openShop(b, shop.Config{CacheBytes: 16 << 20})
 	random := rand.New(rand.NewPCG(1, 1))
@@ -203,8 +203,8 @@ func BenchmarkColdPage(b *testing.B) {
 	}
 }
 
-// BenchmarkFind filters all products by pairs of tags and counts them, by
-// another pair each time, the popular ones again and again.
+// BenchmarkFind filters all products by pairs of tags and counts them, with popular pairs more
+// often.
 func BenchmarkFind(b *testing.B) {
 	s := openShop(b, shop.Config{})
 	view := func() *release.View {

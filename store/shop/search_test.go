@@ -12,8 +12,8 @@ import (
 	"portico/store/index"
 )
 
-// Whatever is typed is read, or told to be out of bounds; and how Unicode
-// writes a text, and its case, make no other search of it.
+// FuzzSearch checks that any text is accepted or refused as too long, and that Unicode
+// normalization and case do not change a search.
 //
 //	go test ./store/shop -run - -fuzz FuzzSearch
 func FuzzSearch(f *testing.F) {
@@ -30,7 +30,7 @@ func FuzzSearch(f *testing.F) {
 		}
 		require.True(t, utf8.ValidString(search.String()))
 		for _, same := range []string{norm.NFC.String(text), norm.NFD.String(text), " " + text + " !"} {
-			if again, err := index.NewSearch(same); err == nil { // it may be longer
+			if again, err := index.NewSearch(same); err == nil { // it may exceed the limit
 				require.Equal(t, search.String(), again.String(), "%q as %q", text, same)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"portico/store/storetest"
 )
 
-// TestSettings is the promise of Store.Settings and Store.UpdateSettings.
+// TestSettings tests Store.Settings and Store.UpdateSettings.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
@@ -20,12 +20,12 @@ func TestSettings(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, &store.Settings{PageLength: 25, Currency: "USD", Locale: "en"}, settings)
 		})
-		t.Run("a change is seen by the next read, and leaves the other members", settingsReadYourWrites(backend))
-		t.Run("a change keeps to the bounds", settingsBounds(backend))
-		t.Run("all faults are told at once, and nothing is written", settingsFaults(backend))
-		t.Run("a change is seen by another open store", settingsElsewhere(backend))
-		t.Run("changes in two stores at once are all seen by both", settingsInTurns(backend))
-		t.Run("the page length is that of every list", settingsPageLength(backend))
+		t.Run("a change is visible to the next read and keeps other members", settingsReadYourWrites(backend))
+		t.Run("bounds", settingsBounds(backend))
+		t.Run("an error reports all invalid members, and nothing is written", settingsErrors(backend))
+		t.Run("another server sees a change", settingsOtherServer(backend))
+		t.Run("changes on two servers are visible on both", settingsTwoServers(backend))
+		t.Run("all lists use the page length", settingsPageLength(backend))
 	})
 }
 
@@ -57,7 +57,7 @@ func settingsBounds(backend storetest.Backend) func(*testing.T) {
 		for _, c := range []struct {
 			name   string
 			change settings.SettingsChange
-			member string // at fault; empty when the change is fine
+			member string // of the error; empty if the change is valid
 			words  []string
 		}{
 			{"page length 1", settings.SettingsChange{PageLength: new(1)}, "", nil},
@@ -93,7 +93,7 @@ func settingsBounds(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func settingsFaults(backend storetest.Backend) func(*testing.T) {
+func settingsErrors(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t)
 		_, err := s.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(0), Currency: new("?"), Locale: new("fr")})
@@ -109,11 +109,11 @@ func settingsFaults(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func settingsElsewhere(backend storetest.Backend) func(*testing.T) {
+func settingsOtherServer(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		here, there := backend.Open(t), backend.Open(t)
 		for _, length := range []int{3, 4, 5} {
-			_, err := there.Settings(t.Context()) // is kept from now on
+			_, err := there.Settings(t.Context()) // cached from now on
 			require.NoError(t, err)
 			_, err = here.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: &length})
 			require.NoError(t, err)
@@ -122,14 +122,14 @@ func settingsElsewhere(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func settingsInTurns(backend storetest.Backend) func(*testing.T) {
+func settingsTwoServers(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		one, other := backend.Open(t), backend.Open(t)
 		for i := range 60 {
 			length := i%100 + 1
 			_, err := one.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: &length})
 			require.NoError(t, err)
-			require.Equal(t, length, pageLengthOf(t, one)(), "what was just written")
+			require.Equal(t, length, pageLengthOf(t, one)(), "its own write")
 			one, other = other, one
 		}
 		want := pageLengthOf(t, other)()

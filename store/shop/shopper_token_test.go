@@ -35,7 +35,7 @@ func TestGrantShopperToken(t *testing.T) {
 		clock.Advance(time.Minute)
 		again, err := s.GrantShopperToken(once, "client:a", access.NewShopperToken{CustomerID: "bob"})
 		require.NoError(t, err)
-		require.Equal(t, first, again, "the same to the second")
+		require.Equal(t, first, again, "equal requests return equal grants")
 	})
 }
 

@@ -13,10 +13,10 @@ import (
 	"portico/store/storetest"
 )
 
-// sellers is how many allocate at once.
+// sellers is the number of concurrent clients.
 const sellers = 32
 
-// sell has all sellers allocate one unit at a time, b.N in all.
+// sell allocates b.N units, one at a time, by all sellers.
 func sell(b *testing.B, products []string, allocate func(product string) error) {
 	b.Helper()
 	var sold atomic.Int64
@@ -37,12 +37,11 @@ func sell(b *testing.B, products []string, allocate func(product string) error) 
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "sales/s")
 }
 
-// BenchmarkSales has 32 sell at once, durably: of one product, of a thousand,
-// and of one product by plain updates, each in a transaction of its own with
-// its line in the ledger, to compare with.
+// BenchmarkSales has 32 concurrent clients sell durably: one product, a thousand products, and
+// one product by plain updates with a ledger entry in a transaction each, for comparison.
 func BenchmarkSales(b *testing.B) {
 	storetest.EachBackendBenchmark(b, func(b *testing.B, backend storetest.Backend) {
-		_, ids := shelf(b, backend, 1000)
+		_, ids := cachedStock(b, backend, 1000)
 		s := backend.WithStockCache().Open(b, func(config *shop.Config) { config.Synchronous = "FULL" })
 		ctx := context.Background()
 		allocate := func(product string) error {
@@ -52,7 +51,7 @@ func BenchmarkSales(b *testing.B) {
 		b.Run("one product", func(b *testing.B) { sell(b, ids[:1], allocate) })
 		b.Run("1000 products", func(b *testing.B) { sell(b, ids, allocate) })
 		if backend.Name == "sqlite" {
-			return // which has one writer: all others would wait for it
+			return // SQLite has a single writer
 		}
 		db := backend.SQL(b)
 		b.Run("one product by plain updates", func(b *testing.B) {

@@ -14,8 +14,8 @@ import (
 	"portico/store/storetest"
 )
 
-// BenchmarkTotals has a first page of the codes of a promotion with its total,
-// of a hundred codes and of a million: they cost the same.
+// BenchmarkTotals reads the first page of a promotion's codes with its total, of a hundred
+// codes and of a million. Both should cost the same.
 func BenchmarkTotals(b *testing.B) {
 	storetest.EachBackendBenchmark(b, func(b *testing.B, backend storetest.Backend) {
 		for _, codes := range []int{100, 1_000_000} {
@@ -42,8 +42,8 @@ func BenchmarkTotals(b *testing.B) {
 	})
 }
 
-// manyCodes gives the one promotion so many codes, in no order, as if they had
-// been made one by one, and tells the engine what its tables hold.
+// manyCodes returns statements that give the promotion n codes, unordered, and update the
+// statistics.
 func manyCodes(n int) []string {
 	return []string{
 		fmt.Sprintf(`

@@ -183,7 +183,7 @@ func stockCacheBudget(backend storetest.Backend) func(*testing.T) {
 		require.Equal(t, 1, told("fits into --stock-cache-bytes again"))
 		_, err := s.CreateStock(t.Context(), storetest.Actor, "q", 1)
 		require.NoError(t, err)
-		require.Equal(t, 1, s.LiveStockStats().Held, "the cache satisfies all stock again")
+		require.Equal(t, 1, s.LiveStockStats().Held, "the cache holds all stock again")
 	}
 }
 

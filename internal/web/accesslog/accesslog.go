@@ -1,3 +1,6 @@
+// Package accesslog writes a log entry for each request (Middleware) and for each slow one (Slow). NewLogger adds the ids
+// of the request to any log, and LineWriter batches the lines of several logs. It must not import the store, the
+// server or the GraphQL and REST packages.
 package accesslog
 
 import (
@@ -14,25 +17,23 @@ import (
 	"portico/internal/web"
 )
 
-// Option adds to the access log.
+// Option configures Middleware.
 type Option func(*accessLogger)
 
-// WithClient has the log name the API client that asks; client returns an
-// empty text when there is none.
+// WithClient adds the API client that client returns; it returns "" for none.
 func WithClient(client func(context.Context) string) Option {
 	return func(a *accessLogger) { a.client = client }
 }
 
 type accessLogger struct {
 	log    *slog.Logger
-	out    *LineWriter // nil where slog writes them
+	out    *LineWriter // nil to write through slog
 	client func(context.Context) string
 }
 
-// Middleware writes a line for each answered request: method, path, query,
-// status, bytes of the body, duration_ms since its first layer, request_id, client and, of GraphQL, the operation by its name. Values of the
-// query are left out unless they are known to be harmless, headers and bodies
-// always. Probes that are answered well are logged at debug level.
+// Middleware logs each request: method, path, query, status, bytes of the body, duration_ms, request_id, client and the
+// name of the GraphQL operation. It redacts query values unless they are known to be harmless, and logs neither
+// headers nor bodies. Health checks that succeed are logged at debug level.
 func Middleware(log *slog.Logger, options ...Option) web.Middleware {
 	a := &accessLogger{log: NewLogger(log), client: func(context.Context) string { return "" }}
 	for _, option := range options {
@@ -40,33 +41,33 @@ func Middleware(log *slog.Logger, options ...Option) web.Middleware {
 	}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			r, known := reqctx.Begin(r)
+			r, req := reqctx.Begin(r)
 			rec := web.Record(w)
-			status := http.StatusInternalServerError // unless it returns: a panic passes by here, to Recover
-			defer func() { a.write(r, cmp.Or(rec.Status, status), rec.Bytes, time.Since(known.Start)) }()
+			status := http.StatusInternalServerError // of a panic, which middleware.Recover handles
+			defer func() { a.write(r, cmp.Or(rec.Status, status), rec.Bytes, time.Since(req.Start)) }()
 			next.ServeHTTP(rec, r)
 			status = http.StatusOK
 		})
 	}
 }
 
-func (a *accessLogger) write(r *http.Request, status int, bytes int64, took time.Duration) {
+func (a *accessLogger) write(r *http.Request, status int, bytes int64, duration time.Duration) {
 	ctx, level := r.Context(), slog.LevelInfo
-	if status < http.StatusBadRequest && (r.URL.Path == web.HealthPath || r.URL.Path == web.ReadyPath) {
+	if status < http.StatusBadRequest && web.IsHealthCheck(r.URL.Path) {
 		level = slog.LevelDebug
 	}
 	if !a.log.Enabled(ctx, level) {
 		return
 	}
 	e := entry{method: web.Truncate(r.Method, 16), path: web.Truncate(r.URL.Path, 256), query: redactQuery(r.URL.RawQuery), client: a.client(ctx),
-		status: status, bytes: bytes, duration: took}
-	known := reqctx.From(ctx) // Middleware began it
-	e.operation = web.Truncate(known.OperationName, maxOperationName)
+		status: status, bytes: bytes, duration: duration}
+	req := reqctx.From(ctx)
+	e.operation = web.Truncate(req.OperationName, maxOperationName)
 	if a.out == nil || !e.plainASCII() {
 		e.log(ctx, a.log, level)
 		return
 	}
-	e.write(a.out, time.Now(), level, known.ID, known.TraceID)
+	e.write(a.out, time.Now(), level, req.ID, req.TraceID)
 }
 
 const (
@@ -75,8 +76,7 @@ const (
 
 )
 
-// redactQuery is a query with the values that could be secret hidden, and names
-// that are none.
+// redactQuery replaces values that could be secret, and names that look unusual, by ***.
 func redactQuery(query string) string {
 	if query == "" {
 		return ""
@@ -119,8 +119,7 @@ func isParamName(name string) bool {
 	return true
 }
 
-// isPublicParam names the parameters whose values say nothing about anyone. A
-// filter is not among them: it may hold a promotion's code.
+// isPublicParam reports whether the values of a parameter reveal nothing personal. A filter may contain a promotion code.
 func isPublicParam(name string) bool {
 	return slices.Contains([]string{"page[limit]", "page[offset]", "include", "sort"}, name)
 }

@@ -8,28 +8,27 @@ import (
 	"time"
 )
 
-// WithLineWriter has the access log write its lines itself, in the very bytes that
-// slog would write, where the log is one of JSON that writes to these lines
-// and adds nothing of its own.
+// WithLineWriter makes the access log write its lines to lines itself, in the same bytes as slog but faster, if the log
+// is a slog.JSONHandler on lines without attributes of its own.
 func WithLineWriter(lines *LineWriter) Option {
 	return func(a *accessLogger) {
-		if under, ok := a.log.Handler().(contextHandler); ok {
-			if _, ok := under.Handler.(*slog.JSONHandler); ok {
+		if handler, ok := a.log.Handler().(contextHandler); ok {
+			if _, ok := handler.Handler.(*slog.JSONHandler); ok {
 				a.out = lines
 			}
 		}
 	}
 }
 
-// entry is what the access log tells of a request.
+// entry is what the access log says about a request.
 type entry struct {
-	method, path, query, client, operation string // empty ones but method and path are left out
+	method, path, query, client, operation string // the last three are omitted if empty
 	status                                 int
 	bytes                                  int64
 	duration                               time.Duration
 }
 
-// log writes the entry by slog.
+// log writes the entry through slog.
 func (e *entry) log(ctx context.Context, log *slog.Logger, level slog.Level) {
 	attributes := append(make([]slog.Attr, 0, 8), slog.String("method", e.method), slog.String("path", e.path),
 		slog.Int("status", e.status), slog.Int64("bytes", e.bytes), slog.Float64("duration_ms", milliseconds(e.duration)))
@@ -45,10 +44,9 @@ func (e *entry) log(ctx context.Context, log *slog.Logger, level slog.Level) {
 	log.LogAttrs(ctx, level, "request", attributes...)
 }
 
-// entryBuffers for a line, kept from one to the next.
 var entryBuffers = sync.Pool{New: func() any { line := make([]byte, 0, 512); return &line }}
 
-// write writes the entry as slog would, without its detours.
+// write writes the same line as log, without the cost of slog.
 func (e *entry) write(to *LineWriter, at time.Time, level slog.Level, id, trace string) {
 	kept := entryBuffers.Get().(*[]byte)
 	line := append((*kept)[:0], `{"time":"`...)
@@ -70,8 +68,7 @@ func (e *entry) write(to *LineWriter, at time.Time, level slog.Level, id, trace 
 	entryBuffers.Put(kept)
 }
 
-// plainASCII tells whether no text of the entry has to be escaped. Those that
-// have are rare, and left to slog.
+// plainASCII reports whether no text of the entry needs escaping. Others are rare and go through slog.
 func (e *entry) plainASCII() bool {
 	return plainASCII(e.method) && plainASCII(e.path) && plainASCII(e.query) && plainASCII(e.client) && plainASCII(e.operation)
 }

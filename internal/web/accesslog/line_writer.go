@@ -6,46 +6,42 @@ import (
 	"time"
 )
 
-// LineWriter is where several logs write whole lines to, in the order in which they
-// come.
+// LineWriter serializes the lines of several logs and writes them in batches.
 type LineWriter struct {
 	out io.Writer
 
 	mu                       sync.Mutex
 	pending                  []byte // lines to be written
-	spare                    []byte // the other buffer; nil while it is written
-	addedBytes, writtenBytes int64  // bytes so far
+	spare                    []byte // the second buffer; nil while it is being written
+	addedBytes, writtenBytes int64
 	writing                  bool
-	flushScheduled           bool       // somebody was sent to write what waits
-	progress                 *sync.Cond // on mu: done has grown
+	flushScheduled           bool
+	progress                 *sync.Cond // on mu: writtenBytes has grown
 }
 
-// flushDelay is how long a line waits for others to be written with it.
+// flushDelay is how long Add collects lines before it writes them.
 const flushDelay = 2 * time.Millisecond
 
-// maxPending bounds the lines that wait to be written, in bytes: whoever brings
-// more waits for them.
+// maxPending limits the bytes of collected lines; Add writes them itself above it.
 const maxPending = 64 << 10
 
-// NewLineWriter makes one.
+// NewLineWriter returns a LineWriter that writes to to.
 func NewLineWriter(to io.Writer) *LineWriter {
 	l := &LineWriter{out: to}
 	l.progress = sync.NewCond(&l.mu)
 	return l
 }
 
-// Write implements io.Writer: the line is written when it returns, and all
-// before it.
+// Write implements io.Writer. It returns after line and all lines before it are written.
 func (l *LineWriter) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.add(line)
 	l.flush()
-	return len(line), nil // of a log that cannot be written nobody can be told
+	return len(line), nil // there is nowhere to report a log that cannot be written
 }
 
-// Add has a line be written soon, with those that come meanwhile, and does not
-// wait for that.
+// Add schedules a line to be written and returns at once.
 func (l *LineWriter) Add(line []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,14 +55,14 @@ func (l *LineWriter) Add(line []byte) {
 	}
 }
 
-// Flush waits until every line that was added is written.
+// Flush waits until all added lines are written.
 func (l *LineWriter) Flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.flush()
 }
 
-// What follows is done under mu.
+// The methods below need mu.
 
 func (l *LineWriter) add(line []byte) {
 	l.pending = append(l.pending, line...)
@@ -83,7 +79,7 @@ func (l *LineWriter) flush() {
 	}
 }
 
-// write writes what waits, without mu meanwhile.
+// write writes the pending lines. It releases mu meanwhile.
 func (l *LineWriter) write() {
 	lines := l.pending
 	l.pending, l.spare, l.writing = l.spare[:0], nil, true
@@ -95,7 +91,7 @@ func (l *LineWriter) write() {
 	l.progress.Broadcast()
 }
 
-// flushLater writes what waits after a while, without mu.
+// flushLater flushes after flushDelay. The caller must not hold mu.
 func (l *LineWriter) flushLater() {
 	time.Sleep(flushDelay)
 	l.mu.Lock()

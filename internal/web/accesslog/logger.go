@@ -7,9 +7,7 @@ import (
 	"portico/internal/reqctx"
 )
 
-// NewLogger is a log whose every line tells the id of the request that its
-// context belongs to, as request_id, and the trace of the request, the job or the
-// sweep, as trace_id.
+// NewLogger adds to each line the request_id of its context, and the trace_id of the request, job or sweep.
 func NewLogger(log *slog.Logger) *slog.Logger {
 	if _, already := log.Handler().(contextHandler); already {
 		return log
@@ -21,8 +19,8 @@ type contextHandler struct{ slog.Handler }
 
 func (h contextHandler) Handle(ctx context.Context, record slog.Record) error {
 	id, trace := "", reqctx.TraceID(ctx)
-	if known := reqctx.From(ctx); known != nil {
-		id = known.ID
+	if req := reqctx.From(ctx); req != nil {
+		id = req.ID
 	}
 	if id != "" || trace != "" {
 		record = record.Clone()

@@ -8,13 +8,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// collectTimeout bounds how long the database is asked for gauges.
+// collectTimeout limits the time that the database is asked for metrics.
 const collectTimeout = 2 * time.Second
 
-// maxCatalogs is how many catalogs are told apart in metrics.
+// maxCatalogs is the number of catalogs with metrics.
 const maxCatalogs = 200
 
-// DatabaseStats is what metrics tell of the database and its pools.
+// DatabaseStats is the state of the database and its pools.
 type DatabaseStats struct {
 	Pools    []PoolStats
 	Jobs     []JobStats
@@ -22,7 +22,7 @@ type DatabaseStats struct {
 	Sweeps   []SweepStats
 }
 
-// PoolStats is how busy a pool of connections is.
+// PoolStats is the state of a connection pool.
 type PoolStats struct {
 	Name             string
 	InUse, Idle, Max int
@@ -30,40 +30,39 @@ type PoolStats struct {
 	WaitSeconds      float64
 }
 
-// JobStats is the jobs of one kind and state that have not ended.
+// JobStats counts the unfinished jobs of a kind and state.
 type JobStats struct {
 	Kind, State string
 	Count       int
 	Oldest      time.Duration
 }
 
-// CatalogStats is how old what is served of a catalog is.
+// CatalogStats says how old the served release of a catalog is.
 type CatalogStats struct {
 	Catalog string
 	Age     time.Duration
-	Held    bool // by a roll-back
+	Held    bool // by a rollback
 }
 
-// SweepStats is how far housekeeping is with one kind of what is no longer needed.
+// SweepStats is the progress of deleting one kind of obsolete rows.
 type SweepStats struct {
 	Kind  string
-	Rows  int64         // that this server did away with
-	Ended bool          // it was done to the end
+	Rows  int64         // deleted by this server
+	Ended bool          // a sweep has deleted all
 	Idle  time.Duration // since then
-	Due   int           // what waits
+	Due   int           // to delete
 }
 
-// RegisterDatabase has the metrics tell of the database each time they are asked for.
-// What cannot be read is left out, and logged: portico_database_up is 0 then,
-// and the pools are told all the same.
+// RegisterDatabase adds the metrics that read returns, at each scrape. If read fails, portico_database_up is 0 and the
+// error is logged; the pools are reported all the same.
 func (m *Metrics) RegisterDatabase(log *slog.Logger, read func(context.Context) (DatabaseStats, error)) {
 	m.registry.MustRegister(&databaseCollector{log: log, read: read})
 }
 
-// RegisterBuild has the metrics name the version.
+// RegisterBuild adds the version.
 func (m *Metrics) RegisterBuild(version, engine string) {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "portico_build_info", Help: "1, with the version and the engine of the database.",
+		Name: "portico_build_info", Help: "1, labeled with the version and the database engine.",
 		ConstLabels: prometheus.Labels{"version": version, "engine": engine},
 	})
 	info.Set(1)
@@ -75,21 +74,21 @@ type databaseCollector struct {
 	read func(context.Context) (DatabaseStats, error)
 }
 
-// What gauges tells.
+// The metrics of databaseCollector.
 var (
-	poolInUse       = newDesc("portico_database_connections_in_use", "Connections to the database at work, by pool: read, write, long, which is publications and exports, or house, which is housekeeping.", "pool")
-	poolIdle        = newDesc("portico_database_connections_idle", "Connections to the database that wait for work, by pool.", "pool")
-	poolMax         = newDesc("portico_database_connections_max", "How many connections a pool can have.", "pool")
-	poolWaits       = newDesc("portico_database_connection_waits_total", "How often somebody had to wait for a connection, by pool.", "pool")
-	poolWaitSeconds = newDesc("portico_database_connection_wait_seconds_total", "How long they waited, by pool.", "pool")
-	jobsOpen        = newDesc("portico_jobs", "Jobs that have not ended, of all servers of the database, by kind and state.", "kind", "state")
-	jobsOldest      = newDesc("portico_job_oldest_seconds", "Time since the oldest of them was asked for, by kind and state.", "kind", "state")
-	servedAge       = newDesc("portico_catalog_served_age_seconds", "Time since what is served of a catalog was published, by catalog; the first 200.", "catalog")
-	catalogHeld     = newDesc("portico_catalog_held", "1 if a roll-back holds the catalog at its release, so that imports do not publish it, else 0, by catalog. The first 200 catalogs.", "catalog")
-	sweptRows       = newDesc("portico_swept_rows_total", "Rows of what is no longer needed that this server did away with, by kind.", "kind")
-	sweptAge        = newDesc("portico_sweep_age_seconds", "Time since a server last did away with all there was of it, by kind; what never was so is left out.", "kind")
-	sweptDue        = newDesc("portico_sweep_due", "What waits to be done away with, counted up to 1000, by kind: rows, or of releases whole ones.", "kind")
-	databaseUp      = newDesc("portico_database_up", "1 where the database answered when metrics were asked for, else 0.")
+	poolInUse       = newDesc("portico_database_connections_in_use", "Database connections in use, by pool: read, write, long (publications and exports) or house (background jobs).", "pool")
+	poolIdle        = newDesc("portico_database_connections_idle", "Idle database connections, by pool.", "pool")
+	poolMax         = newDesc("portico_database_connections_max", "Maximum number of database connections, by pool.", "pool")
+	poolWaits       = newDesc("portico_database_connection_waits_total", "Waits for a database connection, by pool.", "pool")
+	poolWaitSeconds = newDesc("portico_database_connection_wait_seconds_total", "Time spent waiting for a database connection, by pool.", "pool")
+	jobsOpen        = newDesc("portico_jobs", "Unfinished jobs of all servers of the database, by kind and state.", "kind", "state")
+	jobsOldest      = newDesc("portico_job_oldest_seconds", "Age of the oldest unfinished job, by kind and state.", "kind", "state")
+	servedAge       = newDesc("portico_catalog_served_age_seconds", "Time since the served release was published, by catalog. The first 200 catalogs.", "catalog")
+	catalogHeld     = newDesc("portico_catalog_held", "1 while a rollback holds the catalog at its release, so that imports do not publish it, else 0, by catalog. The first 200 catalogs.", "catalog")
+	sweptRows       = newDesc("portico_swept_rows_total", "Obsolete rows that this server deleted, by kind.", "kind")
+	sweptAge        = newDesc("portico_sweep_age_seconds", "Time since a server last deleted all obsolete rows, by kind; omitted until the first time.", "kind")
+	sweptDue        = newDesc("portico_sweep_due", "Obsolete rows, or whole releases, to delete, counted up to 1000, by kind.", "kind")
+	databaseUp      = newDesc("portico_database_up", "1 if the database responded at this scrape, else 0.")
 )
 
 func newDesc(name, help string, labels ...string) *prometheus.Desc {
@@ -107,35 +106,35 @@ func (g *databaseCollector) Describe(to chan<- *prometheus.Desc) {
 func (g *databaseCollector) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout)
 	defer cancel()
-	is, err := g.read(ctx)
+	stats, err := g.read(ctx)
 	up := 1.0
 	if err != nil {
 		up = 0
-		g.log.Warn("the database did not answer what metrics ask", "error", err)
+		g.log.Warn("cannot read metrics from the database", "error", err)
 	}
 	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 	}
 	gauge(databaseUp, up)
-	for _, p := range is.Pools {
+	for _, p := range stats.Pools {
 		gauge(poolInUse, float64(p.InUse), p.Name)
 		gauge(poolIdle, float64(p.Idle), p.Name)
 		gauge(poolMax, float64(p.Max), p.Name)
 		to <- prometheus.MustNewConstMetric(poolWaits, prometheus.CounterValue, float64(p.Waits), p.Name)
 		to <- prometheus.MustNewConstMetric(poolWaitSeconds, prometheus.CounterValue, p.WaitSeconds, p.Name)
 	}
-	for _, j := range is.Jobs {
+	for _, j := range stats.Jobs {
 		gauge(jobsOpen, float64(j.Count), j.Kind, j.State)
 		gauge(jobsOldest, j.Oldest.Seconds(), j.Kind, j.State)
 	}
-	for _, w := range is.Sweeps {
+	for _, w := range stats.Sweeps {
 		to <- prometheus.MustNewConstMetric(sweptRows, prometheus.CounterValue, float64(w.Rows), w.Kind)
 		gauge(sweptDue, float64(w.Due), w.Kind)
 		if w.Ended {
 			gauge(sweptAge, w.Idle.Seconds(), w.Kind)
 		}
 	}
-	for _, c := range is.Catalogs[:min(len(is.Catalogs), maxCatalogs)] {
+	for _, c := range stats.Catalogs[:min(len(stats.Catalogs), maxCatalogs)] {
 		gauge(servedAge, c.Age.Seconds(), c.Catalog)
 		held := 0.0
 		if c.Held {

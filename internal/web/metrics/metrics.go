@@ -1,3 +1,5 @@
+// Package metrics counts requests, GraphQL operations, caches and the database for Prometheus. Metrics registers and
+// serves them; its Middleware counts requests. It must not import the GraphQL and REST packages.
 package metrics
 
 import (
@@ -16,26 +18,23 @@ import (
 	"portico/internal/web/server"
 )
 
-// Path is where metrics are asked for.
+// Path is where Handler is served.
 const Path = "/metrics"
 
-// maxClients is how many clients are told apart in metrics; those that come
-// later are counted together.
+// maxClients is the number of clients with a label of their own; later ones share "other".
 const maxClients = 200
 
-// Words for what has no name, or none that metrics tell apart.
+// Labels of requests without a name of their own.
 const (
-	noneLabel  = "none"  // there is no good token, or no name
-	otherLabel = "other" // a client too many, or a method that nothing takes
-
+	noneLabel  = "none"  // no valid token, or no name
+	otherLabel = "other" // too many clients or operations, or an unknown method
 )
 
-// durationBuckets are the buckets of how long something took, in seconds.
+// durationBuckets are in seconds.
 var durationBuckets = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 
-// Metrics counts calls by what may be seen by anyone who watches: routes as
-// patterns, ids of clients, fields of the schema, names of operations as far as their number is bounded. No path, query or header is
-// in it.
+// Metrics holds the metrics of the server. Labels have only routes, client ids, schema fields and a bounded number of
+// operation names; never paths, queries or headers.
 type Metrics struct {
 	client        func(context.Context) string
 	requests      *prometheus.CounterVec
@@ -53,29 +52,28 @@ type Metrics struct {
 	series  map[routeKey]*routeSeries
 }
 
-// New counts calls from now on; client returns the API client that
-// asks, an empty text when there is none.
+// New returns metrics that count from now on. client returns the id of the API client of a request; "" for none.
 func New(client func(context.Context) string) *Metrics {
 	m := &Metrics{
 		client: client,
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "portico_http_requests_total", Help: "Requests answered, by surface (rest, graphql, other), route, method, class of the status, and client.",
+			Name: "portico_http_requests_total", Help: "HTTP requests by surface (rest, graphql, other), route, method, status class and client.",
 		}, []string{"surface", "route", "method", "status", "client"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "portico_http_request_duration_seconds", Help: "How long requests took, by surface, route and method.",
+			Name: "portico_http_request_duration_seconds", Help: "Duration of HTTP requests by surface, route and method.",
 			Buckets: durationBuckets,
 		}, []string{"surface", "route", "method"}),
 		fields: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "portico_graphql_fields_total", Help: "Root fields asked for over GraphQL, each alias for itself, by field and client.",
+			Name: "portico_graphql_fields_total", Help: "GraphQL root fields requested, by field and client; each alias counts.",
 		}, []string{"field", "client"}),
 		queries: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "portico_graphql_queries_total", Help: "GraphQL queries run, by executor: plan, or gqlgen for what plans leave to it.",
+			Name: "portico_graphql_queries_total", Help: "GraphQL queries by executor: plan, or gqlgen for queries that have no plan.",
 		}, []string{"executor"}),
 		documents: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "portico_graphql_documents_total", Help: "GraphQL documents named by hash or id, or held against the manifest of trusted ones, by outcome: found, missing, sent, mismatched, trusted, untrusted or refused.",
+			Name: "portico_graphql_documents_total", Help: "Persisted and trusted GraphQL documents by outcome: found, missing, sent, mismatched, trusted, untrusted or refused.",
 		}, []string{"outcome"}),
 		subscriptions: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "portico_graphql_subscriptions", Help: "GraphQL subscriptions that are open now.",
+			Name: "portico_graphql_subscriptions", Help: "Open GraphQL subscriptions.",
 		}),
 		registry:   prometheus.NewRegistry(),
 		operations: newOperationMetrics(),
@@ -88,35 +86,31 @@ func New(client func(context.Context) string) *Metrics {
 	return m
 }
 
-// RegisterResponseCache has the metrics tell what became of the answers that are kept: how
-// many were found, how many had to be made, and how many bytes they take.
+// RegisterResponseCache adds the hits, misses and bytes of the response cache.
 func (m *Metrics) RegisterResponseCache(read func() (found, made, bytes uint64)) {
-	m.registerCache("portico_kept_answers", "Answers that can be kept", "kept answers", read)
+	m.registerCache("portico_kept_answers", "Cacheable responses", "cached responses", read)
 }
 
-// RegisterReleaseCache has the metrics tell the same of parts of releases.
+// RegisterReleaseCache adds the same of the cache of parts of releases.
 func (m *Metrics) RegisterReleaseCache(read func() (found, made, bytes uint64)) {
-	m.registerCache("portico_kept_parts", "Reads of products, lists and other parts of releases", "kept parts of releases", read)
+	m.registerCache("portico_kept_parts", "Reads of products, lists and other parts of releases", "cached parts of releases", read)
 }
 
-// RegisterFragmentCache has the metrics tell the same of the fragments that answers are put
-// together from; what they take in memory counts with the answers.
+// RegisterFragmentCache adds the same of response fragments, whose bytes count with the responses.
 func (m *Metrics) RegisterFragmentCache(read func() (found, made uint64)) {
-	m.registerHits("portico_kept_fragments", "Products written into answers that were made, as far as a fragment of them can be kept", read)
+	m.registerHits("portico_kept_fragments", "Cacheable fragments, such as products, of responses that were not cached", read)
 }
 
-// registerCache is how often something was found in memory, and how much that takes.
 func (m *Metrics) registerCache(name, reads, what string, read func() (found, made, bytes uint64)) {
 	m.registerHits(name, reads, func() (found, made uint64) { found, made, _ = read(); return found, made })
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name + "_bytes", Help: "Memory that " + what + " take."},
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name + "_bytes", Help: "Memory used by " + what + ", in bytes."},
 		func() float64 { _, _, bytes := read(); return float64(bytes) }))
 }
 
-// registerHits is how often something was found in memory, and how often not.
 func (m *Metrics) registerHits(name, reads string, read func() (found, made uint64)) {
 	count := func(outcome string, value func() uint64) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: name + "_total", Help: reads + ", by what became of them: found, or made.",
+			Name: name + "_total", Help: reads + ", by outcome: found in the cache, or made.",
 			ConstLabels: prometheus.Labels{"outcome": outcome},
 		}, func() float64 { return float64(value()) })
 	}
@@ -125,78 +119,74 @@ func (m *Metrics) registerHits(name, reads string, read func() (found, made uint
 		count("made", func() uint64 { _, made := read(); return made }))
 }
 
-// RegisterStockCache has the metrics tell of the stock that is in memory: how many records
-// that is, how many bytes they take, for how long the database was not asked
-// what others wrote, in seconds, and how often all of it was read.
+// RegisterStockCache adds the metrics of the stock cache: records, bytes, seconds since the database was last asked for
+// changes, full loads, and 1 if it is full.
 func (m *Metrics) RegisterStockCache(read func() (held, bytes, age, loads, full float64)) {
 	gauge := func(name, help string, value func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
 	}
 	m.registry.MustRegister(
-		gauge("portico_live_stock_records", "Stock records held in memory; 0 while the database is asked for them.",
+		gauge("portico_live_stock_records", "Stock records in memory; 0 while they are read from the database.",
 			func() float64 { held, _, _, _, _ := read(); return held }),
-		gauge("portico_live_stock_bytes", "Memory that stock records take.",
+		gauge("portico_live_stock_bytes", "Memory used by stock records, in bytes.",
 			func() float64 { _, bytes, _, _, _ := read(); return bytes }),
-		gauge("portico_live_stock_age_seconds", "Time since the database was last asked what other servers wrote of stock; beyond a second nothing is answered from memory.",
+		gauge("portico_live_stock_age_seconds", "Time since stock changes of other servers were last read; after one second, stock is read from the database.",
 			func() float64 { _, _, age, _, _ := read(); return age }),
-		gauge("portico_live_stock_full", "1 while stock is not held in memory because it takes more than --stock-cache-bytes, else 0.",
+		gauge("portico_live_stock_full", "1 while stock is not cached because it exceeds --stock-cache-bytes, else 0.",
 			func() float64 { _, _, _, _, full := read(); return full }),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "portico_live_stock_loads_total", Help: "How often all stock was read into memory."},
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "portico_live_stock_loads_total", Help: "Number of times all stock was read into memory."},
 			func() float64 { _, _, _, loads, _ := read(); return loads }))
 }
 
-// RegisterLimiter has the metrics tell how many requests are worked on, how many wait for
-// their turn, and how many were refused for want of one.
+// RegisterLimiter adds the requests that run, wait and were refused.
 func (m *Metrics) RegisterLimiter(turns *server.ConcurrencyLimiter) {
 	for _, kind := range []string{server.ReadRequests, server.WriteRequests, server.ExpensiveRequests} {
 		labels := prometheus.Labels{"kind": kind}
 		m.registry.MustRegister(
-			prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "portico_requests_in_work", Help: "Requests that have their turn, by kind: read, write or expensive.", ConstLabels: labels},
+			prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "portico_requests_in_work", Help: "Running requests by kind: read, write or expensive.", ConstLabels: labels},
 				func() float64 { busy, _, _ := turns.Stats(kind); return float64(busy) }),
-			prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "portico_requests_waiting", Help: "Requests that wait for their turn, by kind.", ConstLabels: labels},
+			prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "portico_requests_waiting", Help: "Requests waiting to run, by kind.", ConstLabels: labels},
 				func() float64 { _, waiting, _ := turns.Stats(kind); return float64(waiting) }),
-			prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "portico_requests_refused_total", Help: "Requests refused because too many waited, or their turn did not come in time, by kind.", ConstLabels: labels},
+			prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "portico_requests_refused_total", Help: "Requests refused because the queue was full or their wait timed out, by kind.", ConstLabels: labels},
 				func() float64 { _, _, refused := turns.Stats(kind); return float64(refused) }))
 	}
 }
 
-// Handler answers Path in the text format of Prometheus.
+// Handler serves the metrics in the text format of Prometheus.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-// CountField counts a root field of GraphQL, such as Query.product. It must be one
-// of the schema.
+// CountField counts a root field of the schema, such as Query.product.
 func (m *Metrics) CountField(ctx context.Context, field string) {
 	m.fields.WithLabelValues(field, m.clientLabel(m.client(ctx))).Inc()
 }
 
-// AddSubscriptions counts those that begin and end.
+// AddSubscriptions changes the number of open subscriptions.
 func (m *Metrics) AddSubscriptions(change int) { m.subscriptions.Add(float64(change)) }
 
-// CountExecutor counts a GraphQL query by what runs it: plan or gqlgen.
+// CountExecutor counts a GraphQL query by its executor: plan or gqlgen.
 func (m *Metrics) CountExecutor(name string) { m.queries.WithLabelValues(name).Inc() }
 
-// CountDocument counts a GraphQL document by what became of its name.
+// CountDocument counts a GraphQL document by the outcome of its lookup.
 func (m *Metrics) CountDocument(outcome string) { m.documents.WithLabelValues(outcome).Inc() }
 
-// Middleware counts requests. It stands inside of what finds out who is
-// asking, and needs Route around the mux to learn their routes.
+// Middleware counts requests. It must run inside auth, and needs middleware.RecordRoute around the mux.
 func (m *Metrics) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rec := web.Record(w)
-		r, known := reqctx.Begin(r)
-		status := http.StatusInternalServerError // unless it returns, as in AccessLog
+		r, req := reqctx.Begin(r)
+		status := http.StatusInternalServerError // of a panic
 		defer func() {
-			known.Status = cmp.Or(rec.Status, status)
-			m.seriesOf(r, known.Route).record(m, known, known.Status, m.client(r.Context()))
+			req.Status = cmp.Or(rec.Status, status)
+			m.seriesOf(r, req.Route).record(m, req, req.Status, m.client(r.Context()))
 		}()
 		next.ServeHTTP(rec, r)
 		status = http.StatusOK
 	})
 }
 
-// apiLabel goes by the path alone, so that what has no route counts too.
+// apiLabel depends on the path only, so that requests without a route count too.
 func apiLabel(r *http.Request) string {
 	switch family := web.FirstSegment(r.URL); family {
 	case "v2", "catalog":
@@ -216,15 +206,14 @@ func methodLabel(r *http.Request) string {
 	return otherLabel
 }
 
-// clientLabel is a client as a label.
 func (m *Metrics) clientLabel(client string) string {
 	if client == "" {
 		return noneLabel
 	}
 	m.mu.RLock()
-	known := m.clients[client]
+	found := m.clients[client]
 	m.mu.RUnlock()
-	if known {
+	if found {
 		return client
 	}
 	m.mu.Lock()

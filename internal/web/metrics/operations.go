@@ -10,20 +10,20 @@ import (
 	"portico/store"
 )
 
-// Operation is an operation of GraphQL that has ended, or was refused.
+// Operation is a GraphQL operation that ended or was refused.
 type Operation struct {
 	Name    string        // empty for none
-	Kind    string        // query, mutation or subscription; empty for what was not one
-	Trusted bool          // of a document that those who run the server gave it
-	Took    time.Duration // 0 for what has no end of its own
+	Kind    string        // query, mutation or subscription; empty if there was none
+	Trusted bool          // from a trusted document
+	Took    time.Duration // 0 for streams
 	Codes   []store.Code  // of its errors
 }
 
-// maxTrusted is how many operations of trusted documents are told apart.
+// maxTrusted is the number of operations of trusted documents with a label of their own.
 const maxTrusted = 1000
 
-// operationMetrics are the operations that are told apart by name. Whoever may ask
-// for nothing chooses no names, and whoever may but so many.
+// operationMetrics labels operations by name. Names of unauthenticated requests get no label, and others only up to
+// maxNamed.
 type operationMetrics struct {
 	maxNamed      int // beside the trusted ones
 	total         *prometheus.CounterVec
@@ -36,15 +36,13 @@ type operationMetrics struct {
 	series         map[[2]string]*operationSeries // by name and kind, as labels
 }
 
-// operationSeries is what is counted of one operation, its labels looked up
-// once.
+// operationSeries holds the series of an operation, so that labels are looked up once.
 type operationSeries struct {
 	succeeded, failed prometheus.Counter
 	duration          prometheus.Observer
 }
 
-// SetMaxOperations has the metrics tell apart so many operations of GraphQL, beside
-// those of trusted documents.
+// SetMaxOperations sets the number of operations with a label of their own, besides those of trusted documents.
 func (m *Metrics) SetMaxOperations(most int) {
 	m.operations.maxNamed = most
 }
@@ -53,16 +51,16 @@ func newOperationMetrics() operationMetrics {
 	return operationMetrics{
 		maxNamed: 100,
 		total: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "portico_graphql_operations_total", Help: "GraphQL operations that ended or were refused, by name, kind (query, mutation, subscription, or none for what was not one) and outcome: ok, or error where the answer has any, whatever its status.",
+			Name: "portico_graphql_operations_total", Help: "GraphQL operations that ended or were refused, by name, kind (query, mutation, subscription or none) and outcome: ok, or error if the response has errors.",
 		}, []string{"operation", "kind", "outcome"}),
 		errors: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "portico_graphql_operation_errors_total", Help: "GraphQL operations whose answers had errors, by name, kind and extensions.code; one with several codes counts with each.",
+			Name: "portico_graphql_operation_errors_total", Help: "GraphQL operations with errors, by name, kind and extensions.code; an operation counts once for each of its codes.",
 		}, []string{"operation", "kind", "code"}),
 		subscriptions: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "portico_graphql_subscriptions_begun_total", Help: "GraphQL subscriptions that began, by name; portico_graphql_operations_total counts them as they end.",
+			Name: "portico_graphql_subscriptions_begun_total", Help: "GraphQL subscriptions started, by name; portico_graphql_operations_total counts them when they end.",
 		}, []string{"operation"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "portico_graphql_operation_duration_seconds", Help: "How long GraphQL queries and mutations took, by name and kind.",
+			Name: "portico_graphql_operation_duration_seconds", Help: "Duration of GraphQL queries and mutations by name and kind.",
 			Buckets: durationBuckets,
 		}, []string{"operation", "kind"}),
 		named: map[string]struct{}{}, trusted: map[string]struct{}{}, series: map[[2]string]*operationSeries{},
@@ -70,32 +68,31 @@ func newOperationMetrics() operationMetrics {
 }
 
 // CountSubscription counts a subscription that begins.
-func (m *Metrics) CountSubscription(ctx context.Context, is Operation) {
-	m.operations.subscriptions.WithLabelValues(m.operations.label(is, m.client(ctx))).Inc()
+func (m *Metrics) CountSubscription(ctx context.Context, op Operation) {
+	m.operations.subscriptions.WithLabelValues(m.operations.label(op, m.client(ctx))).Inc()
 }
 
-// CountOperation counts an operation that has ended, or was refused.
-func (m *Metrics) CountOperation(ctx context.Context, is Operation) {
+// CountOperation counts an operation that ended or was refused.
+func (m *Metrics) CountOperation(ctx context.Context, op Operation) {
 	o := &m.operations
-	labels := [2]string{o.label(is, m.client(ctx)), is.Kind}
-	if is.Kind == "" {
+	labels := [2]string{o.label(op, m.client(ctx)), op.Kind}
+	if op.Kind == "" {
 		labels[1] = noneLabel
 	}
-	of := o.seriesOf(labels)
-	if is.Took > 0 {
-		of.duration.Observe(is.Took.Seconds())
+	series := o.seriesOf(labels)
+	if op.Took > 0 {
+		series.duration.Observe(op.Took.Seconds())
 	}
-	if len(is.Codes) == 0 {
-		of.succeeded.Inc()
+	if len(op.Codes) == 0 {
+		series.succeeded.Inc()
 		return
 	}
-	of.failed.Inc()
-	for _, code := range is.Codes {
+	series.failed.Inc()
+	for _, code := range op.Codes {
 		o.errors.WithLabelValues(labels[0], labels[1], string(code)).Inc()
 	}
 }
 
-// seriesOf is the series of these labels, of which there are few.
 func (o *operationMetrics) seriesOf(labels [2]string) *operationSeries {
 	o.mu.RLock()
 	found := o.series[labels]
@@ -113,30 +110,29 @@ func (o *operationMetrics) seriesOf(labels [2]string) *operationSeries {
 	return found
 }
 
-// label is an operation's name as a label.
-func (o *operationMetrics) label(is Operation, client string) string {
-	if is.Name == "" {
+func (o *operationMetrics) label(op Operation, client string) string {
+	if op.Name == "" {
 		return noneLabel
 	}
 	o.mu.RLock()
-	_, named := o.named[is.Name]
-	_, trusted := o.trusted[is.Name]
+	_, named := o.named[op.Name]
+	_, trusted := o.trusted[op.Name]
 	o.mu.RUnlock()
 	if named || trusted {
-		return is.Name
+		return op.Name
 	}
-	if client == "" && !is.Trusted {
+	if client == "" && !op.Trusted {
 		return otherLabel
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	into, most := o.named, o.maxNamed
-	if is.Trusted {
+	if op.Trusted {
 		into, most = o.trusted, maxTrusted
 	}
-	if _, known := into[is.Name]; !known && len(into) >= most {
+	if _, found := into[op.Name]; !found && len(into) >= most {
 		return otherLabel
 	}
-	into[is.Name] = struct{}{}
-	return is.Name
+	into[op.Name] = struct{}{}
+	return op.Name
 }

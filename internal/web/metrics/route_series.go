@@ -12,11 +12,10 @@ import (
 	"portico/internal/web"
 )
 
-// routeKey is the way that a request took, from which its labels follow.
+// routeKey identifies the labels of a request.
 type routeKey struct{ surface, pattern, method string }
 
-// routeSeries is what is counted of one route and method, whose labels are looked
-// up once.
+// routeSeries holds the series of a route and method, so that labels are looked up once.
 type routeSeries struct {
 	labels   [3]string // surface, route, method
 	duration prometheus.Observer
@@ -25,14 +24,13 @@ type routeSeries struct {
 	requests map[outcome]prometheus.Counter
 }
 
-// outcome is how a request of a client ended.
+// outcome is how a request ended.
 type outcome struct {
 	class  int // of the status: 2 is 2xx
 	client string
 }
 
-// seriesOf is the series of a request. There are as many as there are routes and
-// methods, whatever strangers send: what has no route is one of a surface.
+// seriesOf returns the series of a request. Requests without a route share one per API and method.
 func (m *Metrics) seriesOf(r *http.Request, pattern string) *routeSeries {
 	key := routeKey{apiLabel(r), pattern, methodLabel(r)}
 	m.mu.RLock()
@@ -51,17 +49,16 @@ func (m *Metrics) seriesOf(r *http.Request, pattern string) *routeSeries {
 	return found
 }
 
-// record counts a request that was answered; of one whose answer lasted as long
-// as its client wanted, not how long it took.
-func (s *routeSeries) record(m *Metrics, known *reqctx.Request, status int, client string) {
-	if !known.Streaming {
-		s.duration.Observe(time.Since(known.Start).Seconds())
+// record counts a request. It does not record the duration of streams.
+func (s *routeSeries) record(m *Metrics, req *reqctx.Request, status int, client string) {
+	if !req.Streaming {
+		s.duration.Observe(time.Since(req.Start).Seconds())
 	}
 	key := outcome{status / 100, m.clientLabel(client)}
 	s.mu.RLock()
 	counter := s.requests[key]
 	s.mu.RUnlock()
-	if counter == nil { // the vector gives both of two who come at once the same
+	if counter == nil { // concurrent requests get the same counter from the vector
 		counter = m.requests.WithLabelValues(s.labels[0], s.labels[1], s.labels[2], strconv.Itoa(key.class)+"xx", key.client)
 		s.mu.Lock()
 		s.requests[key] = counter

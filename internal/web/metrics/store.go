@@ -7,8 +7,7 @@ import (
 	"portico/store/shop"
 )
 
-// RegisterStore has the metrics tell of a store: its database and pools, what it keeps
-// of releases, and the stock in memory.
+// RegisterStore adds the metrics of a store: its database and pools, and its caches.
 func (m *Metrics) RegisterStore(log *slog.Logger, s *shop.Store) {
 	m.RegisterDatabase(log, func(ctx context.Context) (DatabaseStats, error) { return databaseStats(ctx, s) })
 	m.RegisterReleaseCache(s.CacheStats)
@@ -21,24 +20,23 @@ func (m *Metrics) RegisterStore(log *slog.Logger, s *shop.Store) {
 	})
 }
 
-// databaseStats is what metrics tell of the database. The pools are told whether or
-// not it answers.
-func databaseStats(ctx context.Context, s *shop.Store) (is DatabaseStats, err error) {
+// databaseStats returns the pools even if the database fails.
+func databaseStats(ctx context.Context, s *shop.Store) (stats DatabaseStats, err error) {
 	for _, p := range s.PoolStats() {
-		is.Pools = append(is.Pools, PoolStats{Name: p.Pool, InUse: p.InUse, Idle: p.Idle, Max: p.Max, Waits: p.Waits, WaitSeconds: p.WaitSeconds})
+		stats.Pools = append(stats.Pools, PoolStats{Name: p.Pool, InUse: p.InUse, Idle: p.Idle, Max: p.Max, Waits: p.Waits, WaitSeconds: p.WaitSeconds})
 	}
 	found, err := s.Gauges(ctx)
 	if err != nil {
-		return is, err
+		return stats, err
 	}
 	for _, j := range found.Jobs {
-		is.Jobs = append(is.Jobs, JobStats{Kind: j.Kind, State: j.State, Count: j.Count, Oldest: j.Oldest})
+		stats.Jobs = append(stats.Jobs, JobStats{Kind: j.Kind, State: j.State, Count: j.Count, Oldest: j.Oldest})
 	}
 	for _, w := range found.Sweeps {
-		is.Sweeps = append(is.Sweeps, SweepStats{Kind: w.Name, Rows: w.Swept, Ended: w.Ended, Idle: w.Idle, Due: w.Due})
+		stats.Sweeps = append(stats.Sweeps, SweepStats{Kind: w.Name, Rows: w.Swept, Ended: w.Ended, Idle: w.Idle, Due: w.Due})
 	}
 	for _, c := range found.Catalogs {
-		is.Catalogs = append(is.Catalogs, CatalogStats{Catalog: c.ID, Age: c.Age, Held: c.Held})
+		stats.Catalogs = append(stats.Catalogs, CatalogStats{Catalog: c.ID, Age: c.Age, Held: c.Held})
 	}
-	return is, nil
+	return stats, nil
 }

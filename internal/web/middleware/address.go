@@ -10,22 +10,20 @@ import (
 	"portico/internal/web"
 )
 
-// forwardedHeader is where proxies note whom they forward for, each behind
-// what the one before it wrote.
+// forwardedHeader lists the addresses that a request was forwarded for; each proxy appends one.
 const forwardedHeader = "X-Forwarded-For"
 
-// maxForwarded bounds how many proxies are followed.
+// maxForwarded is the number of proxies that are followed.
 const maxForwarded = 32
 
-// ClientAddress finds out where each request came from: the other end of the
-// connection, and where that is a trusted proxy, whom it forwards for. The
-// header is believed as far from its end as trusted proxies wrote it; without
-// any it is not looked at, since anyone can send one.
+// ClientAddress sets the address that each request came from: the peer of the connection, or, if that is a trusted
+// proxy, the address it forwards for. Of X-Forwarded-For it believes only what trusted proxies wrote, from
+// the end on. Without trusted proxies it ignores the header, since anyone can send it.
 func ClientAddress(trusted []netip.Prefix) web.Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			r, known := reqctx.Begin(r)
-			known.Address, known.ResponseHeader = clientAddress(r, trusted), w.Header()
+			r, req := reqctx.Begin(r)
+			req.Address, req.ResponseHeader = clientAddress(r, trusted), w.Header()
 			next.ServeHTTP(w, r)
 		})
 	}
@@ -43,7 +41,7 @@ func clientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	hops := strings.Split(strings.Join(r.Header.Values(forwardedHeader), ","), ",")
 	for _, hop := range slices.Backward(hops[max(0, len(hops)-maxForwarded):]) {
 		next, ok := parseHop(hop)
-		if !ok { // as far as it is known
+		if !ok {
 			return at
 		}
 		if at = next; !web.ContainsAddress(trusted, at) {
@@ -53,7 +51,7 @@ func clientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	return at
 }
 
-// parseHop reads an address, with or without a port.
+// parseHop parses an address with or without a port.
 func parseHop(text string) (netip.Addr, bool) {
 	text = strings.TrimSpace(text)
 	if at, err := netip.ParseAddrPort(text); err == nil {
@@ -63,8 +61,7 @@ func parseHop(text string) (netip.Addr, bool) {
 	return at.Unmap().WithZone(""), err == nil
 }
 
-// ParseProxies reads what --trusted-proxy takes: networks such as 10.0.0.0/8,
-// and single addresses.
+// ParseProxies parses the values of --trusted-proxy: networks such as 10.0.0.0/8, and single addresses.
 func ParseProxies(list []string) (prefixes []netip.Prefix, err error) {
 	for _, text := range list {
 		prefix, err := netip.ParsePrefix(text)

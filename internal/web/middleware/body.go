@@ -9,15 +9,14 @@ import (
 	"portico/internal/web"
 )
 
-// LimitBody has reading a body longer than limit bytes fail with an
-// *http.MaxBytesError: at once where its length was announced, else at the
-// first byte too many. 0 is reqctx.DefaultMaxBody.
+// LimitBody makes reading a body longer than limit bytes fail with *http.MaxBytesError: at once if Content-Length
+// announces it, else at the first byte too many. 0 means reqctx.DefaultMaxBody.
 func LimitBody(limit int64) web.Middleware {
 	limit = cmp.Or(limit, reqctx.DefaultMaxBody)
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			r, known := reqctx.Begin(r)
-			known.MaxBody = limit
+			r, req := reqctx.Begin(r)
+			req.MaxBody = limit
 			if r.Body != nil && r.Body != http.NoBody {
 				body := r.Body
 				if r.ContentLength > limit {
@@ -30,7 +29,7 @@ func LimitBody(limit int64) web.Middleware {
 	}
 }
 
-// oversizedBody is a body that is not even begun to be read.
+// oversizedBody is a body that is not read at all.
 type oversizedBody struct {
 	io.Closer
 	limit int64
@@ -38,8 +37,7 @@ type oversizedBody struct {
 
 func (b oversizedBody) Read([]byte) (int, error) { return 0, &http.MaxBytesError{Limit: b.limit} }
 
-// baseWriter is the connection's own writer, which MaxBytesReader tells to
-// close it.
+// baseWriter returns the writer of the connection, which MaxBytesReader needs to close it.
 func baseWriter(w http.ResponseWriter) http.ResponseWriter {
 	for {
 		wrapper, ok := w.(interface{ Unwrap() http.ResponseWriter })

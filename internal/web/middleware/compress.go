@@ -9,29 +9,27 @@ import (
 	"portico/internal/encoding"
 )
 
-// Compress compresses answers of more than 1 kB for those who take that: texts
-// that are not compressed already, and no streams: what is flushed before there
-// is 1 kB of it is sent as it is. It stands inside of what counts
-// bytes, and outside of the mux.
+// Compress compresses text responses of 1 KiB or more with gzip or zstd if the client accepts it. It leaves
+// streams alone: what is flushed before it has 1 KiB is not compressed. It must run inside of what counts bytes, and outside of
+// the mux.
 func Compress(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p := compressWriters.Get().(*compressWriter)
-		*p = compressWriter{ResponseWriter: w, encoding: encoding.Negotiate(r.Header["Accept-Encoding"]), isRange: r.Header["Range"] != nil, buffer: p.buffer[:0]}
-		next.ServeHTTP(p, r)
-		p.end() // a panic passes by here: nothing has begun then, or the connection is cut
-		p.ResponseWriter = nil
-		compressWriters.Put(p)
+		c := compressWriters.Get().(*compressWriter)
+		*c = compressWriter{ResponseWriter: w, encoding: encoding.Negotiate(r.Header["Accept-Encoding"]), isRange: r.Header["Range"] != nil, buffer: c.buffer[:0]}
+		next.ServeHTTP(c, r)
+		c.end() // not after a panic: then nothing was sent, or Recover closes the connection
+		c.ResponseWriter = nil
+		compressWriters.Put(c)
 	})
 }
 
 var compressWriters = sync.Pool{New: func() any { return &compressWriter{buffer: make([]byte, 0, encoding.MinSize)} }}
 
-// compressWriter is an answer that may be compressed. Until that is decided its status
-// and its first bytes are held.
+// compressWriter buffers the status and the first bytes until it is decided whether to compress.
 type compressWriter struct {
 	http.ResponseWriter
 	encoding *encoding.Encoding // nil for none
-	isRange  bool               // a part of a body was asked for
+	isRange  bool               // the request has a Range header
 	status   int
 	buffer   []byte
 	decided  bool
@@ -39,16 +37,16 @@ type compressWriter struct {
 }
 
 // WriteHeader implements http.ResponseWriter.
-func (p *compressWriter) WriteHeader(status int) {
+func (c *compressWriter) WriteHeader(status int) {
 	switch {
-	case status < http.StatusOK && status != http.StatusSwitchingProtocols || p.decided:
-		p.ResponseWriter.WriteHeader(status)
-	case p.status != 0:
+	case status < http.StatusOK && status != http.StatusSwitchingProtocols || c.decided:
+		c.ResponseWriter.WriteHeader(status)
+	case c.status != 0:
 	case hasNoBody(status):
-		p.status = status
-		p.decide(0)
+		c.status = status
+		c.decide(0)
 	default:
-		p.status = status
+		c.status = status
 	}
 }
 
@@ -57,72 +55,70 @@ func hasNoBody(status int) bool {
 }
 
 // Write implements http.ResponseWriter.
-func (p *compressWriter) Write(body []byte) (int, error) {
-	if !p.decided {
-		if length := p.length(len(body)); length < encoding.MinSize && p.Header()["Content-Length"] == nil {
-			p.buffer = append(p.buffer, body...) // there may be more
+func (c *compressWriter) Write(body []byte) (int, error) {
+	if !c.decided {
+		if length := c.length(len(body)); length < encoding.MinSize && c.Header()["Content-Length"] == nil {
+			c.buffer = append(c.buffer, body...) // until more is known
 			return len(body), nil
-		} else if err := p.decide(length); err != nil {
+		} else if err := c.decide(length); err != nil {
 			return 0, err
 		}
 	}
-	if p.encoder != nil {
-		return p.encoder.Write(body)
+	if c.encoder != nil {
+		return c.encoder.Write(body)
 	}
-	return p.ResponseWriter.Write(body)
+	return c.ResponseWriter.Write(body)
 }
 
-// length is how many bytes there are to be, as far as that is known when some
-// more come.
-func (p *compressWriter) length(more int) int {
-	if said := p.Header()["Content-Length"]; len(said) == 1 {
+// length returns the length of the body as far as it is known, when more bytes come.
+func (c *compressWriter) length(more int) int {
+	if said := c.Header()["Content-Length"]; len(said) == 1 {
 		length, _ := strconv.Atoi(said[0])
 		return length
 	}
-	return len(p.buffer) + more
+	return len(c.buffer) + more
 }
 
-// decide begins the answer, of at least so many bytes.
-func (p *compressWriter) decide(length int) error {
-	p.decided = true
-	header := p.Header()
-	if header["Content-Encoding"] == nil && (length >= encoding.MinSize || p.status == http.StatusNotModified) && isText(header) {
+// decide begins a response of at least length bytes.
+func (c *compressWriter) decide(length int) error {
+	c.decided = true
+	header := c.Header()
+	if header["Content-Encoding"] == nil && (length >= encoding.MinSize || c.status == http.StatusNotModified) && isText(header) {
 		varyByEncoding(header)
-		if p.encoding != nil && length >= encoding.MinSize && !p.isRange && p.status != http.StatusPartialContent {
-			p.startEncoding(header)
+		if c.encoding != nil && length >= encoding.MinSize && !c.isRange && c.status != http.StatusPartialContent {
+			c.startEncoding(header)
 		}
 	}
-	if p.status != 0 {
-		p.ResponseWriter.WriteHeader(p.status)
+	if c.status != 0 {
+		c.ResponseWriter.WriteHeader(c.status)
 	}
-	held := p.buffer
-	p.buffer = held[:0]
+	held := c.buffer
+	c.buffer = held[:0]
 	if len(held) == 0 {
 		return nil
 	}
-	_, err := p.Write(held)
+	_, err := c.Write(held)
 	return err
 }
 
-// startEncoding has the body be compressed from here on. Its entity tag is that of
-// another form, and good enough to ask whether the text is the same.
-func (p *compressWriter) startEncoding(header http.Header) {
-	header["Content-Encoding"] = []string{p.encoding.Name}
+// startEncoding compresses the body from here on. The entity tag becomes weak, since it is that of another representation.
+func (c *compressWriter) startEncoding(header http.Header) {
+	header["Content-Encoding"] = []string{c.encoding.Name}
 	delete(header, "Content-Length")
 	delete(header, "Accept-Ranges")
 	if tag := header["Etag"]; len(tag) == 1 && !strings.HasPrefix(tag[0], "W/") {
 		header["Etag"] = []string{"W/" + tag[0]}
 	}
-	p.encoder = p.encoding.NewWriter(p.ResponseWriter)
+	c.encoder = c.encoding.NewWriter(c.ResponseWriter)
 }
 
-// isText tells whether a body is a text, of those that do not stream.
+// isText reports whether the Content-Type is a text that does not stream.
 func isText(header http.Header) bool {
-	of := header["Content-Type"]
-	if len(of) != 1 {
+	contentType := header["Content-Type"]
+	if len(contentType) != 1 {
 		return false
 	}
-	kind, _, _ := strings.Cut(of[0], ";")
+	kind, _, _ := strings.Cut(contentType[0], ";")
 	switch kind = strings.ToLower(strings.TrimSpace(kind)); kind {
 	case "application/json", "application/graphql-response+json", "application/yaml", "application/javascript", "image/svg+xml":
 		return true
@@ -132,7 +128,7 @@ func isText(header http.Header) bool {
 	return strings.HasPrefix(kind, "text/")
 }
 
-// varyByEncoding has caches tell the forms apart.
+// varyByEncoding tells caches that the response depends on Accept-Encoding.
 func varyByEncoding(header http.Header) {
 	for _, names := range header["Vary"] {
 		if strings.Contains(names, "Accept-Encoding") {
@@ -142,27 +138,27 @@ func varyByEncoding(header http.Header) {
 	header["Vary"] = append(header["Vary"], "Accept-Encoding")
 }
 
-// Flush sends what was written so far.
-func (p *compressWriter) Flush() {
-	if !p.decided {
-		p.encoding = nil
-		_ = p.decide(0) // the next write tells of a client that is gone
+// Flush implements http.Flusher.
+func (c *compressWriter) Flush() {
+	if !c.decided {
+		c.encoding = nil
+		_ = c.decide(0) // the next write reports a client that is gone
 	}
-	if p.encoder == nil || p.encoder.Flush() == nil {
-		_ = http.NewResponseController(p.ResponseWriter).Flush()
+	if c.encoder == nil || c.encoder.Flush() == nil {
+		_ = http.NewResponseController(c.ResponseWriter).Flush()
 	}
 }
 
 // Unwrap lets http.ResponseController find the connection.
-func (p *compressWriter) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+func (c *compressWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
 // end sends the rest.
-func (p *compressWriter) end() {
-	if !p.decided && (p.status != 0 || len(p.buffer) > 0) {
-		_ = p.decide(p.length(0)) // a caller that went away reads nothing
+func (c *compressWriter) end() {
+	if !c.decided && (c.status != 0 || len(c.buffer) > 0) {
+		_ = c.decide(c.length(0)) // fails if the client is gone
 	}
-	if p.encoder != nil {
-		_ = p.encoder.Close()
-		p.encoding.Release(p.encoder)
+	if c.encoder != nil {
+		_ = c.encoder.Close()
+		c.encoding.Release(c.encoder)
 	}
 }

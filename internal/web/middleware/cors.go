@@ -13,13 +13,11 @@ import (
 	"portico/store"
 )
 
-// preflightAge is how long a browser may remember an answer, in seconds.
+// preflightAge is how long a browser may cache a preflight response, in seconds.
 const preflightAge = 600
 
-// CORS lets pages of these origins use the service: "https://shop.example",
-// "https://*.shop.example", or "*" for all. Without any, no other origin's
-// page can, and OPTIONS is left to the routes. Cookies and the like are
-// allowed to origins that are named in full only.
+// CORS allows pages of these origins: "https://shop.example", "https://*.shop.example", or "*" for all. Without
+// origins it does nothing. Credentials are allowed only if no origin has a wildcard.
 func CORS(origins []string) web.Middleware {
 	if len(origins) == 0 {
 		return func(next http.Handler) http.Handler { return next }
@@ -27,8 +25,8 @@ func CORS(origins []string) web.Middleware {
 	return newCORS(origins).Handler
 }
 
-// OriginAllowed tells whether a request's origin is one of these: a WebSocket asks
-// before it is opened, for no browser does.
+// OriginAllowed reports whether the origin of a request is allowed, for WebSockets, which browsers open without a
+// preflight request.
 func OriginAllowed(origins []string) func(*http.Request) bool {
 	if len(origins) == 0 {
 		return func(*http.Request) bool { return false }
@@ -43,11 +41,11 @@ func newCORS(origins []string) *cors.Cors {
 		AllowedMethods: []string{
 			http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodHead, http.MethodOptions,
 		},
-		AllowedHeaders: []string{ // what the known clients send (spec/clients.md), and GraphQL's
+		AllowedHeaders: []string{ // sent by the clients that docs/rest.md lists, and by GraphQL clients
 			"Authorization", "Content-Type", "Accept-Language", "Store-Channel", "Store-Context-Tag", "EP-Channel",
 			"EP-Context-Tag", "Store-Catalog-Release", "X-Moltin-Currency", "X-Moltin-Language", "X-Moltin-Sdk-Language", "X-Moltin-Sdk-Version",
 			"X-Moltin-Application", "X-Moltin-Customer-Token", "X-Moltin-Auth-Store", "EP-Beta-Features", "EP-Account-Management-Authentication-Token", "EP-Inventories-Multi-Location",
-			"Traceparent", "Tracestate", "Baggage", "Sentry-Trace", // what pages are traced with
+			"Traceparent", "Tracestate", "Baggage", "Sentry-Trace",
 			"Idempotency-Key", store.ConsistencyHeader, RequestIDHeader, "Prefer", "Accept", "Cache-Control", "If-None-Match",
 			"Apollo-Require-Preflight", "Apollographql-Client-Name", "Apollographql-Client-Version", "X-Apollo-Operation-Name",
 		},
@@ -60,7 +58,7 @@ func newCORS(origins []string) *cors.Cors {
 	})
 }
 
-// LocalOrigins are the pages that this machine serves, on any port.
+// LocalOrigins returns the origins of this machine, on any port.
 func LocalOrigins() []string {
 	var origins []string
 	for _, host := range []string{"localhost", "127.0.0.1", "[::1]"} {
@@ -69,15 +67,14 @@ func LocalOrigins() []string {
 	return origins
 }
 
-// CheckOrigin tells what is wrong with an origin for CORS, which would be
-// passed over silently: a browser sends scheme, host and port, nothing more.
+// CheckOrigin returns an error for an origin that CORS would silently ignore.
 func CheckOrigin(origin string) error {
 	if origin == "*" {
 		return nil
 	}
 	parsed, err := url.Parse(strings.Replace(origin, "*", "any", 1))
 	if err != nil || parsed.Host == "" || parsed.Scheme == "" || parsed.Scheme+"://"+parsed.Host != strings.Replace(origin, "*", "any", 1) {
-		return fmt.Errorf("an origin looks like https://shop.example, https://*.shop.example or *, without a path, not %q", origin)
+		return fmt.Errorf("an origin must be like https://shop.example, https://*.shop.example or *, without a path, got %q", origin)
 	}
 	return nil
 }

@@ -10,28 +10,25 @@ import (
 	"portico/store"
 )
 
-// pingDeadline bounds how long the database may take to show that it is there.
+// pingDeadline limits the time that the ready check waits for the database.
 const pingDeadline = 2 * time.Second
 
-// health is the body of both answers.
+// health is the body of both checks.
 type health struct {
 	Status string `json:"status"` // ok or unavailable
 	Detail string `json:"detail,omitempty"`
 }
 
-// Health answers HealthPath: 200 while the process is up. A supervisor that
-// restarts on its failure must not ask for the database, or one that is away
-// has every server restarted.
+// Health serves web.HealthPath: 200 while the process runs. It does not check the database, so that supervisors do not
+// restart servers while the database is down.
 func Health() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		writeHealth(w, http.StatusOK, health{Status: "ok"})
 	})
 }
 
-// Ready answers ReadyPath: 200 while requests should be sent here, 503 while
-// ping fails, or takes longer than 2 s, and from the start of the shutdown on.
-// Where the database is readOnly, which a standby is, it is 200 and says so: who
-// only reads may well ask here.
+// Ready serves web.ReadyPath: 200 while the server should get requests, 503 while ping fails or takes longer than 2 s,
+// and during shutdown. With a read-only database, such as a standby, it is 200 and says so.
 func Ready(ping func(context.Context) error, readOnly func() bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if server.IsDraining(r.Context()) {
@@ -52,17 +49,17 @@ func Ready(ping func(context.Context) error, readOnly func() bool) http.Handler 
 	})
 }
 
-// unavailableDetail is what the error says to those who may not know more.
+// unavailableDetail returns the text of an error that unauthenticated clients may see.
 func unavailableDetail(err error) string {
-	if fault := store.AsErrors(err)[0]; fault.Code == store.Unavailable {
-		return fault.Detail
+	if first := store.AsErrors(err)[0]; first.Code == store.Unavailable {
+		return first.Detail
 	}
-	return "The database does not answer."
+	return "The database is not responding."
 }
 
 func writeHealth(w http.ResponseWriter, status int, body health) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // a prober that is gone needs no answer
+	_ = json.NewEncoder(w).Encode(body) // fails if the client is gone
 }

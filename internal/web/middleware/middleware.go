@@ -1,3 +1,13 @@
+// Package middleware holds the handlers in front of both APIs: request ids, client addresses, panics, CORS,
+// compression, body and rate limits, path normalization, health checks. It must not import the GraphQL and REST packages.
+//
+// The order that works, outermost first:
+//
+//	NoSniff > RequestID > accesslog.Slow > tracing > ClientAddress > Recover > auth > accesslog > metrics > CORS > Compress >
+//	server.RejectOverLimit > LimitBody > server.ConcurrencyLimiter > AwaitConsistency > NormalizePath > RecordRoute > routes
+//
+// Recover runs outside of the access log, which logs a request that panics as 500. The access log runs inside auth, so that it
+// knows the client.
 package middleware
 
 import (
@@ -7,11 +17,11 @@ import (
 	"portico/internal/web"
 )
 
-// OnRequest calls asked for each request, before it is looked at.
-func OnRequest(asked func()) web.Middleware {
+// OnRequest calls f before each request.
+func OnRequest(f func()) web.Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			asked()
+			f()
 			next.ServeHTTP(w, r)
 		})
 	}
@@ -19,8 +29,7 @@ func OnRequest(asked func()) web.Middleware {
 
 var noSniff = []string{"nosniff"}
 
-// NoSniff sends X-Content-Type-Options: nosniff with every response, so that
-// browsers go by its Content-Type. It is the outermost layer.
+// NoSniff sets X-Content-Type-Options: nosniff, so that browsers rely on Content-Type. It is the outermost layer.
 func NoSniff(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header()["X-Content-Type-Options"] = noSniff
@@ -28,12 +37,11 @@ func NoSniff(next http.Handler) http.Handler {
 	})
 }
 
-// RecordRoute tells Middleware which route of a mux, or of a mux within it, a
-// request took. Nothing between them may replace the request.
+// RecordRoute records the pattern of the route that a mux matched. No handler in between may replace the request.
 func RecordRoute(mux http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if known := reqctx.From(r.Context()); known != nil {
-			defer func() { known.Route = r.Pattern }()
+		if req := reqctx.From(r.Context()); req != nil {
+			defer func() { req.Route = r.Pattern }()
 		}
 		mux.ServeHTTP(w, r)
 	})

@@ -9,22 +9,22 @@ import (
 	"portico/internal/auth"
 )
 
-// HandlePages adds pages that are only read to a mux.
+// HandlePages registers read-only pages: GET and HEAD.
 func HandlePages(mux *http.ServeMux, pages map[string]http.Handler, writeError auth.WriteError) {
 	for path, page := range pages {
 		mux.Handle(path, auth.Allow(writeError, page.ServeHTTP, http.MethodGet, http.MethodHead))
 	}
 }
 
-// PlainText is a page of plain text.
+// PlainText serves a text.
 func PlainText(text string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8") // so that a browser shows it
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8") // browsers display it
 		http.ServeContent(w, r, "", time.Time{}, strings.NewReader(text))
 	})
 }
 
-// HandleProfiles has a mux answer /debug/pprof/, for those who run the server.
+// HandleProfiles registers /debug/pprof/.
 func HandleProfiles(mux *http.ServeMux) {
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)

@@ -11,18 +11,15 @@ import (
 	"portico/store"
 )
 
-// NormalizePath stands in front of every mux that routes to the surfaces. It
-// refuses what is no text, in the path, the query or one of the headers named,
-// and has the mux see a path that it neither cleans nor redirects.
+// NormalizePath runs outside of the muxes that route requests. It rejects paths, query parameters and the named headers
+// that are not UTF-8, and normalizes paths without redirects.
 //
-// A path is split at its slashes first, and its segments decoded after; then
-// nothing is cleaned. So a slash or a dot that is encoded is part of an id, and
-// names no other route. A path may begin and end in slashes, and have several
-// behind its first word, as base URLs bring them. There is no path with . or ..
-// for a segment, however it is written, and none with an empty segment, which
-// would be an id that was forgotten.
+// It splits a path at its slashes before it decodes the segments, so that an encoded slash or dot is part of an id and
+// never matches another route. It removes leading and trailing slashes, and repeated ones after the first segment, as
+// they result from base URLs. A path with an empty segment elsewhere, or with . or .. as a segment in any encoding, is
+// not found.
 func NormalizePath(writeError func(http.ResponseWriter, *http.Request, error), headers ...string) web.Middleware {
-	canonical := make([]string, len(headers)) // as net/http keeps them
+	canonical := make([]string, len(headers))
 	for i, name := range headers {
 		canonical[i] = http.CanonicalHeaderKey(name)
 	}
@@ -32,15 +29,15 @@ func NormalizePath(writeError func(http.ResponseWriter, *http.Request, error), h
 				writeError(w, r, err)
 				return
 			}
-			at, ok := CanonicalURL(r.URL)
+			canonicalURL, ok := CanonicalURL(r.URL)
 			if !ok {
-				writeError(w, r, &store.Error{Code: store.NotFound, Detail: "There is no " + strconv.Quote(r.URL.EscapedPath()) +
-					" here: a segment of a path is neither empty nor . nor .. nor /."})
+				writeError(w, r, &store.Error{Code: store.NotFound, Detail: "Not found: " + strconv.Quote(r.URL.EscapedPath()) +
+					". A path segment must not be empty, . or .. or /."})
 				return
 			}
-			if at != r.URL {
+			if canonicalURL != r.URL {
 				moved := *r
-				moved.URL = at
+				moved.URL = canonicalURL
 				r = &moved
 			}
 			next.ServeHTTP(w, r)
@@ -48,8 +45,8 @@ func NormalizePath(writeError func(http.ResponseWriter, *http.Request, error), h
 	}
 }
 
-// CanonicalURL is a URL whose path a mux takes as it is. ok is false where there
-// can be nothing.
+// CanonicalURL returns a URL with a path that a mux neither cleans nor redirects. ok is false if the path cannot
+// exist.
 func CanonicalURL(u *url.URL) (canonical *url.URL, ok bool) {
 	if u.RawPath == "" && strings.HasPrefix(u.Path, "/") && !strings.Contains(u.Path, "//") && !strings.Contains(u.Path, "/.") &&
 		(u.Path == "/" || !strings.HasSuffix(u.Path, "/")) {
@@ -74,28 +71,27 @@ func CanonicalURL(u *url.URL) (canonical *url.URL, ok bool) {
 	return &moved, true
 }
 
-// checkText is INVALID for what is no text. A query that is not URL-encoded
-// is left to whoever reads it.
+// checkText returns INVALID for what is not UTF-8. A query that is not URL-encoded is left to its handler.
 func checkText(r *http.Request, headers, canonical []string) error {
 	if store.CheckText(r.URL.Path) != nil {
-		return &store.Error{Code: store.Invalid, Detail: "The path is not valid UTF-8; encode it as UTF-8."}
+		return &store.Error{Code: store.Invalid, Detail: "The path is not valid UTF-8."}
 	}
 	for name, value := range queryParams(r.URL.RawQuery) {
 		if store.CheckText(name) != nil || store.CheckText(value) != nil {
-			return &store.Error{Code: store.Invalid, Detail: "The query's parameter " + strconv.Quote(web.Truncate(name, web.MaxParamName)) + " is not valid UTF-8; encode it as UTF-8."}
+			return &store.Error{Code: store.Invalid, Detail: "The query parameter " + strconv.Quote(web.Truncate(name, web.MaxParamName)) + " is not valid UTF-8."}
 		}
 	}
 	for i, name := range headers {
 		for _, value := range r.Header[canonical[i]] {
 			if store.CheckText(value) != nil {
-				return &store.Error{Code: store.Invalid, Detail: "The header " + name + " is not valid UTF-8; encode it as UTF-8."}
+				return &store.Error{Code: store.Invalid, Detail: "The header " + name + " is not valid UTF-8."}
 			}
 		}
 	}
 	return nil
 }
 
-// queryParams are the names and values of a query that could be no text.
+// queryParams yields the names and values of a query, unless all are ASCII.
 func queryParams(query string) func(yield func(string, string) bool) {
 	return func(yield func(string, string) bool) {
 		if isASCII(query) {
@@ -103,17 +99,16 @@ func queryParams(query string) func(yield func(string, string) bool) {
 		}
 		for part := range strings.SplitSeq(query, "&") {
 			rawName, rawValue, _ := strings.Cut(part, "=")
-			name, bad := url.QueryUnescape(rawName)
-			value, worse := url.QueryUnescape(rawValue)
-			if bad == nil && worse == nil && !yield(name, value) {
+			name, nameErr := url.QueryUnescape(rawName)
+			value, valueErr := url.QueryUnescape(rawValue)
+			if nameErr == nil && valueErr == nil && !yield(name, value) {
 				return
 			}
 		}
 	}
 }
 
-// isASCII tells whether a query is ASCII, encoded or not: its escapes stand
-// for less than 0x80.
+// isASCII reports whether a query is ASCII after decoding.
 func isASCII(query string) bool {
 	for i := range len(query) {
 		if query[i] >= 0x80 || query[i] == '%' && (i+1 == len(query) || query[i+1] > '7') {

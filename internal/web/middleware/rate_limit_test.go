@@ -48,7 +48,7 @@ func TestLimit(t *testing.T) {
 	}
 	header, err := from("192.0.2.9:1", nil, use("a"))
 	require.True(t, store.HasCode(err, store.RateLimited))
-	require.EqualError(t, err, "There is too much asking from this client: at most 3 a minute; try again in 20 seconds.")
+	require.EqualError(t, err, "Rate limit for asking exceeded by this client: at most 3 per minute. Retry in 20 seconds.")
 	require.Equal(t, "20", header.Get("Retry-After"), "one of three comes back each 20 seconds")
 	require.Equal(t, "0", header.Get("X-RateLimit-Remaining"))
 
@@ -57,7 +57,7 @@ func TestLimit(t *testing.T) {
 		require.NoError(t, err, "whichever client asks, the address has had 3 of 5")
 	}
 	header, err = from("192.0.2.1:3", nil, use("b"))
-	require.ErrorContains(t, err, "from this address: at most 5 a minute")
+	require.ErrorContains(t, err, "by this address: at most 5 per minute")
 	require.Equal(t, "12", header.Get("Retry-After"))
 	_, err = from("192.0.2.2:3", nil, use("b"))
 	require.NoError(t, err, "another address, another client")

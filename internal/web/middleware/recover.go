@@ -11,11 +11,9 @@ import (
 	"portico/store"
 )
 
-// Recover answers a request whose handler panicked with INTERNAL, written by
-// writeError, in the envelope of the surface. It logs the panic, once, with
-// the stack and the request's id; writeError has nothing more to log. Where
-// the answer had begun the connection is cut, so that nobody takes half an
-// answer for a whole one.
+// Recover writes INTERNAL through writeError for a request whose handler panicked. It logs the panic with its stack
+// and the request id. If the response had already begun, it closes the connection, so that no client takes a part
+// of a response for all of it.
 func Recover(log *slog.Logger, writeError func(http.ResponseWriter, *http.Request, error)) web.Middleware {
 	log = accesslog.NewLogger(log)
 	return func(next http.Handler) http.Handler {
@@ -26,10 +24,10 @@ func Recover(log *slog.Logger, writeError func(http.ResponseWriter, *http.Reques
 				if cause == nil {
 					return
 				}
-				if cause == http.ErrAbortHandler { // meant to cut the connection, quietly
+				if cause == http.ErrAbortHandler { // closes the connection without a log entry
 					panic(cause)
 				}
-				log.ErrorContext(r.Context(), "a handler panicked", "panic", fmt.Sprint(cause), "method", r.Method,
+				log.ErrorContext(r.Context(), "handler panicked", "panic", fmt.Sprint(cause), "method", r.Method,
 					"path", web.Truncate(r.URL.Path, 256), "stack", string(debug.Stack()))
 				if rec.Status != 0 {
 					panic(http.ErrAbortHandler)

@@ -13,38 +13,34 @@ import (
 	"portico/internal/web"
 )
 
-// RequestIDHeader carries a request's id, both ways.
+// RequestIDHeader carries the id of a request, in requests and responses.
 const RequestIDHeader = "X-Request-Id"
 
-// maxRequestID bounds an id that a caller chose, in bytes.
+// maxRequestID is the length limit of an id that a client chose, in bytes.
 const maxRequestID = 64
 
-// RequestID gives every request an id, on the context and in the answer's
-// header. It is the caller's own if that is 1 to 64 of A-Z, a-z, 0-9, dot, _
-// and -, so that one id can be followed through several services; otherwise a
-// new UUIDv7.
+// RequestID gives each request an id, on its context and in the response header: the one the client sent if
+// it is 1 to 64 of A-Z, a-z, 0-9, '.', '_' and '-', else a new UUIDv7.
 func RequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r, known := reqctx.Begin(r)
-		if known.ID = r.Header.Get(RequestIDHeader); !validRequestID(known.ID) {
-			known.ID = newRequestID(known.Start)
+		r, req := reqctx.Begin(r)
+		if req.ID = r.Header.Get(RequestIDHeader); !validRequestID(req.ID) {
+			req.ID = newRequestID(req.Start)
 		}
-		w.Header()[RequestIDHeader] = known.HeaderValue(known.ID)
+		w.Header()[RequestIDHeader] = req.HeaderValue(req.ID)
 		next.ServeHTTP(w, r)
 	})
 }
 
-// RequestIDFrom is the id of the request that a context belongs to; empty
-// when it belongs to none.
+// RequestIDFrom returns the id of the request that ctx belongs to; empty for none.
 func RequestIDFrom(ctx context.Context) string {
-	if known := reqctx.From(ctx); known != nil {
-		return known.ID
+	if req := reqctx.From(ctx); req != nil {
+		return req.ID
 	}
 	return ""
 }
 
-// newRequestID is a UUIDv7. Nobody has to guess it, so that random numbers of
-// the cheaper kind do.
+// newRequestID returns a UUIDv7. Ids need not be hard to guess, so math/rand is enough.
 func newRequestID(at time.Time) string {
 	var id uuid.UUID
 	binary.BigEndian.PutUint64(id[:8], uint64(at.UnixMilli())<<16|0x7000|rand.Uint64()&0x0fff)

@@ -11,8 +11,7 @@ import (
 	"portico/internal/web/accesslog"
 )
 
-// Certificate serves a certificate from its files, and reads them again when
-// they change: whoever renews it restarts nothing.
+// Certificate is a TLS certificate that is read again when its files change, so that renewing it needs no restart.
 type Certificate struct {
 	certFile, keyFile string
 	log               *slog.Logger
@@ -23,18 +22,16 @@ type Certificate struct {
 	checkedAt time.Time
 }
 
-// checkInterval is how long a certificate is used before its files are looked at.
+// checkInterval is how often the files are checked for changes, at most.
 const checkInterval = time.Second
 
-// LoadCertificate reads a certificate, with its chain, and its private key,
-// both PEM.
+// LoadCertificate reads a certificate with its chain, and its private key, both PEM.
 func LoadCertificate(certFile, keyFile string, log *slog.Logger) (*Certificate, error) {
 	c := &Certificate{certFile: certFile, keyFile: keyFile, log: accesslog.NewLogger(log)}
 	return c, c.read()
 }
 
-// TLSConfig is how a server speaks TLS with the certificate: 1.2 at least, HTTP/2
-// where the client can.
+// TLSConfig returns a configuration for TLS 1.2 or later, and HTTP/2.
 func (c *Certificate) TLSConfig() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, GetCertificate: c.getCertificate}
 }
@@ -52,7 +49,7 @@ func (c *Certificate) read() error {
 	return nil
 }
 
-// Reload has the next connection look at the files, however lately they were.
+// Reload makes the next connection read the files.
 func (c *Certificate) Reload() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,8 +68,8 @@ func (c *Certificate) modTimes() (modified [2]time.Time, err error) {
 	return modified, nil
 }
 
-// getCertificate is the certificate for a connection. Files that cannot be read leave the
-// one that is used; so does a pair of which only one half is new yet.
+// getCertificate implements tls.Config.GetCertificate. If the files cannot be read, or only one of the pair is new, it
+// keeps the certificate in use.
 func (c *Certificate) getCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,9 +81,9 @@ func (c *Certificate) getCertificate(*tls.ClientHelloInfo) (*tls.Certificate, er
 		return c.current, nil
 	}
 	if err := c.read(); err != nil {
-		c.log.Warn("the certificate changed and could not be read, going on with the one before", "error", err)
+		c.log.Warn("cannot read the changed certificate; keeping the one in use", "error", err)
 	} else {
-		c.log.Info("read the certificate anew", "file", c.certFile)
+		c.log.Info("certificate reloaded", "file", c.certFile)
 	}
 	return c.current, nil
 }

@@ -1,196 +1,155 @@
 package server
 
 import (
-	"container/list"
 	"context"
 	"errors"
 	"io"
 	"net/http"
 	"runtime"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"portico/internal/reqctx"
 	"portico/internal/web"
-	"portico/store"
 )
 
-// ConcurrencyLimiter bounds how many requests are worked on at once, so that what is
-// accepted is answered soon however much comes. Reads and writes have each
-// their own turns, and writes that stand still keep no reader. Beyond the bound
-// a request waits its turn in a line; where the line is full, or its turn does
-// not come in time, it is refused, before anything is done for it.
+// ConcurrencyLimiter limits how many requests run at once, so that response times stay low under load.
+// Reads and writes have separate limits, so that blocked writes do not delay reads. Further requests
+// wait in a queue. A request is refused before any work is done if the queue is full or its wait
+// exceeds Limits.RequestWait.
 //
-// A turn begins once the body is read, and ends with the first byte of the
-// answer: neither a slow client, nor a stream, nor a WebSocket holds one.
+// A request holds its slot from the end of its body to the first byte of its response. So slow
+// clients, streams and WebSockets hold none.
+//
+// Expensive requests, which cost much or have a large response, have a small limit of their own, which
+// bounds the memory and processor time they take. They hold their slot until the response is written.
+// A client that reads such a response slowly loses its connection once other expensive requests wait.
 type ConcurrencyLimiter struct{ reads, writes, expensive, events semaphore }
 
-// requestsPerCore is how many requests of each kind are worked on at once for
-// each core.
-const requestsPerCore = 16
+const (
+	requestsPerCore  = 16
+	expensivePerCore = 2
+	maxExpensive     = 8
 
-// NewConcurrencyLimiter has the bounds on requests.
-func NewConcurrencyLimiter(b Limits) *ConcurrencyLimiter {
-	at := b.Requests
-	if at == 0 {
-		at = requestsPerCore * runtime.GOMAXPROCS(0)
+	// maxQueuedInMemory is how many requests may wait for each expensive slot while they hold a
+	// part of their response in memory.
+	maxQueuedInMemory = 4
+)
+
+// NewConcurrencyLimiter returns a limiter by Limits.Requests, RequestsWaiting, RequestWait and
+// RequestsExpensive.
+func NewConcurrencyLimiter(l Limits) *ConcurrencyLimiter {
+	requests := l.Requests
+	if requests == 0 {
+		requests = requestsPerCore * runtime.GOMAXPROCS(0)
 	}
-	of := func(most int) semaphore { return newSemaphore(most, b.RequestsWaiting, b.RequestWait) }
-	expensive := b.expensiveRequests(at)
-	return &ConcurrencyLimiter{reads: of(at), writes: of(at), expensive: of(expensive), events: of(max(1, expensive/2))}
+	expensive := l.RequestsExpensive
+	if expensive == 0 {
+		expensive = min(requests, maxExpensive, expensivePerCore*runtime.GOMAXPROCS(0))
+	}
+	sized := func(limit int) semaphore { return newSemaphore(limit, l.RequestsWaiting, l.RequestWait) }
+	return &ConcurrencyLimiter{reads: sized(requests), writes: sized(requests), expensive: sized(expensive), events: sized(max(1, expensive/2))}
 }
 
-// AcquireRead takes a turn among reads; end gives it back, once.
-func (t *ConcurrencyLimiter) AcquireRead(ctx context.Context) (end func(), err error) {
-	return t.reads.acquireOnce(ctx)
+// AcquireRead waits for a slot to read. Only the first call of release gives it back.
+func (c *ConcurrencyLimiter) AcquireRead(ctx context.Context) (release func(), err error) {
+	return c.reads.acquireOnce(ctx)
 }
 
-// AcquireWrite takes a turn among writes.
-func (t *ConcurrencyLimiter) AcquireWrite(ctx context.Context) (end func(), err error) {
-	return t.writes.acquireOnce(ctx)
+// AcquireWrite waits for a slot to write.
+func (c *ConcurrencyLimiter) AcquireWrite(ctx context.Context) (release func(), err error) {
+	return c.writes.acquireOnce(ctx)
 }
 
-// The kinds of turns, as metrics name them.
+// AcquireExpensive waits for a slot for an expensive request. inMemory says that a part of the response
+// is in memory already: then fewer may wait. The slot of a request replaces its slot to read and ends with
+// its response, so that release does nothing. Events of streams have a limit of half the size,
+// and release gives their slot back.
+func (c *ConcurrencyLimiter) AcquireExpensive(ctx context.Context, inMemory bool) (release func(), err error) {
+	w := responseWriterOf(ctx)
+	s := &c.expensive
+	switch {
+	case w == nil:
+		s = &c.events
+	case w.expensive != nil:
+		return func() {}, nil
+	case w.slot.held.Load() == &c.reads:
+		w.slot.release()
+	}
+	maxQueue := s.maxQueue
+	if inMemory {
+		maxQueue = min(maxQueue, maxQueuedInMemory*s.limit)
+	}
+	if err := s.acquire(ctx, maxQueue); err != nil {
+		return func() {}, err
+	}
+	if w == nil {
+		return sync.OnceFunc(s.release), nil
+	}
+	w.expensive = s
+	return func() {}, nil
+}
+
+// responseWriterOf returns the writer of the request that ctx belongs to; nil outside of Middleware and
+// for streams.
+func responseWriterOf(ctx context.Context) *deadlineWriter {
+	if req := reqctx.From(ctx); req != nil {
+		if w, ok := req.Writer.(*deadlineWriter); ok && !w.unbounded {
+			return w
+		}
+	}
+	return nil
+}
+
+// SwitchToWrite exchanges the slot of a request for one to write, for requests that turn out to write
+// once they are parsed.
+func (c *ConcurrencyLimiter) SwitchToWrite(w http.ResponseWriter, r *http.Request) error {
+	dw := deadlineWriterOf(w)
+	if dw == nil {
+		return nil
+	}
+	return dw.slot.acquire(r.Context(), &c.writes)
+}
+
+// The kinds of requests that Stats reports, as metrics name them.
 const (
 	ReadRequests      = "read"
 	WriteRequests     = "write"
 	ExpensiveRequests = "expensive"
 )
 
-// Stats is how many requests of a kind are worked on, wait, and were refused until
-// now.
-func (t *ConcurrencyLimiter) Stats(kind string) (busy, waiting int, refused uint64) {
-	for _, of := range map[string][]*semaphore{ReadRequests: {&t.reads}, WriteRequests: {&t.writes}, ExpensiveRequests: {&t.expensive, &t.events}}[kind] {
-		of.mu.Lock()
-		busy, waiting, refused = busy+of.inUse, waiting+of.queue.Len(), refused+of.refused
-		of.mu.Unlock()
+// Stats returns how many requests of a kind run and wait now, and how many were refused since the start.
+func (c *ConcurrencyLimiter) Stats(kind string) (running, waiting int, refused uint64) {
+	kinds := map[string][]*semaphore{ReadRequests: {&c.reads}, WriteRequests: {&c.writes}, ExpensiveRequests: {&c.expensive, &c.events}}
+	for _, s := range kinds[kind] {
+		s.mu.Lock()
+		running, waiting, refused = running+s.inUse, waiting+s.queue.Len(), refused+s.refused
+		s.mu.Unlock()
 	}
-	return busy, waiting, refused
+	return running, waiting, refused
 }
 
-// semaphore are those of one kind.
-type semaphore struct {
-	limit, maxQueue int
-	timeout         time.Duration
-
-	mu      sync.Mutex
-	inUse   int
-	queue   *list.List // of chan struct{}, the first who came in front
-	writing *list.List // of *deadlineWriter that are written with their turn, the longest in front
-	refused uint64
-}
-
-// acquire waits for a turn, where fewer wait than there is room for.
-func (t *semaphore) acquire(ctx context.Context, room int) error {
-	t.mu.Lock()
-	if t.inUse < t.limit {
-		t.inUse++
-		t.mu.Unlock()
-		return nil
-	}
-	if t.queue.Len() >= room || t.timeout <= 0 {
-		t.refused++
-		t.mu.Unlock()
-		return errOverloaded()
-	}
-	called := make(chan struct{})
-	place := t.queue.PushBack(called)
-	t.evict()
-	t.mu.Unlock()
-	timer := time.NewTimer(t.timeout)
-	defer timer.Stop()
-	select {
-	case <-called:
-		return nil
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	select {
-	case <-called: // meanwhile
-		return nil
-	default:
-	}
-	t.queue.Remove(place)
-	t.refused++
-	return errOverloaded()
-}
-
-// release has the next one begin.
-func (t *semaphore) release() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if first := t.queue.Front(); first != nil {
-		close(t.queue.Remove(first).(chan struct{}))
-		return
-	}
-	t.inUse--
-}
-
-func (t *semaphore) acquireOnce(ctx context.Context) (end func(), err error) {
-	if err := t.acquire(ctx, t.maxQueue); err != nil {
-		return func() {}, err
-	}
-	return sync.OnceFunc(t.release), nil
-}
-
-func errOverloaded() error {
-	return &store.Error{Code: store.Unavailable, Detail: "The server has more to do than it can; nothing was done for this request. Try again in a moment, and ask for less at once."}
-}
-
-// slot is what a request has of them. Only the request's own goroutine begins
-// one.
-type slot struct {
-	held atomic.Pointer[semaphore] // nil for none
-}
-
-func (t *slot) release() {
-	if had := t.held.Swap(nil); had != nil {
-		had.release()
-	}
-}
-
-// OnLockWait implements store.LockWaitListener: a write that waits for rows which
-// another transaction holds has no turn, so that others write meanwhile.
-func (t *slot) OnLockWait() { t.release() }
-
-// acquire takes a turn in place of the one that there is.
-func (t *slot) acquire(ctx context.Context, among *semaphore) error {
-	if t.held.Load() == among {
-		return nil
-	}
-	t.release()
-	if err := among.acquire(ctx, among.maxQueue); err != nil {
-		return err
-	}
-	t.held.Store(among)
-	return nil
-}
-
-// Middleware has requests wait their turn, but where health is asked for. It
-// stands inside of Serve, without which nobody waits, and inside of LimitBody.
-func (t *ConcurrencyLimiter) Middleware(writeError func(http.ResponseWriter, *http.Request, error)) web.Middleware {
+// Middleware has requests acquire a slot, except health checks. It must run inside Serve and LimitBody;
+// without Serve it does nothing.
+func (c *ConcurrencyLimiter) Middleware(writeError func(http.ResponseWriter, *http.Request, error)) web.Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			answer := deadlineWriterOf(w)
-			if answer == nil || r.URL.Path == web.HealthPath || r.URL.Path == web.ReadyPath {
+			dw := deadlineWriterOf(w)
+			if dw == nil || web.IsHealthCheck(r.URL.Path) {
 				next.ServeHTTP(w, r)
 				return
 			}
-			among := &t.reads
-			if isWrite(r) {
-				among = &t.writes
+			s := &c.reads
+			if isRESTWrite(r) {
+				s = &c.writes
 			}
-			defer answer.slot.release()
-			r, known := reqctx.Begin(r)
-			known.Writer = answer
-			known.LockWaiter = &answer.slot
+			defer dw.slot.release()
+			r, req := reqctx.Begin(r)
+			req.Writer = dw
+			req.LockWaiter = &dw.slot
 			if r.Body != nil && r.Body != http.NoBody && r.Method != http.MethodGet && r.Method != http.MethodHead {
-				answer.body = acquiringBody{ReadCloser: r.Body, ctx: r.Context(), slot: &answer.slot, semaphore: among}
-				r.Body = &answer.body
-			} else if err := answer.slot.acquire(r.Context(), among); err != nil {
+				dw.body = acquiringBody{ReadCloser: r.Body, ctx: r.Context(), slot: &dw.slot, semaphore: s}
+				r.Body = &dw.body
+			} else if err := dw.slot.acquire(r.Context(), s); err != nil {
 				writeError(w, r, err)
 				return
 			}
@@ -199,23 +158,13 @@ func (t *ConcurrencyLimiter) Middleware(writeError func(http.ResponseWriter, *ht
 	}
 }
 
-// isWrite tells requests that wait among writes from the start; mutations show
-// only once they are read.
-func isWrite(r *http.Request) bool {
+// isRESTWrite reports whether a request writes by its method. GraphQL mutations show only once they are parsed.
+func isRESTWrite(r *http.Request) bool {
 	return web.FirstSegment(r.URL) == "v2" && r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions
 }
 
-// SwitchToWrite has a request that turns out to write wait among those that do.
-func (t *ConcurrencyLimiter) SwitchToWrite(w http.ResponseWriter, r *http.Request) error {
-	answer := deadlineWriterOf(w)
-	if answer == nil {
-		return nil
-	}
-	return answer.slot.acquire(r.Context(), &t.writes)
-}
-
-// acquiringBody waits for a turn at its end: until then the client is waited for.
-// Who gets none never sees the end, but why.
+// acquiringBody acquires a slot at the end of the body, so that no slot waits for the client. If it gets
+// none, the read fails with the reason instead of io.EOF.
 type acquiringBody struct {
 	io.ReadCloser
 	ctx       context.Context
@@ -231,18 +180,4 @@ func (b *acquiringBody) Read(p []byte) (int, error) {
 		}
 	}
 	return n, err
-}
-
-// deadlineWriterOf is the answer of Serve beneath those around it; nil outside of it.
-func deadlineWriterOf(w http.ResponseWriter) *deadlineWriter {
-	for {
-		if answer, ok := w.(*deadlineWriter); ok {
-			return answer
-		}
-		wrapper, ok := w.(interface{ Unwrap() http.ResponseWriter })
-		if !ok {
-			return nil
-		}
-		w = wrapper.Unwrap()
-	}
 }

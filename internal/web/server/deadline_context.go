@@ -2,36 +2,39 @@ package server
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
 
-// deadlineContext is a context that ends some time after it began. It has a timer only
-// once somebody waits for its end, as statements do: most of what is hot is
-// answered before anyone does.
+// errRequestTimeout is the cause of the end of a request's context after Limits.RequestTime.
+var errRequestTimeout = errors.New("the request took too long")
+
+// deadlineContext is a context with a deadline. It starts a timer only when Done is first called, as
+// database statements do: most frequent requests never call it.
 type deadlineContext struct {
 	context.Context // of the connection
 	deadline        time.Time
 
 	mu        sync.Mutex
-	ctx       context.Context // that somebody waits for; nil until then
+	ctx       context.Context // nil until Done is called
 	cancel    context.CancelCauseFunc
 	timer     *time.Timer
-	unbounded bool // there is no end any more, but that of the connection
+	unbounded bool // the deadline was removed
 }
 
 // Done implements context.Context.
 func (t *deadlineContext) Done() <-chan struct{} { return t.start().Done() }
 
-// start begins to wait for the end.
+// start starts the timer.
 func (t *deadlineContext) start() context.Context {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ctx == nil {
 		t.ctx, t.cancel = context.WithCancelCause(t.Context)
 		if !t.unbounded {
-			end := t.cancel
-			t.timer = time.AfterFunc(time.Until(t.deadline), func() { end(errRequestTimeout) })
+			cancel := t.cancel
+			t.timer = time.AfterFunc(time.Until(t.deadline), func() { cancel(errRequestTimeout) })
 		}
 	}
 	return t.ctx
@@ -40,32 +43,31 @@ func (t *deadlineContext) start() context.Context {
 // Err implements context.Context.
 func (t *deadlineContext) Err() error {
 	t.mu.Lock()
-	waited, over := t.ctx, !t.unbounded && !time.Now().Before(t.deadline)
+	started, over := t.ctx, !t.unbounded && !time.Now().Before(t.deadline)
 	t.mu.Unlock()
 	switch {
-	case waited != nil:
-		return waited.Err()
+	case started != nil:
+		return started.Err()
 	case over:
-		ended := t.start()
+		ctx := t.start()
 		t.cancel(errRequestTimeout)
-		return ended.Err()
+		return ctx.Err()
 	}
 	return t.Context.Err()
 }
 
-// Value implements context.Context; by it the package context finds what to
-// end with this one.
+// Value implements context.Context. The context package uses it to find the parent to attach to.
 func (t *deadlineContext) Value(key any) any {
 	t.mu.Lock()
-	waited := t.ctx
+	started := t.ctx
 	t.mu.Unlock()
-	if waited != nil {
-		return waited.Value(key)
+	if started != nil {
+		return started.Value(key)
 	}
 	return t.Context.Value(key)
 }
 
-// removeDeadline takes the end away.
+// removeDeadline leaves only the end of the connection.
 func (t *deadlineContext) removeDeadline() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -75,7 +77,7 @@ func (t *deadlineContext) removeDeadline() {
 	}
 }
 
-// close ends the context for those who still wait, after the answer.
+// close cancels the context after the response.
 func (t *deadlineContext) close() {
 	t.removeDeadline()
 	t.mu.Lock()

@@ -7,48 +7,36 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	"portico/internal/reqctx"
 )
 
-// errRequestTimeout ends the work on a request.
-var errRequestTimeout = errors.New("the request took too long")
-
-// enforceDeadlines holds the bounds of single requests. The context of a request ends
-// after RequestTime, and with its client. A handler that sets a write deadline
-// of its own, by http.ResponseController, as one whose answer has no end, is on
-// its own: neither RequestTime nor AnswerTime bounds it any more.
-func enforceDeadlines(b Limits, next http.Handler) http.Handler {
-	waiting := &pendingWrites{maxBytes: int64(b.AnswerMemory) << 20, grace: responseGrace, writes: list.New()}
+// enforceDeadlines applies the time limits of single requests. The context of a request ends after
+// RequestTime, and when its client disconnects. A handler that sets a write deadline through
+// http.ResponseController, as streams do, lifts RequestTime and AnswerTime for its request.
+func enforceDeadlines(l Limits, next http.Handler) http.Handler {
+	pending := &pendingWrites{maxBytes: int64(l.AnswerMemory) << 20, grace: responseGrace, writes: list.New()}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a := &deadlineWriter{ResponseWriter: w, control: *http.NewResponseController(w), limit: b.AnswerTime, pending: waiting}
-		if b.RequestTime > 0 {
-			r = a.boundContext(r, b.RequestTime)
-			defer a.ctx.close()
+		dw := &deadlineWriter{ResponseWriter: w, control: *http.NewResponseController(w), limit: l.AnswerTime, pending: pending}
+		if l.RequestTime > 0 {
+			r = dw.boundContext(r, l.RequestTime)
+			defer dw.ctx.close()
 		}
-		if b.BodyTime > 0 && r.Body != nil && r.Body != http.NoBody {
-			_ = a.control.SetReadDeadline(time.Now().Add(b.BodyTime)) // a recorder in tests has none
-			r.Body = &deadlineBody{r.Body, &a.control}
+		if l.BodyTime > 0 && r.Body != nil && r.Body != http.NoBody {
+			_ = dw.control.SetReadDeadline(time.Now().Add(l.BodyTime)) // test recorders do not support it
+			r.Body = &deadlineBody{r.Body, &dw.control}
 		}
-		defer a.end()
-		next.ServeHTTP(a, r)
-		if a.writingSince.IsZero() { // nothing was written, and the header is not sent yet
-			a.extendDeadline(0)
+		defer dw.end()
+		next.ServeHTTP(dw, r)
+		if dw.writingSince.IsZero() { // nothing was written, and the header is not sent yet
+			dw.extendDeadline(0)
 		}
 	})
 }
 
-// end gives an expensive turn back.
-func (a *deadlineWriter) end() {
-	if a.expensive != nil {
-		a.expensive.endWriting(a)
-	}
-}
-
-// deadlineBody lifts the read deadline at its end: past it the server waits for
-// the client to go away, and would take a deadline for that.
+// deadlineBody removes the read deadline at the end of the body: from there on the server reads only to notice that
+// the client disconnects, and would mistake the deadline for that.
 type deadlineBody struct {
 	io.ReadCloser
 	control *http.ResponseController
@@ -62,130 +50,97 @@ func (b *deadlineBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// deadlineWriter bounds how long an answer takes to be read.
+// deadlineWriter limits how long a client may take to read a response, and carries what Serve and
+// ConcurrencyLimiter keep of a request.
 type deadlineWriter struct {
 	http.ResponseWriter
 	control http.ResponseController
-	limit   time.Duration
+	limit   time.Duration // 0 for none
 	pending *pendingWrites
-	ctx     deadlineContext // the context of the request
-	slot    slot            // of Turns
+	ctx     deadlineContext
+	slot    slot
 	body    acquiringBody
 
-	expensive *semaphore    // that it has one of; nil for none
-	element   *list.Element // of those, once it is written
+	expensive *semaphore    // that the request holds a slot of; nil for none
+	element   *list.Element // of expensive.writing, once the response is written
 
-	unbounded    bool // the handler sees to it
-	writingSince time.Time
+	unbounded    bool      // the handler sets deadlines itself
+	writingSince time.Time // zero until the first write
 	bytes        int64
 }
 
-// boundContext has the work on a request end after a time.
-func (a *deadlineWriter) boundContext(r *http.Request, after time.Duration) *http.Request {
-	r, known := reqctx.Begin(r)
-	a.ctx.Context, a.ctx.deadline = known.Context, known.Start.Add(after)
-	known.Context = &a.ctx
+// end releases an expensive slot.
+func (w *deadlineWriter) end() {
+	if w.expensive != nil {
+		w.expensive.endWriting(w)
+	}
+}
+
+// boundContext limits the context of a request.
+func (w *deadlineWriter) boundContext(r *http.Request, limit time.Duration) *http.Request {
+	r, req := reqctx.Begin(r)
+	w.ctx.Context, w.ctx.deadline = req.Context, req.Start.Add(limit)
+	req.Context = &w.ctx
 	return r
 }
 
-// Unwrap lets http.ResponseController find the connection.
-func (a *deadlineWriter) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+// abort makes writes fail, which closes the connection.
+func (w *deadlineWriter) abort() { _ = w.control.SetWriteDeadline(time.Unix(1, 0)) }
 
-// SetWriteDeadline is a handler's that is on its own from here.
-func (a *deadlineWriter) SetWriteDeadline(t time.Time) error {
-	a.slot.release()
-	a.unbounded = true
-	a.ctx.removeDeadline()
-	return a.control.SetWriteDeadline(t)
+// Unwrap lets http.ResponseController find the connection.
+func (w *deadlineWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// SetWriteDeadline lifts the limits of the request: from here on the handler sets them.
+func (w *deadlineWriter) SetWriteDeadline(t time.Time) error {
+	w.slot.release()
+	w.unbounded = true
+	w.ctx.removeDeadline()
+	return w.control.SetWriteDeadline(t)
 }
 
-// Hijack implements http.Hijacker: what comes then waits for no turn.
-func (a *deadlineWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	a.slot.release()
-	return a.control.Hijack()
+// Hijack implements http.Hijacker. It releases the slot.
+func (w *deadlineWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	w.slot.release()
+	return w.control.Hijack()
 }
 
 // Write implements http.ResponseWriter.
-func (a *deadlineWriter) Write(p []byte) (int, error) {
-	a.extendDeadline(len(p))
-	if len(p) >= responseRate && a.pending.maxBytes > 0 {
-		defer a.pending.done(a.pending.begin(a, int64(len(p))))
+func (w *deadlineWriter) Write(p []byte) (int, error) {
+	w.extendDeadline(len(p))
+	if len(p) >= responseRate && w.pending.maxBytes > 0 {
+		defer w.pending.done(w.pending.begin(w, int64(len(p))))
 	}
-	return a.ResponseWriter.Write(p)
+	return w.ResponseWriter.Write(p)
 }
 
-// extendDeadline sets the deadline for so many bytes more.
-func (a *deadlineWriter) extendDeadline(bytes int) {
-	a.slot.release()
-	if a.unbounded {
+// extendDeadline sets the write deadline for another number of bytes. The first call releases the slot.
+func (w *deadlineWriter) extendDeadline(bytes int) {
+	w.slot.release()
+	if w.unbounded {
 		return
 	}
-	if a.writingSince.IsZero() {
-		if a.writingSince = time.Now(); a.expensive != nil {
-			a.expensive.startWriting(a)
+	if w.writingSince.IsZero() {
+		if w.writingSince = time.Now(); w.expensive != nil {
+			w.expensive.startWriting(w)
 		}
 	}
-	if a.limit == 0 {
+	if w.limit == 0 {
 		return
 	}
-	a.bytes += int64(bytes)
-	_ = a.control.SetWriteDeadline(a.writingSince.Add(a.limit + time.Duration(a.bytes*int64(time.Second)/responseRate)))
+	w.bytes += int64(bytes)
+	_ = w.control.SetWriteDeadline(w.writingSince.Add(w.limit + time.Duration(w.bytes*int64(time.Second)/responseRate)))
 }
 
-// pendingWrites bounds the bytes of answers that wait for their readers: past the
-// bound the longest under way are cut off, after a grace.
-type pendingWrites struct {
-	maxBytes int64 // bytes; 0 is any
-	grace    time.Duration
-
-	mu     sync.Mutex
-	bytes  int64
-	writes *list.List // of *slow, the longest under way first
-}
-
-type pendingWrite struct {
-	writer  *deadlineWriter
-	bytes   int64
-	since   time.Time
-	evicted bool
-}
-
-func (w *pendingWrites) begin(a *deadlineWriter, bytes int64) *list.Element {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.bytes += bytes
-	at := w.writes.PushBack(&pendingWrite{writer: a, bytes: bytes, since: time.Now()})
-	w.evict()
-	return at
-}
-
-func (w *pendingWrites) done(at *list.Element) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if s := w.writes.Remove(at).(*pendingWrite); !s.evicted {
-		w.bytes -= s.bytes
-	}
-}
-
-// evict cuts off what it must, and comes back where it may not yet. An
-// answer is in the list for as long as it is written, so that none is cut that
-// has ended.
-func (w *pendingWrites) evict() {
-	for at := w.writes.Front(); at != nil && w.bytes > w.maxBytes; at = at.Next() {
-		s := at.Value.(*pendingWrite)
-		if s.evicted {
-			continue
+// deadlineWriterOf returns the deadlineWriter that w wraps; nil outside of Serve.
+func deadlineWriterOf(w http.ResponseWriter) *deadlineWriter {
+	for {
+		if dw, ok := w.(*deadlineWriter); ok {
+			return dw
 		}
-		if young := w.grace - time.Since(s.since); young > 0 {
-			time.AfterFunc(young, func() {
-				w.mu.Lock()
-				defer w.mu.Unlock()
-				w.evict()
-			})
-			return
+		wrapper, ok := w.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			return nil
 		}
-		s.evicted = true
-		w.bytes -= s.bytes
-		_ = s.writer.control.SetWriteDeadline(time.Unix(1, 0))
+		w = wrapper.Unwrap()
 	}
 }

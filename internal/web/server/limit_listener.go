@@ -17,22 +17,21 @@ import (
 )
 
 const (
-	// reserveConns are there beyond the bound, so that health is answered
-	// whatever comes.
+	// reserveConns is the number of connections accepted above the limit, to answer health checks.
 	reserveConns = 32
 
-	// reserveConnTime is how long one of them lives.
+	// reserveConnTime is how long such a connection lives.
 	reserveConnTime = 3 * time.Second
 )
 
-// limitListener is a listener that bounds connections, overall and by address. Where
-// there are too many, the one that has waited longest for a request makes room.
-// Where none waits, a connection is spare: it lives for reserveConnTime, Crowd
-// answers little on it, and the oldest spare ones make room for new ones.
+// limitListener limits connections, in total and per address. At the limit it closes the connection that has
+// been idle the longest. If none is idle, it accepts the new one as a reserve connection, which lives for
+// reserveConnTime and on which RejectOverLimit answers health checks only. The oldest reserve connections
+// make room for new ones.
 type limitListener struct {
 	net.Listener
 	maxConns, maxPerAddress int
-	trusted                 []netip.Prefix // of proxies, who come for many
+	trusted                 []netip.Prefix // proxies, which are not limited per address
 
 	closing     atomic.Bool
 	acceptUntil time.Time // set before closing is
@@ -40,10 +39,10 @@ type limitListener struct {
 	mu      sync.Mutex
 	count   int
 	counts  map[string]int // by address
-	unread  int            // connections of which nothing has been read yet
-	active  int            // those with a request under way
-	idle    *list.List     // of *gated that wait for a request, the longest first
-	reserve *list.List     // of *gated, the oldest first
+	unread  int            // connections that have sent nothing yet
+	active  int            // connections with a request in progress
+	idle    *list.List     // of *limitedConn, the longest idle first
+	reserve *list.List     // of *limitedConn, the oldest first
 }
 
 func newLimitListener(listener net.Listener, all, perAddress int, trusted []netip.Prefix) *limitListener {
@@ -51,38 +50,38 @@ func newLimitListener(listener net.Listener, all, perAddress int, trusted []neti
 		counts: map[string]int{}, idle: list.New(), reserve: list.New()}
 }
 
-// limitedConn is a connection that came through a gate.
+// limitedConn is a connection that a limitListener has accepted.
 type limitedConn struct {
 	net.Conn
 	listener *limitListener
-	address  string    // what it counts for; empty for a trusted proxy
-	deadline time.Time // of a spare one; else zero
+	address  string    // that it counts for; empty for a trusted proxy
+	deadline time.Time // of a reserve connection; else zero
 
-	// Under the gate's mu.
-	element  *list.Element // among the idle or the spare ones
-	busy     bool          // a request is answered
+	// Guarded by listener.mu.
+	element  *list.Element // of listener.idle or listener.reserve
+	busy     bool          // a request is being answered
 	state    http.ConnState
-	hasState bool // the server has told a state
+	hasState bool
 	removed  bool
 }
 
 // Accept implements net.Listener.
-func (g *limitListener) Accept() (net.Conn, error) {
+func (l *limitListener) Accept() (net.Conn, error) {
 	for {
-		conn, err := g.Listener.Accept()
-		if err != nil && g.closing.Load() {
-			if time.Now().Before(g.acceptUntil) && hasPendingConn(g.Listener) && g.extendAcceptDeadline() {
+		conn, err := l.Listener.Accept()
+		if err != nil && l.closing.Load() {
+			if time.Now().Before(l.acceptUntil) && hasPendingConn(l.Listener) && l.extendAcceptDeadline() {
 				continue
 			}
-			_ = g.Listener.Close()
+			_ = l.Listener.Close()
 			return nil, net.ErrClosed
 		}
 		if err != nil {
 			return nil, err
 		}
-		c, instead := g.admit(conn)
-		if instead != nil {
-			_ = instead.Close() // nobody waits for what is lost with it
+		c, evicted := l.admit(conn)
+		if evicted != nil {
+			_ = evicted.Close()
 		}
 		if c != nil {
 			return c, nil
@@ -90,149 +89,147 @@ func (g *limitListener) Accept() (net.Conn, error) {
 	}
 }
 
-// acceptGrace is how long a door that closes takes those in who stand before it:
-// the system has shaken hands with them, and would cut them off.
-// As long as somebody is there it calls again, up to maxAcceptGrace.
+// On shutdown the listener waits acceptGrace for connections that the kernel has already established and
+// would reset. It repeats that while it finds some, for up to maxAcceptGrace.
 const (
 	acceptGrace    = 50 * time.Millisecond
 	maxAcceptGrace = time.Second
 )
 
-// stopAccepting has Accept take who waits, and then close the listener.
-func (g *limitListener) stopAccepting() {
-	g.acceptUntil = time.Now().Add(maxAcceptGrace)
-	g.closing.Store(true)
-	if !g.extendAcceptDeadline() {
-		_ = g.Listener.Close()
+// stopAccepting makes Accept return the connections that are pending, and then close the listener.
+func (l *limitListener) stopAccepting() {
+	l.acceptUntil = time.Now().Add(maxAcceptGrace)
+	l.closing.Store(true)
+	if !l.extendAcceptDeadline() {
+		_ = l.Listener.Close()
 	}
 }
 
-// extendAcceptDeadline has Accept take who comes for some time more.
-func (g *limitListener) extendAcceptDeadline() bool {
-	door, ok := g.Listener.(interface{ SetDeadline(time.Time) error })
-	return ok && door.SetDeadline(time.Now().Add(acceptGrace)) == nil
+// extendAcceptDeadline lets Accept wait for acceptGrace more.
+func (l *limitListener) extendAcceptDeadline() bool {
+	listener, ok := l.Listener.(interface{ SetDeadline(time.Time) error })
+	return ok && listener.SetDeadline(time.Now().Add(acceptGrace)) == nil
 }
 
-// admit counts a connection; instead is the one that must go for it, which may
-// be itself.
-func (g *limitListener) admit(conn net.Conn) (c *limitedConn, instead net.Conn) {
-	c = &limitedConn{Conn: conn, listener: g, address: g.addressKey(conn)}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	crowdedBy := func(from string) bool { return from != "" && g.counts[from] >= g.maxPerAddress }
-	if g.count >= g.maxConns || crowdedBy(c.address) {
-		for at := g.idle.Front(); at != nil; at = at.Next() {
-			if waits := at.Value.(*limitedConn); !crowdedBy(c.address) || waits.address == c.address {
-				g.remove(waits)
-				instead = waits.Conn
+// admit counts a connection. evicted is a connection to close in its place, which may be conn itself.
+func (l *limitListener) admit(conn net.Conn) (c *limitedConn, evicted net.Conn) {
+	c = &limitedConn{Conn: conn, listener: l, address: l.addressKey(conn)}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	full := func(address string) bool { return address != "" && l.counts[address] >= l.maxPerAddress }
+	if l.count >= l.maxConns || full(c.address) {
+		for at := l.idle.Front(); at != nil; at = at.Next() {
+			if idle := at.Value.(*limitedConn); !full(c.address) || idle.address == c.address {
+				l.remove(idle)
+				evicted = idle.Conn
 				break
 			}
 		}
 	}
-	if g.count < g.maxConns && !crowdedBy(c.address) {
-		g.count++
-		g.counts[c.address]++
-		return c, instead
+	if l.count < l.maxConns && !full(c.address) {
+		l.count++
+		l.counts[c.address]++
+		return c, evicted
 	}
 	c.deadline = time.Now().Add(reserveConnTime)
 	_ = conn.SetDeadline(c.deadline)
-	if g.reserve.Len() >= reserveConns {
-		for at := g.reserve.Front(); at != nil; at = at.Next() {
+	if l.reserve.Len() >= reserveConns {
+		for at := l.reserve.Front(); at != nil; at = at.Next() {
 			if oldest := at.Value.(*limitedConn); !oldest.busy {
-				g.remove(oldest)
-				instead = oldest.Conn
+				l.remove(oldest)
+				evicted = oldest.Conn
 				break
 			}
 		}
-		if g.reserve.Len() >= reserveConns {
+		if l.reserve.Len() >= reserveConns {
 			return nil, conn
 		}
 	}
-	c.element = g.reserve.PushBack(c)
-	return c, instead
+	c.element = l.reserve.PushBack(c)
+	return c, evicted
 }
 
-// addressKey is what a connection counts for.
-func (g *limitListener) addressKey(conn net.Conn) string {
+// addressKey returns the network that a connection counts for; empty for a trusted proxy.
+func (l *limitListener) addressKey(conn net.Conn) string {
 	peer, err := netip.ParseAddrPort(conn.RemoteAddr().String())
 	if err != nil {
 		return ""
 	}
 	at := peer.Addr().Unmap().WithZone("")
-	if web.ContainsAddress(g.trusted, at) {
+	if web.ContainsAddress(l.trusted, at) {
 		return ""
 	}
 	return reqctx.Network(at)
 }
 
-// remove takes a connection out of the count, once.
-func (g *limitListener) remove(c *limitedConn) {
+// remove stops counting a connection. The caller holds mu.
+func (l *limitListener) remove(c *limitedConn) {
 	if c.removed {
 		return
 	}
 	c.removed = true
-	g.removeIdle(c)
+	l.removeIdle(c)
 	if !c.deadline.IsZero() {
-		g.reserve.Remove(c.element)
+		l.reserve.Remove(c.element)
 		return
 	}
-	g.count--
-	if g.counts[c.address]--; g.counts[c.address] == 0 {
-		delete(g.counts, c.address)
+	l.count--
+	if l.counts[c.address]--; l.counts[c.address] == 0 {
+		delete(l.counts, c.address)
 	}
 }
 
-// removeIdle takes a connection from those that wait.
-func (g *limitListener) removeIdle(c *limitedConn) {
+// removeIdle removes a connection from the idle list.
+func (l *limitListener) removeIdle(c *limitedConn) {
 	if c.deadline.IsZero() && c.element != nil {
-		g.idle.Remove(c.element)
+		l.idle.Remove(c.element)
 		c.element = nil
 	}
 }
 
-// connState follows what a server does with its connections.
-func (g *limitListener) connState(conn net.Conn, state http.ConnState) {
+// connState implements http.Server.ConnState.
+func (l *limitListener) connState(conn net.Conn, state http.ConnState) {
 	c := limitedConnOf(conn)
 	if c == nil {
 		return
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if c.hasState {
-		g.countState(c.state, -1)
+		l.countState(c.state, -1)
 	}
 	c.state, c.hasState = state, true
-	g.countState(state, 1)
-	if g.removeIdle(c); state == http.StateIdle && c.deadline.IsZero() && !c.removed {
-		c.element = g.idle.PushBack(c)
+	l.countState(state, 1)
+	if l.removeIdle(c); state == http.StateIdle && c.deadline.IsZero() && !c.removed {
+		c.element = l.idle.PushBack(c)
 	}
 }
 
-func (g *limitListener) countState(state http.ConnState, change int) {
+func (l *limitListener) countState(state http.ConnState, change int) {
 	switch state {
 	case http.StateNew:
-		g.unread += change
+		l.unread += change
 	case http.StateActive:
-		g.active += change
+		l.active += change
 	}
 }
 
 const (
-	unreadTimeout     = 2 * time.Second      // how long a fresh connection is waited for
-	drainPollInterval = 5 * time.Millisecond // how often
+	unreadTimeout     = 2 * time.Second
+	drainPollInterval = 5 * time.Millisecond
 )
 
-// awaitRequests waits until all have been answered who came through before the door was
-// shut; a connection that asks nothing is not waited for long. From the moment
-// of its Shutdown net/http drops what it reads, even whole requests.
-func (g *limitListener) awaitRequests(ctx context.Context) {
+// awaitRequests waits until the requests of all accepted connections are answered; for connections that
+// send nothing, it waits at most unreadTimeout. It must run before http.Server.Shutdown, which drops requests
+// that are being read.
+func (l *limitListener) awaitRequests(ctx context.Context) {
 	tick := time.NewTicker(drainPollInterval)
 	defer tick.Stop()
-	for began := time.Now(); ; {
-		g.mu.Lock()
-		fresh, active := g.unread, g.active
-		g.mu.Unlock()
-		if active == 0 && (fresh == 0 || time.Since(began) > unreadTimeout) {
+	for start := time.Now(); ; {
+		l.mu.Lock()
+		unread, active := l.unread, l.active
+		l.mu.Unlock()
+		if active == 0 && (unread == 0 || time.Since(start) > unreadTimeout) {
 			return
 		}
 		select {
@@ -243,10 +240,10 @@ func (g *limitListener) awaitRequests(ctx context.Context) {
 	}
 }
 
-// limitedConnOf is the connection beneath TLS, if there is any.
+// limitedConnOf returns the connection below TLS; nil if it did not come from a limitListener.
 func limitedConnOf(conn net.Conn) *limitedConn {
-	if secured, ok := conn.(*tls.Conn); ok {
-		conn = secured.NetConn()
+	if tlsConn, ok := conn.(*tls.Conn); ok {
+		conn = tlsConn.NetConn()
 	}
 	c, _ := conn.(*limitedConn)
 	return c
@@ -260,7 +257,7 @@ func (c *limitedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// CloseWrite lets a server end an answer that the other side has not read.
+// CloseWrite lets the server end a response that the client has not read.
 func (c *limitedConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -268,8 +265,7 @@ func (c *limitedConn) CloseWrite() error {
 	return nil
 }
 
-// SetDeadline implements net.Conn; a spare connection's is never later than
-// its end.
+// SetDeadline implements net.Conn. On a reserve connection it never exceeds the end of its life.
 func (c *limitedConn) SetDeadline(t time.Time) error { return c.Conn.SetDeadline(c.clampDeadline(t)) }
 
 // SetReadDeadline implements net.Conn.
@@ -291,14 +287,13 @@ func (c *limitedConn) clampDeadline(t time.Time) time.Time {
 
 type connKey struct{}
 
-// connContext notes a request's connection.
-func (g *limitListener) connContext(ctx context.Context, conn net.Conn) context.Context {
+// connContext implements http.Server.ConnContext.
+func (l *limitListener) connContext(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, limitedConnOf(conn))
 }
 
-// markBusy has a spare connection stay while its request is answered, and close
-// after it.
-func (g *limitListener) markBusy(next http.Handler) http.Handler {
+// markBusy keeps a reserve connection open while its request is answered, and closes it after that.
+func (l *limitListener) markBusy(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := reserveConn(r.Context())
 		if c == nil {
@@ -306,8 +301,8 @@ func (g *limitListener) markBusy(next http.Handler) http.Handler {
 			return
 		}
 		set := func(busy bool) {
-			g.mu.Lock()
-			defer g.mu.Unlock()
+			l.mu.Lock()
+			defer l.mu.Unlock()
 			c.busy = busy
 		}
 		set(true)
@@ -317,6 +312,7 @@ func (g *limitListener) markBusy(next http.Handler) http.Handler {
 	})
 }
 
+// reserveConn returns the reserve connection of a request; nil if it has another.
 func reserveConn(ctx context.Context) *limitedConn {
 	if c, _ := ctx.Value(connKey{}).(*limitedConn); c != nil && !c.deadline.IsZero() {
 		return c
@@ -324,16 +320,15 @@ func reserveConn(ctx context.Context) *limitedConn {
 	return nil
 }
 
-// RejectOverLimit answers UNAVAILABLE, by writeError, to whoever comes when there are
-// too many connections, but where health is asked for.
+// RejectOverLimit writes UNAVAILABLE to requests on reserve connections, except to health checks.
 func RejectOverLimit(writeError func(http.ResponseWriter, *http.Request, error)) web.Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if reserveConn(r.Context()) == nil || r.URL.Path == web.HealthPath || r.URL.Path == web.ReadyPath {
+			if reserveConn(r.Context()) == nil || web.IsHealthCheck(r.URL.Path) {
 				next.ServeHTTP(w, r)
 				return
 			}
-			writeError(w, r, &store.Error{Code: store.Unavailable, Detail: "There are too many connections, overall or from this address; try again in a moment, over fewer."})
+			writeError(w, r, &store.Error{Code: store.Unavailable, Detail: "Too many open connections, in total or from this address. Retry after the time in Retry-After, over fewer connections."})
 		})
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Limits are what a server gives to those who ask; 0 is no bound, but where it
-// says otherwise. Serve holds them.
+// Limits are the limits that Serve and ConcurrencyLimiter enforce. 0 means no limit, unless the help
+// of the flag says otherwise.
 type Limits struct {
 	HeaderTime  time.Duration `placeholder:"DURATION" default:"10s" help:"Time limit to read the headers of a request, and for the TLS handshake. 0 means no limit."`
 	BodyTime    time.Duration `placeholder:"DURATION" default:"30s" help:"Time limit to read the body of a request. 0 means no limit."`
@@ -32,71 +32,61 @@ type Limits struct {
 }
 
 const (
-	// maxConnections is the most that 0 stands for.
+	// maxConnections is the largest default of Limits.Connections.
 	maxConnections = 4096
 
-	// otherOpenFiles is how many files a server has open beside its connections:
-	// the database's, the log, and some air.
+	// otherOpenFiles is reserved for open files other than connections: the database and the log.
 	otherOpenFiles = 96
 
-	// responseRate is how fast an answer must be read beyond AnswerTime, in bytes
-	// a second.
+	// responseRate is the rate at which a client must read a response beyond AnswerTime, in bytes per second.
 	responseRate = 32 << 10
 
-	// responseGrace is how long an answer is left alone even if too many wait.
+	// responseGrace is how long a response may be written before it can be evicted.
 	responseGrace = 2 * time.Second
 )
 
-// What is bounded and no flag, for these reasons:
-//
-//   - what both contracts promise, so that clients rely on it: pages of 100, offsets of 10,000, ids, texts and lists of an input, the
-//     terms and values of a filter and its 64 KiB, codes and changes of stock of one request (store, and the rooms of it);
-//   - what is told: 20 errors of 1,000 bytes (graph/fault.go), lines of the log, labels of metrics (metrics.go, gauges.go);
-//   - what does not pass the proxies in front either: a token of 8 KiB, a request for one of 16 KiB (internal/auth);
-//   - 100 tags of a shopper's context, further ones of which are passed over and nothing is refused (graph/operation.go).
-
-// Check tells what no bound can be.
-func (b Limits) Check() error {
-	for _, time := range []struct {
-		flag string
-		time.Duration
-	}{{"header-time", b.HeaderTime}, {"body-time", b.BodyTime}, {"request-time", b.RequestTime}, {"answer-time", b.AnswerTime}, {"idle-time", b.IdleTime}, {"request-wait", b.RequestWait}} {
-		if time.Duration < 0 {
-			return fmt.Errorf("--%s must be 0 or more, not %s", time.flag, time.Duration)
+// Check returns an error for a negative limit.
+func (l Limits) Check() error {
+	for _, limit := range []struct {
+		flag  string
+		value time.Duration
+	}{{"header-time", l.HeaderTime}, {"body-time", l.BodyTime}, {"request-time", l.RequestTime}, {"answer-time", l.AnswerTime}, {"idle-time", l.IdleTime}, {"request-wait", l.RequestWait}} {
+		if limit.value < 0 {
+			return fmt.Errorf("--%s must be 0 or more, got %s", limit.flag, limit.value)
 		}
 	}
-	if b.Requests < 0 || b.RequestsWaiting < 0 || b.RequestsExpensive < 0 {
+	if l.Requests < 0 || l.RequestsWaiting < 0 || l.RequestsExpensive < 0 {
 		return errors.New("--requests, --requests-waiting and --requests-expensive must be 0 or more")
 	}
-	if b.Connections < 0 || b.ConnectionsAddress < 0 || b.AnswerMemory < 0 {
+	if l.Connections < 0 || l.ConnectionsAddress < 0 || l.AnswerMemory < 0 {
 		return errors.New("--connections, --connections-address and --answer-memory must be 0 or more")
 	}
-	if b.StreamsConnection < 0 {
+	if l.StreamsConnection < 0 {
 		return errors.New("--streams-connection must be at least 1; 0 is the default")
 	}
-	if b.HeaderBytes < 0 || b.BodyBytes < 0 {
+	if l.HeaderBytes < 0 || l.BodyBytes < 0 {
 		return errors.New("--header-bytes and --body-bytes must be at least 1; 0 is the default")
 	}
 	return nil
 }
 
-// writeTime bounds what is written before and beside answers.
-func (b Limits) writeTime() time.Duration {
-	if b.RequestTime == 0 || b.AnswerTime == 0 {
+// writeTime limits writes outside of responses, such as TLS handshakes.
+func (l Limits) writeTime() time.Duration {
+	if l.RequestTime == 0 || l.AnswerTime == 0 {
 		return 0
 	}
-	return b.RequestTime + b.AnswerTime
+	return l.RequestTime + l.AnswerTime
 }
 
-// connections is how many there may be, of which each address may have some,
-// where the process may have so many files open.
-func (b Limits) connections(files int) (all, perAddress int) {
-	all = cmp.Or(b.Connections, max(16, min(maxConnections, files-otherOpenFiles-reserveConns)))
-	return all, cmp.Or(b.ConnectionsAddress, max(8, all/4))
+// connections returns the number of connections allowed, in total and per address, in a process that may
+// have so many open files.
+func (l Limits) connections(openFiles int) (total, perAddress int) {
+	total = cmp.Or(l.Connections, max(16, min(maxConnections, openFiles-otherOpenFiles-reserveConns)))
+	return total, cmp.Or(l.ConnectionsAddress, max(8, total/4))
 }
 
-// Admin are the bounds of a listener for a few, beside the one for all.
-func (b Limits) Admin() Limits {
-	b.Connections, b.ConnectionsAddress = 32, 32
-	return b
+// Admin returns the limits of the admin listener: 32 connections.
+func (l Limits) Admin() Limits {
+	l.Connections, l.ConnectionsAddress = 32, 32
+	return l
 }

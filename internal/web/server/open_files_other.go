@@ -2,5 +2,5 @@
 
 package server
 
-// openFiles is how many files this process may have open, as far as is known.
-func openFiles() int { return maxConnections }
+// openFileLimit is unknown on this system.
+func openFileLimit() int { return maxConnections }

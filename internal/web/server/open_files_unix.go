@@ -2,15 +2,13 @@
 
 package server
 
-import (
-	"syscall"
-)
+import "syscall"
 
-// openFileLimit is how many files this process may have open.
+// openFileLimit returns how many files this process may have open.
 func openFileLimit() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return maxConnections
 	}
-	return int(min(uint64(limit.Cur), 1<<20)) // which may stand for any number
+	return int(min(uint64(limit.Cur), 1<<20)) // RLIM_INFINITY is larger
 }

@@ -4,5 +4,5 @@ package server
 
 import "net"
 
-// somebodyWaits cannot be found out here.
-func somebodyWaits(net.Listener) bool { return false }
+// hasPendingConn is unknown on this system.
+func hasPendingConn(net.Listener) bool { return false }

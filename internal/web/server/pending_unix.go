@@ -9,14 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hasPendingConn tells whether a connection stands before a listener that nobody
-// has accepted.
+// hasPendingConn reports whether the kernel has established a connection that was not accepted yet.
 func hasPendingConn(listener net.Listener) bool {
-	door, ok := listener.(syscall.Conn)
+	conn, ok := listener.(syscall.Conn)
 	if !ok {
 		return false
 	}
-	raw, err := door.SyscallConn()
+	raw, err := conn.SyscallConn()
 	if err != nil {
 		return false
 	}

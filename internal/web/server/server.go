@@ -1,3 +1,6 @@
+// Package server runs the HTTP server: Serve accepts connections within Limits, applies time limits to requests
+// and shuts down without losing any. ConcurrencyLimiter bounds the requests that run at once, and
+// Certificate reloads TLS certificates. It must not import the GraphQL and REST packages.
 package server
 
 import (
@@ -15,13 +18,13 @@ import (
 
 const (
 	maxHeaderBytes = 64 << 10
-	maxStreams     = 100 // requests at once on a connection of HTTP/2, the least that its standard recommends
+	maxStreams     = 100 // concurrent requests on an HTTP/2 connection; RFC 9113 recommends at least 100
 )
 
-// drainTimeout is how long requests under way may take to end.
+// drainTimeout is the default of WithDrainTimeout.
 const drainTimeout = 20 * time.Second
 
-// Option changes how a server serves and ends.
+// Option configures Serve.
 type Option func(*config)
 
 type config struct {
@@ -32,63 +35,58 @@ type config struct {
 	fastShutdown  <-chan struct{} // nil for never
 }
 
-// WithLimits holds bounds; the addresses of proxies that are trusted have no share
-// of their own. Without it there are no bounds but that on connections.
-func WithLimits(b Limits, trusted ...netip.Prefix) Option {
-	return func(s *config) { s.limits, s.trusted = b, trusted }
+// WithLimits sets the limits; addresses of trusted proxies are not limited per address. Without it only the
+// number of connections is limited.
+func WithLimits(l Limits, trusted ...netip.Prefix) Option {
+	return func(c *config) { c.limits, c.trusted = l, trusted }
 }
 
-// WithTLS has the server speak TLS.
-func WithTLS(tlsConfig *tls.Config) Option { return func(s *config) { s.tls = tlsConfig } }
+// WithTLS makes the server use TLS.
+func WithTLS(tlsConfig *tls.Config) Option { return func(c *config) { c.tls = tlsConfig } }
 
-// WithLinger keeps the server answering for some time after readiness has turned
-// 503, so that a load balancer looks away before the door is shut, and every
-// connection in use is told to end. The default is 0.
-func WithLinger(d time.Duration) Option { return func(s *config) { s.linger = d } }
+// WithLinger sets the time to keep serving after the ready check returns 503 on shutdown, so that load
+// balancers stop sending traffic first. The default is 0.
+func WithLinger(d time.Duration) Option { return func(c *config) { c.linger = d } }
 
-// WithDrainTimeout bounds how long requests under way may take to end; the default
-// is 20 s.
-func WithDrainTimeout(d time.Duration) Option { return func(s *config) { s.drain = d } }
+// WithDrainTimeout sets how long requests in progress may take to end on shutdown. The default is 20 s.
+func WithDrainTimeout(d time.Duration) Option { return func(c *config) { c.drain = d } }
 
-// WithFastShutdown ends the time of Linger, and gives the requests under way two seconds,
-// once hurry is closed.
-func WithFastShutdown(hurry <-chan struct{}) Option {
-	return func(s *config) { s.fastShutdown = hurry }
+// WithFastShutdown ends the linger time and limits the drain to two seconds once the channel is closed.
+func WithFastShutdown(fast <-chan struct{}) Option {
+	return func(c *config) { c.fastShutdown = fast }
 }
 
-// fastDrainTimeout is how long requests under way may take to end in a hurry.
+// fastDrainTimeout replaces drainTimeout after WithFastShutdown.
 const fastDrainTimeout = 2 * time.Second
 
-// Serve answers requests until ctx ends. Then readiness turns 503, and every
-// answer tells its connection to end: whoever asks again does so on a new one,
-// and a load balancer elsewhere. After the time of Linger the listener takes
-// who waits at the door, and closes; requests under way may end, and are cut
-// off when that takes too long. Their contexts outlive ctx, until they are cut
-// off. The error is nil unless serving failed.
+// Serve serves requests until ctx ends. Then the ready check returns 503 and each response closes its
+// connection, so that clients reconnect elsewhere. After the linger time the listener accepts the
+// connections that are pending and closes. Requests in progress may end within the drain timeout and are
+// canceled after that; their contexts outlive ctx until then. The error is nil unless serving failed.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger, options ...Option) error {
-	chosen := config{drain: drainTimeout}
+	cfg := config{drain: drainTimeout}
 	for _, option := range options {
-		option(&chosen)
+		option(&cfg)
 	}
-	all, perAddress := chosen.limits.connections(openFileLimit())
-	gate := newLimitListener(listener, all, perAddress, chosen.trusted)
-	listener = gate
-	if chosen.tls != nil {
-		listener = tls.NewListener(gate, chosen.tls)
+	total, perAddress := cfg.limits.connections(openFileLimit())
+	limited := newLimitListener(listener, total, perAddress, cfg.trusted)
+	listener = limited
+	if cfg.tls != nil {
+		listener = tls.NewListener(limited, cfg.tls)
 	}
 	draining := make(chan struct{})
-	base, cut := context.WithCancel(context.WithValue(context.WithoutCancel(ctx), drainingKey{}, draining))
-	defer cut()
+	base, cancelRequests := context.WithCancel(context.WithValue(context.WithoutCancel(ctx), drainingKey{}, draining))
+	defer cancelRequests()
 	var upgraded sync.WaitGroup
 	server := &http.Server{
-		Handler:           gate.markBusy(enforceDeadlines(chosen.limits, closeOnDrain(draining, trackUpgrades(&upgraded, handler)))),
-		ReadHeaderTimeout: chosen.limits.HeaderTime,
-		IdleTimeout:       chosen.limits.IdleTime,
-		WriteTimeout:      chosen.limits.writeTime(),
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: cmp.Or(chosen.limits.StreamsConnection, maxStreams)},
-		ConnState:         gate.connState,
-		ConnContext:       gate.connContext,
-		MaxHeaderBytes:    cmp.Or(chosen.limits.HeaderBytes, maxHeaderBytes),
+		Handler:           limited.markBusy(enforceDeadlines(cfg.limits, closeOnDrain(draining, trackUpgrades(&upgraded, handler)))),
+		ReadHeaderTimeout: cfg.limits.HeaderTime,
+		IdleTimeout:       cfg.limits.IdleTime,
+		WriteTimeout:      cfg.limits.writeTime(),
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: cmp.Or(cfg.limits.StreamsConnection, maxStreams)},
+		ConnState:         limited.connState,
+		ConnContext:       limited.connContext,
+		MaxHeaderBytes:    cmp.Or(cfg.limits.HeaderBytes, maxHeaderBytes),
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		BaseContext:       func(net.Listener) context.Context { return base },
 	}
@@ -100,24 +98,24 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 	case <-ctx.Done():
 	}
 	close(draining)
-	log.Info("shutting down", "address", listener.Addr().String(), "linger", chosen.linger.String(), "drain", chosen.drain.String())
+	log.Info("shutting down", "address", listener.Addr().String(), "linger", cfg.linger.String(), "drain", cfg.drain.String())
 	select {
-	case <-time.After(chosen.linger):
-	case <-chosen.fastShutdown:
+	case <-time.After(cfg.linger):
+	case <-cfg.fastShutdown:
 	}
-	gate.stopAccepting()
-	<-served // the listener is closed, with nobody before it
-	drain, cancel := context.WithTimeout(base, chosen.drain)
+	limited.stopAccepting()
+	<-served // the listener is closed
+	drain, cancel := context.WithTimeout(base, cfg.drain)
 	defer cancel()
-	go cancelAfterFastDrain(drain, chosen.fastShutdown, cancel)
-	gate.awaitRequests(drain)
+	go cancelAfterFastDrain(drain, cfg.fastShutdown, cancel)
+	limited.awaitRequests(drain)
 	err := server.Shutdown(drain)
 	if err == nil {
 		err = waitFor(drain, &upgraded)
 	}
 	if err != nil {
-		log.Warn("requests were still under way and are cut off", "error", err)
-		cut()
+		log.Warn("canceling requests still in progress", "error", err)
+		cancelRequests()
 		if err := server.Close(); err != nil {
 			return fmt.Errorf("close %s: %w", listener.Addr(), err)
 		}
@@ -125,28 +123,25 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 	return nil
 }
 
-// cancelAfterFastDrain ends what drains soon after it must hurry.
-func cancelAfterFastDrain(drain context.Context, hurry <-chan struct{}, end func()) {
+// cancelAfterFastDrain cancels the drain fastDrainTimeout after fast is closed.
+func cancelAfterFastDrain(drain context.Context, fast <-chan struct{}, cancel func()) {
 	select {
 	case <-drain.Done():
 		return
-	case <-hurry:
+	case <-fast:
 	}
 	select {
 	case <-drain.Done():
 	case <-time.After(fastDrainTimeout):
-		end()
+		cancel()
 	}
 }
 
-// closeOnDrain has each answer end its connection once the server shuts down: by
-// Connection: close over HTTP/1.1, by GOAWAY over HTTP/2, which net/http makes
-// of it. No request is lost as one could be on an idle connection that closes
-// while the request comes.
+// closeOnDrain makes each response close its connection during shutdown: by Connection: close over HTTP/1.1,
+// which net/http turns into GOAWAY over HTTP/2. Closing an idle connection could lose a request that is on its way.
 //
-// So does the answer to a request in chunks. One may have said a length too,
-// which net/http passes over: a proxy that goes by the length would have the
-// rest of it be somebody else's next request.
+// It does the same for requests with a chunked body. Such a request may also have a Content-Length, which
+// net/http ignores; a proxy that relies on it would take the rest of the body for another request.
 func closeOnDrain(draining <-chan struct{}, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isClosed(draining) || len(r.TransferEncoding) > 0 {
@@ -156,8 +151,7 @@ func closeOnDrain(draining <-chan struct{}, next http.Handler) http.Handler {
 	})
 }
 
-// trackUpgrades counts the requests that ask for another protocol: what comes of
-// them is out of the server's sight.
+// trackUpgrades counts requests that ask for another protocol, which http.Server does not track after Hijack.
 func trackUpgrades(upgraded *sync.WaitGroup, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header["Upgrade"] != nil {
@@ -168,12 +162,12 @@ func trackUpgrades(upgraded *sync.WaitGroup, next http.Handler) http.Handler {
 	})
 }
 
-// waitFor waits until all are done, or ctx ends.
-func waitFor(ctx context.Context, all *sync.WaitGroup) error {
+// waitFor waits for the group, or for ctx to end.
+func waitFor(ctx context.Context, group *sync.WaitGroup) error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		all.Wait()
+		group.Wait()
 	}()
 	select {
 	case <-done:
@@ -185,8 +179,8 @@ func waitFor(ctx context.Context, all *sync.WaitGroup) error {
 
 type drainingKey struct{}
 
-// Draining is closed once the server of a request shuts down, for answers
-// that have no end of their own. It is nil outside of Serve.
+// Draining returns a channel that is closed once the server of a request shuts down, for streams. It is
+// nil outside of Serve.
 func Draining(ctx context.Context) <-chan struct{} {
 	draining, _ := ctx.Value(drainingKey{}).(chan struct{})
 	return draining

@@ -1,0 +1,60 @@
+package graph
+
+import (
+	"context"
+
+	"portico/graph/model"
+	"portico/store/release"
+)
+
+// FileDigests notes the files of products, and their main images.
+func (r *Resolver) FileDigests(ctx context.Context, all []*model.Product) ([]*release.Vicinity, error) {
+	files, err := r.FilesByID(ctx, idsOf(all, func(p *model.Product) []string { return append(fileIDs(p), one(p.MainImageID())...) }))
+	if err != nil {
+		return nil, err
+	}
+	found := make([]*release.Vicinity, len(all))
+	var content []byte
+	for i, p := range all {
+		attached := attachedFiles(p, files)
+		content = content[:0]
+		for _, file := range attached {
+			content = file.File.AppendJSON(content)
+		}
+		content = append(content, '\n')
+		if image := files[p.MainImageID()]; image != nil {
+			content = image.AppendJSON(content)
+		}
+		found[i] = release.NewVicinity(content, len(attached))
+		p.Vicinities().Files.Store(found[i])
+	}
+	return found, nil
+}
+
+// BreadcrumbDigests notes the ways to products.
+func (r *Resolver) BreadcrumbDigests(ctx context.Context, all []*model.Product) ([]*release.Vicinity, error) {
+	trails, err := r.breadcrumbTrails(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	nodes := map[string][]byte{}
+	found := make([]*release.Vicinity, len(all))
+	var content []byte
+	for i, p := range all {
+		content = content[:0]
+		for _, trail := range trails[i] {
+			of, known := nodes[trail.Node.ID]
+			if !known {
+				of = trail.Node.AppendContent(nil)
+				for _, step := range trail.Ancestors {
+					of = append(of, argumentsKey(step)...)
+				}
+				nodes[trail.Node.ID] = of
+			}
+			content = append(append(content, of...), '\n')
+		}
+		found[i] = release.NewVicinity(content, len(trails[i]))
+		p.Vicinities().Breadcrumbs.Store(found[i])
+	}
+	return found, nil
+}

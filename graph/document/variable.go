@@ -1,0 +1,243 @@
+package document
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"portico/graph/limits"
+	"portico/graph/plan"
+	"portico/store"
+)
+
+// coerceVariables takes the values of an operation's variables as the specification
+// has it, which the library does not: an Int is a whole number and no string,
+// an enum is one of its values as they are written. Each fault names the
+// variable and the member, in words and in extensions.argument. What an
+// operation does not define is passed over.
+func (d *Processor) coerceVariables(operation *ast.OperationDefinition, given map[string]any) (map[string]any, gqlerror.List) {
+	c := &variableCoercer{schema: d.Schema}
+	taken := make(map[string]any, len(operation.VariableDefinitions))
+	for _, definition := range operation.VariableDefinitions {
+		at := valuePath{name: definition.Variable}
+		value, ok := given[definition.Variable]
+		switch {
+		case ok && value == nil && definition.Type.NamedType == "Boolean" && !definition.Type.NonNull && slices.Contains(plan.Conditions(operation), definition.Variable):
+			c.addError(&at, "must not be null: @skip or @include depends on it; send true or false, or leave it out")
+		case ok:
+			taken[definition.Variable] = c.value(&at, definition.Type, value)
+		case definition.Type.NonNull && definition.DefaultValue == nil:
+			c.addError(&at, "must be given: it is "+withArticle(definition.Type.String()))
+		}
+		if len(c.errs) > limits.MaxErrors {
+			break
+		}
+	}
+	return taken, c.errs
+}
+
+// variableCoercer takes values, and collects what is wrong with them.
+type variableCoercer struct {
+	schema *ast.Schema
+	errs   gqlerror.List
+}
+
+// valuePath is a place in a variable: its name, or an index or member below another.
+type valuePath struct {
+	name   string
+	parent *valuePath
+}
+
+func (s *valuePath) path() (path []string) {
+	for ; s != nil; s = s.parent {
+		path = append(path, s.name)
+	}
+	slices.Reverse(path)
+	return path
+}
+
+func (c *variableCoercer) addError(at *valuePath, what string) {
+	if len(c.errs) > limits.MaxErrors {
+		return
+	}
+	path := at.path()
+	c.errs = append(c.errs, &gqlerror.Error{
+		Message:    fmt.Sprintf("The variable $%s %s.", strings.Join(path, "."), what),
+		Extensions: map[string]any{"code": store.Invalid, "argument": path},
+	})
+}
+
+func (c *variableCoercer) value(at *valuePath, of *ast.Type, value any) any {
+	if value == nil {
+		if of.NonNull {
+			c.addError(at, "must not be null: it is "+withArticle(of.String()))
+		}
+		return nil
+	}
+	if of.Elem != nil {
+		list, ok := value.([]any)
+		if !ok { // one value is a list of one
+			return []any{c.value(at, of.Elem, value)}
+		}
+		for i, element := range list {
+			if len(c.errs) > limits.MaxErrors {
+				break
+			}
+			list[i] = c.value(&valuePath{strconv.Itoa(i), at}, of.Elem, element)
+		}
+		return list
+	}
+	switch definition := c.schema.Types[of.NamedType]; definition.Kind {
+	case ast.Enum:
+		return c.enum(at, definition, value)
+	case ast.InputObject:
+		return c.object(at, definition, value)
+	}
+	return c.scalar(at, of.NamedType, value)
+}
+
+// scalar takes a scalar of GraphQL's own; others look at their values
+// themselves.
+func (c *variableCoercer) scalar(at *valuePath, name string, value any) any {
+	switch name {
+	case "Int":
+		if number, ok := value.(json.Number); ok {
+			if n, whole := wholeNumber(number); whole {
+				return n
+			}
+			c.addError(at, "must be an Int, a whole number of at most 64 bits")
+			return value
+		}
+	case "Float":
+		if number, ok := value.(json.Number); ok {
+			if _, err := number.Float64(); err == nil {
+				return value
+			}
+		}
+	case "ID":
+		if number, ok := value.(json.Number); ok {
+			if strings.Trim(string(number), "-0123456789") == "" {
+				return string(number)
+			}
+			c.addError(at, "must be an ID, a string or an integer, not a number with a fraction or an exponent")
+			return value
+		}
+		if _, ok := value.(string); ok {
+			return value
+		}
+	case "String":
+		if _, ok := value.(string); ok {
+			return value
+		}
+	case "Boolean":
+		if _, ok := value.(bool); ok {
+			return value
+		}
+	default:
+		return value
+	}
+	c.addError(at, "must be "+withArticle(name)+", not "+jsonKind(value))
+	return value
+}
+
+// wholeNumber reads 5, and 5.0 and 5e0, which are the same number.
+func wholeNumber(number json.Number) (int64, bool) {
+	if n, err := number.Int64(); err == nil {
+		return n, true
+	}
+	if len(number) > 32 { // no whole number of 64 bits needs so many
+		return 0, false
+	}
+	if _, exponent, ok := strings.Cut(strings.ToLower(string(number)), "e"); ok && len(strings.TrimLeft(exponent, "+-")) > 2 {
+		return 0, false
+	}
+	exact, ok := new(big.Rat).SetString(string(number))
+	if !ok || !exact.IsInt() || !exact.Num().IsInt64() {
+		return 0, false
+	}
+	return exact.Num().Int64(), true
+}
+
+func (c *variableCoercer) enum(at *valuePath, definition *ast.Definition, value any) any {
+	if name, ok := value.(string); ok && definition.EnumValues.ForName(name) != nil {
+		return value
+	}
+	names := make([]string, len(definition.EnumValues))
+	for i, known := range definition.EnumValues {
+		names[i] = known.Name
+	}
+	c.addError(at, "must be "+withArticle(definition.Name)+": "+strings.Join(names, ", "))
+	return value
+}
+
+func (c *variableCoercer) object(at *valuePath, definition *ast.Definition, value any) any {
+	object, ok := value.(map[string]any)
+	if !ok {
+		c.addError(at, "must be "+withArticle(definition.Name)+", not "+jsonKind(value))
+		return value
+	}
+	for _, name := range unknownMembers(definition, object) {
+		c.addError(&valuePath{name, at}, "is no member of "+definition.Name+", which has "+memberNames(definition))
+	}
+	for _, member := range definition.Fields {
+		below := valuePath{member.Name, at}
+		inner, ok := object[member.Name]
+		switch {
+		case ok:
+			object[member.Name] = c.value(&below, member.Type, inner)
+		case member.Type.NonNull && member.DefaultValue == nil:
+			c.addError(&below, "must be given: it is "+withArticle(member.Type.String()))
+		}
+	}
+	return object
+}
+
+// unknownMembers are those that the type has not, in a settled order.
+// __typename is let be: some clients send back what they were given.
+func unknownMembers(definition *ast.Definition, object map[string]any) (names []string) {
+	for name := range object {
+		if definition.Fields.ForName(name) == nil && name != "__typename" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func memberNames(definition *ast.Definition) string {
+	names := make([]string, len(definition.Fields))
+	for i, field := range definition.Fields {
+		names[i] = field.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+func withArticle(name string) string {
+	if strings.ContainsRune("AEIO", rune(name[0])) {
+		return "an " + name
+	}
+	return "a " + name
+}
+
+// jsonKind is what JSON calls a value; the value itself may be a secret.
+func jsonKind(value any) string {
+	switch value.(type) {
+	case string:
+		return "a string"
+	case bool:
+		return "a boolean"
+	case json.Number:
+		return "a number"
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "an object"
+	}
+	return "null"
+}

@@ -1,0 +1,193 @@
+package graph_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/graph"
+	"portico/graph/document"
+	"portico/graph/opctx"
+	"portico/graph/transport"
+	"portico/store/shop"
+	"portico/store/storetest"
+)
+
+// memoryClass makes requests whose documents, plans and variables are of one
+// kind. No two of them are equal.
+type memoryClass struct {
+	requests int
+	request  func(i int) string // its body
+}
+
+// asking is a request without variables.
+func asking(query string) string { return askingWith(query, nil) }
+
+func askingWith(query string, values variables) string {
+	body, _ := json.Marshal(map[string]any{"query": query, "variables": values})
+	return string(body)
+}
+
+// spreadDeeply is a short document that selects 2 to the depth objects, of a
+// shop as documentFamily makes it.
+func spreadDeeply(alias string, depth int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `{ %s: product(sku: "mother") { ...F0 } }`, alias)
+	for level := range depth {
+		edge := []string{"children", "parent"}[level%2]
+		fmt.Fprintf(&b, " fragment F%d on Product { a: %s { ...F%d } b: %s { ...F%d } }", level, edge, level+1, edge, level+1)
+	}
+	fmt.Fprintf(&b, " fragment F%d on Product { id sku name slug }", depth)
+	return b.String()
+}
+
+var memoryClasses = map[string]memoryClass{
+	"small documents": {2_000, func(i int) string { return asking(fmt.Sprintf("{ s%d: settings { currency } }", i)) }},
+	"large documents": {20, func(i int) string {
+		return asking(fmt.Sprintf("{ s%d: products(first: 1) { nodes { %s } } %s }", i, many(450, " a#: name"), many(300, " l#: settings { currency locale pageLength }")))
+	}},
+	"many aliases": {30, func(i int) string {
+		return asking(fmt.Sprintf("{ s%d: settings { %s } }", i, many(450, " alias#: currency")))
+	}},
+	"many root fields": {30, func(i int) string {
+		return asking(fmt.Sprintf("{ s%d: __typename %s }", i, many(400, " alias#: settings { currency pageLength }")))
+	}},
+	"many fragments": {50, func(i int) string {
+		return asking(fmt.Sprintf("{ s%d: settings { %s } } %s", i, many(100, " ...F#"), many(100, " fragment F# on Settings { a#: currency pageLength }")))
+	}},
+	"fragments that are spread deeply": {200, func(i int) string { return asking(spreadDeeply(fmt.Sprint("s", i), 6)) }},
+	"many Booleans": {300, func(i int) string {
+		values := variables{}
+		var defined, fields strings.Builder
+		for bit := range 12 {
+			fmt.Fprintf(&defined, "$c%d: Boolean! ", bit)
+			fmt.Fprintf(&fields, " c%d: currency @include(if: $c%d) p%d: pageLength @skip(if: $c%d)", bit, bit, bit, bit)
+			values[fmt.Sprint("c", bit)] = i>>bit&1 == 1
+		}
+		return askingWith(fmt.Sprintf("query (%s) { settings { %s } }", &defined, &fields), values)
+	}},
+	"values in the document": {300, func(i int) string {
+		return asking(fmt.Sprintf(`{ p%d: products(first: 1, filter: {sku: {in: ["a", "b", "%d"]}, name: {eq: "\u0041 %d"}}) { totalCount } nodes(ids: ["a", "b", "c", "d"]) { id } }`, i, i, i))
+	}},
+	"comments": {100, func(i int) string {
+		return asking(fmt.Sprintf("{ s%d: settings { currency %s } }", i, strings.Repeat(" #\n #comment\n pageLength", 40)))
+	}},
+	"variables": {500, func(i int) string {
+		skus := []any{}
+		for n := range 30 {
+			skus = append(skus, fmt.Sprint("sku-", n))
+		}
+		return askingWith(`query ($filter: ProductFilter, $after: String, $first: Int) { products(first: $first, after: $after, filter: $filter) { totalCount } }`,
+			variables{"first": 1, "filter": map[string]any{"sku": map[string]any{"in": skus}, "name": map[string]any{"eq": fmt.Sprint("name ", i)}}})
+	}},
+	"what nothing reads": {300, func(i int) string {
+		return fmt.Sprintf(`{"query":"{ settings { currency } }","variables":{"none":[%s0]},"extensions":{"n":[%s%d]}}`, strings.Repeat("{},", 1000), strings.Repeat("{},", 1000), i)
+	}},
+	"names": {1_000, func(i int) string {
+		query := fmt.Sprintf("{ s%d: settings { currency } }", i)
+		return fmt.Sprintf(`{"query":%q,"extensions":%s}`, query, hashed(query))
+	}},
+	"mutations": {500, func(i int) string {
+		return asking(fmt.Sprintf(`mutation { s%d: settingsUpdate(input: {}) { settings { currency pageLength } } }`, i))
+	}},
+	"introspection": {20, func(i int) string {
+		return asking(strings.Replace(introspections["GraphiQL"], "__schema {", fmt.Sprintf("s%d: __schema {", i), 1))
+	}},
+}
+
+// What the cache charges for its entries is the memory that they take, within
+// a factor of 1.5.
+func TestDocumentCacheChargesMemory(t *testing.T) { // not in parallel: others allocate too
+	shops, err := shop.Open(t.Context(), shop.Config{URL: "file:" + t.TempDir() + "/memory.db", Synchronous: "OFF"})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, shops.Close()) })
+	load(t, shops, documentFamily(1))
+	for name, class := range memoryClasses {
+		t.Run(name, func(t *testing.T) {
+			cache := document.NewCache(1 << 30)
+			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(shops), slog.New(slog.DiscardHandler), transport.WithDocumentCache(cache)))
+			ask := func(i int) {
+				w := httptest.NewRecorder()
+				handler.ServeHTTP(w, by(newRaw(t, class.request(i)), admin()))
+				require.Equal(t, 200, w.Code, "%.300s", w.Body)
+				require.NotContains(t, w.Body.String(), `"errors"`, "%.300s", w.Body)
+			}
+			measured := func() (heap, charge int) {
+				_, _, charge = cache.Stats()
+				return heapAfterGC(), charge
+			}
+			for i := range 5 {
+				ask(i)
+			}
+			heapBefore, chargeBefore := measured()
+			for i := range class.requests {
+				ask(5 + i)
+			}
+			heap, charge := measured()
+			heap, charge = heap-heapBefore, charge-chargeBefore
+			t.Logf("%d bytes are held, %d charged", heap, charge)
+			require.Less(t, float64(heap), 1.5*float64(charge), "%d bytes are held, %d charged", heap, charge)
+			require.Less(t, float64(charge), 1.5*float64(heap), "%d bytes are held, %d charged", heap, charge)
+			runtime.KeepAlive(handler)
+		})
+	}
+}
+
+// A short document whose fragments select the same again and again takes memory
+// for its text, and not for what it selects.
+func TestFragmentsAreCompiledOnce(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := open(t, e, documentFamily(1))
+		bytes := func(depth int) int {
+			cache := document.NewCache(1 << 30)
+			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), transport.WithDocumentCache(cache)))
+			asked := &service{s.store, handler, s.log}
+			a := asked.post(t, spreadDeeply("s", depth), nil)
+			require.Empty(t, a.Errors, "%.300s", a.Body)
+			require.Equal(t, 1<<depth, strings.Count(string(a.Data), `"sku"`))
+			_, _, bytes := cache.Stats()
+			return bytes
+		}
+		step := bytes(4) - bytes(2)
+		require.InDelta(t, step, bytes(6)-bytes(4), float64(step)/4)
+	})
+}
+
+// What a stranger sends again and again with other Booleans stays within the
+// budget, in memory that is measured.
+func TestPlansStayWithinTheBudget(t *testing.T) { // not in parallel: others allocate too
+	s, err := shop.Open(t.Context(), shop.Config{URL: "file:" + t.TempDir() + "/memory.db", Synchronous: "OFF"})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	load(t, s, documentFamily(1))
+	const budget = 1 << 20
+	cache := document.NewCache(budget)
+	handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s), slog.New(slog.DiscardHandler), transport.WithDocumentCache(cache)))
+	ask := func(i int) {
+		fields := many(60, " f#: sku @include(if: $a) g#: name @skip(if: $b) h#: slug @include(if: $c) i#: id @skip(if: $d)")
+		query := fmt.Sprintf(`query ($a: Boolean!, $b: Boolean!, $c: Boolean!, $d: Boolean!) { p%d: product(sku: "mother") { uuid ...F children { ...F parent { ...F } } } } fragment F on Product { %s }`, i/16, fields)
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, by(newRaw(t, askingWith(query, variables{"a": i&1 > 0, "b": i&2 > 0, "c": i&4 > 0, "d": i&8 > 0})), admin()))
+		require.NotContains(t, w.Body.String(), `"errors"`, "%.300s", w.Body)
+	}
+	ask(0)
+	before := heapAfterGC()
+	for i := range storetest.QuickOrFull(20*16, 160*16) {
+		ask(i)
+	}
+	heap := heapAfterGC() - before
+	entries, _, bytes := cache.Stats()
+	t.Logf("%d entries of %d bytes; the heap grew by %d", entries, bytes, heap)
+	require.LessOrEqual(t, bytes, budget)
+	require.Greater(t, bytes, budget*3/4)
+	require.Less(t, heap, budget*3/2)
+	require.Greater(t, heap, budget/2)
+	runtime.KeepAlive(handler)
+}

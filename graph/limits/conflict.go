@@ -1,0 +1,179 @@
+package limits
+
+import (
+	"fmt"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+)
+
+// Fields of one name in one place of the answer become one field, so they
+// must ask for the same thing. The library compares them pair by pair and
+// tells of each pair: 990 of one name are 489,555 errors. Being the same is
+// an equivalence, so here each is compared with the first of its kind alone,
+// which is linear in the selections.
+
+// conflictChecker looks for fields that cannot be merged, in a document that is valid
+// otherwise.
+type conflictChecker struct {
+	schema    *ast.Schema
+	report    func(*gqlerror.Error) // need not return
+	conflicts int
+}
+
+// CheckConflicts reports fields of an operation that cannot be merged.
+func CheckConflicts(schema *ast.Schema, operation *ast.OperationDefinition, report func(*gqlerror.Error)) {
+	m := &conflictChecker{schema: schema, report: report}
+	fields := collectFields(nil, operation.SelectionSet)
+	m.checkSameFields(fields)
+	if m.conflicts == 0 {
+		m.checkShapes(fields)
+	}
+}
+
+// collectFields adds the fields of a selection set, those of fragments too.
+func collectFields(fields []*ast.Field, set ast.SelectionSet) []*ast.Field {
+	for _, selection := range set {
+		switch selection := selection.(type) {
+		case *ast.Field:
+			fields = append(fields, selection)
+		case *ast.InlineFragment:
+			fields = collectFields(fields, selection.SelectionSet)
+		case *ast.FragmentSpread:
+			fields = collectFields(fields, selection.Definition.SelectionSet)
+		}
+	}
+	return fields
+}
+
+// subfields are the fields of several fields together.
+func subfields(fields []*ast.Field) (all []*ast.Field) {
+	for _, field := range fields {
+		all = collectFields(all, field.SelectionSet)
+	}
+	return all
+}
+
+// groupBy sorts fields by a key, in the order in which the keys come.
+func groupBy[K comparable](fields []*ast.Field, key func(*ast.Field) K) [][]*ast.Field {
+	var list [][]*ast.Field
+	place := map[K]int{}
+	for _, field := range fields {
+		k := key(field)
+		i, known := place[k]
+		if !known {
+			i = len(list)
+			place[k] = i
+			list = append(list, nil)
+		}
+		list[i] = append(list[i], field)
+	}
+	return list
+}
+
+func responseName(field *ast.Field) string { return field.Alias }
+
+// checkSameFields holds that the fields of one name which can be of one object are one
+// field with the same arguments. Those of different object types never meet;
+// those of an interface meet all.
+func (m *conflictChecker) checkSameFields(fields []*ast.Field) {
+	for _, named := range groupBy(fields, responseName) {
+		var ofAny, ofOne []*ast.Field
+		for _, field := range named {
+			if field.ObjectDefinition.Kind == ast.Object {
+				ofOne = append(ofOne, field)
+			} else {
+				ofAny = append(ofAny, field)
+			}
+		}
+		if len(ofOne) == 0 {
+			m.checkGroup(ofAny)
+		}
+		for _, group := range groupBy(ofOne, func(f *ast.Field) *ast.Definition { return f.ObjectDefinition }) {
+			m.checkGroup(append(group, ofAny...))
+		}
+	}
+}
+
+// checkGroup holds that fields are one.
+func (m *conflictChecker) checkGroup(group []*ast.Field) {
+	if len(group) < 2 && group[0].SelectionSet == nil {
+		return
+	}
+	first, before := group[0], m.conflicts
+	for _, field := range group[1:] {
+		if field.Name != first.Name {
+			m.reportConflict(field, fmt.Sprintf("%q and %q are different fields", first.Name, field.Name))
+		} else if !sameArguments(first.Arguments, field.Arguments) {
+			m.reportConflict(field, "they have differing arguments")
+		}
+	}
+	if m.conflicts == before {
+		m.checkSameFields(subfields(group))
+	}
+}
+
+// checkShapes holds that all fields of one name have answers of one shape, be they
+// of one object or not: a client reads them with one type.
+func (m *conflictChecker) checkShapes(fields []*ast.Field) {
+	for _, named := range groupBy(fields, responseName) {
+		first, before := named[0], m.conflicts
+		for _, field := range named[1:] {
+			if !m.sameShape(first.Definition.Type, field.Definition.Type) {
+				m.reportConflict(field, fmt.Sprintf("they return conflicting types %q and %q", first.Definition.Type, field.Definition.Type))
+			}
+		}
+		if m.conflicts == before {
+			m.checkShapes(subfields(named))
+		}
+	}
+}
+
+func (m *conflictChecker) reportConflict(field *ast.Field, because string) {
+	m.conflicts++
+	m.report(&gqlerror.Error{
+		Message:   fmt.Sprintf("Fields %q conflict because %s. Use different aliases on the fields to fetch both if this was intentional.", field.Alias, because),
+		Locations: []gqlerror.Location{{Line: field.Position.Line, Column: field.Position.Column}},
+	})
+}
+
+func (m *conflictChecker) sameShape(a, b *ast.Type) bool {
+	for a.Elem != nil && b.Elem != nil && a.NonNull == b.NonNull {
+		a, b = a.Elem, b.Elem
+	}
+	if a.NonNull != b.NonNull || (a.Elem == nil) != (b.Elem == nil) {
+		return false
+	}
+	return a.NamedType == b.NamedType || m.schema.Types[a.NamedType].IsCompositeType() && m.schema.Types[b.NamedType].IsCompositeType()
+}
+
+// sameArguments tells whether two fields are asked for in the same words, in
+// whatever order.
+func sameArguments(a, b ast.ArgumentList) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for _, argument := range a {
+		other := b.ForName(argument.Name)
+		if other == nil || !sameValue(other.Value, argument.Value) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameValue(a, b *ast.Value) bool {
+	if a.Kind != b.Kind || a.Raw != b.Raw || len(a.Children) != len(b.Children) {
+		return false
+	}
+	for i, child := range a.Children {
+		other := b.Children[i].Value
+		if a.Kind == ast.ObjectValue {
+			other = b.Children.ForName(child.Name)
+		}
+		if other == nil || !sameValue(child.Value, other) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,397 @@
+package limits
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"portico/store"
+)
+
+const (
+	longTextBytes = 64 // bytes of a name or value that cost one more
+	EstimatedRows = 2  // of a list that tells no length; what it brings beyond is spent of the budget
+)
+
+// Cost is the cost of an operation before it runs, in the units of Bounds.Cost.
+type Cost struct {
+	Requested int `json:"requested"`
+	Limit     int `json:"limit"`
+}
+
+// Allowance is the budget of each run of an operation.
+type Allowance struct {
+	Max        int64              // units that the run may cost
+	Estimated  int64              // units that it was estimated to cost
+	RowCosts   map[string]float64 // units of a row of a list of unknown length, by the field's name
+	NodeCost   float64            // units of a row of the metered lists
+	FieldBytes int                // bytes of each field, if gqlgen's executor runs the operation
+}
+
+// CostEstimator knows how long the lists of introspection are on average, which
+// depends on the schema alone. They count half as much again: the library makes
+// them anew each time. Every second type has one within.
+type CostEstimator struct {
+	bounds      Bounds
+	schema      *ast.Schema
+	listLengths map[string]float64 // rows, by coordinate: __Schema.types
+	typeSize    map[string]float64 // of a type, which is 1 on average
+}
+
+func NewCostEstimator(schema *ast.Schema, bounds Bounds) *CostEstimator {
+	var types, fields, arguments, inputs, values, kinds float64
+	for _, definition := range schema.Types {
+		types++
+		kinds += float64(len(definition.Interfaces) + len(schema.GetPossibleTypes(definition)))
+		values += float64(len(definition.EnumValues))
+		if definition.Kind == ast.InputObject {
+			inputs += float64(len(definition.Fields))
+			continue
+		}
+		fields += float64(len(definition.Fields))
+		for _, field := range definition.Fields {
+			arguments += float64(len(field.Arguments))
+		}
+	}
+	heft := make(map[string]float64, len(schema.Types))
+	for name, definition := range schema.Types {
+		n := len(definition.EnumValues) + len(definition.Fields)
+		for _, field := range definition.Fields {
+			n += len(field.Arguments)
+		}
+		heft[name] = max(1, float64(n)*types/(fields+arguments+inputs+values))
+	}
+	return &CostEstimator{bounds, schema, map[string]float64{
+		"__Schema.types": 1.5 * types, "__Schema.directives": 1.5 * float64(len(schema.Directives)), "__Type.ofType": 0.5,
+		"__Type.fields": fields / types, "__Type.inputFields": inputs / types, "__Type.enumValues": values / types,
+		"__Type.interfaces": kinds / types, "__Type.possibleTypes": kinds / types,
+		"__Field.args": arguments / fields, "__Directive.args": 2,
+	}, heft}
+}
+
+// Check refuses a validated operation whose answer would cost too much, with
+// these variables. What it lets pass has a budget for the lists whose length
+// nobody knows beforehand.
+func (p *CostEstimator) Check(operation *ast.OperationDefinition, variables map[string]any) (Allowance, *Cost, *gqlerror.Error) {
+	b := p.newOperationCost(operation, variables)
+	cost := int(math.Ceil(b.selectionSet(operation.SelectionSet).forRows(1)))
+	allowed := Allowance{RowCosts: b.unsized, NodeCost: b.meteredCost, Max: int64(p.bounds.Cost), Estimated: int64(cost)}
+	if b.byGqlgen {
+		allowed.Estimated, allowed.FieldBytes = 0, gqlgenField // its fields are charged as they are run
+	}
+	if cost > p.bounds.Cost {
+		return allowed, &Cost{cost, p.bounds.Cost}, p.tooExpensive(operation, variables, cost)
+	}
+	return allowed, &Cost{cost, p.bounds.Cost}, nil
+}
+
+func (p *CostEstimator) newOperationCost(operation *ast.OperationDefinition, variables map[string]any) *operationCost {
+	b := &operationCost{CostEstimator: p, operation: operation, variables: variables, maxPage: store.MaxPageLength, factor: 1, valueWeight: valueWeight,
+		variableCosts: map[string]float64{}, fragments: map[string]fragmentCost{}, unsized: map[string]float64{}}
+	if b.byGqlgen = operation.Operation != ast.Query || SelectsSchema(operation.SelectionSet, map[string]bool{}); b.byGqlgen {
+		b.factor = gqlgenFactor
+	}
+	if operation.Operation == ast.Mutation {
+		b.valueWeight = mutationWeight
+	}
+	return b
+}
+
+// operationCost adds up what an operation costs: fields by the rows they are read for,
+// as far as page sizes and the lengths of lists tell, what its arguments
+// weigh, and what introspection lists.
+type operationCost struct {
+	*CostEstimator
+	operation     *ast.OperationDefinition
+	variables     map[string]any
+	maxPage       float64            // rows that a page may have: the longest, or fewer to try whether they fit
+	byGqlgen      bool               // gqlgen's executor runs the operation
+	factor        float64            // of each field
+	valueWeight   float64            // what a value of an argument costs
+	variableCosts map[string]float64 // of variables
+	fragments     map[string]fragmentCost
+	meteredCost   float64            // what a row of the metered lists costs, in all places where they are selected
+	unsized       map[string]float64 // what a row of a list that tells no length costs, by the field's name
+}
+
+// rowCost is what a selection costs: once, and for each row of the page that it
+// is selected of.
+type rowCost struct{ once, row float64 }
+
+// fragmentCost is what a fragment costs wherever it is spread, and what it adds
+// to bill.nodes.
+type fragmentCost struct {
+	rowCost
+	metered float64
+}
+
+func (p *rowCost) add(o rowCost) {
+	p.once, p.row = min(maxSum, p.once+o.once), min(maxSum, p.row+o.row)
+}
+
+// forRows is the price of so many rows.
+func (p rowCost) forRows(rows float64) float64 { return min(maxSum, p.once+p.row*rows) }
+
+func (b *operationCost) selectionSet(set ast.SelectionSet) (cost rowCost) {
+	for _, selection := range set {
+		switch selection := selection.(type) {
+		case *ast.Field:
+			if b.included(selection.Directives) {
+				cost.add(b.selected(selection))
+			}
+		case *ast.InlineFragment:
+			if b.included(selection.Directives) {
+				cost.add(b.selectionSet(selection.SelectionSet))
+			}
+		case *ast.FragmentSpread:
+			if !b.included(selection.Directives) {
+				continue
+			}
+			known, ok := b.fragments[selection.Name]
+			if ok {
+				b.meteredCost = min(maxSum, b.meteredCost+known.metered)
+			} else {
+				before := b.meteredCost
+				known.rowCost = b.selectionSet(selection.Definition.SelectionSet)
+				known.metered = b.meteredCost - before
+				b.fragments[selection.Name] = known
+			}
+			cost.add(known.rowCost)
+		}
+	}
+	return cost
+}
+
+// selected is what a field costs: the rows of a connection are its edges and
+// nodes; what it tells of the whole list, facets and totals, is there once.
+func (b *operationCost) selected(field *ast.Field) rowCost {
+	cost := b.field(field)
+	if isConnection(field.ObjectDefinition) && (field.Name == "edges" || field.Name == "nodes") {
+		return rowCost{row: cost}
+	}
+	return rowCost{once: cost}
+}
+
+func isConnection(of *ast.Definition) bool { return strings.HasSuffix(of.Name, "Connection") }
+
+// included tells whether the directives leave a selection in the answer. What
+// they leave out costs nothing but its validation.
+func (b *operationCost) included(directives ast.DirectiveList) bool {
+	for _, directive := range directives {
+		condition := directive.Arguments.ForName("if")
+		if condition != nil && (directive.Name == "skip" && b.boolean(condition.Value) == "true" || directive.Name == "include" && b.boolean(condition.Value) == "false") {
+			return false
+		}
+	}
+	return true
+}
+
+// boolean is "true" or "false", as it is written, or as a variable has it.
+func (b *operationCost) boolean(value *ast.Value) string {
+	if value.Kind != ast.Variable {
+		return value.Raw
+	}
+	if given, ok := b.variables[value.Raw]; ok {
+		return fmt.Sprint(given)
+	}
+	if definition := b.operation.VariableDefinitions.ForName(value.Raw); definition != nil && definition.DefaultValue != nil {
+		return definition.DefaultValue.Raw
+	}
+	return ""
+}
+
+func (b *operationCost) field(field *ast.Field) float64 {
+	cost := b.fieldWeight(field.ObjectDefinition, field.Definition) + float64(len(field.Alias)/longTextBytes)
+	for _, argument := range field.Arguments {
+		cost += b.argument(argument.Name, argument.Value)
+	}
+	if !strings.HasPrefix(field.Name, "__") && !strings.HasPrefix(field.ObjectDefinition.Name, "__") {
+		cost *= b.factor
+	}
+	if field.SelectionSet == nil {
+		return cost
+	}
+	below := b.selectionSet(field.SelectionSet)
+	below.row += rowWeights[field.ObjectDefinition.Name+"."+field.Name]
+	switch {
+	case slices.Contains(meteredLists, field.ObjectDefinition.Name+"."+field.Name):
+		b.meteredCost = min(maxSum, b.meteredCost+below.row)
+		return min(maxSum, cost+below.once)
+	case b.isUnsized(field):
+		b.unsized[field.Name] = max(b.unsized[field.Name], below.forRows(1))
+		return min(maxSum, cost+below.forRows(1)*EstimatedRows)
+	case isConnection(b.schema.Types[field.Definition.Type.Name()]):
+		return min(maxSum, cost+below.forRows(b.rows(field)))
+	}
+	return min(maxSum, cost+below.forRows(1)*b.rows(field))
+}
+
+// rows is how many rows a field has.
+func (b *operationCost) rows(field *ast.Field) float64 {
+	switch field.Name { // one type, which may be a heavy one
+	case "__type":
+		return max(1, b.typeSize[b.text(field.Arguments.ForName("name"))])
+	case "queryType":
+		return b.typeSize[b.schema.Query.Name]
+	case "mutationType":
+		return b.typeSize[b.schema.Mutation.Name]
+	case "subscriptionType":
+		return b.typeSize[b.schema.Subscription.Name]
+	}
+	if listed, ok := b.listLengths[field.ObjectDefinition.Name+"."+field.Name]; ok {
+		return listed
+	}
+	for _, name := range []string{"first", "last"} {
+		if argument := field.Arguments.ForName(name); argument != nil {
+			if n, ok := b.number(argument.Value); ok {
+				return min(b.maxPage, max(1, n))
+			}
+		}
+	}
+	if definition := field.Definition.Arguments.ForName("first"); definition != nil {
+		if definition.DefaultValue != nil {
+			if n, err := strconv.ParseFloat(definition.DefaultValue.Raw, 64); err == nil {
+				return min(b.maxPage, n)
+			}
+		}
+		return min(b.maxPage, store.DefaultPageLength)
+	}
+	for _, argument := range field.Arguments { // things by their ids
+		if field.Definition.Type.Elem != nil && argument.Value.ExpectedType.Elem != nil {
+			return min(b.maxPage, max(1, b.length(argument.Value)))
+		}
+	}
+	return 1 // one thing, or a page's rows, or what a row holds itself, such as tiers of a price
+}
+
+// isUnsized tells lists of things that have lists of their own, and are asked
+// here for all there are: the children of a product, the trails to its nodes.
+func (b *operationCost) isUnsized(field *ast.Field) bool {
+	of := b.schema.Types[field.Definition.Type.Name()]
+	return field.Definition.Type.Elem != nil && len(field.Definition.Arguments) == 0 &&
+		!isConnection(field.ObjectDefinition) && field.ObjectDefinition != b.schema.Query &&
+		(b.isNode(of) || slices.ContainsFunc(of.Fields, func(f *ast.FieldDefinition) bool { return b.isNode(b.schema.Types[f.Type.Name()]) }))
+}
+
+func (b *operationCost) isNode(of *ast.Definition) bool {
+	return slices.Contains(of.Interfaces, "Node")
+}
+
+// text is a text that is written, or that a variable has.
+func (b *operationCost) text(argument *ast.Argument) string {
+	if argument.Value.Kind != ast.Variable {
+		return argument.Value.Raw
+	}
+	if given, ok := b.variables[argument.Value.Raw].(string); ok {
+		return given
+	}
+	if definition := b.operation.VariableDefinitions.ForName(argument.Value.Raw); definition != nil && definition.DefaultValue != nil {
+		return definition.DefaultValue.Raw
+	}
+	return ""
+}
+
+// number is a number that is written, or that a variable has.
+func (b *operationCost) number(value *ast.Value) (n float64, ok bool) {
+	text := value.Raw
+	if value.Kind == ast.Variable {
+		given, ok := b.variables[text]
+		if !ok {
+			definition := b.operation.VariableDefinitions.ForName(text)
+			if definition == nil || definition.DefaultValue == nil {
+				return 0, false
+			}
+			text = definition.DefaultValue.Raw
+		} else if number, isInt := given.(int64); isInt {
+			return float64(number), true
+		} else {
+			return 0, false
+		}
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	return n, err == nil
+}
+
+// length is how many elements a list has.
+func (b *operationCost) length(value *ast.Value) float64 {
+	if list, ok := b.variables[value.Raw].([]any); ok && value.Kind == ast.Variable {
+		return float64(len(list))
+	}
+	return float64(len(value.Children))
+}
+
+// argument is what an argument costs: its values, long texts being several,
+// and what some members of inputs make the store do.
+func (b *operationCost) argument(name string, value *ast.Value) float64 {
+	if value.Kind == ast.Variable {
+		known, ok := b.variableCosts[value.Raw]
+		if !ok {
+			known = b.variableCost(b.variables[value.Raw])
+			b.variableCosts[value.Raw] = known
+		}
+		if b.variables[value.Raw] == nil {
+			return 0
+		}
+		return memberWeights[name] + known
+	}
+	if value.Kind == ast.NullValue {
+		return 0
+	}
+	cost := memberWeights[name] + float64(len(value.Raw)/longTextBytes)*b.valueWeight
+	for _, child := range value.Children {
+		cost += b.valueWeight + b.argument(child.Name, child.Value)
+	}
+	return cost
+}
+
+// variableCost is what the value of a variable costs.
+func (b *operationCost) variableCost(value any) (cost float64) {
+	switch value := value.(type) {
+	case string:
+		return float64(len(value)/longTextBytes) * b.valueWeight
+	case json.Number:
+		return float64(len(value)/longTextBytes) * b.valueWeight
+	case []any:
+		for _, element := range value {
+			cost += b.valueWeight + b.variableCost(element)
+		}
+	case map[string]any:
+		for name, member := range value {
+			cost += b.valueWeight*float64(1+len(name)/longTextBytes) + b.variableCost(member)
+			if member != nil {
+				cost += memberWeights[name]
+			}
+		}
+	}
+	return cost
+}
+
+// SelectsSchema reports whether a validated root selection set selects __schema or __type. seen
+// holds the fragments that were searched before.
+func SelectsSchema(set ast.SelectionSet, seen map[string]bool) bool {
+	for _, selection := range set {
+		switch selection := selection.(type) {
+		case *ast.Field:
+			if selection.Name == "__schema" || selection.Name == "__type" {
+				return true
+			}
+		case *ast.InlineFragment:
+			if SelectsSchema(selection.SelectionSet, seen) {
+				return true
+			}
+		case *ast.FragmentSpread:
+			again := seen[selection.Name]
+			seen[selection.Name] = true
+			if !again && SelectsSchema(selection.Definition.SelectionSet, seen) {
+				return true
+			}
+		}
+	}
+	return false
+}

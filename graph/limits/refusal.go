@@ -1,0 +1,133 @@
+package limits
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"portico/store"
+)
+
+// tooExpensive says why an operation is not run: which list costs most of it, and
+// what page size fits.
+func (p *CostEstimator) tooExpensive(operation *ast.OperationDefinition, variables map[string]any, cost int) *gqlerror.Error {
+	way := "Select fewer fields, or send several operations."
+	if fits := p.largestPage(operation, variables); fits > 0 {
+		way = fmt.Sprintf("It fits with pages of at most %d, such as first: %d in every list.", fits, fits)
+	}
+	path := p.newOperationCost(operation, variables).describeCostliest(operation.SelectionSet)
+	return &gqlerror.Error{
+		Message: fmt.Sprintf("%s; the operation may cost %s, and could cost %s. %s",
+			path, FormatCount(float64(p.bounds.Cost)), FormatCount(float64(cost)), way),
+		Extensions: map[string]any{"code": store.Unprocessable},
+	}
+}
+
+// largestPage is the longest page that all lists of an operation may have for
+// it to run; 0 where shorter pages are no help.
+func (p *CostEstimator) largestPage(operation *ast.OperationDefinition, variables map[string]any) int {
+	return sort.Search(store.MaxPageLength, func(below int) bool {
+		b := p.newOperationCost(operation, variables)
+		b.maxPage = float64(below + 1)
+		return math.Ceil(b.selectionSet(operation.SelectionSet).forRows(1)) > float64(p.bounds.Cost)
+	}) % store.MaxPageLength
+}
+
+// describeCostliest describes the list that costs most: its path, and how many rows are
+// requested of it.
+func (b *operationCost) describeCostliest(set ast.SelectionSet) string {
+	var path, longest, repeated []string
+	var pages, requested []string
+	rows, most := 1., 1.
+	for set != nil {
+		field, times := b.mostExpensive(set)
+		if field == nil {
+			break
+		}
+		set = field.SelectionSet
+		if isConnection(field.ObjectDefinition) && (field.Name == "edges" || field.Name == "nodes") ||
+			field.Name == "node" && strings.HasSuffix(field.ObjectDefinition.Name, "Edge") {
+			continue
+		}
+		path = append(path, field.Name)
+		if times > 1 && longest == nil {
+			path[len(path)-1] = fmt.Sprintf("%s (%d times)", field.Name, times)
+			repeated = slices.Clone(path)
+		}
+		coordinate := field.ObjectDefinition.Name + "." + field.Name
+		if _, listed := b.listLengths[coordinate]; listed || strings.HasPrefix(field.Name, "__") {
+			break // the schema decides how long its lists are
+		}
+		if n := b.rows(field); n > 1 && field.SelectionSet != nil && !slices.Contains(meteredLists, coordinate) {
+			rows *= n
+			pages = append(pages, FormatCount(n))
+			longest, requested, most = path, pages, rows
+		}
+	}
+	if longest == nil {
+		if repeated != nil {
+			path = repeated
+		}
+		return strings.Join(path, ".") + " costs most"
+	}
+	return fmt.Sprintf("%s: %s rows requested by first: %s", strings.Join(longest, "."), FormatCount(most), strings.Join(requested, " x "))
+}
+
+// mostExpensive is the field of a selection that costs most with those of its name,
+// and how many they are; nil for none.
+func (b *operationCost) mostExpensive(set ast.SelectionSet) (heaviest *ast.Field, times int) {
+	costs, fields, count := map[string]float64{}, map[string]*ast.Field{}, map[string]int{}
+	var names []string
+	b.eachField(set, func(field *ast.Field) {
+		if fields[field.Name] == nil {
+			names = append(names, field.Name)
+		}
+		cost := b.field(field)
+		if known := fields[field.Name]; known == nil || cost > b.field(known) {
+			fields[field.Name] = field
+		}
+		costs[field.Name] += cost
+		count[field.Name]++
+	})
+	most := 0.
+	for _, name := range names {
+		if costs[name] > most {
+			heaviest, times, most = fields[name], count[name], costs[name]
+		}
+	}
+	return heaviest, times
+}
+
+// eachField yields the fields of a selection, those of its fragments too.
+func (b *operationCost) eachField(set ast.SelectionSet, yield func(*ast.Field)) {
+	for _, selection := range set {
+		switch selection := selection.(type) {
+		case *ast.Field:
+			if b.included(selection.Directives) {
+				yield(selection)
+			}
+		case *ast.InlineFragment:
+			if b.included(selection.Directives) {
+				b.eachField(selection.SelectionSet, yield)
+			}
+		case *ast.FragmentSpread:
+			if b.included(selection.Directives) {
+				b.eachField(selection.Definition.SelectionSet, yield)
+			}
+		}
+	}
+}
+
+// FormatCount writes a number with its thousands set apart: 60,000.
+func FormatCount(n float64) string {
+	text := fmt.Sprintf("%.0f", n)
+	for at := len(text) - 3; at > 0; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
+}

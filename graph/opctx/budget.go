@@ -1,0 +1,125 @@
+package opctx
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"portico/graph/limits"
+	"portico/store"
+)
+
+// Budget is what a GraphQL operation may still cost while it runs: rows of lists whose length is not
+// known before (a product has three children or three hundred), and bytes that are read and decoded.
+// It is safe for concurrent use.
+type Budget struct {
+	allowance limits.Allowance
+	spent     atomic.Int64 // units of cost
+	bytes     atomic.Int64 // in addition to them
+}
+
+// NewBudget returns the budget of one run.
+func NewBudget(allowance limits.Allowance) *Budget {
+	b := &Budget{allowance: allowance}
+	b.spent.Store(allowance.Estimated)
+	return b
+}
+
+// Cost returns what the operation has cost so far, in units.
+func (b *Budget) Cost() int64 { return b.spent.Load() + b.bytes.Load()/limits.BytesPerUnit }
+
+// ChargeField charges a field that gqlgen's executor runs.
+func (b *Budget) ChargeField() error {
+	if b.allowance.FieldBytes == 0 {
+		return nil
+	}
+	return b.Charge(b.allowance.FieldBytes)
+}
+
+// Charge charges bytes that were read. The error is UNPROCESSABLE.
+func (b *Budget) Charge(bytes int) error {
+	if b.spent.Load()+b.bytes.Add(int64(bytes))/limits.BytesPerUnit <= b.allowance.Max {
+		return nil
+	}
+	return &store.Error{Code: store.Unprocessable, Detail: fmt.Sprintf(
+		"The operation reads too much: it may cost %s, and was estimated to cost %s. Request fewer rows at a time, or send several operations.",
+		limits.FormatCount(float64(b.allowance.Max)), limits.FormatCount(float64(b.allowance.Estimated)))}
+}
+
+// Charge implements store.Allowance. Operations of REST may cost what one of GraphQL may by default.
+func (op *Operation) Charge(bytes int) error {
+	if op.Budget != nil {
+		return op.Budget.Charge(bytes)
+	}
+	if op.bytesRead.Add(int64(bytes)) <= maxBytesRead {
+		return nil
+	}
+	return &store.Error{Code: store.Unprocessable, Detail: fmt.Sprintf(
+		"The request reads more than %s bytes of the catalog: request a shorter page, or include less.", limits.FormatCount(maxBytesRead))}
+}
+
+// maxBytesRead is how many bytes a request of REST may read.
+const maxBytesRead = 60_000 * limits.BytesPerUnit
+
+// CheckRows refuses a list before its rows are read for all parents together, if it would exceed the
+// budget. SpendRows charges them when they become part of the response.
+func CheckRows(ctx context.Context, field string, rows, parents int) error {
+	op := From(ctx)
+	if op == nil || op.Budget == nil {
+		return nil
+	}
+	b := op.Budget
+	extra := max(0, rows-limits.EstimatedRows*parents)
+	if b.Cost()+int64(float64(extra)*b.allowance.RowCosts[field]) <= b.allowance.Max {
+		return nil
+	}
+	return b.rowsError(field, rows)
+}
+
+// SpendRows charges the rows of a field beyond the estimated ones.
+func SpendRows(ctx context.Context, field string, rows int) error {
+	op := From(ctx)
+	if op == nil || op.Budget == nil || rows <= limits.EstimatedRows {
+		return nil
+	}
+	b := op.Budget
+	b.spent.Add(int64(float64(rows-limits.EstimatedRows) * b.allowance.RowCosts[field]))
+	if b.Cost() > b.allowance.Max {
+		return b.rowsError(field, rows)
+	}
+	return nil
+}
+
+func (b *Budget) rowsError(field string, rows int) error {
+	return &store.Error{Code: store.Unprocessable, Detail: fmt.Sprintf(
+		"%s has %s rows here, each of which costs %s; the operation may cost %s. Request fewer rows at a time, or page through the connection.",
+		field, limits.FormatCount(float64(rows)), limits.FormatCount(b.allowance.RowCosts[field]), limits.FormatCount(float64(b.allowance.Max)))}
+}
+
+// SpendNodes charges the rows of metered lists, for all lists that are read together, before anything
+// below them is read.
+func SpendNodes(ctx context.Context, rows int) error {
+	op := From(ctx)
+	if op == nil || op.Budget == nil {
+		return nil
+	}
+	b := op.Budget
+	b.spent.Add(int64(float64(rows) * b.allowance.NodeCost))
+	if b.Cost() <= b.allowance.Max {
+		return nil
+	}
+	return &store.Error{Code: store.Unprocessable, Detail: fmt.Sprintf(
+		"%s nodes here, each of which costs %s with what is selected below it; the operation may cost %s. Request fewer nodes, or shorter lists below them.",
+		limits.FormatCount(float64(rows)), limits.FormatCount(b.allowance.NodeCost), limits.FormatCount(float64(b.allowance.Max)))}
+}
+
+// Spend returns the list of a field after its rows were charged.
+func Spend[T any](ctx context.Context, field string, list []T, err error) ([]T, error) {
+	if err == nil {
+		err = SpendRows(ctx, field, len(list))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}

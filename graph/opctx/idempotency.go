@@ -1,0 +1,129 @@
+package opctx
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"portico/internal/auth"
+	"portico/store"
+)
+
+const (
+	idempotencyHeader = "Idempotency-Key"
+
+	// ReplayHeader is "true" in a response if a write in it was replayed, not run again.
+	ReplayHeader = "Idempotent-Replay"
+)
+
+// Idempotency is the idempotency key of a request's header, which applies to each write that has no
+// key of its own, and what the writes of the request left. It is safe for concurrent use.
+type Idempotency struct {
+	key      string
+	given    bool
+	response http.Header
+
+	mu      sync.Mutex
+	written store.ConsistencyToken // of all writes
+	uses    map[string]int         // of the header's key, by coordinate
+	replays int
+	fields  []string // of a GraphQL response that were replayed
+}
+
+// read reads the key of a request. response is the header of its response.
+func (i *Idempotency) read(r *http.Request, response http.Header) {
+	values := r.Header[idempotencyHeader]
+	i.key, i.given, i.response = r.Header.Get(idempotencyHeader), len(values) > 0, response
+}
+
+// use names the write that the header's key is used for. A document may have the same mutation
+// several times, which run in order: each is another write.
+func (i *Idempotency) use(coordinate string) (operation string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.uses == nil {
+		i.uses = map[string]int{}
+	}
+	i.uses[coordinate]++
+	if n := i.uses[coordinate]; n > 1 {
+		return coordinate + " " + strconv.Itoa(n)
+	}
+	return coordinate
+}
+
+// addToken adds a write's consistency token to the response header.
+func (i *Idempotency) addToken(token store.ConsistencyToken) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.written == nil {
+		i.written = store.ConsistencyToken{}
+	}
+	i.written.Merge(token)
+	if i.response != nil {
+		i.response.Set(store.ConsistencyHeader, i.written.String())
+	}
+}
+
+// countReplay counts a write that was replayed.
+func (i *Idempotency) countReplay() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.replays++
+	if i.response != nil {
+		i.response.Set(ReplayHeader, "true")
+	}
+}
+
+// Replays returns how many writes were replayed so far.
+func (i *Idempotency) Replays() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.replays
+}
+
+// AddReplayedField records a field of the GraphQL response that was replayed.
+func (i *Idempotency) AddReplayedField(name string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.fields = append(i.fields, name)
+}
+
+// ReplayedFields returns the fields of the GraphQL response that were replayed.
+func (i *Idempotency) ReplayedFields() []string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.fields
+}
+
+// BeginWrite begins a mutation: it requires the scope of its coordinate and returns a context with
+// the idempotency key, which is the input's or else the header's.
+func BeginWrite(ctx context.Context, coordinate string, key *string, input any) (context.Context, error) {
+	if err := auth.Require(ctx, coordinate); err != nil {
+		return nil, err
+	}
+	if nulls := Nulls(ctx); len(nulls) > 0 {
+		input = []any{input, nulls}
+	}
+	return WithKey(ctx, coordinate, key, input), nil
+}
+
+// WithKey returns a context whose next write uses the idempotency key, if there is one, and adds its
+// consistency token to the response.
+func WithKey(ctx context.Context, coordinate string, key *string, input any) context.Context {
+	from := &Idempotency{}
+	if op := From(ctx); op != nil && op.Idempotency != nil {
+		from = op.Idempotency
+		ctx = store.WithWriteCallback(ctx, from.addToken)
+	}
+	once := &store.IdempotencyKey{Operation: coordinate, Input: input, Replayed: from.countReplay}
+	switch {
+	case key != nil:
+		once.Key = *key
+	case from.given:
+		once.Key, once.Operation = from.key, from.use(coordinate)
+	default:
+		return ctx
+	}
+	return store.WithIdempotencyKey(ctx, once)
+}

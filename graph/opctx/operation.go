@@ -1,0 +1,98 @@
+// Package opctx is the context of one operation: its shopper, idempotency key and budget. Resolvers,
+// REST and the GraphQL executor read it; Middleware begins an Operation for each request and From
+// returns it. The package must not import resolvers, the executor or transports.
+package opctx
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"sync/atomic"
+
+	"portico/internal/auth"
+	"portico/internal/reqctx"
+	"portico/store"
+	"portico/store/release"
+)
+
+// Operation is the state of one operation of one user. It implements store.Allowance.
+type Operation struct {
+	Shopper     release.ShopperContext
+	Budget      *Budget      // nil outside of GraphQL
+	Idempotency *Idempotency // nil if no request began the operation, as in a subscription's event
+
+	// ReleaseExpensive returns the operation's place among the expensive ones; nil if it has none.
+	ReleaseExpensive func()
+
+	request   Idempotency // Idempotency of a request, without another allocation
+	viewOnce  sync.Once
+	view      *release.View
+	viewErr   error
+	bytesRead atomic.Int64 // charged without a Budget
+	errors    atomic.Int64 // of the response so far
+}
+
+type operationKey struct{}
+
+// operationContext is a context with an operation.
+type operationContext struct {
+	context.Context
+	op *Operation
+}
+
+// Value implements context.Context.
+func (c *operationContext) Value(key any) any {
+	if key == any(operationKey{}) || key == store.AllowanceKey {
+		return c.op
+	}
+	return c.Context.Value(key)
+}
+
+// With returns a context with an operation.
+func With(ctx context.Context, op *Operation) context.Context { return &operationContext{ctx, op} }
+
+// From returns the operation of a context; nil for none.
+func From(ctx context.Context) *Operation {
+	if op, ok := ctx.Value(operationKey{}).(*Operation); ok {
+		return op
+	}
+	if req := reqctx.From(ctx); req != nil {
+		op, _ := req.Operation.(*Operation)
+		return op
+	}
+	return nil
+}
+
+// WithShopper begins an operation of a shopper.
+func WithShopper(ctx context.Context, shopper release.ShopperContext) context.Context {
+	return With(ctx, &Operation{Shopper: shopper})
+}
+
+// Middleware begins the operation of each request from its headers and token. It must run behind the
+// middleware that reads the token.
+func Middleware(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r, req := reqctx.Begin(r)
+		op := &Operation{Shopper: ShopperOf(r)}
+		op.request.read(r, w.Header())
+		op.Idempotency, req.Operation = &op.request, op
+		next.ServeHTTP(w, r)
+	})
+}
+
+// View returns the catalog as the operation's shopper sees it. load runs once per operation. Only
+// clients with the scope of the release header may choose a release.
+func (op *Operation) View(ctx context.Context, load func(context.Context, release.ShopperContext) (*release.View, error)) (*release.View, error) {
+	op.viewOnce.Do(func() {
+		if op.Shopper.ReleaseID != "" {
+			if op.viewErr = auth.Require(ctx, "header "+releaseHeader); op.viewErr != nil {
+				return
+			}
+		}
+		op.view, op.viewErr = load(ctx, op.Shopper)
+	})
+	return op.view, op.viewErr
+}
+
+// CountError counts an error of the response and returns how many there are.
+func (op *Operation) CountError() int { return int(op.errors.Add(1)) }

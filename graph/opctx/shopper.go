@@ -1,0 +1,77 @@
+package opctx
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"portico/internal/auth"
+	"portico/store"
+	"portico/store/release"
+)
+
+// releaseHeader selects a release by its id, published or not.
+const releaseHeader = "Store-Catalog-Release"
+
+// Vary lists the headers that decide what a shopper sees.
+const Vary = "Accept-Language, Authorization, EP-Channel, EP-Context-Tag, Prefer, Store-Catalog-Release, Store-Channel, Store-Context-Tag, X-Moltin-Currency, X-Moltin-Language"
+
+// TextHeaders lists the headers whose values are looked up in the database or stored in it.
+func TextHeaders() []string { return append(strings.Split(Vary, ", "), idempotencyHeader) }
+
+// maxContextTags is how many tags of a request are used. Further tags are ignored.
+const maxContextTags = 100
+
+// Shopper returns the shopper of a context's operation; the zero value outside of one.
+func Shopper(ctx context.Context) release.ShopperContext {
+	if op := From(ctx); op != nil {
+		return op.Shopper
+	}
+	return release.ShopperContext{}
+}
+
+// ShopperOf reads the shopper from a request's headers and token. EP-Channel and EP-Context-Tag are
+// aliases of Store-Channel and Store-Context-Tag.
+func ShopperOf(r *http.Request) release.ShopperContext {
+	shopper := release.ShopperContext{
+		Channel:  header(r, "Store-Channel", "Ep-Channel"),
+		Locale:   header(r, "Accept-Language"),
+		Currency: strings.ToUpper(header(r, "X-Moltin-Currency")),
+
+		ReleaseID: store.LocalID(header(r, releaseHeader)),
+	}
+	if shopper.Locale == "" || shopper.Locale == "*" { // some HTTP clients send * by default
+		shopper.Locale = header(r, "X-Moltin-Language", "Accept-Language")
+	}
+	shopper.Tags = contextTags(r)
+	if p := auth.From(r.Context()); p != nil {
+		shopper.AccountID, shopper.AccountTags, shopper.CustomerID = p.AccountID, p.AccountTags, p.CustomerID
+	}
+	return shopper
+}
+
+// contextTags returns the tags of all headers of both names. A header may hold several tags,
+// separated by commas.
+func contextTags(r *http.Request) (tags []string) {
+	for _, value := range slices.Concat(r.Header["Store-Context-Tag"], r.Header["Ep-Context-Tag"]) {
+		for tag := range strings.SplitSeq(value, ",") {
+			if tag = strings.TrimSpace(tag); tag != "" && len(tags) < maxContextTags && !slices.Contains(tags, tag) {
+				tags = append(tags, tag)
+			}
+		}
+	}
+	return tags
+}
+
+// header returns the first value that is not empty of several headers. Names are in canonical form.
+func header(r *http.Request, names ...string) string {
+	for _, name := range names {
+		if values := r.Header[name]; len(values) > 0 {
+			if value := strings.TrimSpace(values[0]); value != "" {
+				return value
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,365 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"portico/graph/document"
+	"portico/graph/limits"
+	"portico/graph/opctx"
+	"portico/internal/auth"
+	"portico/internal/reqctx"
+	"portico/store"
+)
+
+const (
+	jsonType    = "application/json"
+	graphQLType = "application/graphql-response+json"
+)
+
+// allowed are the methods of the endpoint.
+const allowed = "GET, HEAD, POST, OPTIONS"
+
+// fault is a request that never came to be an operation.
+type fault struct {
+	status  int
+	allow   string
+	code    store.Code
+	message string
+}
+
+func (f *fault) write(w http.ResponseWriter) {
+	if f.allow != "" {
+		w.Header().Set("Allow", f.allow)
+	}
+	WriteFault(w, f.status, store.Errors{{Code: f.code, Detail: f.message}})
+}
+
+// WriteFault answers a request that never came to be an operation, with what
+// is wrong with it.
+func WriteFault(w http.ResponseWriter, status int, list store.Errors) {
+	response := &graphql.Response{}
+	for _, e := range list {
+		response.Errors = append(response.Errors, &gqlerror.Error{Message: e.Error(), Extensions: map[string]any{"code": e.Code}})
+	}
+	w.Header().Set("Content-Type", jsonType)
+	w.WriteHeader(status)
+	writeResponse(w, response)
+}
+
+// refuse turns away what no transport takes: other methods, and bodies that a
+// page of another site could send without being asked (forms, plain text).
+func refuse(r *http.Request) *fault {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+		return nil
+	case http.MethodPost:
+		sent := r.Header.Get("Content-Type")
+		if sent == jsonType {
+			return nil
+		}
+		kind, _, err := mime.ParseMediaType(sent)
+		if err != nil || kind != jsonType {
+			return &fault{http.StatusUnsupportedMediaType, "", store.Invalid, "Send the operation as JSON, with the header Content-Type: application/json."}
+		}
+		return nil
+	}
+	return &fault{http.StatusMethodNotAllowed, allowed, store.Invalid, "Send the operation by POST, or a query by GET."}
+}
+
+// post takes {"query", "operationName", "variables", "extensions",
+// "documentId"}. Unlike the library's
+// transport it bounds the body, never echoes it, and does not encode the
+// finished data again.
+func (d *desk) post(w http.ResponseWriter, r *http.Request) {
+	buffer := bodies.Get().(*[]byte)
+	defer bodies.Put(buffer)
+	body, err := auth.ReadBody(w, r, reqctx.MaxBody(r.Context()), (*buffer)[:0])
+	if cap(body) <= limits.LargeResponse {
+		*buffer = body
+	}
+	if refused := new(auth.StatusError); errors.As(err, &refused) {
+		WriteFault(w, refused.Status, store.Errors{refused.Err})
+		return
+	}
+	_, streams := takesEvents(r)
+	if !streams && d.again(w, r, body) {
+		return
+	}
+	if err := store.CheckJSON(body); err != nil {
+		fault := store.AsErrors(err)[0]
+		fault.Path = d.names.discreetPath(fault.Path, string(body))
+		WriteFault(w, http.StatusBadRequest, store.Errors{fault})
+		return
+	}
+	if err := limits.CheckJSON(body, d.documents.Bounds); err != nil {
+		WriteFault(w, http.StatusRequestEntityTooLarge, store.Errors{err})
+		return
+	}
+	exact, _ := store.ExactMembers(body, reflect.TypeFor[request]())
+	var request request
+	decoder := json.NewDecoder(bytes.NewReader(exact))
+	decoder.UseNumber()
+	if decoder.Decode(&request) != nil || !errors.Is(decoder.Decode(&struct{}{}), io.EOF) {
+		(&fault{http.StatusBadRequest, "", store.Invalid, `The body must be one JSON object: {"query": "…", "variables": {…}}.`}).write(w)
+		return
+	}
+	request.identify()
+	if streams {
+		d.live.events(w, r, &request)
+		return
+	}
+	d.execute(w, r, &request, body)
+}
+
+// bodies are for requests while they are read.
+var bodies = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
+
+// request is an operation as it is sent. What else a body holds is passed over.
+type request struct {
+	Query         string         `json:"query"`
+	OperationName string         `json:"operationName"`
+	Variables     map[string]any `json:"variables"`
+	Extensions    map[string]any `json:"extensions"`
+	DocumentID    string         `json:"documentId"`
+}
+
+// identify names the document by the extension, which every transport hands on,
+// where its id was sent as a member of the request.
+func (q *request) identify() {
+	if q.DocumentID == "" {
+		return
+	}
+	if q.Extensions == nil {
+		q.Extensions = map[string]any{}
+	}
+	q.Extensions[document.PersistedQueryExtension], q.DocumentID = document.PersistedQuery(q.DocumentID), ""
+}
+
+// params are the operation in the executor's words.
+func (q *request) params(r *http.Request) *graphql.RawParams {
+	return &graphql.RawParams{Query: q.Query, OperationName: q.OperationName, Variables: q.Variables, Extensions: q.Extensions, Headers: r.Header}
+}
+
+// get takes a query as parameters: query, operationName, variables,
+// extensions, documentId.
+func (d *desk) get(w http.ResponseWriter, r *http.Request) {
+	sent := []byte("?" + r.URL.RawQuery)
+	_, streams := takesEvents(r)
+	streams = streams && r.Method != http.MethodHead // which is answered, and at once
+	if !streams && d.again(w, r, sent) {
+		return
+	}
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		(&fault{http.StatusBadRequest, "", store.Invalid, "The query string is not URL-encoded: a % must be followed by two hexadecimal digits, and a ; be encoded."}).write(w)
+		return
+	}
+	request := request{Query: values.Get("query"), OperationName: values.Get("operationName"), DocumentID: values.Get("documentId")}
+	for member, into := range map[string]*map[string]any{"variables": &request.Variables, "extensions": &request.Extensions} {
+		text := values.Get(member)
+		if text == "" {
+			continue
+		}
+		if err := store.CheckJSON([]byte(text)); err != nil {
+			fault := store.AsErrors(err)[0].At(member)
+			fault.Path = d.names.discreetPath(fault.Path, request.Query+text)
+			WriteFault(w, http.StatusBadRequest, store.Errors{fault})
+			return
+		}
+		if err := limits.CheckJSON([]byte(text), d.documents.Bounds); err != nil {
+			WriteFault(w, http.StatusRequestEntityTooLarge, store.Errors{err})
+			return
+		}
+		decoder := json.NewDecoder(strings.NewReader(text))
+		decoder.UseNumber()
+		if decoder.Decode(into) != nil {
+			(&fault{http.StatusBadRequest, "", store.Invalid, member + " must be a JSON object."}).write(w)
+			return
+		}
+	}
+	request.identify()
+	if streams {
+		d.live.events(w, r, &request)
+		return
+	}
+	d.execute(w, r, &request, sent)
+}
+
+// desk is where both transports hand in their operations.
+type desk struct {
+	handling  *handling
+	names     schemaNames
+	documents *document.Processor
+	exec      *executor.Executor // gqlgen's
+	planned   *planned           // nil where gqlgen's executor is to run everything
+	live      *live              // what lasts
+	turns     ConcurrencyLimiter // nil where nobody waits
+}
+
+// head writes what is told of every answer before it.
+func head(w http.ResponseWriter, r *http.Request) (modern bool) {
+	modern = strings.Contains(r.Header.Get("Accept"), graphQLType)
+	w.Header()["Content-Type"] = jsonTypes
+	if modern {
+		w.Header()["Content-Type"] = graphQLTypes
+	}
+	w.Header()["Vary"] = append(w.Header()["Vary"], varyAnswers...)
+	if opctx.Cacheable(r) {
+		w.Header()["Cache-Control"] = opctx.NoStore // unless it turns out that they may
+	}
+	return modern
+}
+
+// Header lines of answers, made once.
+var (
+	jsonTypes    = []string{jsonType}
+	graphQLTypes = []string{graphQLType}
+	varyAnswers  = []string{"Accept, Accept-Encoding, " + opctx.Vary}
+)
+
+// again runs a request that was sent before, byte by byte; false for one that
+// is to be read.
+func (d *desk) again(w http.ResponseWriter, r *http.Request, sent []byte) bool {
+	known := d.documents.Cache.Request(sent)
+	if known == nil {
+		return false
+	}
+	named(r.Context(), known.Operation)
+	before := w.Header()["Vary"]
+	head(w, r)
+	if d.planned.run(w, r, known) {
+		d.documents.CountOutcome(known.Outcome)
+		return true
+	}
+	w.Header()["Vary"] = before
+	return false
+}
+
+// execute runs an operation and writes its answer. sent is the request, to
+// know it by when it comes again.
+func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request, sent []byte) {
+	params, modern := request.params(r), head(w, r)
+	_, prepared := store.StartStep(r.Context(), stepPrepare)
+	asked, faults := d.documents.Prepare(params)
+	named(r.Context(), asked)
+	if faults == nil && asked.IsSubscription() {
+		prepared(nil)
+		d.stream(w, r, request)
+		return
+	}
+	var q *document.PreparedOperation
+	if faults == nil {
+		q = d.planned.ready(asked, params)
+	}
+	prepared(failed(faults))
+	if faults == nil {
+		if q != nil && d.planned.run(w, r, q) {
+			d.documents.Cache.AddRequest(sent, q)
+			return
+		}
+		if op := opctx.From(r.Context()); op != nil {
+			op.Budget = opctx.NewBudget(asked.Allowance) // anew: a plan that failed has spent of it
+		}
+	}
+	ctx, ran := store.StartStep(r.Context(), stepRun)
+	ctx = graphql.StartOperationTrace(ctx)
+	operation := &graphql.OperationContext{}
+	if faults == nil {
+		operation, faults = d.exec.CreateOperationContext(withChecked(ctx, asked), params)
+	}
+	if faults != nil {
+		ran(failed(faults))
+		w.WriteHeader(refusal(params, faults, modern))
+		response := d.exec.DispatchError(graphql.WithOperationContext(ctx, operation), faults)
+		d.handling.tell(r.Context(), asked, response.Errors)
+		addCost(asked, params, response)
+		d.write(w, params, response)
+		return
+	}
+	if r.Method != http.MethodPost && operation.Operation.Operation != ast.Query {
+		ran(errAnswered)
+		d.handling.tell(r.Context(), asked, coded(store.Invalid))
+		mustPost().write(w)
+		return
+	}
+	if d.turns != nil && operation.Operation.Operation == ast.Mutation {
+		if err := d.turns.SwitchToWrite(w, r); err != nil {
+			ran(err)
+			d.refuse(w, r, asked, params, store.AsErrors(err)[0])
+			return
+		}
+	}
+	d.handling.countExecutor(ctx, operation)
+	if err := d.handling.beginRun(ctx, asked); err != nil {
+		ran(err)
+		d.refuse(w, r, asked, params, d.handling.stopped(err))
+		return
+	}
+	responses, ctx := d.exec.DispatchOperation(ctx, operation)
+	response, fault := d.handling.respond(ctx, responses)
+	if fault != nil {
+		ran(fault)
+		d.refuse(w, r, asked, params, fault)
+		return
+	}
+	if response == nil { // the work was ended: it took too long, or the caller went away
+		ran(context.Canceled)
+		d.handling.tell(r.Context(), asked, coded(store.Unavailable))
+		w.Header().Set("Retry-After", "1")
+		WriteFault(w, http.StatusServiceUnavailable, store.AsErrors(context.Canceled))
+		return
+	}
+	ran(failed(response.Errors))
+	d.handling.tell(r.Context(), asked, response.Errors)
+	addCost(asked, params, response)
+	comeAgain(w, response)
+	d.write(w, params, response)
+}
+
+// refuse answers an operation that fails as a whole, without data.
+func (d *desk) refuse(w http.ResponseWriter, r *http.Request, asked *document.Operation, params *graphql.RawParams, fault *store.Error) {
+	d.handling.tell(r.Context(), asked, coded(fault.Code))
+	if fault.Code == store.Unavailable {
+		w.Header().Set("Retry-After", "1")
+		WriteFault(w, http.StatusServiceUnavailable, store.Errors{fault})
+		return
+	}
+	response := &graphql.Response{Errors: asFaults(fault)}
+	addCost(asked, params, response)
+	modern := slices.Equal(w.Header()["Content-Type"], graphQLTypes)
+	w.WriteHeader(refusal(params, response.Errors, modern))
+	d.write(w, params, response)
+}
+
+// stream answers a subscription to who takes a stream.
+func (d *desk) stream(w http.ResponseWriter, r *http.Request, request *request) {
+	if may, _ := takesEvents(r); !may || r.Method == http.MethodHead {
+		noStream().write(w)
+		return
+	}
+	d.live.events(w, r, request)
+}
+
+// write writes an answer, with no more errors than are told, and nothing in
+// them that may be secret.
+func (d *desk) write(w io.Writer, params *graphql.RawParams, response *graphql.Response) {
+	response.Errors = bounded(response.Errors)
+	d.names.discreet(params, response.Errors)
+	writeResponse(w, response)
+}

@@ -1,0 +1,154 @@
+package server
+
+import (
+	"container/list"
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"portico/store"
+)
+
+// semaphore limits the concurrent requests of one kind. Further requests wait in a queue, the first
+// to come first, for at most timeout.
+type semaphore struct {
+	limit, maxQueue int
+	timeout         time.Duration
+
+	mu      sync.Mutex
+	inUse   int
+	queue   *list.List // of chan struct{}, closed when the waiter gets its slot
+	writing *list.List // of *deadlineWriter: responses being written that hold a slot, the oldest first
+	refused uint64
+}
+
+func newSemaphore(limit, maxQueue int, timeout time.Duration) semaphore {
+	return semaphore{limit: limit, maxQueue: maxQueue, timeout: timeout, queue: list.New(), writing: list.New()}
+}
+
+// acquire waits for a slot. It fails with errOverloaded at once if maxQueue requests wait already, and
+// when the timeout or ctx ends.
+func (s *semaphore) acquire(ctx context.Context, maxQueue int) error {
+	s.mu.Lock()
+	if s.inUse < s.limit {
+		s.inUse++
+		s.mu.Unlock()
+		return nil
+	}
+	if s.queue.Len() >= maxQueue || s.timeout <= 0 {
+		s.refused++
+		s.mu.Unlock()
+		return errOverloaded()
+	}
+	acquired := make(chan struct{})
+	element := s.queue.PushBack(acquired)
+	s.evict()
+	s.mu.Unlock()
+	timer := time.NewTimer(s.timeout)
+	defer timer.Stop()
+	select {
+	case <-acquired:
+		return nil
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-acquired: // meanwhile
+		return nil
+	default:
+	}
+	s.queue.Remove(element)
+	s.refused++
+	return errOverloaded()
+}
+
+// release gives the slot to the first in the queue.
+func (s *semaphore) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if first := s.queue.Front(); first != nil {
+		close(s.queue.Remove(first).(chan struct{}))
+		return
+	}
+	s.inUse--
+}
+
+// acquireOnce acquires a slot that only the first call of release gives back.
+func (s *semaphore) acquireOnce(ctx context.Context) (release func(), err error) {
+	if err := s.acquire(ctx, s.maxQueue); err != nil {
+		return func() {}, err
+	}
+	return sync.OnceFunc(s.release), nil
+}
+
+// startWriting notes that a response that holds a slot begins to be written.
+func (s *semaphore) startWriting(w *deadlineWriter) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w.element = s.writing.PushBack(w)
+	s.evict()
+}
+
+// endWriting releases the slot of a response.
+func (s *semaphore) endWriting(w *deadlineWriter) {
+	s.mu.Lock()
+	if w.element != nil {
+		s.writing.Remove(w.element)
+	}
+	s.mu.Unlock()
+	s.release()
+}
+
+// evict closes the connection of one response for each request in the queue, the oldest first, but none
+// that is written for less than responseGrace: it calls itself again for those. The caller holds mu.
+func (s *semaphore) evict() {
+	count := s.queue.Len()
+	for element := s.writing.Front(); element != nil && count > 0; element = element.Next() {
+		w := element.Value.(*deadlineWriter)
+		if wait := responseGrace - time.Since(w.writingSince); wait > 0 {
+			time.AfterFunc(wait, func() {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				s.evict()
+			})
+			return
+		}
+		w.abort()
+		count--
+	}
+}
+
+func errOverloaded() error {
+	return &store.Error{Code: store.Unavailable, Detail: "The server is overloaded and did not process this request. Retry after the time in Retry-After."}
+}
+
+// slot is the slot that a request holds, if any. Only the request's own goroutine acquires one.
+type slot struct {
+	held atomic.Pointer[semaphore] // nil for none
+}
+
+// acquire acquires a slot of s in place of the one held.
+func (t *slot) acquire(ctx context.Context, s *semaphore) error {
+	if t.held.Load() == s {
+		return nil
+	}
+	t.release()
+	if err := s.acquire(ctx, s.maxQueue); err != nil {
+		return err
+	}
+	t.held.Store(s)
+	return nil
+}
+
+func (t *slot) release() {
+	if s := t.held.Swap(nil); s != nil {
+		s.release()
+	}
+}
+
+// OnLockWait implements store.LockWaitListener: a write that waits for rows that another transaction has
+// locked releases its slot, so that other writes run meanwhile.
+func (t *slot) OnLockWait() { t.release() }

@@ -1,0 +1,55 @@
+package db_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// databaseLost ends all sessions of the database during reads and writes.
+func databaseLost(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		storetest.PostgresOnly(t, backend)
+		s, name := storetest.OpenWithStock(t, backend, 0, "a"), storetest.DatabaseName(t, backend)
+		made, tried := 0, 0
+		for range 20 {
+			storetest.EndSessions(t, name)
+			for done := 0; done < 5; {
+				tried++
+				if err := storetest.Increment(t.Context(), s, "a"); err != nil {
+					storetest.RequireError(t, err, store.Unavailable, "")
+					continue
+				}
+				made, done = made+1, done+1
+				if _, err := s.Stocks(t.Context(), store.ListQuery{}); err != nil {
+					storetest.RequireError(t, err, store.Unavailable, "")
+				}
+			}
+		}
+		require.GreaterOrEqual(t, storetest.Available(t, s, "a"), made, "acknowledged writes are stored")
+		require.LessOrEqual(t, storetest.Available(t, s, "a"), tried, "no write is stored twice")
+		storetest.RequireLedger(t, backend.SQL(t))
+	}
+}
+
+// databaseUnreachable makes the database refuse connections for a while.
+func databaseUnreachable(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		storetest.PostgresOnly(t, backend)
+		s, name := storetest.OpenWithStock(t, backend, 0, "a"), storetest.DatabaseName(t, backend)
+		storetest.AllowConnections(t, name, "FALSE")
+		storetest.EndSessions(t, name)
+		for range 10 {
+			storetest.RequireError(t, storetest.Increment(t.Context(), s, "a"), store.Unavailable, "", "try again")
+			_, err := s.Stocks(t.Context(), store.ListQuery{})
+			storetest.RequireError(t, err, store.Unavailable, "", "try again")
+			require.True(t, store.HasCode(s.Ping(t.Context()), store.Unavailable))
+		}
+		storetest.AllowConnections(t, name, "TRUE")
+		require.NoError(t, storetest.Increment(t.Context(), s, "a"))
+		require.Equal(t, 1, storetest.Available(t, s, "a"))
+	}
+}

@@ -1,0 +1,84 @@
+package db_test
+
+import (
+	"database/sql"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/promotion"
+	"portico/store/storetest"
+)
+
+// addedSinceRows are the tables and columns of later migrations.
+var addedSinceRows = []string{`TABLE sweep`, `promotion.codes`, `stock.lines`, `TABLE code_usage_total`, `TABLE promotion_archive`, "change.follows", "stock_change.follows", "catalog.held_below", "catalog.rolled_back_from", `TABLE stock_deleted`}
+
+// migrateRows opens a database whose release stores each base price in a row of its own, and
+// whose lists have no stored totals.
+func migrateRows(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		s, db := backend.Open(t), backend.SQL(t)
+		storetest.Import(t, s, storetest.SalesShop())
+		storetest.Import(t, s, storetest.JoinLines(storetest.PromotionLine("p", ``), storetest.PromotionLine("auto", `,"automatic":true`), storetest.CodeLine("p", "A", ``), storetest.CodeLine("p", "B", ``), storetest.CodeLine("p", "GONE", ``)))
+		_, err := s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: "A", Reference: "order", Units: 1})
+		require.NoError(t, err)
+		_, err = s.CreateStock(t.Context(), storetest.Actor, "some", 5)
+		require.NoError(t, err)
+		require.NoError(t, storetest.Increment(t.Context(), s, "some"))
+		storetest.Publish(t, s, "main")
+		require.NoError(t, s.Close())
+		want := productRows(t, db)
+		require.NotEmpty(t, want)
+		run := func(query string, args ...any) {
+			_, err := db.Exec(query, args...)
+			require.NoError(t, err, query)
+		}
+		run(`CREATE TABLE release_price (release_id BIGINT NOT NULL, ordinal BIGINT NOT NULL, currency TEXT NOT NULL, pricebook_id TEXT NOT NULL,
+			amount BIGINT NOT NULL, includes_tax BOOLEAN NOT NULL, tiers TEXT NOT NULL, PRIMARY KEY (release_id, ordinal, currency))`)
+		run(`UPDATE promotion_code SET epoch = 7 WHERE code = 'GONE'`) // not counted
+		prices := 0
+		for id, lines := range want {
+			for _, line := range lines {
+				if line, is := strings.CutPrefix(line, "="); is {
+					fields := strings.SplitN(line, " ", 5)
+					run(`INSERT INTO release_price VALUES ($1, $2, $3, $4, CAST($5 AS BIGINT), $6, $7)`,
+						id>>32, id&(1<<32-1), fields[0], fields[1], fields[2], fields[3] == "1", fields[4])
+					prices++
+				}
+			}
+		}
+		require.Greater(t, prices, len(want)/2)
+		run(`DROP TABLE release_row`)
+		for _, added := range addedSinceRows {
+			if table, column, is := strings.Cut(added, "."); is {
+				run(`ALTER TABLE ` + table + ` DROP COLUMN ` + column)
+			} else {
+				run(`DROP ` + added)
+			}
+		}
+		run(`DELETE FROM goose_db_version WHERE version_id >= 13`)
+		s = backend.Open(t)
+		require.Equal(t, want, productRows(t, db))
+		storetest.RequireTotals(t, db)
+		require.Equal(t, []int{2, 1}, []int{storetest.CodesTotal(t, t.Context(), s, "p"), storetest.CodesTotal(t, t.Context(), s, "auto")})
+		require.Equal(t, []int{1, 2}, []int{storetest.UsagesTotal(t, t.Context(), s, "p", nil), storetest.LedgerTotal(t, t.Context(), s, "some")})
+	}
+}
+
+// productRows returns the rows of released products as text, unordered.
+func productRows(t *testing.T, db *sql.DB) map[int64][]string {
+	found := map[int64][]string{}
+	rows, err := db.Query(`SELECT id, body FROM release_row`)
+	require.NoError(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		var body string
+		require.NoError(t, rows.Scan(&id, &body))
+		found[id] = slices.Sorted(strings.SplitSeq(body, "\n"))
+	}
+	require.NoError(t, rows.Err())
+	return found
+}

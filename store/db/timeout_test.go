@@ -1,0 +1,342 @@
+package db_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/exchange"
+	"portico/store/job"
+	"portico/store/promotion"
+	"portico/store/shop"
+	"portico/store/stock"
+	"portico/store/storetest"
+)
+
+// TestTimeouts checks that slow or stalled users of the database block others only up to a
+// timeout: they get UNAVAILABLE, and requests that do not need the same rows succeed.
+func TestTimeouts(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		t.Run("locked rows block no reader, and a writer until its timeout", rowsLocked(backend))
+		t.Run("a stalled write loses its locks to waiters and is retried", writeStalled(backend))
+		t.Run("a stalled write delays no write of other products", stalledLocks(backend))
+		t.Run("a single connection is enough", singleConnection(backend))
+		t.Run("a slow query times out", querySlow(backend))
+		t.Run("a silent network times out and recovers", networkSilent(backend))
+		t.Run("a slow network is tolerated up to the timeout", networkSlow(backend))
+		t.Run("a read-only database", databaseReadOnly(backend))
+		t.Run("a problem is logged once, however many requests it affects", problemLogged(backend))
+	})
+}
+
+// withShortTimeouts makes a store give up early.
+func withShortTimeouts(change func(*store.Timeouts)) func(*shop.Config) {
+	return func(config *shop.Config) {
+		config.Patience = store.Timeouts{Lock: 50 * time.Millisecond}
+		if change != nil {
+			change(&config.Patience)
+		}
+	}
+}
+
+func rowsLocked(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		storetest.PostgresOnly(t, backend)
+		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon}, stock.Stock{ProductID: "b", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+		s := backend.Open(t, withShortTimeouts(nil))
+		release := lockProduct(t, backend, "a")
+		var writers sync.WaitGroup
+		for range 20 { // more than the pool has connections
+			writers.Go(func() {
+				err := storetest.Increment(t.Context(), s, "a")
+				if !store.HasCode(err, store.Unavailable) {
+					t.Errorf("got %v", err)
+				}
+			})
+		}
+		for range 100 {
+			require.Equal(t, 0, storetest.Available(t, s, "a"))
+		}
+		writers.Wait()
+		err := storetest.Increment(t.Context(), s, "a")
+		storetest.RequireError(t, err, store.Unavailable, "", "Another write holds", "nothing was written", "try again")
+		require.NoError(t, storetest.Increment(t.Context(), s, "b"))
+		release()
+		require.NoError(t, storetest.Increment(t.Context(), s, "a"))
+		require.Equal(t, 1, storetest.Available(t, s, "a"))
+	}
+}
+
+// writeStalled stops a server in the middle of a write, as a suspended process or a migrated
+// machine does.
+func writeStalled(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		storetest.PostgresOnly(t, backend)
+		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+		network, address := storetest.NewProxy(t, backend)
+		still := backend.Open(t, withShortTimeouts(func(p *store.Timeouts) { p.Idle = 100 * time.Millisecond }), func(config *shop.Config) { config.URL = address })
+		other := backend.Open(t, withShortTimeouts(func(p *store.Timeouts) { p.Lock = time.Minute }))
+		reached, goOn := network.PauseAt("commit")
+		done := make(chan error)
+		go func() { done <- storetest.Increment(t.Context(), still, "a") }()
+		<-reached
+		require.NoError(t, storetest.Increment(t.Context(), other, "a"), "the database ended the stalled transaction")
+		require.Equal(t, 1, storetest.Available(t, other, "a"))
+		close(goOn)
+		if err, made := <-done, storetest.Available(t, other, "a"); err == nil {
+			require.Equal(t, 2, made, "the stalled write was retried")
+		} else { // the error was lost, so the outcome is unknown
+			storetest.RequireError(t, err, store.Unavailable, "")
+			require.Equal(t, 1, made, "the ended transaction is rolled back")
+		}
+		storetest.RequireLedger(t, backend.SQL(t))
+	}
+}
+
+// stalledLocks holds a product and all lanes of the change log in a transaction. Writers of
+// that product wait, more than the pool has connections and longer than a write waits for a
+// connection. No other write fails.
+func stalledLocks(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		storetest.PostgresOnly(t, backend)
+		free := []string{"b", "c", "d", "e", "f", "g", "h", "i"}
+		s := storetest.OpenWithStock(t, backend, 0, append(free, "a")...)
+		var log storetest.LogBuffer
+		hurried := func(config *shop.Config) {
+			config.Patience = store.Timeouts{Connection: 2 * time.Second, Read: time.Minute, Write: time.Hour, Lock: time.Hour, Idle: time.Hour}
+			config.Log = slog.New(slog.NewTextHandler(&log, nil))
+		}
+		servers := []*shop.Store{backend.Open(t, hurried), backend.Open(t, hurried)}
+		for _, server := range servers {
+			require.NoError(t, storetest.Increment(t.Context(), server, "b"))
+		}
+		sell := func(ctx context.Context) error { return storetest.Increment(ctx, servers[0], "b") }
+		usual := storetest.CountStatements(t, sell)
+		still, err := backend.SQL(t).Begin()
+		require.NoError(t, err)
+		for _, statement := range []string{`UPDATE stock SET available = available WHERE product_id = 'a'`, `UPDATE change SET version = version WHERE topic LIKE 'stock/%'`} {
+			result, err := still.Exec(statement)
+			require.NoError(t, err)
+			held, err := result.RowsAffected()
+			require.NoError(t, err)
+			require.NotZero(t, held, statement)
+		}
+		require.Equal(t, usual+1, storetest.CountStatements(t, sell), "it adds a lane")
+		require.Equal(t, usual, storetest.CountStatements(t, sell), "it reuses its lane")
+		var waiting, writing sync.WaitGroup
+		var told atomic.Int64
+		for range 40 {
+			for n, server := range servers {
+				ctx := store.WithLockWaitListener(t.Context(), store.LockWaitFunc(func() { told.Add(1) }))
+				if n == 0 { // not in a shared transaction
+					ctx = store.WithIdempotencyKey(ctx, &store.IdempotencyKey{Key: store.NewID(), Operation: "sell", Input: "a"})
+				}
+				waiting.Go(func() {
+					if err := storetest.Increment(ctx, server, "a"); err != nil {
+						t.Errorf("a write of the locked product: %v", err)
+					}
+				})
+			}
+		}
+		storetest.Eventually(t, true, func() bool { return told.Load() == 80 }, "they release their write slots")
+		for n, product := range free {
+			for _, server := range servers {
+				writing.Go(func() {
+					for range 20 {
+						if err := storetest.Increment(t.Context(), server, product); err != nil {
+							t.Errorf("a write of %s, which is not locked: %v", product, err)
+						}
+					}
+					if _, err := server.CreateStock(t.Context(), storetest.Actor, fmt.Sprint("new-", n, "-", store.NewID()), 1); err != nil {
+						t.Errorf("a new record: %v", err)
+					}
+				})
+			}
+		}
+		for range 40 { // in shared transactions with those that wait
+			waiting.Go(func() {
+				if err := storetest.Increment(t.Context(), servers[1], "a"); err != nil {
+					t.Errorf("a write of the locked product: %v", err)
+				}
+			})
+		}
+		_, err = s.Import(t.Context(), storetest.Actor, storetest.Source(`{"type":"stock","id":"imported","available":1,"allocated":0,"total":1}`), exchange.ImportOptions{})
+		require.NoError(t, err)
+		writing.Wait()
+		require.Equal(t, 0, storetest.LatestAvailable(t, s, "a"))
+		require.NoError(t, still.Rollback())
+		waiting.Wait()
+		require.Equal(t, 120, storetest.LatestAvailable(t, s, "a"))
+		for _, product := range free {
+			want := 40
+			if product == "b" {
+				want += 2 + 3
+			}
+			require.Equal(t, want, storetest.LatestAvailable(t, s, product))
+			for _, server := range servers {
+				storetest.Eventually(t, want, func() int { return storetest.Available(t, server, product) })
+			}
+		}
+		storetest.RequireLedger(t, backend.SQL(t))
+		require.LessOrEqual(t, storetest.CountRows(t, backend.SQL(t), `change WHERE topic LIKE 'stock/%'`), 3*4+2, "no more lanes than writing connections")
+		require.NotContains(t, log.String(), "level=ERROR")
+	}
+}
+
+func singleConnection(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		s := backend.Open(t, func(config *shop.Config) { config.Readers = 1 })
+		storetest.Import(t, s, strings.Join(storetest.ShopLines(), "\n"))
+		storetest.RunWorker(t, s)
+		task, err := s.PublishLater(t.Context(), storetest.Actor, "main", true)
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		var requests sync.WaitGroup
+		for range 4 {
+			requests.Go(func() {
+				for ctx.Err() == nil {
+					if _, err := s.Stocks(t.Context(), store.ListQuery{}); err != nil {
+						t.Errorf("reading: %v", err)
+					}
+					if err := storetest.Increment(t.Context(), s, "anvil"); err != nil {
+						t.Errorf("writing: %v", err)
+					}
+				}
+			})
+		}
+		task = storetest.WaitForJob(t, s, task.ID)
+		cancel()
+		requests.Wait()
+		require.Equal(t, job.JobSucceeded, task.State, task.Error)
+	}
+}
+
+func querySlow(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		storetest.PostgresOnly(t, backend)
+		s := backend.Open(t, withShortTimeouts(func(p *store.Timeouts) { p.Read = 100 * time.Millisecond }))
+		lock, err := backend.SQL(t).Begin()
+		require.NoError(t, err)
+		_, err = lock.Exec(`LOCK TABLE promotion`)
+		require.NoError(t, err)
+		_, err = s.Promotions(t.Context(), promotion.PromotionFilter{}, store.ListQuery{})
+		storetest.RequireError(t, err, store.Unavailable, "", "took too long", "try again")
+		require.NoError(t, lock.Rollback())
+		_, err = s.Promotions(t.Context(), promotion.PromotionFilter{}, store.ListQuery{})
+		require.NoError(t, err)
+	}
+}
+
+func networkSilent(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		storetest.PostgresOnly(t, backend)
+		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+		network, address := storetest.NewProxy(t, backend)
+		s := backend.Open(t, withShortTimeouts(func(p *store.Timeouts) {
+			p.Connection, p.Read, p.Write = time.Second, 200*time.Millisecond, 400*time.Millisecond
+		}), func(config *shop.Config) { config.URL = address })
+		require.NoError(t, storetest.Increment(t.Context(), s, "a"))
+		for range 2 {
+			network.DropTraffic(true)
+			var asked sync.WaitGroup
+			for range 10 {
+				asked.Go(func() {
+					_, err := s.Stocks(t.Context(), store.ListQuery{})
+					if !store.HasCode(err, store.Unavailable) {
+						t.Errorf("reading returned %v", err)
+					}
+					if err := storetest.Increment(t.Context(), s, "a"); !store.HasCode(err, store.Unavailable) {
+						t.Errorf("writing returned %v", err)
+					}
+				})
+			}
+			asked.Wait()
+			network.DropTraffic(false)
+			storetest.Eventually(t, true, func() bool { return storetest.Increment(t.Context(), s, "a") == nil })
+			storetest.Eventually(t, true, func() bool { _, err := s.Stocks(t.Context(), store.ListQuery{}); return err == nil })
+			network.CloseConnections()
+			storetest.Eventually(t, true, func() bool { return storetest.Increment(t.Context(), s, "a") == nil })
+		}
+		storetest.RequireLedger(t, backend.SQL(t))
+	}
+}
+
+func networkSlow(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		storetest.PostgresOnly(t, backend)
+		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+		network, address := storetest.NewProxy(t, backend)
+		within := func(d time.Duration) map[string]func() error {
+			s := backend.Open(t, func(config *shop.Config) { config.URL, config.Patience.Read, config.Patience.Write = address, d, d })
+			return map[string]func() error{
+				"a read":  func() error { _, err := s.Stocks(t.Context(), store.ListQuery{}); return err },
+				"a write": func() error { return storetest.Increment(t.Context(), s, "a") },
+			}
+		}
+		patient, hurried := within(time.Minute), within(200*time.Millisecond)
+		network.SetDelay(2 * time.Millisecond)
+		for range 5 {
+			runAll(t, patient, succeeded)
+		}
+		network.SetDelay(400 * time.Millisecond)
+		runAll(t, hurried, isUnavailable)
+		network.SetDelay(0)
+		for name, ask := range hurried {
+			storetest.Eventually(t, true, func() bool { return ask() == nil }, name)
+		}
+		runAll(t, patient, succeeded)
+		storetest.RequireLedger(t, backend.SQL(t))
+	}
+}
+
+// databaseReadOnly makes the database refuse writes, as a standby does.
+func databaseReadOnly(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		storetest.PostgresOnly(t, backend)
+		s, name := storetest.OpenWithStock(t, backend, 3, "a"), storetest.DatabaseName(t, backend)
+		t.Cleanup(func() { storetest.SetReadOnly(t, name, "off") })
+		require.False(t, s.ReadOnly())
+		storetest.SetReadOnly(t, name, "on")
+		storetest.Eventually(t, true, func() bool { _, err := s.Stocks(t.Context(), store.ListQuery{}); return err == nil })
+		storetest.Eventually(t, true, func() bool { _ = storetest.Increment(t.Context(), s, "a"); return s.ReadOnly() })
+		storetest.RequireError(t, storetest.Increment(t.Context(), s, "a"), store.Unavailable, "", "read-only at the moment", "reads work")
+		require.Equal(t, 3, storetest.Available(t, s, "a"))
+		next := backend.Open(t, func(config *shop.Config) { config.Patience.Connection = time.Second })
+		require.True(t, next.ReadOnly(), "a server that starts now knows it too")
+		require.Equal(t, 3, storetest.Available(t, next, "a"))
+		require.NoError(t, next.Ping(t.Context()))
+		storetest.RunWorker(t, next)
+		storetest.SetReadOnly(t, name, "off")
+		for _, s := range []*shop.Store{s, next} {
+			storetest.Eventually(t, false, s.ReadOnly)
+			storetest.Eventually(t, true, func() bool { return storetest.Increment(t.Context(), s, "a") == nil })
+		}
+		storetest.Eventually(t, true, func() bool { stock, err := s.Stock(t.Context(), "a"); return err == nil && stock.Available == 5 })
+	}
+}
+
+func problemLogged(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		storetest.PostgresOnly(t, backend)
+		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+		var log storetest.LogBuffer
+		s := backend.Open(t, withShortTimeouts(func(p *store.Timeouts) { p.Lock = 5 * time.Millisecond }), func(config *shop.Config) { config.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		release := lockProduct(t, backend, "a")
+		for range 5 {
+			require.Error(t, storetest.Increment(t.Context(), s, "a"))
+		}
+		release()
+		require.Equal(t, 1, strings.Count(log.String(), "another transaction has locked the rows"), log.String())
+		require.Contains(t, log.String(), "lock timeout", "the cause")
+		require.Regexp(t, `the oldest open transaction is of process \d+.*, idle in transaction for \d+ s`, log.String())
+	}
+}

@@ -1,0 +1,414 @@
+package exchange_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/exchange"
+	"portico/store/storetest"
+)
+
+// TestImportErrors checks that Store.Import reports all errors of a file with line and member,
+// and then writes nothing.
+func TestImportErrors(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		d := storetest.NewSharedStore(t, backend)
+		d.Run(t, "an error names line, type and member", importErrorMembers)
+		d.Run(t, "all errors of a line", importErrorsOfLine)
+		d.Run(t, "references", importReferences)
+		d.Run(t, "node trees", importTrees)
+		d.Run(t, "an invalid line causes no errors in others", importErrorsIndependent)
+		d.Run(t, "one invalid line prevents the import", importRefused)
+		d.Run(t, "a ledger that does not match its balance is refused", importLedger)
+		d.Run(t, "the first hundred errors and their total", importManyErrors)
+		d.Run(t, "a lenient import reports what it ignores", importIgnored)
+		d.Run(t, "a line beyond the limit", importLongLine)
+		d.Run(t, "a file that cannot be read", importReadError)
+	})
+}
+
+// membersOf returns the members of errors, with dots.
+func membersOf(faults []exchange.ImportFault) []string {
+	members := []string{}
+	for _, fault := range faults {
+		members = append(members, strings.Join(fault.Err.Path, "."))
+	}
+	return members
+}
+
+type errorCase struct {
+	name, line   string
+	kind, member string   // of the only error
+	words        []string // of its message
+}
+
+func importErrorMembers(d *storetest.SharedStore) func(*testing.T) {
+	return func(t *testing.T) {
+		s := d.Store
+		before := storetest.Export(t, s)
+		for _, c := range errorCases() {
+			t.Run(c.name, func(t *testing.T) {
+				text := storetest.JoinLines(storetest.ShopLine("file", "photo-1"), "", c.line)
+				_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(text), exchange.ImportOptions{})
+				faults := storetest.ImportErrors(t, err)
+				require.Len(t, faults, 1, "%v", faults)
+				require.Equal(t, 3, faults[0].Line)
+				require.Equal(t, c.kind, faults[0].Type)
+				require.Equal(t, store.Invalid, faults[0].Err.Code)
+				require.Equal(t, []string{c.member}, membersOf(faults), faults[0].Error())
+				require.Contains(t, faults[0].Error(), "line 3: ")
+				for _, word := range append(c.words, c.kind, c.member) {
+					require.Contains(t, faults[0].Error(), word)
+				}
+				require.Equal(t, before, storetest.Export(t, s))
+			})
+		}
+	}
+}
+
+func errorCases() []errorCase {
+	long := strings.Repeat("é", 600)
+	return []errorCase{
+		// What is required.
+		{"no sku", storetest.ChangedShopLine("product", "frame", `"sku":"FRAME",`, ``), "product", "attributes.sku", []string{"is required"}},
+		{"no name", storetest.ChangedShopLine("catalog", "main", `"name":"Main",`, ``), "catalog", "attributes.name", []string{"is required"}},
+		{"no time of creation", storetest.ChangedShopLine("product", "frame", `"created_at":"2023-01-01T00:00:00.000Z",`, ``), "product", "attributes.created_at", []string{"is required"}},
+		{"no link", storetest.ChangedShopLine("file", "photo-1", `"link":{"href":"https://cdn.example/anvil.jpg"},`, ``), "file", "link.href", []string{"is required"}},
+		{"no id", `{"type":"pricebook","attributes":{"name":"A"}}`, "pricebook", "id", []string{"is required"}},
+		{"no id of a reference", storetest.ChangedShopLine("product", "jar", `,"id":"drill-draft"`, ``), "product", "relationships.parent.data.id", []string{"is required"}},
+		{"no price book", storetest.ChangedShopLine("product-price", "vip-anvil", `"relationships":{"pricebook":{"data":{"type":"pricebook","id":"vip"}}}`, `"relationships":{}`), "product-price", "relationships.pricebook", []string{"is required"}},
+		{"no hierarchy", storetest.ChangedShopLine("node", "empty", `"hierarchy":{"data":{"type":"hierarchy","id":"seasons"}}`, ``), "node", "relationships.hierarchy", []string{"is required"}},
+		{"no price", storetest.ChangedShopLine("product-price", "vip-anvil", `"currencies":{"USD":{"amount":99900,"includes_tax":false}}`, `"currencies":{}`), "product-price", "attributes.currencies", []string{"is required"}},
+		{"no schema", storetest.ChangedShopLine("promotion", "auto", `,"schema":{"percent":5}`, ``), "promotion", "schema", []string{"is required"}},
+		{"no schema but null", storetest.ChangedShopLine("promotion", "auto", `"schema":{"percent":5}`, `"schema":null`), "promotion", "schema", []string{"is required"}},
+		{"no time of a ledger line", storetest.ChangedShopLine("stock_transaction", "ledger-2", `,"created_at":"2023-03-02T00:00:00.000Z"`, ``), "stock_transaction", "created_at", []string{"is required"}},
+		// The wrong kind of JSON, at any depth.
+		{"a number for a text", storetest.ChangedShopLine("product", "frame", `"name":"Frame"`, `"name":5`), "product", "attributes.name", []string{"must be a string, not the number 5"}},
+		{"a text for a boolean", storetest.ChangedShopLine("product", "frame", `"base_product":false`, `"base_product":"no"`), "product", "attributes.base_product", []string{"must be a boolean, not a string"}},
+		{"a text for a number, in a list in a map", storetest.ChangedShopLine("product", "kit", `"quantity":2`, `"quantity":"2"`), "product", "attributes.components.wood.options.1.quantity", []string{"must be a whole number, not a string"}},
+		{"a fraction", storetest.ChangedShopLine("product", "kit", `"quantity":2`, `"quantity":1.5`), "product", "attributes.components.wood.options.1.quantity", []string{"must be a whole number, not the number 1.5"}},
+		{"a number past 64 bits", storetest.ChangedShopLine("stock", "anvil", `"available":7`, `"available":9223372036854775808`), "stock", "available", []string{"must be a whole number"}},
+		{"a number in a list of texts", storetest.ChangedShopLine("product", "anvil", `["heavy","iron"]`, `["heavy",1]`), "product", "attributes.tags.1", []string{"must be a string, not the number 1"}},
+		{"an object for a list", storetest.ChangedShopLine("product", "anvil", `["heavy","iron"]`, `{"heavy":true}`), "product", "attributes.tags", []string{"must be an array, not an object"}},
+		{"a list for an object", storetest.ChangedShopLine("product", "frame", `"relationships":{}`, `"relationships":[]`), "product", "relationships", []string{"must be an object, not an array"}},
+		{"a text for an object, in a map", storetest.ChangedShopLine("product", "brush", `{"name":"Pincel"}`, `"Pincel"`), "product", "attributes.locales.pt-BR", []string{"must be an object, not a string"}},
+		{"a number for an open object", storetest.ChangedShopLine("product", "glue", `"extensions":{`, `"extensions":3,"custom_inputs":{`), "product", "attributes.extensions", []string{"must be an object, not the number 3"}},
+		{"a number for a type", `{"type":5,"id":"a"}`, "", "type", []string{"must be a string, not the number 5"}},
+		{"an object for a user", storetest.ChangedShopLine("promotion_code", "code-2", `"user":"u1"`, `"user":{}`), "promotion_code", "user", []string{"a string or an array of strings"}},
+		// What is not known.
+		{"an unknown member", storetest.ChangedShopLine("product", "frame", `"relationships"`, `"colour":"red","relationships"`), "product", "colour", []string{"is not a known member", "--lenient"}},
+		{"a member in another case", storetest.ChangedShopLine("product", "frame", `"sku"`, `"SKU":"red","sku"`), "product", "attributes.SKU", []string{"is not a known member"}},
+		{"a member of a map in another case", storetest.ChangedShopLine("product-price", "vip-anvil", `"amount"`, `"Amount":1,"amount"`), "product-price", "attributes.currencies.USD.Amount", []string{"is not a known member"}},
+		{"an unknown member of an attribute", storetest.ChangedShopLine("product", "frame", `"sku"`, `"skew":"red","sku"`), "product", "attributes.skew", []string{"is not a known member"}},
+		{"an unknown member in a list", storetest.ChangedShopLine("product", "easel", `"description":"Soft"`, `"describtion":"Soft"`), "product", "attributes.variations.0.options.1.describtion", []string{"is not a known member"}},
+		{"an unknown member in a map", storetest.ChangedShopLine("product-price", "vip-anvil", `"amount"`, `"sum":1,"amount"`), "product-price", "attributes.currencies.USD.sum", []string{"is not a known member"}},
+		{"an unknown type", `{"type":"prodcut","id":"a"}`, "prodcut", "type", []string{"must be one of api_client, catalog", "product-price", `not "prodcut"`}},
+		{"no type", `{"id":"a"}`, "", "type", []string{"must be one of"}},
+		// Ids and times.
+		{"an id with a space", storetest.ChangedShopLine("product", "frame", `"id":"frame"`, `"id":"a frame"`), "product", "id", []string{"1 to 64", `not "a frame"`}},
+		{"an id of 65 letters", storetest.ChangedShopLine("product", "frame", `"id":"frame"`, `"id":"`+strings.Repeat("a", 65)+`"`), "product", "id", []string{"1 to 64"}},
+		{"an id beyond ASCII", storetest.ChangedShopLine("product", "frame", `"id":"frame"`, `"id":"cadré"`), "product", "id", []string{"1 to 64"}},
+		{"a bad id in a list", storetest.ChangedShopLine("node", "sale", `"id":"brush"`, `"id":"br ush"`), "node", "relationships.products.data.2.id", []string{"1 to 64"}},
+		{"a bad curated id", storetest.ChangedShopLine("node", "sale", `["drill-draft"]`, `["drill/draft"]`), "node", "attributes.curated_products.0", []string{"1 to 64"}},
+		{"no time", storetest.ChangedShopLine("product", "frame", `"created_at":"2023-01-01T00:00:00.000Z"`, `"created_at":"yesterday"`), "product", "attributes.created_at", []string{"2012-05-30T00:00:00.000Z", `not "yesterday"`}},
+		{"a day that is not", storetest.ChangedShopLine("product", "frame", `"updated_at":"2024-01-01T00:00:00.000Z"`, `"updated_at":"2024-02-30T00:00:00.000Z"`), "product", "attributes.updated_at", []string{`not "2024-02-30T00:00:00.000Z"`}},
+		{"a schedule that ends before it begins", storetest.ChangedShopLine("product-price", "standard-brush", `"valid_to":"2010`, `"valid_to":"2009`), "product-price", "attributes.sales.spring.schedule.valid_to", []string{"must be after the schedule's start"}},
+		{"a promotion that ends when it begins", storetest.ChangedShopLine("promotion", "auto", `"end":"2024-02-01"`, `"end":"2024-01-01"`), "promotion", "end", []string{"must be after start"}},
+		{"a promotion that begins at no time", storetest.ChangedShopLine("promotion", "auto", `"start":"2024-01-01T00:00:00Z"`, `"start":""`), "promotion", "start", []string{"must be a date"}},
+		// Text, and what is no text.
+		{"a name of 1200 bytes", storetest.ChangedShopLine("product", "frame", `"name":"Frame"`, `"name":"`+long+`"`), "product", "attributes.name", []string{"at most 1024 bytes, not 1200"}},
+		{"a NUL", storetest.ChangedShopLine("product", "frame", `Frame`, "Fra\x00me"), "", "", []string{"is not JSON", `'\x00'`}},
+		{"an escaped NUL", storetest.ChangedShopLine("product", "frame", `Frame`, `Fra\u0000me`), "", "attributes.name", []string{"the character U+0000"}},
+		{"a stray byte", storetest.ChangedShopLine("product", "frame", `Frame`, "Fra\xffme"), "", "attributes.name", []string{"is not valid UTF-8"}},
+		{"half a surrogate pair", storetest.ChangedShopLine("product", "frame", `Frame`, `Fra\ud800me`), "", "attributes.name", []string{"half of a surrogate pair"}},
+		{"half a line", storetest.ShopLine("product", "frame")[:80], "", "", []string{"is not JSON", "byte"}},
+		{"no JSON", `type,id,name`, "", "", []string{"is not JSON"}},
+		{"two resources on a line", storetest.ShopLine("file", "photo-1") + storetest.ShopLine("file", "photo-2"), "", "", []string{"is not JSON"}},
+		{"a list", `[` + storetest.ShopLine("file", "photo-1") + `]`, "", "", []string{"object"}},
+		{"a number", `5`, "", "", []string{"object"}},
+		// Bounds and words.
+		{"a status", storetest.ChangedShopLine("product", "frame", `"live"`, `"hidden"`), "product", "attributes.status", []string{"live, draft", `not "hidden"`}},
+		{"a total that is not the sum", storetest.ChangedShopLine("stock", "anvil", `"total":9`, `"total":10`), "stock", "total", []string{"available plus allocated, 9", "not 10"}},
+		{"stock below nothing", `{"type":"stock","id":"a","available":-1,"allocated":1,"total":0}`, "stock", "available", []string{"between 0 and 2147483647, not -1"}},
+		{"stock past the bound", `{"type":"stock","id":"a","available":2147483647,"allocated":1,"total":2147483648}`, "stock", "total", []string{"at most 2147483647"}},
+		{"an unknown action", storetest.ChangedShopLine("stock_transaction", "ledger-2", `"allocate"`, `"reserve"`), "stock_transaction", "action", []string{"increment, decrement", `not "reserve"`}},
+		{"a currency in lower case", storetest.ChangedShopLine("product-price", "vip-anvil", `"USD"`, `"usd"`), "product-price", "attributes.currencies.usd", []string{"three-letter", `not "usd"`}},
+		{"a currency of other signs", storetest.ChangedShopLine("product-price", "vip-anvil", `"USD"`, `"$1 "`), "product-price", "attributes.currencies.$1 ", []string{"three-letter"}},
+		{"a price below nothing", storetest.ChangedShopLine("product-price", "vip-anvil", `99900`, `-1`), "product-price", "attributes.currencies.USD.amount", []string{"between 0 and", "not -1"}},
+		{"a locale that is a sentence", storetest.ChangedShopLine("product", "chalk", `"fr"`, `"the French one"`), "product", "attributes.locales.the French one", []string{"BCP 47"}},
+		{"a locale by two spellings", storetest.ChangedShopLine("product", "brush", `"fr":{`, `"pt_BR":{`), "product", "attributes.locales.pt_BR", []string{"is there as pt-BR too"}},
+		{"a tier of no unit", storetest.ChangedShopLine("product-price", "standard-anvil", `"minimum_quantity":10`, `"minimum_quantity":0`), "product-price", "attributes.currencies.USD.tiers.ten.minimum_quantity", []string{"between 1 and", "not 0"}},
+		{"a tier below nothing", storetest.ChangedShopLine("product-price", "standard-anvil", `"minimum_quantity":10,"amount":119900`, `"minimum_quantity":10,"amount":-1`), "product-price", "attributes.currencies.USD.tiers.ten.amount", []string{"between 0 and", "not -1"}},
+		{"two tiers from one quantity on", storetest.ChangedShopLine("product-price", "standard-anvil", `{"ten":`, `{"dix":{"minimum_quantity":10,"amount":1},"ten":`), "product-price", "attributes.currencies.USD.tiers.ten.minimum_quantity", []string{`must differ from that of the tier "dix", 10`}},
+		{"an option of two variations", storetest.ChangedShopLine("product", "easel", `"variations":[`, `"variations":[{"id":"leg","name":"Leg","sort_order":0,"options":[{"id":"oak","name":"Oak","description":"","sort_order":0}]},`), "product", "attributes.variations.1.options.0.id", []string{"one variation only", "attributes.variations.0.options.0.id"}},
+		{"an unknown kind of promotion", storetest.ChangedShopLine("promotion", "auto", `percent_discount`, `half_price`), "promotion", "promotion_type", []string{"x_for_y", `not "half_price"`}},
+		{"an unknown kind of modifier", storetest.ChangedShopLine("price_modifier", "bulk-1", `price_decrement`, `price_half`), "price_modifier", "attributes.modifier_type", []string{"price_equals"}},
+		{"more uses than there were", storetest.ChangedShopLine("promotion_code", "code-1", `"uses":3`, `"uses":6`), "promotion_code", "uses", []string{"between 0 and 5, not 6"}},
+		{"an unknown gateway", `{"type":"gateway","slug":"barter","enabled":false,"test":false}`, "gateway", "slug", []string{"card_processor, manual"}},
+		{"an unknown scope", storetest.ChangedShopLine("api_client", "till", `catalog:read`, `catalog:eat`), "api_client", "scopes.0", []string{`"catalog:eat"`}},
+		{"a page length of 0", `{"type":"settings","page_length":0,"currency":"USD","locale":"en"}`, "settings", "page_length", []string{"between 1 and 100, not 0"}},
+		{"curated products of a hierarchy", storetest.ChangedShopLine("hierarchy", "attic", `"name":"Attic"`, `"name":"Attic","curated_products":["a"]`), "hierarchy", "attributes.curated_products", []string{"belong to nodes"}},
+		{"21 curated products", storetest.ChangedShopLine("node", "sale", `["drill-draft"]`, `["a"`+strings.Repeat(`,"a"`, 20)+`]`), "node", "attributes.curated_products", []string{"at most 20 products, not 21"}},
+		{"a component of none", storetest.ChangedShopLine("product", "kit", `"quantity":2`, `"quantity":0`), "product", "attributes.components.wood.options.1.quantity", []string{"at least 1, not 0"}},
+		{"a product that is its own parent", storetest.ChangedShopLine("product", "jar", `{"type":"product","id":"drill-draft"}`, `{"type":"product","id":"jar"}`), "product", "relationships.parent.data.id", []string{"not the product itself"}},
+	}
+}
+
+func importErrorsOfLine(d *storetest.SharedStore) func(*testing.T) {
+	return func(t *testing.T) {
+		s := d.Store
+		for _, c := range []struct {
+			name, line string
+			members    []string
+		}{
+			{"of shape", `{"type":"product","id":7,"attributes":{"name":5,"colour":1,"tags":[1,"a",2]},"relationships":[]}`,
+				[]string{"id", "attributes.name", "attributes.colour", "attributes.tags.0", "attributes.tags.2", "relationships"}},
+			{"of meaning", `{"type":"product","id":"a b","attributes":{"name":"A","slug":"a","status":"gone","created_at":"?","locales":{"??":{}}}}`,
+				[]string{"id", "attributes.sku", "attributes.status", "attributes.created_at", "attributes.locales.??"}},
+			{"of shape and of meaning", storetest.ChangedShopLine("product", "frame", `"sku":"FRAME"`, `"sku":"","colour":1`),
+				[]string{"attributes.sku", "attributes.colour"}},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(c.line), exchange.ImportOptions{})
+				require.ElementsMatch(t, c.members, membersOf(storetest.ImportErrors(t, err)))
+			})
+		}
+	}
+}
+
+func importReferences(d *storetest.SharedStore) func(*testing.T) {
+	return func(t *testing.T) {
+		s, db := d.Store, d.DB
+		for _, c := range []errorCase{
+			{"a catalog's hierarchy", storetest.ShopLine("catalog", "outlet"), "catalog", "attributes.hierarchies.0", []string{`hierarchy "seasons"`}},
+			{"a catalog's price book", storetest.ShopLine("catalog", "outlet"), "catalog", "attributes.pricebook_ids.0.id", []string{`pricebook "standard"`}},
+			{"a rule's catalog", storetest.ShopLine("catalog_rule", "everyone"), "catalog_rule", "attributes.catalog_id", []string{`catalog "main"`}},
+			{"a price's book", storetest.ShopLine("product-price", "vip-anvil"), "product-price", "relationships.pricebook.data.id", []string{`pricebook "vip"`}},
+			{"a node's hierarchy", storetest.ShopLine("node", "hand-tools"), "node", "relationships.hierarchy.data.id", []string{`hierarchy "workshop"`}},
+			{"a node's parent", storetest.ShopLine("node", "hand-tools"), "node", "relationships.parent.data.id", []string{`node "tools"`}},
+			{"a code's promotion", storetest.ShopLine("promotion_code", "code-3"), "promotion_code", "promotion_id", []string{`promotion "auto"`}},
+			{"a usage's promotion", storetest.ShopLine("code_usage", "usage-1"), "code_usage", "promotion_id", []string{`promotion "ten-off"`}},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				storetest.DeleteAllRows(t, db)
+				_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines("", c.line)), exchange.ImportOptions{})
+				faults := storetest.ImportErrors(t, err)
+				require.Contains(t, membersOf(faults), c.member)
+				for _, fault := range faults {
+					require.Equal(t, 2, fault.Line)
+					require.Equal(t, c.kind, fault.Type)
+				}
+				require.ErrorContains(t, &exchange.ImportFaults{Faults: faults[:1], Count: 1}, "neither in the file nor in the store")
+				var told []string
+				for _, fault := range faults {
+					told = append(told, fault.Error())
+				}
+				for _, word := range c.words {
+					require.Contains(t, strings.Join(told, "\n"), word)
+				}
+				storetest.Import(t, s, storetest.ShopFile)
+				storetest.Import(t, s, storetest.JoinLines(c.line)) // valid after the store has it
+			})
+		}
+		t.Run("each line with a missing reference is reported", func(t *testing.T) {
+			storetest.DeleteAllRows(t, db)
+			_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(storetest.ShopLine("node", "sale"), storetest.ShopLine("node", "empty"))), exchange.ImportOptions{})
+			require.Len(t, storetest.ImportErrors(t, err), 2)
+		})
+		t.Run("references of products may be missing", func(t *testing.T) {
+			storetest.DeleteAllRows(t, db)
+			storetest.Import(t, s, storetest.JoinLines(storetest.ShopLine("product", "kit"), storetest.ShopLine("product", "jar"), storetest.ShopLine("product", "anvil"), storetest.ShopLine("hierarchy", "seasons"), storetest.ShopLine("node", "sale"), storetest.ShopLine("stock", "chalk")))
+		})
+	}
+}
+
+func importTrees(d *storetest.SharedStore) func(*testing.T) {
+	return func(t *testing.T) {
+		s, db := d.Store, d.DB
+		node := func(id, hierarchy, parent string) string {
+			text := `{"type":"node","id":"` + id + `","attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"` + hierarchy + `"}}`
+			if parent != "" {
+				text += `,"parent":{"data":{"type":"node","id":"` + parent + `"}}`
+			}
+			return text + `}}`
+		}
+		for _, c := range []struct {
+			name  string
+			lines []string
+			want  []int // invalid lines, counted in lines
+			words string
+		}{
+			{"a node below itself", []string{node("a", "attic", "a")}, []int{1}, "not be the node itself"},
+			{"nodes below each other", []string{node("a", "attic", "b"), node("b", "attic", "c"), node("c", "attic", "a")}, []int{1, 2, 3}, "or one below it"},
+			{"a node below one of another hierarchy", []string{node("a", "attic", "b"), node("b", "seasons", "")}, []int{1}, `same hierarchy, "attic"`},
+			{"a node of the store below its own child", []string{node("tools", "workshop", "hand-tools")}, []int{1}, "or one below it"},
+			{"a node moved away from its child", []string{node("tools", "attic", "")}, []int{1}, "hierarchy"},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				storetest.DeleteAllRows(t, db)
+				storetest.Import(t, s, storetest.ShopFile)
+				_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(c.lines...)), exchange.ImportOptions{})
+				faults := storetest.ImportErrors(t, err)
+				var lines []int
+				for _, fault := range faults {
+					lines = append(lines, fault.Line)
+					require.Equal(t, "node", fault.Type)
+					require.Contains(t, fault.Error(), c.words)
+				}
+				require.Equal(t, c.want, lines)
+				require.Equal(t, storetest.ShopFile, storetest.Export(t, s))
+			})
+		}
+		t.Run("a tree moves to another hierarchy", func(t *testing.T) {
+			storetest.DeleteAllRows(t, db)
+			storetest.Import(t, s, storetest.ShopFile)
+			storetest.Import(t, s, storetest.JoinLines(node("tools", "attic", ""), node("hand-tools", "attic", "tools")))
+		})
+	}
+}
+
+func importErrorsIndependent(d *storetest.SharedStore) func(*testing.T) {
+	return func(t *testing.T) {
+		bad := storetest.ChangedShopLine("hierarchy", "workshop", `"name":"Workshop",`, ``)
+		_, err := d.Import(t.Context(), storetest.Actor, storetest.Source(strings.Replace(storetest.ShopFile, storetest.ShopLine("hierarchy", "workshop"), bad, 1)), exchange.ImportOptions{})
+		require.Equal(t, []string{"attributes.name"}, membersOf(storetest.ImportErrors(t, err)), "no errors of its nodes")
+	}
+}
+
+func importRefused(d *storetest.SharedStore) func(*testing.T) {
+	return func(t *testing.T) {
+		s := d.Store
+		storetest.Import(t, s, storetest.ShopFile)
+		for name, bad := range map[string]string{
+			"a member": storetest.ChangedShopLine("product", "frame", `"live"`, `"?"`), "a reference": storetest.ChangedShopLine("catalog_rule", "club", `"outlet"`, `"nowhere"`), "no JSON": `{`,
+		} {
+			t.Run(name, func(t *testing.T) {
+				for _, text := range []string{storetest.GenerateShop(t, 400, 9) + bad, bad + "\n" + storetest.GenerateShop(t, 400, 9)} {
+					_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(text), exchange.ImportOptions{})
+					require.Len(t, storetest.ImportErrors(t, err), 1)
+					require.Equal(t, storetest.ShopFile, storetest.Export(t, s))
+				}
+			})
+		}
+	}
+}
+
+func importLedger(d *storetest.SharedStore) func(*testing.T) {
+	return func(t *testing.T) {
+		s := d.Store
+		before := storetest.Export(t, s)
+		product := storetest.ChangedShopLine("product", "anvil", `"name":"Anvil"`, `"name":"New anvil"`)
+		text := storetest.JoinLines(product, storetest.ShopLine("stock_transaction", "ledger-2"), storetest.ShopLine("stock_transaction", "ledger-3"))
+		_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(text+storetest.GenerateShop(t, 1500, 9)), exchange.ImportOptions{})
+		faults := storetest.ImportErrors(t, err)
+		require.Len(t, faults, 1)
+		require.Equal(t, 2, faults[0].Line)
+		storetest.RequireError(t, faults[0].Err, store.Unprocessable, "quantity", `"anvil"`, "-4 available and 4 allocated")
+		require.Equal(t, before, storetest.Export(t, s), "lines before it are not written either")
+		storetest.RequireStockConsistent(t, d.DB)
+
+		// What is there already counts: the ledger goes on from it.
+		storetest.Import(t, s, storetest.ShopFile)
+		more := func(id, action string, quantity int) string {
+			return fmt.Sprintf(`{"type":"stock_transaction","id":%q,"product_id":"anvil","action":%q,"quantity":%d,"created_at":"2024-03-01T00:00:00Z"}`, id, action, quantity)
+		}
+		storetest.Import(t, s, storetest.JoinLines(storetest.ShopLine("stock_transaction", "ledger-4"), more("m1", "decrement", 7), more("m2", "increment", 1)))
+		require.Equal(t, 1, storetest.Available(t, s, "anvil"))
+		before = storetest.Export(t, s)
+		_, err = s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(more("m1", "decrement", 7), more("m3", "decrement", 1), more("m4", "allocate", 1), more("m5", "set", 2))), exchange.ImportOptions{Stock: true})
+		require.Equal(t, 3, storetest.ImportErrors(t, err)[0].Line)
+		require.Equal(t, before, storetest.Export(t, s))
+		storetest.RequireStockConsistent(t, d.DB)
+	}
+}
+
+func importManyErrors(d *storetest.SharedStore) func(*testing.T) {
+	return func(t *testing.T) {
+		_, err := d.Import(t.Context(), storetest.Actor, storetest.Source(strings.Repeat("{}\n", 250)), exchange.ImportOptions{})
+		var faults *exchange.ImportFaults
+		require.ErrorAs(t, err, &faults)
+		require.Equal(t, 250, faults.Count)
+		require.Len(t, faults.Faults, exchange.MaxImportFaults)
+		require.ErrorContains(t, err, "250 faults, the first: line 1: ")
+		for i, fault := range faults.Faults {
+			require.Equal(t, i+1, fault.Line)
+		}
+	}
+}
+
+func importLongLine(d *storetest.SharedStore) func(*testing.T) {
+	return func(t *testing.T) {
+		s := d.Store
+		const limit = 64 << 20 // a reader may exceed it by one buffer
+		long := bytes.Repeat([]byte(" "), limit+2<<20)
+		open := func() (io.ReadCloser, error) {
+			return io.NopCloser(io.MultiReader(strings.NewReader(storetest.ShopLine("file", "photo-1")+"\n"), bytes.NewReader(long))), nil
+		}
+		_, err := s.Import(t.Context(), storetest.Actor, open, exchange.ImportOptions{})
+		require.ErrorContains(t, err, "line 2")
+		require.ErrorContains(t, err, fmt.Sprint(limit))
+		require.NotContains(t, storetest.Export(t, s), "photo-1")
+	}
+}
+
+func importReadError(d *storetest.SharedStore) func(*testing.T) {
+	return func(t *testing.T) {
+		s, broken := d.Store, errors.New("the disk is gone")
+		for name, open := range map[string]func() (io.ReadCloser, error){
+			"at once": func() (io.ReadCloser, error) { return nil, broken },
+			"midway": func() (io.ReadCloser, error) {
+				return io.NopCloser(io.MultiReader(strings.NewReader(storetest.ShopFile), failingReader{broken})), nil
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
+				_, err := s.Import(t.Context(), storetest.Actor, open, exchange.ImportOptions{})
+				require.ErrorIs(t, err, broken)
+				require.NotContains(t, storetest.Export(t, s), "anvil")
+			})
+		}
+	}
+}
+
+// failingReader fails each read.
+type failingReader struct{ err error }
+
+func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
+
+func importIgnored(d *storetest.SharedStore) func(*testing.T) {
+	return func(t *testing.T) {
+		var lines []string
+		for i := range 30 {
+			lines = append(lines, fmt.Sprintf(`{"type":"comet","id":"c%d","tail":true}`, i))
+		}
+		lines = append(lines,
+			`{"type":"hierarchy","id":"h","colour":"red","attributes":{"name":"H","shape":{"a":1}}}`,
+			`{"type":"product","id":"p","attributes":{"name":"P","sku":"P","slug":"p","status":"live","created_at":"2024-01-01T00:00:00Z","variations":[{"id":"v","name":"V","sort_order":1,"odd":1,"options":[]},{"id":"w","name":"W","sort_order":2,"odd":1,"options":[]}]},"relationships":{}}`)
+		open := func(text string) func() (io.ReadCloser, error) {
+			return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
+		}
+		report, err := d.Import(t.Context(), storetest.Actor, open(storetest.JoinLines(lines[1:]...)), exchange.ImportOptions{Lenient: true})
+		require.NoError(t, err)
+		require.Equal(t, map[string]int{"hierarchy": 1, "product": 1}, report.Resources)
+		require.Equal(t, map[string]int{"comet": 29, "hierarchy colour": 1, "hierarchy attributes.shape": 1, "product attributes.variations.*.odd": 2}, report.PassedCount)
+		require.Len(t, report.Passed, exchange.MaxPassed)
+		require.Equal(t, `line 1: comet: type is not a known one: "comet".`, report.Passed[0].Error())
+		report, err = d.Import(t.Context(), storetest.Actor, open(storetest.JoinLines(lines[30:]...)), exchange.ImportOptions{Lenient: true})
+		require.NoError(t, err)
+		var told []string
+		for _, passed := range report.Passed {
+			told = append(told, passed.Error())
+		}
+		require.Equal(t, []string{"line 1: hierarchy: attributes.shape is not a known member.", "line 1: hierarchy: colour is not a known member.",
+			"line 2: product: attributes.variations.0.odd is not a known member.", "line 2: product: attributes.variations.1.odd is not a known member."}, told)
+		_, err = d.Import(t.Context(), storetest.Actor, open(storetest.JoinLines(lines[31], `{"type":"product","id":5,"odd":1}`)), exchange.ImportOptions{Lenient: true})
+		require.Equal(t, []string{"id"}, membersOf(storetest.ImportErrors(t, err)), "an invalid known member is still an error")
+	}
+}
