@@ -66,5 +66,5 @@ func (r mutationResolver) PromotionCodeRelease(ctx context.Context, input genera
 }
 
 func (codeRefusalResolver) Message(_ context.Context, obj *promotion.CodeRefusal) (string, error) {
-	return model.Sentence(obj.Fault), nil
+	return model.Message(obj.Fault), nil
 }

@@ -123,7 +123,7 @@ func addNulls(r *http.Request, input any, shape reflect.Type) {
 		return
 	}
 	for _, name := range opctx.Nulls(r.Context()) {
-		name = model.Argument([]string{name})[0]
+		name = model.ArgumentPath([]string{name})[0]
 		if _, known := store.MemberType(shape, name); known {
 			members[name] = nil
 		}

@@ -158,7 +158,7 @@ var planObjects = []*plan.Object{
 var planAuthoredHierarchy = &plan.Object{
 	Name:      "AuthoredHierarchy",
 	Satisfies: []string{"AuthoredHierarchy", "Node"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"id":          {Number: 1, NonNull: true},
 		"uuid":        {Number: 2, NonNull: true},
 		"name":        {Number: 3, NonNull: true},
@@ -202,11 +202,11 @@ func (x *planRun) fieldAuthoredHierarchy(ctx context.Context, f *plan.Field, obj
 var planAuthoredHierarchyConnection = &plan.Object{
 	Name:      "AuthoredHierarchyConnection",
 	Satisfies: []string{"AuthoredHierarchyConnection"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Edge: true, Apart: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true, External: true},
 	},
 }
 
@@ -244,7 +244,7 @@ func (x *planRun) fieldAuthoredHierarchyConnection(ctx context.Context, f *plan.
 var planAuthoredHierarchyEdge = &plan.Object{
 	Name:      "AuthoredHierarchyEdge",
 	Satisfies: []string{"AuthoredHierarchyEdge"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"cursor": {Number: 1, NonNull: true},
 		"node":   {Number: 2, NonNull: true},
 	},
@@ -276,7 +276,7 @@ func (x *planRun) fieldAuthoredHierarchyEdge(ctx context.Context, f *plan.Field,
 var planAuthoredNode = &plan.Object{
 	Name:      "AuthoredNode",
 	Satisfies: []string{"AuthoredNode", "Node"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"id":                {Number: 1, NonNull: true},
 		"uuid":              {Number: 2, NonNull: true},
 		"hierarchyId":       {Number: 3, NonNull: true},
@@ -285,8 +285,8 @@ var planAuthoredNode = &plan.Object{
 		"slug":              {Number: 6, NonNull: true},
 		"description":       {Number: 7, NonNull: true},
 		"curatedProductIds": {Number: 8, NonNull: true},
-		"productCount":      {Number: 9, NonNull: true, Edge: true, Apart: true},
-		"productIds":        {Number: 10, NonNull: true, Edge: true, Apart: true},
+		"productCount":      {Number: 9, NonNull: true, Resolver: true, External: true},
+		"productIds":        {Number: 10, NonNull: true, Resolver: true, External: true},
 		"updatedAt":         {Number: 11, NonNull: true},
 	},
 }
@@ -349,11 +349,11 @@ func (x *planRun) fieldAuthoredNode(ctx context.Context, f *plan.Field, obj *mod
 var planAuthoredNodeConnection = &plan.Object{
 	Name:      "AuthoredNodeConnection",
 	Satisfies: []string{"AuthoredNodeConnection"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Edge: true, Apart: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true, External: true},
 	},
 }
 
@@ -391,7 +391,7 @@ func (x *planRun) fieldAuthoredNodeConnection(ctx context.Context, f *plan.Field
 var planAuthoredNodeEdge = &plan.Object{
 	Name:      "AuthoredNodeEdge",
 	Satisfies: []string{"AuthoredNodeEdge"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"cursor": {Number: 1, NonNull: true},
 		"node":   {Number: 2, NonNull: true},
 	},
@@ -423,7 +423,7 @@ func (x *planRun) fieldAuthoredNodeEdge(ctx context.Context, f *plan.Field, obj 
 var planBreadcrumb = &plan.Object{
 	Name:      "Breadcrumb",
 	Satisfies: []string{"Breadcrumb"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"uuid": {Number: 1, NonNull: true},
 		"name": {Number: 2, NonNull: true},
 		"slug": {Number: 3, NonNull: true},
@@ -458,7 +458,7 @@ func (x *planRun) fieldBreadcrumb(ctx context.Context, f *plan.Field, obj *model
 var planBreadcrumbTrail = &plan.Object{
 	Name:      "BreadcrumbTrail",
 	Satisfies: []string{"BreadcrumbTrail"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"node":      {Number: 1, NonNull: true},
 		"ancestors": {Number: 2, NonNull: true},
 	},
@@ -490,7 +490,7 @@ func (x *planRun) fieldBreadcrumbTrail(ctx context.Context, f *plan.Field, obj *
 var planBundleConfiguration = &plan.Object{
 	Name:      "BundleConfiguration",
 	Satisfies: []string{"BundleConfiguration"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"selectedOptions": {Number: 1, NonNull: true},
 	},
 }
@@ -519,7 +519,7 @@ func (x *planRun) fieldBundleConfiguration(ctx context.Context, f *plan.Field, o
 var planCatalog = &plan.Object{
 	Name:      "Catalog",
 	Satisfies: []string{"Catalog", "Node"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"id":           {Number: 1, NonNull: true},
 		"uuid":         {Number: 2, NonNull: true},
 		"name":         {Number: 3, NonNull: true},
@@ -575,7 +575,7 @@ func (x *planRun) fieldCatalog(ctx context.Context, f *plan.Field, obj *catalog.
 var planCatalogCandidate = &plan.Object{
 	Name:      "CatalogCandidate",
 	Satisfies: []string{"CatalogCandidate"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"ruleId":     {Number: 1},
 		"ruleName":   {Number: 2},
 		"catalogId":  {Number: 3},
@@ -640,11 +640,11 @@ func (x *planRun) fieldCatalogCandidate(ctx context.Context, f *plan.Field, obj 
 var planCatalogConnection = &plan.Object{
 	Name:      "CatalogConnection",
 	Satisfies: []string{"CatalogConnection"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Edge: true, Apart: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true, External: true},
 	},
 }
 
@@ -682,7 +682,7 @@ func (x *planRun) fieldCatalogConnection(ctx context.Context, f *plan.Field, obj
 var planCatalogEdge = &plan.Object{
 	Name:      "CatalogEdge",
 	Satisfies: []string{"CatalogEdge"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"cursor": {Number: 1, NonNull: true},
 		"node":   {Number: 2, NonNull: true},
 	},
@@ -714,22 +714,22 @@ func (x *planRun) fieldCatalogEdge(ctx context.Context, f *plan.Field, obj *mode
 var planCatalogNode = &plan.Object{
 	Name:      "CatalogNode",
 	Satisfies: []string{"CatalogNode", "Node"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"id":              {Number: 1, NonNull: true},
 		"uuid":            {Number: 2, NonNull: true},
 		"name":            {Number: 3, NonNull: true},
 		"slug":            {Number: 4, NonNull: true},
 		"description":     {Number: 5, NonNull: true},
 		"updatedAt":       {Number: 6, NonNull: true},
-		"publishedAt":     {Number: 7, NonNull: true, Apart: true},
+		"publishedAt":     {Number: 7, NonNull: true, External: true},
 		"language":        {Number: 8, NonNull: true},
 		"hasChildren":     {Number: 9, NonNull: true},
-		"hierarchy":       {Number: 10, NonNull: true, Edge: true, Apart: true},
-		"parent":          {Number: 11, Edge: true, Apart: true},
-		"breadcrumbs":     {Number: 12, NonNull: true, Edge: true, Apart: true},
-		"children":        {Number: 13, NonNull: true, Edge: true, Apart: true},
-		"curatedProducts": {Number: 14, NonNull: true, Edge: true, Apart: true},
-		"products":        {Number: 15, NonNull: true, Edge: true, Apart: true},
+		"hierarchy":       {Number: 10, NonNull: true, Resolver: true, External: true},
+		"parent":          {Number: 11, Resolver: true, External: true},
+		"breadcrumbs":     {Number: 12, NonNull: true, Resolver: true, External: true},
+		"children":        {Number: 13, NonNull: true, Resolver: true, External: true},
+		"curatedProducts": {Number: 14, NonNull: true, Resolver: true, External: true},
+		"products":        {Number: 15, NonNull: true, Resolver: true, External: true},
 	},
 }
 
@@ -821,11 +821,11 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 var planCatalogNodeConnection = &plan.Object{
 	Name:      "CatalogNodeConnection",
 	Satisfies: []string{"CatalogNodeConnection"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Edge: true, Apart: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true, External: true},
 	},
 }
 
@@ -863,7 +863,7 @@ func (x *planRun) fieldCatalogNodeConnection(ctx context.Context, f *plan.Field,
 var planCatalogNodeEdge = &plan.Object{
 	Name:      "CatalogNodeEdge",
 	Satisfies: []string{"CatalogNodeEdge"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"cursor": {Number: 1, NonNull: true},
 		"node":   {Number: 2, NonNull: true},
 	},
@@ -895,7 +895,7 @@ func (x *planRun) fieldCatalogNodeEdge(ctx context.Context, f *plan.Field, obj *
 var planCatalogPricebook = &plan.Object{
 	Name:      "CatalogPricebook",
 	Satisfies: []string{"CatalogPricebook"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"uuid":     {Number: 1, NonNull: true},
 		"priority": {Number: 2, NonNull: true},
 	},
@@ -927,11 +927,11 @@ func (x *planRun) fieldCatalogPricebook(ctx context.Context, f *plan.Field, obj 
 var planCatalogRelease = &plan.Object{
 	Name:      "CatalogRelease",
 	Satisfies: []string{"CatalogRelease", "Node"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"id":          {Number: 1, NonNull: true},
 		"uuid":        {Number: 2, NonNull: true},
 		"catalogId":   {Number: 3, NonNull: true},
-		"served":      {Number: 4, NonNull: true, Edge: true, Apart: true},
+		"served":      {Number: 4, NonNull: true, Resolver: true, External: true},
 		"publishedAt": {Number: 5, NonNull: true},
 		"products":    {Number: 6, NonNull: true},
 		"locale":      {Number: 7, NonNull: true},
@@ -990,7 +990,7 @@ func (x *planRun) fieldCatalogRelease(ctx context.Context, f *plan.Field, obj *r
 var planCatalogResolution = &plan.Object{
 	Name:      "CatalogResolution",
 	Satisfies: []string{"CatalogResolution"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"at":          {Number: 1, NonNull: true},
 		"validUntil":  {Number: 2},
 		"reason":      {Number: 3, NonNull: true},
@@ -1055,7 +1055,7 @@ func (x *planRun) fieldCatalogResolution(ctx context.Context, f *plan.Field, obj
 var planCatalogRule = &plan.Object{
 	Name:      "CatalogRule",
 	Satisfies: []string{"CatalogRule", "Node"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"id":            {Number: 1, NonNull: true},
 		"uuid":          {Number: 2, NonNull: true},
 		"name":          {Number: 3, NonNull: true},
@@ -1114,11 +1114,11 @@ func (x *planRun) fieldCatalogRule(ctx context.Context, f *plan.Field, obj *cata
 var planCatalogRuleConnection = &plan.Object{
 	Name:      "CatalogRuleConnection",
 	Satisfies: []string{"CatalogRuleConnection"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Edge: true, Apart: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true, External: true},
 	},
 }
 
@@ -1156,7 +1156,7 @@ func (x *planRun) fieldCatalogRuleConnection(ctx context.Context, f *plan.Field,
 var planCatalogRuleEdge = &plan.Object{
 	Name:      "CatalogRuleEdge",
 	Satisfies: []string{"CatalogRuleEdge"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"cursor": {Number: 1, NonNull: true},
 		"node":   {Number: 2, NonNull: true},
 	},
@@ -1188,7 +1188,7 @@ func (x *planRun) fieldCatalogRuleEdge(ctx context.Context, f *plan.Field, obj *
 var planCatalogRuleSchedule = &plan.Object{
 	Name:      "CatalogRuleSchedule",
 	Satisfies: []string{"CatalogRuleSchedule"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"validFrom": {Number: 1},
 		"validTo":   {Number: 2},
 	},
@@ -1220,7 +1220,7 @@ func (x *planRun) fieldCatalogRuleSchedule(ctx context.Context, f *plan.Field, o
 var planComponentOption = &plan.Object{
 	Name:      "ComponentOption",
 	Satisfies: []string{"ComponentOption"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"uuid":     {Number: 1, NonNull: true},
 		"type":     {Number: 2, NonNull: true},
 		"quantity": {Number: 3, NonNull: true},
@@ -1255,8 +1255,8 @@ func (x *planRun) fieldComponentOption(ctx context.Context, f *plan.Field, obj *
 var planConfiguredProduct = &plan.Object{
 	Name:      "ConfiguredProduct",
 	Satisfies: []string{"ConfiguredProduct"},
-	Fields: map[string]*plan.Description{
-		"product":              {Number: 1, NonNull: true, Edge: true, Apart: true},
+	Fields: map[string]*plan.FieldInfo{
+		"product":              {Number: 1, NonNull: true, Resolver: true, External: true},
 		"bundleConfiguration":  {Number: 2, NonNull: true},
 		"pricebookId":          {Number: 3},
 		"price":                {Number: 4},
@@ -1315,7 +1315,7 @@ func (x *planRun) fieldConfiguredProduct(ctx context.Context, f *plan.Field, obj
 var planCurrency = &plan.Object{
 	Name:      "Currency",
 	Satisfies: []string{"Currency"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"code":              {Number: 1, NonNull: true},
 		"default":           {Number: 2, NonNull: true},
 		"decimalPoint":      {Number: 3, NonNull: true},
@@ -1359,7 +1359,7 @@ func (x *planRun) fieldCurrency(ctx context.Context, f *plan.Field, obj *release
 var planDisplayPrice = &plan.Object{
 	Name:      "DisplayPrice",
 	Satisfies: []string{"DisplayPrice"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"withTax":    {Number: 1},
 		"withoutTax": {Number: 2},
 	},
@@ -1391,7 +1391,7 @@ func (x *planRun) fieldDisplayPrice(ctx context.Context, f *plan.Field, obj *rel
 var planFacetValue = &plan.Object{
 	Name:      "FacetValue",
 	Satisfies: []string{"FacetValue"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"value":    {Number: 1, NonNull: true},
 		"count":    {Number: 2, NonNull: true},
 		"selected": {Number: 3, NonNull: true},
@@ -1432,7 +1432,7 @@ func (x *planRun) fieldFacetValue(ctx context.Context, f *plan.Field, obj *model
 var planFile = &plan.Object{
 	Name:      "File",
 	Satisfies: []string{"File", "Node"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"id":        {Number: 1, NonNull: true},
 		"uuid":      {Number: 2, NonNull: true},
 		"fileName":  {Number: 3, NonNull: true},
@@ -1485,11 +1485,11 @@ func (x *planRun) fieldFile(ctx context.Context, f *plan.Field, obj *catalog.Fil
 var planFileConnection = &plan.Object{
 	Name:      "FileConnection",
 	Satisfies: []string{"FileConnection"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Edge: true, Apart: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true, External: true},
 	},
 }
 
@@ -1527,7 +1527,7 @@ func (x *planRun) fieldFileConnection(ctx context.Context, f *plan.Field, obj *m
 var planFileEdge = &plan.Object{
 	Name:      "FileEdge",
 	Satisfies: []string{"FileEdge"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"cursor": {Number: 1, NonNull: true},
 		"node":   {Number: 2, NonNull: true},
 	},
@@ -1559,7 +1559,7 @@ func (x *planRun) fieldFileEdge(ctx context.Context, f *plan.Field, obj *model.E
 var planGateway = &plan.Object{
 	Name:      "Gateway",
 	Satisfies: []string{"Gateway"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"slug":                {Number: 1, NonNull: true},
 		"name":                {Number: 2, NonNull: true},
 		"enabled":             {Number: 3, NonNull: true},
@@ -1618,7 +1618,7 @@ func (x *planRun) fieldGateway(ctx context.Context, f *plan.Field, obj *model.Ga
 var planHierarchy = &plan.Object{
 	Name:      "Hierarchy",
 	Satisfies: []string{"Hierarchy", "Node"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"id":          {Number: 1, NonNull: true},
 		"uuid":        {Number: 2, NonNull: true},
 		"name":        {Number: 3, NonNull: true},
@@ -1628,9 +1628,9 @@ var planHierarchy = &plan.Object{
 		"publishedAt": {Number: 7, NonNull: true},
 		"language":    {Number: 8, NonNull: true},
 		"hasChildren": {Number: 9, NonNull: true},
-		"children":    {Number: 10, NonNull: true, Edge: true, Apart: true},
-		"allNodes":    {Number: 11, NonNull: true, Edge: true, Apart: true},
-		"products":    {Number: 12, NonNull: true, Edge: true, Apart: true},
+		"children":    {Number: 10, NonNull: true, Resolver: true, External: true},
+		"allNodes":    {Number: 11, NonNull: true, Resolver: true, External: true},
+		"products":    {Number: 12, NonNull: true, Resolver: true, External: true},
 	},
 }
 
@@ -1710,11 +1710,11 @@ func (x *planRun) fieldHierarchy(ctx context.Context, f *plan.Field, obj *model.
 var planHierarchyConnection = &plan.Object{
 	Name:      "HierarchyConnection",
 	Satisfies: []string{"HierarchyConnection"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Edge: true, Apart: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true, External: true},
 	},
 }
 
@@ -1752,7 +1752,7 @@ func (x *planRun) fieldHierarchyConnection(ctx context.Context, f *plan.Field, o
 var planHierarchyEdge = &plan.Object{
 	Name:      "HierarchyEdge",
 	Satisfies: []string{"HierarchyEdge"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"cursor": {Number: 1, NonNull: true},
 		"node":   {Number: 2, NonNull: true},
 	},
@@ -1784,7 +1784,7 @@ func (x *planRun) fieldHierarchyEdge(ctx context.Context, f *plan.Field, obj *mo
 var planJob = &plan.Object{
 	Name:      "Job",
 	Satisfies: []string{"Job", "Node"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"id":         {Number: 1, NonNull: true},
 		"uuid":       {Number: 2, NonNull: true},
 		"kind":       {Number: 3, NonNull: true},
@@ -1796,7 +1796,7 @@ var planJob = &plan.Object{
 		"createdAt":  {Number: 9, NonNull: true},
 		"startedAt":  {Number: 10},
 		"finishedAt": {Number: 11},
-		"release":    {Number: 12, Edge: true, Apart: true},
+		"release":    {Number: 12, Resolver: true, External: true},
 	},
 }
 
@@ -1850,7 +1850,7 @@ func (x *planRun) fieldJob(ctx context.Context, f *plan.Field, obj *model.Job) b
 var planMoney = &plan.Object{
 	Name:      "Money",
 	Satisfies: []string{"Money"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"amount":    {Number: 1, NonNull: true},
 		"currency":  {Number: 2, NonNull: true},
 		"formatted": {Number: 3, NonNull: true},
@@ -1885,7 +1885,7 @@ func (x *planRun) fieldMoney(ctx context.Context, f *plan.Field, obj *store.Mone
 var planPageInfo = &plan.Object{
 	Name:      "PageInfo",
 	Satisfies: []string{"PageInfo"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"hasNextPage":     {Number: 1, NonNull: true},
 		"hasPreviousPage": {Number: 2, NonNull: true},
 		"startCursor":     {Number: 3},
@@ -1923,7 +1923,7 @@ func (x *planRun) fieldPageInfo(ctx context.Context, f *plan.Field, obj *model.P
 var planPrice = &plan.Object{
 	Name:      "Price",
 	Satisfies: []string{"Price"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"amount":      {Number: 1, NonNull: true},
 		"currency":    {Number: 2, NonNull: true},
 		"includesTax": {Number: 3, NonNull: true},
@@ -1958,7 +1958,7 @@ func (x *planRun) fieldPrice(ctx context.Context, f *plan.Field, obj *release.Pr
 var planPriceModifier = &plan.Object{
 	Name:      "PriceModifier",
 	Satisfies: []string{"PriceModifier"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"name":         {Number: 1, NonNull: true},
 		"modifierType": {Number: 2, NonNull: true},
 		"amounts":      {Number: 3, NonNull: true},
@@ -1993,7 +1993,7 @@ func (x *planRun) fieldPriceModifier(ctx context.Context, f *plan.Field, obj *re
 var planPriceTier = &plan.Object{
 	Name:      "PriceTier",
 	Satisfies: []string{"PriceTier"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"name":            {Number: 1, NonNull: true},
 		"minimumQuantity": {Number: 2, NonNull: true},
 		"price":           {Number: 3, NonNull: true},
@@ -2031,7 +2031,7 @@ func (x *planRun) fieldPriceTier(ctx context.Context, f *plan.Field, obj *releas
 var planProduct = &plan.Object{
 	Name:      "Product",
 	Satisfies: []string{"Product", "Node"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"id":                          {Number: 1, NonNull: true},
 		"uuid":                        {Number: 2, NonNull: true},
 		"name":                        {Number: 3, NonNull: true},
@@ -2051,9 +2051,9 @@ var planProduct = &plan.Object{
 		"baseProductId":               {Number: 17},
 		"createdAt":                   {Number: 18, NonNull: true},
 		"updatedAt":                   {Number: 19, NonNull: true},
-		"publishedAt":                 {Number: 20, NonNull: true, Apart: true},
+		"publishedAt":                 {Number: 20, NonNull: true, External: true},
 		"language":                    {Number: 21, NonNull: true},
-		"translations":                {Number: 22, NonNull: true, Edge: true, Apart: true},
+		"translations":                {Number: 22, NonNull: true, Resolver: true, External: true},
 		"catalogId":                   {Number: 23, NonNull: true},
 		"catalogSource":               {Number: 24, NonNull: true},
 		"pricebookId":                 {Number: 25},
@@ -2073,23 +2073,23 @@ var planProduct = &plan.Object{
 		"childVariations":             {Number: 39, NonNull: true},
 		"variationMatrix":             {Number: 40, NonNull: true},
 		"childOptionIds":              {Number: 41, NonNull: true},
-		"childByOptions":              {Number: 42, Edge: true, Apart: true},
-		"parent":                      {Number: 43, Edge: true, Apart: true},
-		"children":                    {Number: 44, NonNull: true, Edge: true, Apart: true},
-		"childrenConnection":          {Number: 45, NonNull: true, Edge: true, Apart: true},
-		"files":                       {Number: 46, NonNull: true, Edge: true, Apart: true, Kept: true},
-		"mainImage":                   {Number: 47, Edge: true, Apart: true, Kept: true},
-		"componentProducts":           {Number: 48, NonNull: true, Edge: true, Apart: true},
-		"componentProductsConnection": {Number: 49, NonNull: true, Edge: true, Apart: true},
-		"nodes":                       {Number: 50, NonNull: true, Edge: true, Apart: true},
-		"breadcrumbs":                 {Number: 51, NonNull: true, Edge: true, Apart: true, Kept: true},
-		"stock":                       {Number: 52, Live: true, Edge: true, Apart: true},
+		"childByOptions":              {Number: 42, Resolver: true, External: true},
+		"parent":                      {Number: 43, Resolver: true, External: true},
+		"children":                    {Number: 44, NonNull: true, Resolver: true, External: true},
+		"childrenConnection":          {Number: 45, NonNull: true, Resolver: true, External: true},
+		"files":                       {Number: 46, NonNull: true, Resolver: true, External: true, Cached: true},
+		"mainImage":                   {Number: 47, Resolver: true, External: true, Cached: true},
+		"componentProducts":           {Number: 48, NonNull: true, Resolver: true, External: true},
+		"componentProductsConnection": {Number: 49, NonNull: true, Resolver: true, External: true},
+		"nodes":                       {Number: 50, NonNull: true, Resolver: true, External: true},
+		"breadcrumbs":                 {Number: 51, NonNull: true, Resolver: true, External: true, Cached: true},
+		"stock":                       {Number: 52, Dynamic: true, Resolver: true, External: true},
 	},
 }
 
 func (x *planRun) writeProduct(ctx context.Context, fields *plan.Fields, obj *model.Product) bool {
-	if x.Keeps(fields) {
-		return x.Object(ctx, fields, obj)
+	if x.Cacheable(fields) {
+		return x.CachedObject(ctx, fields, obj)
 	}
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
@@ -2285,7 +2285,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 var planProductComponent = &plan.Object{
 	Name:      "ProductComponent",
 	Satisfies: []string{"ProductComponent"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"key":       {Number: 1, NonNull: true},
 		"name":      {Number: 2, NonNull: true},
 		"min":       {Number: 3, NonNull: true},
@@ -2329,11 +2329,11 @@ func (x *planRun) fieldProductComponent(ctx context.Context, f *plan.Field, obj 
 var planProductConnection = &plan.Object{
 	Name:      "ProductConnection",
 	Satisfies: []string{"ProductConnection"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Edge: true, Apart: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true, External: true},
 		"facets":     {Number: 5, NonNull: true},
 	},
 }
@@ -2374,7 +2374,7 @@ func (x *planRun) fieldProductConnection(ctx context.Context, f *plan.Field, obj
 var planProductEdge = &plan.Object{
 	Name:      "ProductEdge",
 	Satisfies: []string{"ProductEdge"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"cursor":  {Number: 1, NonNull: true},
 		"curated": {Number: 2, NonNull: true},
 		"node":    {Number: 3, NonNull: true},
@@ -2409,9 +2409,9 @@ func (x *planRun) fieldProductEdge(ctx context.Context, f *plan.Field, obj *mode
 var planProductFacets = &plan.Object{
 	Name:      "ProductFacets",
 	Satisfies: []string{"ProductFacets"},
-	Fields: map[string]*plan.Description{
-		"tags":         {Number: 1, NonNull: true, Edge: true, Apart: true},
-		"productTypes": {Number: 2, NonNull: true, Edge: true, Apart: true},
+	Fields: map[string]*plan.FieldInfo{
+		"tags":         {Number: 1, NonNull: true, Resolver: true, External: true},
+		"productTypes": {Number: 2, NonNull: true, Resolver: true, External: true},
 	},
 }
 
@@ -2457,7 +2457,7 @@ func (x *planRun) fieldProductFacets(ctx context.Context, f *plan.Field, obj *mo
 var planProductFile = &plan.Object{
 	Name:      "ProductFile",
 	Satisfies: []string{"ProductFile"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"attachedAt": {Number: 1},
 		"file":       {Number: 2, NonNull: true},
 	},
@@ -2489,7 +2489,7 @@ func (x *planRun) fieldProductFile(ctx context.Context, f *plan.Field, obj *mode
 var planProductFilterValues = &plan.Object{
 	Name:      "ProductFilterValues",
 	Satisfies: []string{"ProductFilterValues"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"search":              {Number: 1},
 		"ids":                 {Number: 2},
 		"name":                {Number: 3},
@@ -2499,8 +2499,8 @@ var planProductFilterValues = &plan.Object{
 		"upcEan":              {Number: 7},
 		"productTypes":        {Number: 8},
 		"tags":                {Number: 9},
-		"bounds":              {Number: 10, Edge: true, Apart: true},
-		"and":                 {Number: 11, Edge: true, Apart: true},
+		"bounds":              {Number: 10, Resolver: true, External: true},
+		"and":                 {Number: 11, Resolver: true, External: true},
 	},
 }
 
@@ -2556,7 +2556,7 @@ func (x *planRun) fieldProductFilterValues(ctx context.Context, f *plan.Field, o
 var planProductTranslation = &plan.Object{
 	Name:      "ProductTranslation",
 	Satisfies: []string{"ProductTranslation"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"language":    {Number: 1, NonNull: true},
 		"name":        {Number: 2, NonNull: true},
 		"description": {Number: 3, NonNull: true},
@@ -2591,7 +2591,7 @@ func (x *planRun) fieldProductTranslation(ctx context.Context, f *plan.Field, ob
 var planPromotion = &plan.Object{
 	Name:      "Promotion",
 	Satisfies: []string{"Promotion", "Node"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"id":                     {Number: 1, NonNull: true},
 		"uuid":                   {Number: 2, NonNull: true},
 		"name":                   {Number: 3, NonNull: true},
@@ -2602,8 +2602,8 @@ var planPromotion = &plan.Object{
 		"state":                  {Number: 8, NonNull: true},
 		"start":                  {Number: 9, NonNull: true},
 		"end":                    {Number: 10, NonNull: true},
-		"minCartValue":           {Number: 11, NonNull: true, Edge: true, Apart: true},
-		"maxDiscountValue":       {Number: 12, NonNull: true, Edge: true, Apart: true},
+		"minCartValue":           {Number: 11, NonNull: true, Resolver: true, External: true},
+		"maxDiscountValue":       {Number: 12, NonNull: true, Resolver: true, External: true},
 		"maxApplicationsPerCart": {Number: 13},
 		"schema":                 {Number: 14, NonNull: true},
 		"currencies":             {Number: 15, NonNull: true},
@@ -2682,7 +2682,7 @@ func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *promot
 var planPromotionCode = &plan.Object{
 	Name:      "PromotionCode",
 	Satisfies: []string{"PromotionCode", "Node"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"id":          {Number: 1, NonNull: true},
 		"uuid":        {Number: 2, NonNull: true},
 		"code":        {Number: 3, NonNull: true},
@@ -2741,7 +2741,7 @@ func (x *planRun) fieldPromotionCode(ctx context.Context, f *plan.Field, obj *pr
 var planPromotionCodeCheck = &plan.Object{
 	Name:      "PromotionCodeCheck",
 	Satisfies: []string{"PromotionCodeCheck"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"valid":         {Number: 1, NonNull: true},
 		"reasons":       {Number: 2, NonNull: true},
 		"unitsApplied":  {Number: 3, NonNull: true},
@@ -2782,11 +2782,11 @@ func (x *planRun) fieldPromotionCodeCheck(ctx context.Context, f *plan.Field, ob
 var planPromotionCodeConnection = &plan.Object{
 	Name:      "PromotionCodeConnection",
 	Satisfies: []string{"PromotionCodeConnection"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Edge: true, Apart: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true, External: true},
 	},
 }
 
@@ -2824,7 +2824,7 @@ func (x *planRun) fieldPromotionCodeConnection(ctx context.Context, f *plan.Fiel
 var planPromotionCodeEdge = &plan.Object{
 	Name:      "PromotionCodeEdge",
 	Satisfies: []string{"PromotionCodeEdge"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"cursor": {Number: 1, NonNull: true},
 		"node":   {Number: 2, NonNull: true},
 	},
@@ -2856,10 +2856,10 @@ func (x *planRun) fieldPromotionCodeEdge(ctx context.Context, f *plan.Field, obj
 var planPromotionCodeRefusal = &plan.Object{
 	Name:      "PromotionCodeRefusal",
 	Satisfies: []string{"PromotionCodeRefusal"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"reason":   {Number: 1, NonNull: true},
 		"argument": {Number: 2, NonNull: true},
-		"message":  {Number: 3, NonNull: true, Edge: true, Apart: true},
+		"message":  {Number: 3, NonNull: true, Resolver: true, External: true},
 	},
 }
 
@@ -2895,7 +2895,7 @@ func (x *planRun) fieldPromotionCodeRefusal(ctx context.Context, f *plan.Field, 
 var planPromotionCodeUsage = &plan.Object{
 	Name:      "PromotionCodeUsage",
 	Satisfies: []string{"PromotionCodeUsage"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"uuid":         {Number: 1, NonNull: true},
 		"promotionId":  {Number: 2},
 		"code":         {Number: 3, NonNull: true},
@@ -2951,11 +2951,11 @@ func (x *planRun) fieldPromotionCodeUsage(ctx context.Context, f *plan.Field, ob
 var planPromotionCodeUsageConnection = &plan.Object{
 	Name:      "PromotionCodeUsageConnection",
 	Satisfies: []string{"PromotionCodeUsageConnection"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Edge: true, Apart: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true, External: true},
 	},
 }
 
@@ -2993,7 +2993,7 @@ func (x *planRun) fieldPromotionCodeUsageConnection(ctx context.Context, f *plan
 var planPromotionCodeUsageEdge = &plan.Object{
 	Name:      "PromotionCodeUsageEdge",
 	Satisfies: []string{"PromotionCodeUsageEdge"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"cursor": {Number: 1, NonNull: true},
 		"node":   {Number: 2, NonNull: true},
 	},
@@ -3025,11 +3025,11 @@ func (x *planRun) fieldPromotionCodeUsageEdge(ctx context.Context, f *plan.Field
 var planPromotionConnection = &plan.Object{
 	Name:      "PromotionConnection",
 	Satisfies: []string{"PromotionConnection"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Edge: true, Apart: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true, External: true},
 	},
 }
 
@@ -3067,7 +3067,7 @@ func (x *planRun) fieldPromotionConnection(ctx context.Context, f *plan.Field, o
 var planPromotionCurrency = &plan.Object{
 	Name:      "PromotionCurrency",
 	Satisfies: []string{"PromotionCurrency"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"currency":   {Number: 1, NonNull: true},
 		"amount":     {Number: 2},
 		"percentage": {Number: 3},
@@ -3102,7 +3102,7 @@ func (x *planRun) fieldPromotionCurrency(ctx context.Context, f *plan.Field, obj
 var planPromotionEdge = &plan.Object{
 	Name:      "PromotionEdge",
 	Satisfies: []string{"PromotionEdge"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"cursor": {Number: 1, NonNull: true},
 		"node":   {Number: 2, NonNull: true},
 	},
@@ -3134,49 +3134,49 @@ func (x *planRun) fieldPromotionEdge(ctx context.Context, f *plan.Field, obj *mo
 var planQuery = &plan.Object{
 	Name:      "Query",
 	Satisfies: []string{"Query"},
-	Fields: map[string]*plan.Description{
-		"product":             {Number: 1, Edge: true, Apart: true},
-		"products":            {Number: 2, Edge: true, Apart: true},
-		"productConfigured":   {Number: 3, Edge: true, Apart: true},
-		"hierarchy":           {Number: 4, Edge: true, Apart: true},
-		"hierarchies":         {Number: 5, Edge: true, Apart: true},
-		"catalogNode":         {Number: 6, Edge: true, Apart: true},
-		"catalogNodes":        {Number: 7, Edge: true, Apart: true},
-		"file":                {Number: 8, Edge: true, Apart: true},
-		"files":               {Number: 9, Edge: true, Apart: true},
-		"currencies":          {Number: 10, Edge: true, Apart: true},
-		"currency":            {Number: 11, Edge: true, Apart: true},
-		"catalogResolution":   {Number: 12, Edge: true, Apart: true},
-		"stock":               {Number: 13, Edge: true, Apart: true},
-		"stocks":              {Number: 14, Edge: true, Apart: true},
-		"stocksById":          {Number: 15, Edge: true, Apart: true},
-		"stockLocations":      {Number: 16, Edge: true, Apart: true},
-		"stockTransactions":   {Number: 17, Edge: true, Apart: true},
-		"stockTransaction":    {Number: 18, Edge: true, Apart: true},
-		"promotion":           {Number: 19, Edge: true, Apart: true},
-		"promotions":          {Number: 20, Edge: true, Apart: true},
-		"promotionCode":       {Number: 21, Edge: true, Apart: true},
-		"promotionCodes":      {Number: 22, Edge: true, Apart: true},
-		"promotionCodeCheck":  {Number: 23, Edge: true, Apart: true},
-		"promotionCodeUsages": {Number: 24, Edge: true, Apart: true},
-		"catalog":             {Number: 25, Edge: true, Apart: true},
-		"catalogs":            {Number: 26, Edge: true, Apart: true},
-		"catalogRule":         {Number: 27, Edge: true, Apart: true},
-		"catalogRules":        {Number: 28, Edge: true, Apart: true},
-		"authoredHierarchy":   {Number: 29, Edge: true, Apart: true},
-		"authoredHierarchies": {Number: 30, Edge: true, Apart: true},
-		"authoredNode":        {Number: 31, Edge: true, Apart: true},
-		"authoredNodes":       {Number: 32, Edge: true, Apart: true},
-		"catalogReleases":     {Number: 33, Edge: true, Apart: true},
-		"job":                 {Number: 34, Edge: true, Apart: true},
-		"jobs":                {Number: 35, Edge: true, Apart: true},
-		"settings":            {Number: 36, Edge: true, Apart: true},
-		"gateway":             {Number: 37, Edge: true, Apart: true},
-		"gateways":            {Number: 38, Edge: true, Apart: true},
-		"node":                {Number: 39, Edge: true, Apart: true},
-		"nodes":               {Number: 40, Edge: true, Apart: true},
-		"__type":              {Number: 41, Apart: true, Schema: true},
-		"__schema":            {Number: 42, Apart: true, Schema: true},
+	Fields: map[string]*plan.FieldInfo{
+		"product":             {Number: 1, Resolver: true, External: true},
+		"products":            {Number: 2, Resolver: true, External: true},
+		"productConfigured":   {Number: 3, Resolver: true, External: true},
+		"hierarchy":           {Number: 4, Resolver: true, External: true},
+		"hierarchies":         {Number: 5, Resolver: true, External: true},
+		"catalogNode":         {Number: 6, Resolver: true, External: true},
+		"catalogNodes":        {Number: 7, Resolver: true, External: true},
+		"file":                {Number: 8, Resolver: true, External: true},
+		"files":               {Number: 9, Resolver: true, External: true},
+		"currencies":          {Number: 10, Resolver: true, External: true},
+		"currency":            {Number: 11, Resolver: true, External: true},
+		"catalogResolution":   {Number: 12, Resolver: true, External: true},
+		"stock":               {Number: 13, Resolver: true, External: true},
+		"stocks":              {Number: 14, Resolver: true, External: true},
+		"stocksById":          {Number: 15, Resolver: true, External: true},
+		"stockLocations":      {Number: 16, Resolver: true, External: true},
+		"stockTransactions":   {Number: 17, Resolver: true, External: true},
+		"stockTransaction":    {Number: 18, Resolver: true, External: true},
+		"promotion":           {Number: 19, Resolver: true, External: true},
+		"promotions":          {Number: 20, Resolver: true, External: true},
+		"promotionCode":       {Number: 21, Resolver: true, External: true},
+		"promotionCodes":      {Number: 22, Resolver: true, External: true},
+		"promotionCodeCheck":  {Number: 23, Resolver: true, External: true},
+		"promotionCodeUsages": {Number: 24, Resolver: true, External: true},
+		"catalog":             {Number: 25, Resolver: true, External: true},
+		"catalogs":            {Number: 26, Resolver: true, External: true},
+		"catalogRule":         {Number: 27, Resolver: true, External: true},
+		"catalogRules":        {Number: 28, Resolver: true, External: true},
+		"authoredHierarchy":   {Number: 29, Resolver: true, External: true},
+		"authoredHierarchies": {Number: 30, Resolver: true, External: true},
+		"authoredNode":        {Number: 31, Resolver: true, External: true},
+		"authoredNodes":       {Number: 32, Resolver: true, External: true},
+		"catalogReleases":     {Number: 33, Resolver: true, External: true},
+		"job":                 {Number: 34, Resolver: true, External: true},
+		"jobs":                {Number: 35, Resolver: true, External: true},
+		"settings":            {Number: 36, Resolver: true, External: true},
+		"gateway":             {Number: 37, Resolver: true, External: true},
+		"gateways":            {Number: 38, Resolver: true, External: true},
+		"node":                {Number: 39, Resolver: true, External: true},
+		"nodes":               {Number: 40, Resolver: true, External: true},
+		"__type":              {Number: 41, External: true, Introspection: true},
+		"__schema":            {Number: 42, External: true, Introspection: true},
 	},
 }
 
@@ -3638,9 +3638,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		}
 		return x.writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx, f, v)
 	case 41: // __type
-		return x.Schema(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___type)
+		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___type)
 	case 42: // __schema
-		return x.Schema(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___schema)
+		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___schema)
 	}
 	return x.String("Query")
 }
@@ -3648,7 +3648,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 var planSettings = &plan.Object{
 	Name:      "Settings",
 	Satisfies: []string{"Settings"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"pageLength":      {Number: 1, NonNull: true},
 		"pageLengthMax":   {Number: 2, NonNull: true},
 		"pageOffsetLimit": {Number: 3, NonNull: true},
@@ -3689,7 +3689,7 @@ func (x *planRun) fieldSettings(ctx context.Context, f *plan.Field, obj *store.S
 var planStock = &plan.Object{
 	Name:      "Stock",
 	Satisfies: []string{"Stock", "Node"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"id":           {Number: 1, NonNull: true},
 		"uuid":         {Number: 2, NonNull: true},
 		"total":        {Number: 3, NonNull: true},
@@ -3697,8 +3697,8 @@ var planStock = &plan.Object{
 		"allocated":    {Number: 5, NonNull: true},
 		"createdAt":    {Number: 6, NonNull: true},
 		"updatedAt":    {Number: 7, NonNull: true},
-		"product":      {Number: 8, Edge: true, Apart: true},
-		"transactions": {Number: 9, Edge: true, Apart: true},
+		"product":      {Number: 8, Resolver: true, External: true},
+		"transactions": {Number: 9, Resolver: true, External: true},
 	},
 }
 
@@ -3756,12 +3756,12 @@ func (x *planRun) fieldStock(ctx context.Context, f *plan.Field, obj *model.Stoc
 var planStockConnection = &plan.Object{
 	Name:      "StockConnection",
 	Satisfies: []string{"StockConnection"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Edge: true, Apart: true},
-		"timestamps": {Number: 5, NonNull: true, Edge: true, Apart: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true, External: true},
+		"timestamps": {Number: 5, NonNull: true, Resolver: true, External: true},
 	},
 }
 
@@ -3805,7 +3805,7 @@ func (x *planRun) fieldStockConnection(ctx context.Context, f *plan.Field, obj *
 var planStockEdge = &plan.Object{
 	Name:      "StockEdge",
 	Satisfies: []string{"StockEdge"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"cursor": {Number: 1, NonNull: true},
 		"node":   {Number: 2, NonNull: true},
 	},
@@ -3837,7 +3837,7 @@ func (x *planRun) fieldStockEdge(ctx context.Context, f *plan.Field, obj *model.
 var planStockLocation = &plan.Object{
 	Name:      "StockLocation",
 	Satisfies: []string{"StockLocation"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"uuid":        {Number: 1, NonNull: true},
 		"name":        {Number: 2, NonNull: true},
 		"description": {Number: 3, NonNull: true},
@@ -3878,7 +3878,7 @@ func (x *planRun) fieldStockLocation(ctx context.Context, f *plan.Field, obj *st
 var planStockTimestamps = &plan.Object{
 	Name:      "StockTimestamps",
 	Satisfies: []string{"StockTimestamps"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"createdAt": {Number: 1},
 		"updatedAt": {Number: 2},
 	},
@@ -3910,7 +3910,7 @@ func (x *planRun) fieldStockTimestamps(ctx context.Context, f *plan.Field, obj *
 var planStockTransaction = &plan.Object{
 	Name:      "StockTransaction",
 	Satisfies: []string{"StockTransaction"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"uuid":           {Number: 1, NonNull: true},
 		"productId":      {Number: 2, NonNull: true},
 		"action":         {Number: 3, NonNull: true},
@@ -3921,7 +3921,7 @@ var planStockTransaction = &plan.Object{
 		"reference":      {Number: 8, NonNull: true},
 		"actor":          {Number: 9, NonNull: true},
 		"createdAt":      {Number: 10, NonNull: true},
-		"stock":          {Number: 11, Edge: true, Apart: true},
+		"stock":          {Number: 11, Resolver: true, External: true},
 	},
 }
 
@@ -3973,11 +3973,11 @@ func (x *planRun) fieldStockTransaction(ctx context.Context, f *plan.Field, obj 
 var planStockTransactionConnection = &plan.Object{
 	Name:      "StockTransactionConnection",
 	Satisfies: []string{"StockTransactionConnection"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Edge: true, Apart: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true, External: true},
 	},
 }
 
@@ -4015,7 +4015,7 @@ func (x *planRun) fieldStockTransactionConnection(ctx context.Context, f *plan.F
 var planStockTransactionEdge = &plan.Object{
 	Name:      "StockTransactionEdge",
 	Satisfies: []string{"StockTransactionEdge"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"cursor": {Number: 1, NonNull: true},
 		"node":   {Number: 2, NonNull: true},
 	},
@@ -4047,7 +4047,7 @@ func (x *planRun) fieldStockTransactionEdge(ctx context.Context, f *plan.Field, 
 var planTextFilterValues = &plan.Object{
 	Name:      "TextFilterValues",
 	Satisfies: []string{"TextFilterValues"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"eq": {Number: 1},
 		"in": {Number: 2},
 	},
@@ -4079,7 +4079,7 @@ func (x *planRun) fieldTextFilterValues(ctx context.Context, f *plan.Field, obj 
 var planVariation = &plan.Object{
 	Name:      "Variation",
 	Satisfies: []string{"Variation"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"uuid":      {Number: 1, NonNull: true},
 		"name":      {Number: 2, NonNull: true},
 		"sortOrder": {Number: 3, NonNull: true},
@@ -4120,7 +4120,7 @@ func (x *planRun) fieldVariation(ctx context.Context, f *plan.Field, obj *catalo
 var planVariationOption = &plan.Object{
 	Name:      "VariationOption",
 	Satisfies: []string{"VariationOption"},
-	Fields: map[string]*plan.Description{
+	Fields: map[string]*plan.FieldInfo{
 		"uuid":        {Number: 1, NonNull: true},
 		"name":        {Number: 2, NonNull: true},
 		"description": {Number: 3, NonNull: true},
@@ -4576,7 +4576,7 @@ func (x *planRun) writeNCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx con
 }
 
 func (x *planRun) writeNDateTime2timeᚐTime(ctx context.Context, f *plan.Field, v time.Time) bool {
-	return x.Appended(model.AppendDateTime(x.Answer(), v)) || x.Missing(ctx)
+	return x.SetBytes(model.AppendDateTime(x.Bytes(), v)) || x.Missing(ctx)
 }
 
 func (x *planRun) writeNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx context.Context, f *plan.Field, v *release.DisplayPrice) bool {
@@ -4729,7 +4729,7 @@ func (x *planRun) writeNJSON2encodingᚋjsonᚐRawMessage(ctx context.Context, f
 	if v == nil {
 		return x.Missing(ctx)
 	}
-	return x.Appended(model.AppendJSON(x.Answer(), v)) || x.Missing(ctx)
+	return x.SetBytes(model.AppendJSON(x.Bytes(), v)) || x.Missing(ctx)
 }
 
 func (x *planRun) writeNJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx context.Context, f *plan.Field, v *model.Job) bool {
@@ -5397,14 +5397,14 @@ func (x *planRun) writeOCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx con
 }
 
 func (x *planRun) writeODateTime2timeᚐTime(ctx context.Context, f *plan.Field, v time.Time) bool {
-	return x.Appended(model.AppendDateTime(x.Answer(), v))
+	return x.SetBytes(model.AppendDateTime(x.Bytes(), v))
 }
 
 func (x *planRun) writeODateTime2ᚖtimeᚐTime(ctx context.Context, f *plan.Field, v *time.Time) bool {
 	if v == nil {
 		return false
 	}
-	return x.Appended(model.AppendDateTime(x.Answer(), *v))
+	return x.SetBytes(model.AppendDateTime(x.Bytes(), *v))
 }
 
 func (x *planRun) writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx context.Context, f *plan.Field, v *release.DisplayPrice) bool {
@@ -5499,7 +5499,7 @@ func (x *planRun) writeOJSON2encodingᚋjsonᚐRawMessage(ctx context.Context, f
 	if v == nil {
 		return false
 	}
-	return x.Appended(model.AppendJSON(x.Answer(), v))
+	return x.SetBytes(model.AppendJSON(x.Bytes(), v))
 }
 
 func (x *planRun) writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx context.Context, f *plan.Field, v []*model.Job) bool {

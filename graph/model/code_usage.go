@@ -36,4 +36,4 @@ func (u *PromotionCodeUsage) PromotionGlobalID() *string {
 func (u *PromotionCodeUsage) ActorName() string { return string(u.Actor) }
 
 // ReleasedAt is nil as long as the uses are taken.
-func (u *PromotionCodeUsage) ReleasedAt() *time.Time { return reached(u.CodeUsage.ReleasedAt) }
+func (u *PromotionCodeUsage) ReleasedAt() *time.Time { return nonZeroTime(u.CodeUsage.ReleasedAt) }

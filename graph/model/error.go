@@ -46,18 +46,18 @@ func (e *UserError) Field() []string {
 	if len(e.Path) == 0 {
 		return []string{}
 	}
-	return append([]string{"input"}, Argument(e.Path)...)
+	return append([]string{"input"}, ArgumentPath(e.Path)...)
 }
 
 // Message says what is wrong and the way out.
-func (e *UserError) Message() string { return Sentence(e.Error) }
+func (e *UserError) Message() string { return Message(e.Error) }
 
-// Sentence is a fault in words, with its member as the schema spells it.
-func Sentence(e *store.Error) string { return e.Sentence(strings.Join(Argument(e.Path), ".")) }
+// Message is a fault in words, with its member as the schema spells it.
+func Message(e *store.Error) string { return e.Sentence(strings.Join(ArgumentPath(e.Path), ".")) }
 
-// Argument is the path of a fault as the schema spells it: in camel case, but
+// ArgumentPath is the path of a fault as the schema spells it: in camel case, but
 // for what is within a promotion's schema, which is JSON of the shop's own.
-func Argument(path []string) []string {
+func ArgumentPath(path []string) []string {
 	spelled := slices.Clone(path)
 	if i := slices.Index(path, "schema"); i >= 0 {
 		path = path[:i]

@@ -136,7 +136,7 @@ func (f *ProductFacets) values(ctx context.Context, attribute string, first int)
 			ids[i] = sibling.nodeID
 		}
 		byNode, err := count(ctx, ids, query)
-		return Spread(ids, byNode), err
+		return ValuesByKey(ids, byNode), err
 	})
 	if err != nil {
 		return nil, err

@@ -184,15 +184,15 @@ func (f *ProductFilter) Filter() (filter release.ProductFilter, err error) {
 	for i, further := range f.And {
 		more, err := further.Filter()
 		if err != nil {
-			return filter, inAnd(i, err)
+			return filter, underAnd(i, err)
 		}
 		filter.Terms, filter.Ranges, filter.Searches = append(filter.Terms, more.Terms...), append(filter.Ranges, more.Ranges...), append(filter.Searches, more.Searches...)
 	}
 	return filter, nil
 }
 
-// inAnd is what is wrong with a filter, where that is one of those under "and".
-func inAnd(i int, err error) error {
+// underAnd is what is wrong with a filter, where that is one of those under "and".
+func underAnd(i int, err error) error {
 	fault := *store.AsErrors(err)[0]
 	fault.Path = slices.Insert(slices.Clone(fault.Path), min(1, len(fault.Path)), "and", strconv.Itoa(i)) // after "filter"
 	return &fault

@@ -21,15 +21,15 @@ type GatewayUpdateInput struct {
 }
 
 // PasswordFingerprint is nil without a password.
-func (g *Gateway) PasswordFingerprint() *string { return given(g.Fingerprint) }
+func (g *Gateway) PasswordFingerprint() *string { return nonEmpty(g.Fingerprint) }
 
 // ChangedAt is nil until it was configured.
-func (g *Gateway) ChangedAt() *time.Time { return reached(g.Gateway.ChangedAt) }
+func (g *Gateway) ChangedAt() *time.Time { return nonZeroTime(g.Gateway.ChangedAt) }
 
 // ChangedBy is nil until somebody did.
-func (g *Gateway) ChangedBy() *string { return given(string(g.Gateway.ChangedBy)) }
+func (g *Gateway) ChangedBy() *string { return nonEmpty(string(g.Gateway.ChangedBy)) }
 
-func given(text string) *string {
+func nonEmpty(text string) *string {
 	if text == "" {
 		return nil
 	}

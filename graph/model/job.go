@@ -22,10 +22,10 @@ func (j *Job) ErrorText() *string {
 
 // StartedAt and FinishedAt are nil until it has come to that.
 
-func (j *Job) StartedAt() *time.Time  { return reached(j.Job.StartedAt) }
-func (j *Job) FinishedAt() *time.Time { return reached(j.Job.FinishedAt) }
+func (j *Job) StartedAt() *time.Time  { return nonZeroTime(j.Job.StartedAt) }
+func (j *Job) FinishedAt() *time.Time { return nonZeroTime(j.Job.FinishedAt) }
 
-func reached(at time.Time) *time.Time {
+func nonZeroTime(at time.Time) *time.Time {
 	if at.IsZero() {
 		return nil
 	}

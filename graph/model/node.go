@@ -21,8 +21,8 @@ func (n CatalogNode) GlobalID() string { return store.GlobalID(store.TypeCatalog
 // NodeID is the service's own id.
 func (n *CatalogNode) NodeID() string { return n.ID }
 
-// Seat implements Row.
-func (n *CatalogNode) Seat(of *release.CatalogNode, place Sibling[*CatalogNode]) {
+// Place implements Row.
+func (n *CatalogNode) Place(of *release.CatalogNode, place Sibling[*CatalogNode]) {
 	n.CatalogNode, n.Sibling = of, place
 }
 
@@ -35,7 +35,7 @@ type Hierarchy struct {
 // NodeID is the service's own id.
 func (h *Hierarchy) NodeID() string { return h.ID }
 
-// Seat implements Row.
-func (h *Hierarchy) Seat(of *release.CatalogNode, place Sibling[*Hierarchy]) {
+// Place implements Row.
+func (h *Hierarchy) Place(of *release.CatalogNode, place Sibling[*Hierarchy]) {
 	h.CatalogNode, h.Sibling = of, place
 }

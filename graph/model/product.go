@@ -16,8 +16,8 @@ type Product struct {
 // ProductID is the service's own id.
 func (p *Product) ProductID() string { return p.ID() }
 
-// Seat implements Row.
-func (p *Product) Seat(of *release.Product, place Sibling[*Product]) {
+// Place implements Row.
+func (p *Product) Place(of *release.Product, place Sibling[*Product]) {
 	p.Product, p.Sibling = of, place
 }
 

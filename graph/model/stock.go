@@ -15,8 +15,8 @@ type Stock struct {
 // OfProduct is the product's id.
 func (s *Stock) OfProduct() string { return s.ProductID }
 
-// Seat implements Row.
-func (s *Stock) Seat(of *stock.Stock, place Sibling[*Stock]) { s.Stock, s.Sibling = of, place }
+// Place implements Row.
+func (s *Stock) Place(of *stock.Stock, place Sibling[*Stock]) { s.Stock, s.Sibling = of, place }
 
 // StockTimestamps are the times of a whole list; nil while it is empty.
 type StockTimestamps struct{ CreatedAt, UpdatedAt *time.Time }
@@ -28,8 +28,8 @@ type StockTransaction struct {
 	Stock *Stock // the balance after the mutation that wrote it; nil when read from the ledger
 }
 
-// Seat implements Row.
-func (t *StockTransaction) Seat(of *stock.StockTransaction, place Sibling[*StockTransaction]) {
+// Place implements Row.
+func (t *StockTransaction) Place(of *stock.StockTransaction, place Sibling[*StockTransaction]) {
 	t.StockTransaction, t.Sibling = of, place
 }
 

@@ -45,8 +45,8 @@ const smallLeaf = 64
 
 // grow makes room for more bytes, or stops the run.
 func (r *Run) grow(more int) {
-	if len(r.answer)+more > r.room {
-		r.extend(len(r.answer) + more)
+	if len(r.out)+more > r.capacity {
+		r.extend(len(r.out) + more)
 	}
 }
 
@@ -63,31 +63,31 @@ func (r *Run) extend(bytes int) {
 		}
 		r.reserved = true
 	}
-	if bytes > cap(r.answer) && bytes > limit.Large && limit.Buffer != nil {
-		if buffer := limit.Buffer(); cap(buffer) > cap(r.answer) {
-			r.answer = append(buffer, r.answer...)
+	if bytes > cap(r.out) && bytes > limit.Large && limit.Buffer != nil {
+		if buffer := limit.Buffer(); cap(buffer) > cap(r.out) {
+			r.out = append(buffer, r.out...)
 		}
 	}
-	if size := max(bytes, min(2*cap(r.answer), limit.most())); bytes > cap(r.answer) {
-		r.answer = slices.Grow(r.answer, size-len(r.answer))
+	if size := max(bytes, min(2*cap(r.out), limit.max())); bytes > cap(r.out) {
+		r.out = slices.Grow(r.out, size-len(r.out))
 	}
-	r.room = min(cap(r.answer), limit.most())
+	r.capacity = min(cap(r.out), limit.max())
 	if limit.Reserve != nil && !r.reserved {
-		r.room = min(r.room, limit.Large)
+		r.capacity = min(r.capacity, limit.Large)
 	}
 }
 
-// most is how many bytes an answer can have, with the room that a leaf asks for.
-func (l Limit) most() int {
+// max is how many bytes an answer can have, with the room that a leaf asks for.
+func (l Limit) max() int {
 	if l.Bytes == 0 {
 		return int(^uint(0) >> 1)
 	}
 	return l.Bytes + smallLeaf
 }
 
-// check stops a run whose answer is complete, and too large.
-func (r *Run) check() {
-	if limit := r.runner.limit; limit.Bytes > 0 && len(r.answer) > limit.Bytes {
+// checkSize stops a run whose answer is complete, and too large.
+func (r *Run) checkSize() {
+	if limit := r.runner.limit; limit.Bytes > 0 && len(r.out) > limit.Bytes {
 		Stop(ErrTooLarge)
 	}
 }
@@ -98,7 +98,7 @@ func (r *Run) recoverInto(answer *[]byte, err *error, mark int) {
 	if reason == nil {
 		return
 	}
-	*answer = r.answer[:mark]
+	*answer = r.out[:mark]
 	if stopped, ok := reason.(*Stopped); ok {
 		*err = stopped
 		return

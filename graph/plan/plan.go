@@ -27,22 +27,22 @@ import (
 // Object is an object type of the schema.
 type Object struct {
 	Name      string
-	Satisfies []string                // the conditions of fragments that it meets: its own name and its interfaces'
-	Fields    map[string]*Description // by name
+	Satisfies []string              // the conditions of fragments that it meets: its own name and its interfaces'
+	Fields    map[string]*FieldInfo // by name
 }
 
-// Description is what a plan knows of a field's definition.
-type Description struct {
-	Number  int  // tells the fields of an object type apart; 0 is __typename
-	NonNull bool // a null in it makes its object null
-	Live    bool // it changes while all that surrounds it stays the same
-	Edge    bool // it is more than what its row holds: resolving it may fail, or cost
-	Apart   bool // it does not follow from what its row shows of itself
-	Kept    bool // though apart, it is kept in fragments of its row, with what they show below it
-	Schema  bool // it is __schema or __type, which gqlgen's own code answers
+// FieldInfo is what a plan knows of a field's definition.
+type FieldInfo struct {
+	Number        int  // tells the fields of an object type apart; 0 is __typename
+	NonNull       bool // a null in it makes its object null
+	Dynamic       bool // it changes while all that surrounds it stays the same
+	Resolver      bool // it is more than what its row holds: resolving it may fail, or cost
+	External      bool // it does not follow from what its row shows of itself
+	Cached        bool // though apart, it is kept in fragments of its row, with what they show below it
+	Introspection bool // it is __schema or __type, which gqlgen's own code answers
 }
 
-var typename = &Description{NonNull: true}
+var typenameInfo = &FieldInfo{NonNull: true}
 
 // Plan is how one operation of a document runs, for one choice of its
 // conditions: the Booleans of its @skip and @include. It refers to the document.
@@ -65,7 +65,7 @@ type Plan struct {
 // variables, which are coerced. It is nil for a query that asks for nothing
 // but the schema itself.
 func (n *Runner) Compile(operation *ast.OperationDefinition, variables map[string]any) *Plan {
-	conditions := Conditions(operation)
+	conditions := ConditionVariables(operation)
 	p := &Plan{runner: n, conditions: make(map[string]bool, len(conditions)), seed: maphash.MakeSeed(), compiled: map[uint64]*Fields{}}
 	for _, name := range conditions {
 		p.conditions[name] = variables[name] == true
@@ -76,8 +76,8 @@ func (n *Runner) Compile(operation *ast.OperationDefinition, variables map[strin
 	fields := p.root.Of(n.query).List
 	for i := range fields {
 		p.roots = append(p.roots, fields[i].collected.Name)
-		ofSchema = ofSchema || fields[i].description.Schema
-		ofData = ofData || !fields[i].description.Schema && fields[i].Number != 0
+		ofSchema = ofSchema || fields[i].info.Introspection
+		ofData = ofData || !fields[i].info.Introspection && fields[i].Number != 0
 	}
 	p.grow(heapsize.Slice(cap(p.roots), 16))
 	if ofSchema && !ofData {
@@ -98,45 +98,45 @@ func (p *Plan) grow(bytes int) { p.size.Add(int64(bytes)) }
 
 // What parts of a plan take in memory, in bytes.
 const (
-	planBytes   = int(unsafe.Sizeof(Plan{})) + 64
-	fieldsBytes = int(unsafe.Sizeof(Fields{})) + 48 // with its place among those that were compiled
-	fieldBytes  = int(unsafe.Sizeof(Field{}))
-	knownBytes  = int(unsafe.Sizeof(known{}))
+	planBytes     = int(unsafe.Sizeof(Plan{})) + 64
+	fieldsBytes   = int(unsafe.Sizeof(Fields{})) + 48 // with its place among those that were compiled
+	fieldBytes    = int(unsafe.Sizeof(Field{}))
+	compiledBytes = int(unsafe.Sizeof(compiledFields{}))
 )
 
 // Selection is what a field selects of what it answers, whatever that is.
 type Selection struct {
-	plan  *Plan
-	set   ast.SelectionSet
-	known atomic.Pointer[known]
+	plan     *Plan
+	set      ast.SelectionSet
+	compiled atomic.Pointer[compiledFields]
 }
 
-// known are the fields that are selected of an object type.
-type known struct {
+// compiledFields are the fields that are selected of an object type.
+type compiledFields struct {
 	object *Object
 	fields *Fields
-	next   *known
+	next   *compiledFields
 }
 
 // Of is what is selected of an object type. It is compiled when the first
 // object of that type comes.
 func (s *Selection) Of(object *Object) *Fields {
-	for known := s.known.Load(); known != nil; known = known.next {
+	for known := s.compiled.Load(); known != nil; known = known.next {
 		if known.object == object {
 			return known.fields
 		}
 	}
 	s.plan.mu.Lock()
 	defer s.plan.mu.Unlock()
-	first := s.known.Load()
+	first := s.compiled.Load()
 	for known := first; known != nil; known = known.next {
 		if known.object == object {
 			return known.fields // another was as quick
 		}
 	}
 	fields := s.plan.compile(object, s.set)
-	s.known.Store(&known{object, fields, first})
-	s.plan.grow(knownBytes)
+	s.compiled.Store(&compiledFields{object, fields, first})
+	s.plan.grow(compiledBytes)
 	return fields
 }
 
@@ -144,7 +144,7 @@ func (s *Selection) Of(object *Object) *Fields {
 // come to the same fields of the document, as those of a fragment that is
 // spread again, share what was compiled for the first of them.
 func (p *Plan) compile(object *Object, set ast.SelectionSet) *Fields {
-	selected := p.selected(nil, set, object, map[*ast.FragmentDefinition]bool{})
+	selected := p.collect(nil, set, object, map[*ast.FragmentDefinition]bool{})
 	var hash maphash.Hash
 	hash.SetSeed(p.seed)
 	maphash.WriteComparable(&hash, object)
@@ -163,24 +163,24 @@ func (p *Plan) compile(object *Object, set ast.SelectionSet) *Fields {
 	return fields
 }
 
-// selected appends the fields of the document that a set selects of an object
+// collect appends the fields of the document that a set selects of an object
 // type, in their order.
-func (p *Plan) selected(fields []*ast.Field, set ast.SelectionSet, object *Object, spread map[*ast.FragmentDefinition]bool) []*ast.Field {
+func (p *Plan) collect(fields []*ast.Field, set ast.SelectionSet, object *Object, spread map[*ast.FragmentDefinition]bool) []*ast.Field {
 	for _, selection := range set {
 		switch selection := selection.(type) {
 		case *ast.Field:
-			if p.includes(selection.Directives) {
+			if p.included(selection.Directives) {
 				fields = append(fields, selection)
 			}
 		case *ast.InlineFragment:
-			if p.includes(selection.Directives) && object.is(selection.TypeCondition) {
-				fields = p.selected(fields, selection.SelectionSet, object, spread)
+			if p.included(selection.Directives) && object.matches(selection.TypeCondition) {
+				fields = p.collect(fields, selection.SelectionSet, object, spread)
 			}
 		case *ast.FragmentSpread:
-			if fragment := selection.Definition; !spread[fragment] && p.includes(selection.Directives) {
+			if fragment := selection.Definition; !spread[fragment] && p.included(selection.Directives) {
 				spread[fragment] = true
-				if object.is(fragment.TypeCondition) {
-					fields = p.selected(fields, fragment.SelectionSet, object, spread)
+				if object.matches(fragment.TypeCondition) {
+					fields = p.collect(fields, fragment.SelectionSet, object, spread)
 				}
 			}
 		}
@@ -188,15 +188,15 @@ func (p *Plan) selected(fields []*ast.Field, set ast.SelectionSet, object *Objec
 	return fields
 }
 
-// is tells whether an object type meets a fragment's condition, or there is none.
-func (o *Object) is(condition string) bool {
+// matches tells whether an object type meets a fragment's condition, or there is none.
+func (o *Object) matches(condition string) bool {
 	return condition == "" || slices.Contains(o.Satisfies, condition)
 }
 
 // merge makes the fields of an answer of the document's: those of one alias
 // are one field, which selects all that they do.
 func (p *Plan) merge(object *Object, selected []*ast.Field) *Fields {
-	fields := &Fields{object: object, selected: selected, step: p.runner.steps.Add(1)}
+	fields := &Fields{object: object, selected: selected, id: p.runner.ids.Add(1)}
 	places := make(map[string]int, len(selected))
 	for _, field := range selected {
 		if _, merged := places[field.Alias]; !merged {
@@ -215,18 +215,18 @@ func (p *Plan) merge(object *Object, selected []*ast.Field) *Fields {
 	size := fieldsBytes + heapsize.Slice(len(selected), 8) + heapsize.Slice(len(fields.List), fieldBytes)
 	for i := range fields.List {
 		f := &fields.List[i]
-		f.describe(p, object, i == 0)
+		f.prepare(p, object, i == 0)
 		if set := f.collected.Selections; len(set) > len(f.collected.SelectionSet) {
 			size += heapsize.Slice(cap(set), 16)
 		}
 		size += heapsize.Round(cap(f.key))
 		switch {
-		case !f.kept:
-		case f.description.Kept:
+		case !f.cached:
+		case f.info.Cached:
 			fields.edges = append(fields.edges, f.collected.Name)
-			fields.own += leastOwn
+			fields.cacheable += minCachedFields
 		default:
-			fields.own++
+			fields.cacheable++
 		}
 	}
 	before := cap(p.fields)
@@ -241,13 +241,13 @@ func (p *Plan) merge(object *Object, selected []*ast.Field) *Fields {
 // Fields are those that are selected of an object type, in the order of the
 // answer.
 type Fields struct {
-	List     []Field
-	object   *Object
-	selected []*ast.Field // of the document, in its order
-	next     *Fields      // with the same hash
-	step     uint64       // which no others have, in any plan of the runner
-	own      int          // how much of it fragments hold
-	edges    []string     // that they hold
+	List      []Field
+	object    *Object
+	selected  []*ast.Field // of the document, in its order
+	next      *Fields      // with the same hash
+	id        uint64       // which no others have, in any plan of the runner
+	cacheable int          // how much of it fragments hold
+	edges     []string     // that they hold
 }
 
 // Field is a field that is selected.
@@ -255,33 +255,33 @@ type Field struct {
 	Number int // which of its type's it is
 	Selection
 
-	description *Description
-	key         []byte // what stands before its value: `{"name":` or `,"name":`
-	collected   graphql.CollectedField
-	ordinal     int32                          // in the plan
-	kept        bool                           // fragments of its row hold it
-	constant    bool                           // its arguments hold no variables
-	arguments   atomic.Pointer[map[string]any] // read already, where they are constant
+	info      *FieldInfo
+	key       []byte // what stands before its value: `{"name":` or `,"name":`
+	collected graphql.CollectedField
+	ordinal   int32                          // in the plan
+	cached    bool                           // fragments of its row hold it
+	constant  bool                           // its arguments hold no variables
+	arguments atomic.Pointer[map[string]any] // read already, where they are constant
 }
 
-func (f *Field) describe(p *Plan, object *Object, first bool) {
+func (f *Field) prepare(p *Plan, object *Object, first bool) {
 	f.plan, f.set = p, f.collected.Selections
-	f.description = object.Fields[f.collected.Name]
+	f.info = object.Fields[f.collected.Name]
 	if f.collected.Name == "__typename" {
-		f.description = typename
+		f.info = typenameInfo
 	}
-	f.Number = f.description.Number
-	f.kept = (!f.description.Apart || f.description.Kept) && p.runner.shown(f.set)
+	f.Number = f.info.Number
+	f.cached = (!f.info.External || f.info.Cached) && p.runner.isCacheable(f.set)
 	separator := byte(',')
 	if first {
 		separator = '{'
 	}
 	f.key = fmt.Appendf(make([]byte, 0, len(f.collected.Alias)+4), `%c"%s":`, separator, f.collected.Alias)
-	f.constant = !slices.ContainsFunc(f.collected.Arguments, func(a *ast.Argument) bool { return variable(a.Value) })
+	f.constant = !slices.ContainsFunc(f.collected.Arguments, func(a *ast.Argument) bool { return hasVariable(a.Value) })
 }
 
-// variable tells whether a value is a variable, or holds one.
-func variable(value *ast.Value) bool {
+// hasVariable tells whether a value is a variable, or holds one.
+func hasVariable(value *ast.Value) bool {
 	return value.Kind == ast.Variable ||
-		slices.ContainsFunc(value.Children, func(child *ast.ChildValue) bool { return variable(child.Value) })
+		slices.ContainsFunc(value.Children, func(child *ast.ChildValue) bool { return hasVariable(child.Value) })
 }

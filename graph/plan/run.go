@@ -14,44 +14,44 @@ import (
 // Run is one run of a plan: the answer as far as it is written, and where in
 // it the run is. Generated code embeds it.
 type Run struct {
-	answer    []byte
-	places    []place
-	steps     [24]place                 // where places begins
-	arguments map[*Field]map[string]any // that variables went into
-	variables map[string]any
-	holes     *Holes // nil where live fields are written like all others
-	faults    int    // errors told so far, by this run itself
-	runner    *Runner
+	out        []byte
+	path       []pathElement
+	pathBuffer [24]pathElement           // where places begins
+	arguments  map[*Field]map[string]any // that variables went into
+	variables  map[string]any
+	holes      *Holes // nil where live fields are written like all others
+	errorCount int    // errors told so far, by this run itself
+	runner     *Runner
 
 	ctx      context.Context // of the run, for Limit.Reserve
-	room     int             // the answer may have this many bytes before extend is called
+	capacity int             // the answer may have this many bytes before extend is called
 	reserved bool            // Limit.Reserve was called
 }
 
-// place is a step from the root: a field, or an element of its list.
-type place struct {
+// pathElement is a step from the root: a field, or an element of its list.
+type pathElement struct {
 	field *Field
 	index int // -1 for the field itself
 }
 
 // Mark is a position in the answer.
-func (r *Run) Mark() int { return len(r.answer) }
+func (r *Run) Mark() int { return len(r.out) }
 
 // Begin writes the name of a field, whose value is next.
 func (r *Run) Begin(f *Field) {
-	r.places = append(r.places, place{f, -1})
+	r.path = append(r.path, pathElement{f, -1})
 	r.grow(len(f.key) + smallLeaf)
-	r.answer = append(r.answer, f.key...)
+	r.out = append(r.out, f.key...)
 }
 
 // End ends a field or an element, whose value was written, or was null.
-func (r *Run) End() { r.places = r.places[:len(r.places)-1] }
+func (r *Run) End() { r.path = r.path[:len(r.path)-1] }
 
 // Null writes null in place of a field's value; false where that makes its
 // object null.
 func (r *Run) Null(f *Field) bool {
-	r.answer = append(r.answer, "null"...)
-	return !f.description.NonNull
+	r.out = append(r.out, "null"...)
+	return !f.info.NonNull
 }
 
 // Close ends the object that began at a mark. An object with a null where
@@ -59,28 +59,28 @@ func (r *Run) Null(f *Field) bool {
 // have all run, as their errors are to be told.
 func (r *Run) Close(mark int, valid bool) bool {
 	if !valid {
-		r.cut(mark)
+		r.truncate(mark)
 		return false
 	}
-	if len(r.answer) == mark {
-		r.answer = append(r.answer, '{')
+	if len(r.out) == mark {
+		r.out = append(r.out, '{')
 	}
-	r.answer = append(r.answer, '}')
+	r.out = append(r.out, '}')
 	return true
 }
 
-// cut takes back what was written since a mark, and the holes in it.
-func (r *Run) cut(mark int) {
-	r.answer = r.answer[:mark]
+// truncate takes back what was written since a mark, and the holes in it.
+func (r *Run) truncate(mark int) {
+	r.out = r.out[:mark]
 	if r.holes != nil {
-		r.holes.cut(mark)
+		r.holes.nullAfter(mark)
 	}
 }
 
 // Open begins a list.
 func (r *Run) Open() (mark int) {
-	mark = len(r.answer)
-	r.answer = append(r.answer, '[')
+	mark = len(r.out)
+	r.out = append(r.out, '[')
 	return mark
 }
 
@@ -88,22 +88,22 @@ func (r *Run) Open() (mark int) {
 func (r *Run) Element(i int) {
 	r.grow(smallLeaf)
 	if i > 0 {
-		r.answer = append(r.answer, ',')
+		r.out = append(r.out, ',')
 	}
-	r.places = append(r.places, place{nil, i})
+	r.path = append(r.path, pathElement{nil, i})
 }
 
 // NullElement writes null in place of an element that can be null.
-func (r *Run) NullElement() { r.answer = append(r.answer, "null"...) }
+func (r *Run) NullElement() { r.out = append(r.out, "null"...) }
 
 // CloseList ends the list that began at a mark; one with a null where there
 // can be none is null itself.
 func (r *Run) CloseList(mark int, valid bool) bool {
 	if !valid {
-		r.cut(mark)
+		r.truncate(mark)
 		return false
 	}
-	r.answer = append(r.answer, ']')
+	r.out = append(r.out, ']')
 	return true
 }
 
@@ -111,29 +111,29 @@ func (r *Run) CloseList(mark int, valid bool) bool {
 
 func (r *Run) String(text string) bool {
 	r.grow(len(text) + len(`""`))
-	r.answer = AppendString(r.answer, text)
+	r.out = AppendString(r.out, text)
 	return true
 }
 
 func (r *Run) Int(n int64) bool {
-	r.answer = strconv.AppendInt(r.answer, n, 10)
+	r.out = strconv.AppendInt(r.out, n, 10)
 	return true
 }
 
 func (r *Run) Boolean(b bool) bool {
-	r.answer = strconv.AppendBool(r.answer, b)
+	r.out = strconv.AppendBool(r.out, b)
 	return true
 }
 
-// Answer is the answer as far as it is written, for what appends to it by
+// Bytes is the answer as far as it is written, for what appends to it by
 // itself.
-func (r *Run) Answer() []byte { return r.answer }
+func (r *Run) Bytes() []byte { return r.out }
 
-// Appended takes the answer with what was appended to it; false, for null,
+// SetBytes takes the answer with what was appended to it; false, for null,
 // where nothing was.
-func (r *Run) Appended(answer []byte) bool {
-	grown := len(answer) > len(r.answer)
-	r.answer = answer
+func (r *Run) SetBytes(answer []byte) bool {
+	grown := len(answer) > len(r.out)
+	r.out = answer
 	return grown
 }
 
@@ -142,7 +142,7 @@ func (r *Run) Marshal(value graphql.Marshaler) bool {
 	if value == graphql.Null {
 		return false
 	}
-	value.MarshalGQL((*tail)(r))
+	value.MarshalGQL((*outputWriter)(r))
 	return true
 }
 
@@ -150,37 +150,37 @@ func (r *Run) Marshal(value graphql.Marshaler) bool {
 func (r *Run) MarshalContext(ctx context.Context, value graphql.ContextMarshaler) bool {
 	var body bytes.Buffer
 	if err := value.MarshalGQLContext(ctx, &body); err != nil {
-		r.faults++
-		graphql.AddError(r.at(ctx), err)
+		r.errorCount++
+		graphql.AddError(r.fieldContext(ctx), err)
 		return false
 	}
-	_, _ = (*tail)(r).Write(body.Bytes()) // never fails
+	_, _ = (*outputWriter)(r).Write(body.Bytes()) // never fails
 	return true
 }
 
-// tail is the end of an answer, as a writer.
-type tail Run
+// outputWriter is the end of an answer, as a writer.
+type outputWriter Run
 
 // Write implements io.Writer.
-func (t *tail) Write(text []byte) (int, error) {
+func (t *outputWriter) Write(text []byte) (int, error) {
 	(*Run)(t).grow(len(text))
-	t.answer = append(t.answer, text...)
+	t.out = append(t.out, text...)
 	return len(text), nil
 }
 
 // WriteString implements io.StringWriter.
-func (t *tail) WriteString(text string) (int, error) {
+func (t *outputWriter) WriteString(text string) (int, error) {
 	(*Run)(t).grow(len(text))
-	t.answer = append(t.answer, text...)
+	t.out = append(t.out, text...)
 	return len(text), nil
 }
 
-var _ io.StringWriter = (*tail)(nil)
+var _ io.StringWriter = (*outputWriter)(nil)
 
 // Fail is false, for null, with the error of the field that the run is at.
 func (r *Run) Fail(ctx context.Context, err error) bool {
-	r.faults++
-	ctx = r.at(ctx)
+	r.errorCount++
+	ctx = r.fieldContext(ctx)
 	if panicked, is := err.(*panicError); is { // which has no location, as with gqlgen's executor
 		err = graphql.ErrorOnPath(ctx, panicked.error)
 	} else {
@@ -205,18 +205,18 @@ func Call[T any](ctx context.Context, resolve func() (T, error)) (value T, err e
 
 // Missing is false, for null, with an error that says that there can be none.
 func (r *Run) Missing(ctx context.Context) bool {
-	r.faults++
-	ctx = r.at(ctx)
+	r.errorCount++
+	ctx = r.fieldContext(ctx)
 	if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 		graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
 	}
 	return false
 }
 
-// at is the context as gqlgen's executor has it where the run is, for the path
+// fieldContext is the context as gqlgen's executor has it where the run is, for the path
 // of an error.
-func (r *Run) at(ctx context.Context) context.Context {
-	for _, place := range r.places {
+func (r *Run) fieldContext(ctx context.Context) context.Context {
+	for _, place := range r.path {
 		at := &graphql.FieldContext{Index: &place.index}
 		if place.field != nil {
 			at = &graphql.FieldContext{Field: place.field.collected}
@@ -239,10 +239,10 @@ func (r *Run) Arguments(ctx context.Context, f *Field, read ReadArguments) (map[
 	if kept, ok := r.arguments[f]; ok {
 		return kept, true
 	}
-	at := r.at(ctx)
+	at := r.fieldContext(ctx)
 	arguments, err := read(at, f.collected.ArgumentMap(r.variables))
 	if err != nil {
-		r.faults++
+		r.errorCount++
 		graphql.GetOperationContext(at).Error(at, err)
 		return nil, false
 	}
@@ -259,8 +259,8 @@ func (r *Run) Arguments(ctx context.Context, f *Field, read ReadArguments) (map[
 	return arguments, true
 }
 
-// Schema writes a field of the schema itself, by gqlgen's code for it.
-func (r *Run) Schema(ctx context.Context, f *Field, resolve func(context.Context, graphql.CollectedField) graphql.Marshaler) bool {
+// Introspection writes a field of the schema itself, by gqlgen's code for it.
+func (r *Run) Introspection(ctx context.Context, f *Field, resolve func(context.Context, graphql.CollectedField) graphql.Marshaler) bool {
 	return r.Marshal(resolve(ctx, f.collected))
 }
 
@@ -272,10 +272,10 @@ func (r *Run) Root(ctx context.Context, f *Field, field func(context.Context) bo
 		if written = field(ctx); !written {
 			return graphql.Null
 		}
-		return finished
+		return alreadyWritten
 	})
 	return written
 }
 
-// finished stands for what is in the answer already.
-var finished = graphql.WriterFunc(func(io.Writer) {})
+// alreadyWritten stands for what is in the answer already.
+var alreadyWritten = graphql.WriterFunc(func(io.Writer) {})

@@ -9,13 +9,13 @@ import (
 
 // Runner runs plans. One is generated for each schema.
 type Runner struct {
-	query     *Object
-	objects   map[string]*Object // by name
-	root      func(context.Context, *Run, *Fields) bool
-	field     func(context.Context, *Run, *Field, any) bool
-	fragments Fragments     // nil where none are kept
-	limit     Limit         // of every run
-	steps     atomic.Uint64 // of all plans
+	query   *Object
+	objects map[string]*Object // by name
+	root    func(context.Context, *Run, *Fields) bool
+	field   func(context.Context, *Run, *Field, any) bool
+	cache   ObjectCache   // nil where none are kept
+	limit   Limit         // of every run
+	ids     atomic.Uint64 // of all plans
 }
 
 // NewRunner makes a runner of what is generated: all objects that the query can
@@ -29,11 +29,11 @@ func NewRunner(query *Object, objects []*Object, root func(context.Context, *Run
 	return n
 }
 
-// Keep has the runner keep fragments from now on.
-func (n *Runner) Keep(fragments Fragments) { n.fragments = fragments }
+// UseCache has the runner keep fragments from now on.
+func (n *Runner) UseCache(fragments ObjectCache) { n.cache = fragments }
 
-// Limit has all runs from now on obey a limit.
-func (n *Runner) Limit(limit Limit) { n.limit = limit }
+// SetLimit has all runs from now on obey a limit.
+func (n *Runner) SetLimit(limit Limit) { n.limit = limit }
 
 // Run appends what a plan answers: an object, or null. Errors are those of
 // the response in ctx, as with gqlgen's executor. Nothing is appended where Run
@@ -41,24 +41,24 @@ func (n *Runner) Limit(limit Limit) { n.limit = limit }
 // the operation. Any other error says that a resolver panicked; gqlgen's
 // executor should run the operation then, and finds the field whose error it is.
 func (n *Runner) Run(ctx context.Context, p *Plan, dst []byte) (answer []byte, err error) {
-	return n.run(ctx, &Run{answer: dst, runner: n}, p)
+	return n.run(ctx, &Run{out: dst, runner: n}, p)
 }
 
 func (n *Runner) run(ctx context.Context, r *Run, p *Plan) (answer []byte, err error) {
-	defer r.recoverInto(&answer, &err, len(r.answer))
+	defer r.recoverInto(&answer, &err, len(r.out))
 	r.variables, r.ctx = graphql.GetOperationContext(ctx).Variables, ctx
-	r.places = r.steps[:0]
-	if !n.root(Serial(ctx), r, p.root.Of(n.query)) {
-		r.answer = append(r.answer, "null"...)
+	r.path = r.pathBuffer[:0]
+	if !n.root(WithSerial(ctx), r, p.root.Of(n.query)) {
+		r.out = append(r.out, "null"...)
 	}
-	r.check()
-	return r.answer, nil
+	r.checkSize()
+	return r.out, nil
 }
 
 type serialKey struct{}
 
-// Serial marks what runs on one goroutine.
-func Serial(ctx context.Context) context.Context {
+// WithSerial marks what runs on one goroutine.
+func WithSerial(ctx context.Context) context.Context {
 	return context.WithValue(ctx, serialKey{}, true)
 }
 

@@ -25,14 +25,14 @@ import (
 // A group lives as long as its answer. It belongs to one operation, and so to
 // one user.
 type Group[T any] struct {
-	members []T
-	mu      sync.Mutex
-	edges   []edge
-	few     [2]edge // where edges begins
+	members     []T
+	mu          sync.Mutex
+	edges       []followedEdge
+	edgesBuffer [2]followedEdge // where edges begins
 }
 
-// edge is one that was followed: a column, or a dataloader.
-type edge struct {
+// followedEdge is one that was followed: a column, or a dataloader.
+type followedEdge struct {
 	name string
 	to   any
 }
@@ -49,9 +49,9 @@ func (g *Group[T]) followed(name string) any {
 
 func (g *Group[T]) follow(name string, to any) {
 	if g.edges == nil {
-		g.edges = g.few[:0]
+		g.edges = g.edgesBuffer[:0]
 	}
-	g.edges = append(g.edges, edge{name, to})
+	g.edges = append(g.edges, followedEdge{name, to})
 }
 
 // Sibling is a row's place in its group. Rows embed it.
@@ -64,7 +64,7 @@ type Sibling[T any] struct {
 // place.
 type Row[T, S any] interface {
 	*T
-	Seat(of S, place Sibling[*T])
+	Place(of S, place Sibling[*T])
 }
 
 // Siblings makes rows side by side, one of each source.
@@ -72,7 +72,7 @@ func Siblings[T, S any, P Row[T, S]](sources []S) []*T {
 	rows := make([]T, len(sources))
 	group := &Group[*T]{members: make([]*T, len(sources))}
 	for i, source := range sources {
-		P(&rows[i]).Seat(source, Sibling[*T]{group, i})
+		P(&rows[i]).Place(source, Sibling[*T]{group, i})
 		group.members[i] = &rows[i]
 	}
 	return group.members
@@ -100,32 +100,32 @@ func Load[R, T, V any](ctx context.Context, row Sibling[T], edge string, of R, b
 	if !plan.IsSerial(ctx) {
 		return loader(ctx, row.group, edge, of, batch).Load(ctx, row.at)()
 	}
-	column := columnOf(ctx, row.group, edge, of, batch)
+	column := valuesOf(ctx, row.group, edge, of, batch)
 	if column.err != nil {
 		return none, column.err
 	}
 	return column.values[row.at], nil
 }
 
-// column is what all members of a group have at an edge.
-type column[V any] struct {
+// edgeValues is what all members of a group have at an edge.
+type edgeValues[V any] struct {
 	values []V
 	err    error
 }
 
-func columnOf[R, T, V any](ctx context.Context, g *Group[T], edge string, of R, batch func(R, context.Context, []T) ([]V, error)) *column[V] {
-	if fetched, ok := g.followed(edge).(*column[V]); ok {
+func valuesOf[R, T, V any](ctx context.Context, g *Group[T], edge string, of R, batch func(R, context.Context, []T) ([]V, error)) *edgeValues[V] {
+	if fetched, ok := g.followed(edge).(*edgeValues[V]); ok {
 		return fetched
 	}
-	fetched := &column[V]{}
+	fetched := &edgeValues[V]{}
 	fetched.values, fetched.err = batch(of, ctx, g.members)
 	g.follow(edge, fetched)
 	return fetched
 }
 
-// guarded turns a panic of a batch, which runs on a goroutine of its own, into
+// recoverBatch turns a panic of a batch, which runs on a goroutine of its own, into
 // an error for everyone who waits for it.
-func guarded[R, T, V any](ctx context.Context, members []T, of R, batch func(R, context.Context, []T) ([]V, error)) (values []V, err error) {
+func recoverBatch[R, T, V any](ctx context.Context, members []T, of R, batch func(R, context.Context, []T) ([]V, error)) (values []V, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic in a batch: %v\n%s", p, debug.Stack())
@@ -142,7 +142,7 @@ func loader[R, T, V any](ctx context.Context, g *Group[T], edge string, of R, ba
 		return made
 	}
 	fetch := func(ctx context.Context, places []int) []*dataloader.Result[V] {
-		values, err := guarded(ctx, g.members, of, batch)
+		values, err := recoverBatch(ctx, g.members, of, batch)
 		results := make([]*dataloader.Result[V], len(places))
 		for i, place := range places {
 			results[i] = &dataloader.Result[V]{Error: err}
@@ -164,9 +164,9 @@ func loader[R, T, V any](ctx context.Context, g *Group[T], edge string, of R, ba
 	return made
 }
 
-// Spread takes values by key, in the order of the keys; the zero value for
+// ValuesByKey takes values by key, in the order of the keys; the zero value for
 // what is missing.
-func Spread[V any](keys []string, byKey map[string]V) []V {
+func ValuesByKey[V any](keys []string, byKey map[string]V) []V {
 	values := make([]V, len(keys))
 	for i, key := range keys {
 		values[i] = byKey[key]

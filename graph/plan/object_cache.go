@@ -1,0 +1,164 @@
+package plan
+
+import (
+	"context"
+	"slices"
+
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// ObjectCache keep what was written of rows, for the runs to come. What a row
+// shows of itself follows from its identity alone, so a fragment is never out
+// of date; what does not, it has left out, and each run writes it anew.
+type ObjectCache interface {
+	// Identity names all that a row's own fields follow from, and what is found
+	// at some edges, each named once or more; false where it is not known.
+	Identity(ctx context.Context, row any, edges []string) (identity Identity, known bool)
+
+	// Charge accounts for an edge that is not followed, as it is in the fragment;
+	// false where it must not be given.
+	Charge(ctx context.Context, row any, edge string) bool
+
+	// Get returns a fragment that was kept; nil for none.
+	Get(step uint64, of Identity) *CachedObject
+
+	// Put keeps a fragment for as long as there is room.
+	Put(step uint64, of Identity, made *CachedObject)
+}
+
+// Identity is a hash of content that no other content has.
+type Identity [16]byte
+
+// CachedObject is an object as it was written for one step of a plan, without the
+// fields that do not follow from the identity of its row. It never changes, and
+// runs share it.
+type CachedObject struct {
+	body []byte
+	gaps []gap
+}
+
+// gap is where a field is left out, or is to be paid for.
+type gap struct{ at, end, field int }
+
+// Size is what the fragment takes in memory, in bytes.
+func (f *CachedObject) Size() int { return 96 + cap(f.body) + 24*cap(f.gaps) }
+
+// minCachedFields is how many of its fields a row must show for a fragment of it to be
+// kept: fewer are written as fast as they are found. An edge is enough.
+const minCachedFields = 4
+
+// isCacheable tells whether all that is selected is what rows show of themselves.
+func (n *Runner) isCacheable(set ast.SelectionSet) bool {
+	for _, selection := range set {
+		switch selection := selection.(type) {
+		case *ast.Field:
+			if selection.Name == "__typename" {
+				continue
+			}
+			object := n.objects[selection.ObjectDefinition.Name]
+			if object == nil || object.Fields[selection.Name] == nil || object.Fields[selection.Name].External || !n.isCacheable(selection.SelectionSet) {
+				return false
+			}
+		case *ast.InlineFragment:
+			if !n.isCacheable(selection.SelectionSet) {
+				return false
+			}
+		case *ast.FragmentSpread:
+			if !n.isCacheable(selection.Definition.SelectionSet) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Cacheable tells whether fragments are kept of what is selected.
+func (r *Run) Cacheable(fields *Fields) bool {
+	return r.runner.cache != nil && fields.cacheable >= minCachedFields
+}
+
+// CachedObject writes what is selected of a row, by the fragment that is kept of it,
+// or keeps one. False where it is null.
+func (r *Run) CachedObject(ctx context.Context, fields *Fields, row any) bool {
+	of, known := r.runner.cache.Identity(ctx, row, fields.edges)
+	if !known {
+		valid, mark := true, r.Mark()
+		for i := range fields.List {
+			valid = r.writeField(ctx, &fields.List[i], row) && valid
+		}
+		return r.Close(mark, valid)
+	}
+	if kept := r.runner.cache.Get(fields.id, of); kept != nil {
+		return r.writeCached(ctx, fields, kept, row)
+	}
+	made, valid := r.writeAndCache(ctx, fields, row)
+	if made != nil {
+		r.runner.cache.Put(fields.id, of, made)
+	}
+	return valid
+}
+
+// writeField writes a field of a row; false where that makes the row null.
+func (r *Run) writeField(ctx context.Context, f *Field, row any) bool {
+	r.Begin(f)
+	valid := r.runner.field(ctx, r, f, row) || r.Null(f)
+	r.End()
+	return valid
+}
+
+// writeCached writes a fragment with the fields that it left out.
+func (r *Run) writeCached(ctx context.Context, fields *Fields, kept *CachedObject, row any) bool {
+	mark, valid, from := r.Mark(), true, 0
+	for _, gap := range kept.gaps {
+		f := &fields.List[gap.field]
+		if f.cached && r.runner.cache.Charge(ctx, row, f.collected.Name) {
+			continue
+		}
+		r.grow(gap.at - from)
+		r.out = append(r.out, kept.body[from:gap.at]...)
+		from = gap.end
+		valid = r.writeField(ctx, f, row) && valid
+	}
+	r.grow(len(kept.body) - from)
+	r.out = append(r.out, kept.body[from:]...)
+	if !valid {
+		r.truncate(mark)
+	}
+	return valid
+}
+
+// maxCachedObject is the most that a fragment may take of a row, in bytes:
+// larger ones are written anew, and not copied.
+const maxCachedObject = 256 << 10
+
+// writeAndCache writes what is selected of a row, and makes a fragment of it; nil where
+// there were errors, or it would be too large.
+func (r *Run) writeAndCache(ctx context.Context, fields *Fields, row any) (made *CachedObject, valid bool) {
+	mark, sound := r.Mark(), true
+	made, valid = &CachedObject{}, true
+	from := mark
+	for i := range fields.List {
+		f := &fields.List[i]
+		begins, faults := r.Mark(), r.errorCount
+		valid = r.writeField(ctx, f, row) && valid
+		if f.cached {
+			sound = sound && r.errorCount == faults
+			if f.info.Cached {
+				at := len(made.body) + begins - from
+				made.gaps = append(made.gaps, gap{at, at + r.Mark() - begins, i})
+			}
+			continue
+		}
+		if sound = sound && len(made.body)+begins-from <= maxCachedObject; !sound {
+			continue
+		}
+		made.body = append(made.body, r.out[from:begins]...)
+		made.gaps = append(made.gaps, gap{len(made.body), len(made.body), i})
+		from = r.Mark()
+	}
+	if valid = r.Close(mark, valid); !valid || !sound || len(made.body)+r.Mark()-from > maxCachedObject {
+		return nil, valid
+	}
+	made.body = slices.Clip(append(made.body, r.out[from:]...))
+	return made, true
+}
