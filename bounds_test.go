@@ -129,9 +129,9 @@ func TestWhatWaitsOfAClientIsBoundedByFlags(t *testing.T) {
 		says  string
 		never int // what can never be asked for; 0 for nothing
 	}{
-		"jobs-client":   {[]int{1, 1, 1}, 1, "This client has 3 jobs that wait or run, and may have 3; ask again when a job has ended, or cancel one.", 0},
-		"codes-client":  {[]int{2, 1}, 1, "count is 1, which is too many: this client has asked for 3 codes that are not made yet, of at most 3 at a time; ask again", 4},
-		"codes-waiting": {[]int{2, 1}, 1, "count is 1, which is too many: 3 codes are asked for that are not made yet, of at most 3 by all clients; ask again", 4},
+		"jobs-client":   {[]int{1, 1, 1}, 1, "This client has 3 queued or running jobs; the limit is 3; retry when a job has finished, or cancel one.", 0},
+		"codes-client":  {[]int{2, 1}, 1, "count is too high, 1: this client already waits for 3 codes; the limit is 3; retry", 4},
+		"codes-waiting": {[]int{2, 1}, 1, "count is too high, 1: all clients wait for 3 codes; the limit is 3; retry", 4},
 	}
 	for flag, test := range tests {
 		t.Run(flag, func(t *testing.T) {
@@ -141,7 +141,7 @@ func TestWhatWaitsOfAClientIsBoundedByFlags(t *testing.T) {
 				return h.posted(t, fmt.Sprintf(`mutation{promotionCodesGenerate(input:{promotionId:"promo-early-bird",pattern:"############",count:%d}){job{total}userErrors{message}}}`, count))
 			}
 			if test.never > 0 {
-				require.Contains(t, ask(test.never), "count must be at most 3, not 4: that is how many codes may wait to be made; ask for fewer")
+				require.Contains(t, ask(test.never), "count must be at most 3, got 4; split the request")
 			}
 			for _, count := range test.at {
 				require.Contains(t, ask(count), fmt.Sprintf(`{"job":{"total":%d},"userErrors":[]}`, count))
@@ -158,8 +158,8 @@ func TestTheKeysOfAClientAreBoundedByFlags(t *testing.T) {
 		bound, least, most int // keys until one is refused
 		says               string
 	}{
-		"keys-client":       {20, 20, 22, "of one client 20 keys and 268435456 bytes"},
-		"keys-client-bytes": {200, 2, 40, "of one client 100000 keys and 200 bytes"},
+		"keys-client":       {20, 20, 22, "may have 20 keys and 268435456 bytes"},
+		"keys-client-bytes": {200, 2, 40, "may have 100000 keys and 200 bytes"},
 	} {
 		t.Run(flag, func(t *testing.T) {
 			t.Parallel()
@@ -167,13 +167,13 @@ func TestTheKeysOfAClientAreBoundedByFlags(t *testing.T) {
 			taken, answer := 0, ""
 			for ; taken <= test.most; taken++ {
 				answer = h.posted(t, fmt.Sprintf(`mutation{settingsUpdate(input:{pageLength:25,idempotencyKey:"k%d"}){settings{pageLength}userErrors{message}}}`, taken))
-				if strings.Contains(answer, "is one too many") {
+				if strings.Contains(answer, "exceeds the quota") {
 					break
 				}
 				require.Contains(t, answer, `"userErrors":[]`)
 			}
 			require.Contains(t, answer, test.says)
-			require.Contains(t, answer, "send the request later, or without a key")
+			require.Contains(t, answer, "retry later, or send the request without a key")
 			require.GreaterOrEqual(t, taken, test.least)
 		})
 	}

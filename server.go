@@ -189,7 +189,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	kept := c.Retention()
 	s, err := c.Open(ctx, log, func(config *shop.Config) {
 		config.Sealer, config.StockBytes, config.Retention = sealer, c.StockCacheBytes, &kept
-		config.JobRoom, config.KeptKeys, config.KeptKeyBytes = c.JobQuota(), c.KeysClient, c.KeysClientBytes
+		config.JobQuota, config.MaxKeys, config.MaxKeyBytes = c.JobQuota(), c.KeysClient, c.KeysClientBytes
 	})
 	if err != nil {
 		return nil, err
@@ -298,7 +298,7 @@ func (a *app) handler() http.Handler {
 	}, api.WriteError)
 	return web.Chain(middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(middleware.RecordRoute(mux)),
 		middleware.NoSniff,
-		middleware.OnRequest(a.store.Asked), // so that jobs give way
+		middleware.OnRequest(a.store.CountRequest), // so that jobs give way
 		middleware.RequestID,
 		accesslog.Slow(a.log, a.Slow, auth.ClientID),
 		a.traces.Middleware,

@@ -34,7 +34,7 @@ func TestACheckoutUsesACode(t *testing.T) {
 				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"OTHER_CURRENCY","argument":"CART_VALUE","message":"cartValue must be of a currency that the promotion gives something in, not EUR."}],"unitsApplied":0,"remainingUses":5,"promotionId":` + spring + `}}`},
 			{"what is wrong", check, variables{"code": "ITEMS", "user": "u2", "units": 0},
 				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"WRONG_USER","argument":"USER","message":"user may not use this code, which is for others."},` +
-					`{"reason":"NO_UNITS","argument":"UNITS","message":"units must be at least 1 for a code that counts per item, not 0."}],"unitsApplied":0,"remainingUses":5,"promotionId":` + spring + `}}`},
+					`{"reason":"NO_UNITS","argument":"UNITS","message":"units must be at least 1 for a code that counts per item, got 0."}],"unitsApplied":0,"remainingUses":5,"promotionId":` + spring + `}}`},
 			{"unknown", check, variables{"code": "NONE"},
 				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"UNKNOWN","argument":"CODE","message":"code is no promotion's: \"NONE\"."}],"unitsApplied":0,"remainingUses":null,"promotionId":null}}`},
 			{"redeemed", redeem, variables{"input": map[string]any{"code": "ITEMS", "user": "u1", "units": 3, "reference": "o-1"}},

@@ -34,7 +34,7 @@ func (r mutationResolver) GatewayUpdate(ctx context.Context, input model.Gateway
 	input.Password = input.Password.Given()
 	asked := input // by which another use of an idempotency key is told; it shows no password
 	asked.IdempotencyKey = nil
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.gatewayUpdate", input.IdempotencyKey, []any{asked, r.store.SecretMark(input.Password)})
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.gatewayUpdate", input.IdempotencyKey, []any{asked, r.store.SecretFingerprint(input.Password)})
 	if err != nil {
 		return nil, err
 	}

@@ -12,11 +12,11 @@ import (
 
 // tooMany says that a list of arguments is over its bound.
 func tooMany(member string, n, most int) error {
-	return &store.Error{Code: store.Unprocessable, Path: []string{member}, Detail: fmt.Sprintf("must be at most %d, not %d", most, n)}
+	return &store.Error{Code: store.Unprocessable, Path: []string{member}, Detail: fmt.Sprintf("must be at most %d, got %d", most, n)}
 }
 
 func outOfBounds(member string, n, least, most int) error {
-	return &store.Error{Code: store.Unprocessable, Path: []string{member}, Detail: fmt.Sprintf("must be between %d and %d, not %d", least, most, n)}
+	return &store.Error{Code: store.Unprocessable, Path: []string{member}, Detail: fmt.Sprintf("must be between %d and %d, got %d", least, most, n)}
 }
 
 func notID(id string, path ...string) error {

@@ -181,13 +181,13 @@ func TestPagesOutOfBoundsAreRefused(t *testing.T) {
 			for _, bad := range []struct {
 				page, argument, code, says string
 			}{
-				{`first: 0`, "first", "UNPROCESSABLE", "between 1 and 100, not 0"},
-				{`first: 101`, "first", "UNPROCESSABLE", "between 1 and 100, not 101"},
-				{`first: -1`, "first", "UNPROCESSABLE", "between 1 and 100, not -1"},
+				{`first: 0`, "first", "UNPROCESSABLE", "between 1 and 100, got 0"},
+				{`first: 101`, "first", "UNPROCESSABLE", "between 1 and 100, got 101"},
+				{`first: -1`, "first", "UNPROCESSABLE", "between 1 and 100, got -1"},
 				{`first: 2147483647`, "first", "UNPROCESSABLE", "between 1 and 100"},
-				{`last: 0`, "last", "UNPROCESSABLE", "between 1 and 100, not 0"},
-				{`last: 101`, "last", "UNPROCESSABLE", "between 1 and 100, not 101"},
-				{`offset: -1`, "offset", "UNPROCESSABLE", "between 0 and 10000, not -1"},
+				{`last: 0`, "last", "UNPROCESSABLE", "between 1 and 100, got 0"},
+				{`last: 101`, "last", "UNPROCESSABLE", "between 1 and 100, got 101"},
+				{`offset: -1`, "offset", "UNPROCESSABLE", "between 0 and 10000, got -1"},
 				{`offset: 10001`, "offset", "UNPROCESSABLE", "page by key"},
 				{`first: 1, last: 1`, "last", "INVALID", "cannot be combined with first"},
 				{`last: 1, offset: 1`, "offset", "INVALID", "cannot be combined"},

@@ -27,7 +27,7 @@ const maxOptions = 100
 func (r productResolver) ChildByOptions(ctx context.Context, obj *model.Product, optionIds []string) (*model.Product, error) {
 	if len(optionIds) == 0 || len(optionIds) > maxOptions {
 		return nil, &store.Error{Code: store.Unprocessable, Path: []string{"option_ids"},
-			Detail: fmt.Sprintf("must hold 1 to %d option ids, not %d", maxOptions, len(optionIds))}
+			Detail: fmt.Sprintf("must hold 1 to %d option ids, got %d", maxOptions, len(optionIds))}
 	}
 	children, err := r.related(ctx, obj, "childByOptions "+strings.Join(optionIds, " "), func(p *model.Product) []string { return one(p.ChildID(optionIds)) })
 	return first(children), err

@@ -43,7 +43,7 @@ func TestPromotions(t *testing.T) {
 		{name: "all that is wrong with a batch", query: codes, variables: variables{"codes": []any{variables{"code": "TEN-OFF"}, variables{"code": "a/b", "uses": 0}, variables{"code": "fine"}, variables{"user": []any{}}}},
 			data: `{"promotionCodesCreate":{"codes":[],"userErrors":[{"field":["input","codes","0","code"],"code":"DUPLICATE_CODE","message":"Promotion code already in use"},
 				{"field":["input","codes","1","code"],"code":"UNPROCESSABLE","message":"codes.1.code must have printable characters and no slash, not '/': \"a/b\"."},
-				{"field":["input","codes","1","uses"],"code":"UNPROCESSABLE","message":"codes.1.uses must be between 1 and 2147483647, not 0."},
+				{"field":["input","codes","1","uses"],"code":"UNPROCESSABLE","message":"codes.1.uses must be between 1 and 2147483647, got 0."},
 				{"field":["input","codes","3","user"],"code":"UNPROCESSABLE","message":"codes.3.user must name somebody; leave it out, or send null, for everybody."}]}}`},
 		{name: "an automatic promotion takes no codes", query: `mutation { promotionUpdate(input: {id: "ten-off", automatic: true}) { userErrors { code } } promotionCodesCreate(input: {promotionId: "ten-off", codes: [{}]}) { userErrors { field code message } } }`,
 			data: `{"promotionUpdate":{"userErrors":[]},"promotionCodesCreate":{"userErrors":[{"field":[],"code":"CODES_NOT_ALLOWED","message":"Cannot add codes to an automatic promotion"}]}}`},

@@ -40,7 +40,7 @@ func TestErrorsAboutGatewaysNameTheSchema(t *testing.T) {
 		"a literal of another":    {`mutation { gatewayUpdate(input: {slug: MANUAL, enabled: "%"}) { userErrors { message } } }`, nil, []string{`input.enabled: Boolean cannot represent a non boolean value`}},
 		"a word of messages":      {`query field { gateways { type query } }`, nil, []string{`Cannot query field "…" on type "Gateway".`}},
 		"a member of the input":   {input, variables{"input": map[string]any{"slug": "MANUAL", "%": 1}}, []string{"$input.…", "no member of GatewayUpdateInput"}},
-		"a value of the input":    {input, variables{"input": map[string]any{"slug": "MANUAL", "enabled": "%"}}, []string{"$input.enabled must be a Boolean, not a string"}},
+		"a value of the input":    {input, variables{"input": map[string]any{"slug": "MANUAL", "enabled": "%"}}, []string{"$input.enabled must be a Boolean, got a string"}},
 		"a slug of the input":     {input, variables{"input": map[string]any{"slug": "%"}}, []string{"$input.slug must be a GatewaySlug"}},
 		"a secret that is none":   {input, variables{"input": map[string]any{"slug": "MANUAL", "password": []any{"%"}}}, []string{"secret"}},
 		"syntax":                  {`query { gateways { name "%" } }`, nil, nil},

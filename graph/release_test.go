@@ -95,7 +95,7 @@ func TestWhatCannotBePublished(t *testing.T) {
 	t.Parallel()
 	onTheHandmadeShop(t, []scenario{
 		{name: "an unknown catalog", query: `mutation { catalogPublish(input: {catalogId: "none"}) { job { id } userErrors { field code message } } }`,
-			data: `{"catalogPublish":{"job":null,"userErrors":[{"field":["input","catalogId"],"code":"NOT_FOUND","message":"catalogId is no catalog: \"none\"."}]}}`},
+			data: `{"catalogPublish":{"job":null,"userErrors":[{"field":["input","catalogId"],"code":"NOT_FOUND","message":"catalogId is not a catalog: \"none\"."}]}}`},
 		{name: "a release that is not kept", query: `mutation { catalogReleaseServe(input: {releaseId: "99"}) { release { id } userErrors { field code } } }`,
 			data: `{"catalogReleaseServe":{"release":null,"userErrors":[{"field":["input","releaseId"],"code":"NOT_FOUND"}]}}`},
 		{name: "an unknown job", query: `mutation { jobCancel(input: {id: "none"}) { job { id } userErrors { field code } } }`,

@@ -110,13 +110,13 @@ func TestTheShopperOfAToken(t *testing.T) {
 		tokens := minting(t, s.store)
 		handler := tokens.Middleware(s.handler)
 		for _, c := range []struct {
-			grant   access.ShopperGrant
+			grant   access.ShopperTokenContent
 			catalog string
 		}{
-			{access.ShopperGrant{AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob"}, "outlet"},
-			{access.ShopperGrant{AccountTags: []string{"gold"}, CustomerID: "bob"}, "main"},
-			{access.ShopperGrant{AccountID: "acme", CustomerID: "bob"}, "main"},
-			{access.ShopperGrant{AccountID: "acme", AccountTags: []string{"gold"}}, "main"},
+			{access.ShopperTokenContent{AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob"}, "outlet"},
+			{access.ShopperTokenContent{AccountTags: []string{"gold"}, CustomerID: "bob"}, "main"},
+			{access.ShopperTokenContent{AccountID: "acme", CustomerID: "bob"}, "main"},
+			{access.ShopperTokenContent{AccountID: "acme", AccountTags: []string{"gold"}}, "main"},
 		} {
 			c.grant.IssuedAt, c.grant.Expires = noon, noon.Add(time.Hour)
 			token, err := tokens.ShopperToken(t.Context(), "till", &c.grant)
@@ -157,7 +157,7 @@ func TestTheExplanation(t *testing.T) {
 			{name: "another account", query: `{ catalogResolution(context: {accountId: "acme", accountTags: ["gold"], customerId: "bob"}) { ruleId candidates { score } } }`,
 				data: `{"catalogResolution":{"ruleId":"club","candidates":[{"score":3},{"score":0},{"score":0},{"score":0}]}}`},
 			{name: "too many tags", query: `query($tags: [String!]) { catalogResolution(context: {tags: $tags}) { ruleId } }`, variables: variables{"tags": slices.Repeat([]string{"a"}, 101)},
-				codes: unprocessable, argument: "context.tags", holds: []string{"at most 100, not 101"}},
+				codes: unprocessable, argument: "context.tags", holds: []string{"at most 100, got 101"}},
 			{name: "a release that was asked for", query: `{ catalogResolution { reason catalogId releaseId ruleId candidates { ruleId } } product(id: "anvil") { catalogId } }`, headers: []string{"EP-Channel", "mobile", "Store-Catalog-Release", "1"},
 				data: `{"catalogResolution":{"reason":"REQUESTED_RELEASE","catalogId":"main","releaseId":"1","ruleId":null,"candidates":[{"ruleId":"offers"},{"ruleId":"everyone"},{"ruleId":"club"},{"ruleId":"night"}]},"product":{"catalogId":"main"}}`},
 			{name: "a release that there is not", query: `{ catalogResolution { reason } }`, headers: []string{"Store-Catalog-Release", "99"}, codes: notFound},

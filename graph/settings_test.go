@@ -21,8 +21,8 @@ func TestSettings(t *testing.T) {
 		{name: "are kept", query: `{ settings { pageLength currency locale } }`, data: `{"settings":{"pageLength":100,"currency":"EUR","locale":"fr-CA"}}`},
 		{name: "every fault is named", query: update(`pageLength: 101, currency: "dollars", locale: "!"`, whole), data: `{"settingsUpdate":{"settings":null,"userErrors":[
 			{"field":["input","pageLength"],"code":"UNPROCESSABLE","message":"pageLength must be between 1 and 100, got 101."},
-			{"field":["input","currency"],"code":"UNPROCESSABLE","message":"currency must be an ISO 4217 code such as USD, not \"dollars\"."},
-			{"field":["input","locale"],"code":"UNPROCESSABLE","message":"locale must be a BCP 47 tag such as en or fr-CA, not \"!\"."}]}}`},
+			{"field":["input","currency"],"code":"UNPROCESSABLE","message":"currency must be an ISO 4217 code such as USD, got \"dollars\"."},
+			{"field":["input","locale"],"code":"UNPROCESSABLE","message":"locale must be a BCP 47 tag such as en or fr-CA, got \"!\"."}]}}`},
 		{name: "one fault spoils the good members", query: update(`pageLength: 0, currency: "GBP"`, whole), data: `{"settingsUpdate":{"settings":null,"userErrors":[
 			{"field":["input","pageLength"],"code":"UNPROCESSABLE","message":"pageLength must be between 1 and 100, got 0."}]}}`},
 		{name: "nothing half-written", query: `{ settings { pageLength currency locale } }`, data: `{"settings":{"pageLength":100,"currency":"EUR","locale":"fr-CA"}}`},

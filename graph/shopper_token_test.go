@@ -77,7 +77,7 @@ func TestShopperTokensRefuse(t *testing.T) {
 		require.Len(t, made.UserErrors, 2)
 		require.Equal(t, []string{"input", "customerId"}, made.UserErrors[0].Field)
 		require.Equal(t, []string{"input", "expiresIn"}, made.UserErrors[1].Field)
-		require.Equal(t, "expiresIn must be between 60 and 86400 seconds, not 86401.", made.UserErrors[1].Message)
+		require.Equal(t, "expiresIn must be between 60 and 86400 seconds, got 86401.", made.UserErrors[1].Message)
 	})
 }
 

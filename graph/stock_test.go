@@ -22,7 +22,7 @@ func stockByProduct() []scenario {
 		{name: "a ledger of its own for each alias", query: `{ stock(productId: "anvil") { a: transactions(first: 1) { uuid } b: transactions(first: 2) { uuid } } }`,
 			data: `{"stock":{"a":[{"uuid":"ledger-5"}],"b":[{"uuid":"ledger-5"},{"uuid":"ledger-4"}]}}`},
 		{name: "too few lines", query: `{ stock(productId: "anvil") { transactions(first: 0) { uuid } } }`, codes: unprocessable, argument: "first", data: `{"stock":{"transactions":null}}`},
-		{name: "too many lines", query: `{ stock(productId: "anvil") { transactions(first: 101) { uuid } } }`, codes: unprocessable, argument: "first", holds: []string{"between 1 and 100, not 101"}},
+		{name: "too many lines", query: `{ stock(productId: "anvil") { transactions(first: 101) { uuid } } }`, codes: unprocessable, argument: "first", holds: []string{"between 1 and 100, got 101"}},
 	}
 }
 
@@ -75,7 +75,7 @@ func TestStockByIDs(t *testing.T) {
 		{name: "in the order of the ids, each once", query: `{ stocksById(productIds: ["chalk", "nobody", ` + global("Product", "anvil") + `, "chalk", "a b"]) { uuid total product { sku } } }`,
 			data: `{"stocksById":[{"uuid":"chalk","total":0,"product":{"sku":"CHALK"}},{"uuid":"anvil","total":9,"product":{"sku":"ANVIL"}}]}`},
 		{name: "none", query: `{ stocksById(productIds: []) { uuid } }`, data: `{"stocksById":[]}`},
-		{name: "101", query: `query($ids: [ID!]!) { stocksById(productIds: $ids) { uuid } }`, variables: variables{"ids": repeated("anvil", 101)}, codes: unprocessable, argument: "productIds", holds: []string{"at most 100, not 101"}},
+		{name: "101", query: `query($ids: [ID!]!) { stocksById(productIds: $ids) { uuid } }`, variables: variables{"ids": repeated("anvil", 101)}, codes: unprocessable, argument: "productIds", holds: []string{"at most 100, got 101"}},
 	})
 }
 
@@ -88,9 +88,9 @@ func TestNewStock(t *testing.T) {
 		{name: "of a product", query: create(global("Product", "glue"), "12"),
 			data: `{"stockCreate":{"stock":{"uuid":"glue","total":12,"available":12,"transactions":[{"action":"INCREMENT","quantity":12,"actor":"client:tester"}]},"userErrors":[]}}`},
 		{name: "once more", query: create(`"glue"`, "12"),
-			data: `{"stockCreate":{"stock":null,"userErrors":[{"field":["input","productId"],"code":"CONFLICT","message":"productId has a stock record already: \"glue\"; change it by a transaction."}]}}`},
+			data: `{"stockCreate":{"stock":null,"userErrors":[{"field":["input","productId"],"code":"CONFLICT","message":"productId already has a stock record: \"glue\"; change it with a transaction."}]}}`},
 		{name: "less than nothing", query: create(`"new"`, "-1"),
-			data: `{"stockCreate":{"stock":null,"userErrors":[{"field":["input","quantity"],"code":"UNPROCESSABLE","message":"quantity must be between 0 and 2147483647, not -1."}]}}`},
+			data: `{"stockCreate":{"stock":null,"userErrors":[{"field":["input","quantity"],"code":"UNPROCESSABLE","message":"quantity must be between 0 and 2147483647, got -1."}]}}`},
 		{name: "nothing half-written", query: `{ stock(productId: "new") { total } stocks { totalCount } }`, data: `{"stock":null,"stocks":{"totalCount":5}}`},
 	})
 }
@@ -113,23 +113,23 @@ func TestStockTransactions(t *testing.T) {
 			{"productId":"chalk","action":"SET","quantity":9,"availableDelta":9,"allocatedDelta":0,"reason":"","reference":"","actor":"client:tester","stock":{"uuid":"chalk","total":4,"available":4,"allocated":0}},
 			{"productId":"chalk","action":"DECREMENT","quantity":5,"availableDelta":-5,"allocatedDelta":0,"reason":"","reference":"","actor":"client:tester","stock":{"uuid":"chalk","total":4,"available":4,"allocated":0}}],"userErrors":[]}}`},
 		{name: "faults of every change", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 0}, {productId: "chalk", action: SET, quantity: -1}, {productId: "chalk", action: SET, quantity: 1, reason: "` + strings.Repeat("x", 256) + `"}`),
-			data: failed(`{"field":["input","changes","0","quantity"],"code":"UNPROCESSABLE","message":"changes.0.quantity must be between 1 and 2147483647, not 0."},
-			{"field":["input","changes","1","quantity"],"code":"UNPROCESSABLE","message":"changes.1.quantity must be between 0 and 2147483647, not -1."},
-			{"field":["input","changes","2","reason"],"code":"UNPROCESSABLE","message":"changes.2.reason must be at most 255 bytes, not 256."}`)},
+			data: failed(`{"field":["input","changes","0","quantity"],"code":"UNPROCESSABLE","message":"changes.0.quantity must be between 1 and 2147483647, got 0."},
+			{"field":["input","changes","1","quantity"],"code":"UNPROCESSABLE","message":"changes.1.quantity must be between 0 and 2147483647, got -1."},
+			{"field":["input","changes","2","reason"],"code":"UNPROCESSABLE","message":"changes.2.reason must be at most 255 bytes, got 256."}`)},
 		{name: "too little stock spoils the whole batch", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 1}, {productId: "chalk", action: DECREMENT, quantity: 5}`),
-			data: failed(`{"field":["input","changes","1","quantity"],"code":"UNPROCESSABLE","message":"changes.1.quantity must be at most the 4 available units of chalk, not 5."}`)},
+			data: failed(`{"field":["input","changes","1","quantity"],"code":"UNPROCESSABLE","message":"changes.1.quantity must be at most the 4 available units of chalk, got 5."}`)},
 		{name: "a product without a record", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 1}, {productId: "glue", action: SET, quantity: 5}`),
 			data: failed(`{"field":["input","changes","1","productId"],"code":"NOT_FOUND","message":"changes.1.productId has no stock record: \"glue\"; create one first."}`)},
 		{name: "another write came first", query: transact(`{productId: "anvil", action: ALLOCATE, quantity: 1, expectedAvailable: 7}`),
-			data: failed(`{"field":["input","changes","0","expectedAvailable"],"code":"CONFLICT","message":"changes.0.expectedAvailable was 7, but 12 are available; read the stock again and decide anew."}`)},
+			data: failed(`{"field":["input","changes","0","expectedAvailable"],"code":"CONFLICT","message":"changes.0.expectedAvailable was 7, but 12 are available; read the stock again, then retry with the new value."}`)},
 		{name: "more than was allocated", query: transact(`{productId: "anvil", action: DEALLOCATE, quantity: 3}`),
-			data: failed(`{"field":["input","changes","0","quantity"],"code":"UNPROCESSABLE","message":"changes.0.quantity must be at most the 2 allocated units of anvil, not 3."}`)},
+			data: failed(`{"field":["input","changes","0","quantity"],"code":"UNPROCESSABLE","message":"changes.0.quantity must be at most the 2 allocated units of anvil, got 3."}`)},
 		{name: "more than a client can count", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 2147483647}`),
 			data: failed(`{"field":["input","changes","0","quantity"],"code":"UNPROCESSABLE","message":"changes.0.quantity would take the total of anvil past 2147483647; it is 14 now."}`)},
-		{name: "no changes", query: transact(``), data: failed(`{"field":["input","changes"],"code":"UNPROCESSABLE","message":"changes must hold between 1 and 1000 changes, not 0."}`)},
+		{name: "no changes", query: transact(``), data: failed(`{"field":["input","changes"],"code":"UNPROCESSABLE","message":"changes must have between 1 and 1000 changes, got 0."}`)},
 		{name: "1001 changes", query: `mutation($c: [StockChangeInput!]!) { stockTransact(input: {changes: $c}) { transactions { uuid } userErrors { field code message } } }`,
 			variables: variables{"c": repeated(variables{"productId": "anvil", "action": "INCREMENT", "quantity": 1}, 1001)},
-			data:      failed(`{"field":["input","changes"],"code":"UNPROCESSABLE","message":"changes must hold between 1 and 1000 changes, not 1001."}`)},
+			data:      failed(`{"field":["input","changes"],"code":"UNPROCESSABLE","message":"changes must have between 1 and 1000 changes, got 1001."}`)},
 		{name: "no quantity", query: transact(`{productId: "anvil", action: INCREMENT}`), codes: invalid},
 		{name: "a fraction", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 1.5}`), codes: invalid},
 		{name: "a huge number", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 99999999999999999999}`), codes: invalid},

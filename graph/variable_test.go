@@ -28,13 +28,13 @@ func TestVariablesAreTakenAsTheSpecificationHasIt(t *testing.T) {
 			{"Int", "first: $v", `50e-1`, "", "", 8},
 			{"Int", "first: $v", `null`, "", "", 8},
 			{"Int", "first: $v", ``, "", "", 8},
-			{"Int", "first: $v", `"5"`, "v", "$v must be an Int, not a string", 0},
+			{"Int", "first: $v", `"5"`, "v", "$v must be an Int, got a string", 0},
 			{"Int", "first: $v", `5.5`, "v", "$v must be an Int, a whole number", 0},
 			{"Int", "first: $v", `1e30`, "v", "$v must be an Int, a whole number", 0},
 			{"Int", "first: $v", `1e999999999`, "v", "$v must be an Int, a whole number", 0},
 			{"Int", "first: $v", `1` + strings.Repeat("0", 1000), "v", "$v must be an Int, a whole number", 0},
-			{"Int", "first: $v", `true`, "v", "$v must be an Int, not a boolean", 0},
-			{"Int", "first: $v", `[5]`, "v", "$v must be an Int, not a list", 0},
+			{"Int", "first: $v", `true`, "v", "$v must be an Int, got a boolean", 0},
+			{"Int", "first: $v", `[5]`, "v", "$v must be an Int, got a list", 0},
 			{"Int!", "first: $v", `null`, "v", "$v must not be null: it is an Int!", 0},
 			{"Int!", "first: $v", ``, "v", "$v must be given: it is an Int!", 0},
 			{"Int! = 3", "first: $v", ``, "", "", 8},
@@ -48,9 +48,9 @@ func TestVariablesAreTakenAsTheSpecificationHasIt(t *testing.T) {
 			{"[ID!]", "filter: {id: {in: $v}}", `["anvil", null]`, "v.1", "$v.1 must not be null", 0},
 			{"[ID!]", "filter: {id: {in: $v}}", `["anvil", 5.5]`, "v.1", "$v.1 must be an ID, a string or an integer", 0},
 			{"[ID!]", "filter: {id: {in: $v}}", `[5.0]`, "v.0", "must be an ID", 0},
-			{"[ID!]", "filter: {id: {in: $v}}", `[true]`, "v.0", "$v.0 must be an ID, not a boolean", 0},
+			{"[ID!]", "filter: {id: {in: $v}}", `[true]`, "v.0", "$v.0 must be an ID, got a boolean", 0},
 			{"String!", "filter: {sku: {eq: $v}}", `"ANVIL"`, "", "", 1},
-			{"String!", "filter: {sku: {eq: $v}}", `5`, "v", "$v must be a String, not a number", 0},
+			{"String!", "filter: {sku: {eq: $v}}", `5`, "v", "$v must be a String, got a number", 0},
 			{"TextFilter", "filter: {sku: $v}", `{"eq": "ANVIL"}`, "", "", 1},
 			{"TextFilter", "filter: {sku: $v}", `{"in": ["ANVIL"]}`, "", "", 1},
 			{"TextFilter", "filter: {sku: $v}", `{"in": "ANVIL"}`, "", "", 1},
@@ -58,11 +58,11 @@ func TestVariablesAreTakenAsTheSpecificationHasIt(t *testing.T) {
 			{"TextFilter", "filter: {sku: $v}", `{"eq": "ANVIL", "in": null}`, "", "", 1},
 			{"TextFilter", "filter: {sku: $v}", `{}`, "filter.sku", "must have exactly one of eq and in", 0},
 			{"TextFilter", "filter: {sku: $v}", `{"eq": null}`, "filter.sku", "must have exactly one of eq and in", 0},
-			{"TextFilter", "filter: {sku: $v}", `"ANVIL"`, "v", "$v must be a TextFilter, not a string", 0},
+			{"TextFilter", "filter: {sku: $v}", `"ANVIL"`, "v", "$v must be a TextFilter, got a string", 0},
 			{"ProductFilter", "filter: $v", `{"and": [{"sku": {"eqq": "a"}}]}`, "v.and.0.sku.eqq", "is no member of TextFilter, which has eq, in", 0},
 			{"ProductFilter", "filter: $v", `{"and": {"sku": {"eq": "ANVIL"}}}`, "", "", 1},
 			{"ProductFilter", "filter: $v", `{"and": null, "id": {"in": null}, "search": null, "bounds": {"id": null}}`, "", "", 8},
-			{"ProductFilter", "filter: $v", `{"search": 5}`, "v.search", "must be a String, not a number", 0},
+			{"ProductFilter", "filter: $v", `{"search": 5}`, "v.search", "must be a String, got a number", 0},
 			{"ProductFilter", "filter: $v", `{"__typename": "ProductFilter"}`, "", "", 8},
 			{"ProductOrder", "orderBy: $v", `{"field": "NAME"}`, "", "", 8},
 			{"ProductOrder", "orderBy: $v", `{}`, "v.field", "$v.field must be given: it is a ProductOrderField!", 0},
@@ -129,7 +129,7 @@ func TestVariablesAreBounded(t *testing.T) {
 	require.Empty(t, a.Errors, "a text is one value, whatever is in it: %.300s", a.Body)
 	a = serve(nil).post(t, `query($ids: [ID!]!) { stocksById(productIds: $ids) { id } }`, variables{"ids": repeated("a", 30_000)})
 	require.Equal(t, unprocessable, a.codes())
-	require.Contains(t, a.Errors[0].Message, "at most 100, not 30000")
+	require.Contains(t, a.Errors[0].Message, "at most 100, got 30000")
 }
 
 // A secret that came to stand where a name belongs is not told back.

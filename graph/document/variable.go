@@ -125,7 +125,7 @@ func (c *variableCoercer) scalar(at *valuePath, name string, value any) any {
 			if strings.Trim(string(number), "-0123456789") == "" {
 				return string(number)
 			}
-			c.addError(at, "must be an ID, a string or an integer, not a number with a fraction or an exponent")
+			c.addError(at, "must be an ID, a string or an integer, got a number with a fraction or an exponent")
 			return value
 		}
 		if _, ok := value.(string); ok {
@@ -142,7 +142,7 @@ func (c *variableCoercer) scalar(at *valuePath, name string, value any) any {
 	default:
 		return value
 	}
-	c.addError(at, "must be "+withArticle(name)+", not "+jsonKind(value))
+	c.addError(at, "must be "+withArticle(name)+", got "+jsonKind(value))
 	return value
 }
 
@@ -179,7 +179,7 @@ func (c *variableCoercer) enum(at *valuePath, definition *ast.Definition, value 
 func (c *variableCoercer) object(at *valuePath, definition *ast.Definition, value any) any {
 	object, ok := value.(map[string]any)
 	if !ok {
-		c.addError(at, "must be "+withArticle(definition.Name)+", not "+jsonKind(value))
+		c.addError(at, "must be "+withArticle(definition.Name)+", got "+jsonKind(value))
 		return value
 	}
 	for _, name := range unknownMembers(definition, object) {

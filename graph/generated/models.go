@@ -3,14 +3,13 @@
 package generated
 
 import (
-	"time"
-
 	"portico/graph/model"
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/promotion"
 	"portico/store/release"
 	"portico/store/stock"
+	"time"
 )
 
 // A new catalog.

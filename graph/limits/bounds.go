@@ -72,7 +72,7 @@ func (b Bounds) OrDefaults() Bounds {
 func (b Bounds) Validate() error {
 	for field, value := range reflect.ValueOf(b).Fields() {
 		if value.Int() < 0 {
-			return fmt.Errorf("--%s must be at least 1, not %d; 0 is the default", field.Tag.Get("name"), value.Int())
+			return fmt.Errorf("--%s must be at least 1, got %d; 0 is the default", field.Tag.Get("name"), value.Int())
 		}
 	}
 	return nil

@@ -26,7 +26,7 @@ const maxTags = 100
 func (c *ShopperContextInput) Shopper() (shopper release.ShopperContext, err error) {
 	for member, tags := range map[string][]string{"tags": c.Tags, "account_tags": c.AccountTags} {
 		if len(tags) > maxTags {
-			return shopper, &store.Error{Code: store.Unprocessable, Path: []string{"context", member}, Detail: fmt.Sprintf("must be at most %d, not %d", maxTags, len(tags))}
+			return shopper, &store.Error{Code: store.Unprocessable, Path: []string{"context", member}, Detail: fmt.Sprintf("must be at most %d, got %d", maxTags, len(tags))}
 		}
 	}
 	return release.ShopperContext{Channel: orEmpty(c.Channel), Tags: c.Tags,

@@ -44,9 +44,9 @@ func TestAnEmptyConnection(t *testing.T) {
 
 func TestAUserErrorNamesTheMemberOfTheInput(t *testing.T) {
 	t.Parallel()
-	fault := &model.UserError{Error: &store.Error{Code: store.Unprocessable, Path: []string{"changes", "0", "quantity"}, Detail: "must be at least 1, not 0"}}
+	fault := &model.UserError{Error: &store.Error{Code: store.Unprocessable, Path: []string{"changes", "0", "quantity"}, Detail: "must be at least 1, got 0"}}
 	require.Equal(t, []string{"input", "changes", "0", "quantity"}, fault.Field())
-	require.Equal(t, "changes.0.quantity must be at least 1, not 0.", fault.Message())
+	require.Equal(t, "changes.0.quantity must be at least 1, got 0.", fault.Message())
 	whole := &model.UserError{Error: &store.Error{Code: store.Conflict, Detail: "Another write came first."}}
 	require.Equal(t, []string{}, whole.Field(), "an empty list, not null")
 	require.Equal(t, "Another write came first.", whole.Message())

@@ -61,7 +61,7 @@ type ProductFacets struct {
 }
 
 // Seat implements Row.
-func (f *ProductFacets) Seat(of facetedList, place Sibling[*ProductFacets]) {
+func (f *ProductFacets) Place(of facetedList, place Sibling[*ProductFacets]) {
 	f.facetedList, f.Sibling = of, place
 }
 

@@ -22,7 +22,7 @@ type row struct {
 }
 
 // Seat implements model.Row.
-func (r *row) Seat(id string, place model.Sibling[*row]) { *r = row{id, place} }
+func (r *row) Place(id string, place model.Sibling[*row]) { *r = row{id, place} }
 
 // rows are r000, r001 and so on, side by side.
 func rows(n int) []*row {

@@ -141,7 +141,7 @@ func (s *Service) grant(w http.ResponseWriter, r *http.Request) (*Token, error) 
 		return s.Implicit(r.Context(), request.ClientID, request.Scope)
 	}
 	return nil, &store.Error{Code: store.Invalid, Path: []string{"grant_type"},
-		Detail: fmt.Sprintf("must be %s or %s, not %q", GrantClientCredentials, GrantImplicit, request.GrantType)}
+		Detail: fmt.Sprintf("must be %s or %s, got %q", GrantClientCredentials, GrantImplicit, request.GrantType)}
 }
 
 // writeToken answers flat, as the clients read it: wrapped in data, they

@@ -48,7 +48,7 @@ func (o OutsideIssuer) Check(ours string) error {
 	at, err := url.Parse(o.URL)
 	switch {
 	case err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || at.User != nil || at.RawQuery != "" || at.Fragment != "":
-		return fmt.Errorf("the issuer must be an address such as https://id.example, not %q", o.URL)
+		return fmt.Errorf("the issuer must be an address such as https://id.example, got %q", o.URL)
 	case at.Scheme == "http" && !slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, at.Hostname()):
 		return fmt.Errorf("the issuer %q must be asked by https, or its keys could be changed on the way", o.URL)
 	case o.URL == ours:

@@ -24,7 +24,7 @@ func TestTokensAndClocksThatDiffer(t *testing.T) {
 	p.publish(public("r", key.Public()))
 	issued := start.Truncate(time.Second)
 	minted := func(lifetime time.Duration) string {
-		token, err := f.service.ShopperToken(t.Context(), f.client.ID, &access.ShopperGrant{ID: "g", IssuedAt: issued, Expires: issued.Add(lifetime)})
+		token, err := f.service.ShopperToken(t.Context(), f.client.ID, &access.ShopperTokenContent{ID: "g", IssuedAt: issued, Expires: issued.Add(lifetime)})
 		require.NoError(t, err)
 		return token.AccessToken
 	}

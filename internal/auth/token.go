@@ -140,7 +140,7 @@ func (s *Service) Issue(ctx context.Context, grant Grant) (*Token, error) {
 
 // ShopperToken signs what a client granted a shopper. As long as the same key
 // signs, the same grant is the same token.
-func (s *Service) ShopperToken(ctx context.Context, clientID string, grant *access.ShopperGrant) (*Token, error) {
+func (s *Service) ShopperToken(ctx context.Context, clientID string, grant *access.ShopperTokenContent) (*Token, error) {
 	return s.sign(ctx, claims{
 		Claims:      s.standard(clientID, grant.ID, grant.IssuedAt, grant.Expires),
 		Scope:       strings.Join(ShopperScopes(), " "),

@@ -66,7 +66,7 @@ func TestImplicit(t *testing.T) {
 func TestShopperToken(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	grant := &access.ShopperGrant{ID: "g1", AccountID: "a1", AccountTags: []string{"gold", "vip"}, CustomerID: "u1",
+	grant := &access.ShopperTokenContent{ID: "g1", AccountID: "a1", AccountTags: []string{"gold", "vip"}, CustomerID: "u1",
 		IssuedAt: start.Truncate(time.Second), Expires: start.Truncate(time.Second).Add(time.Minute)}
 	token, err := f.service.ShopperToken(t.Context(), f.client.ID, grant)
 	require.NoError(t, err)

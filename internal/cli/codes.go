@@ -61,7 +61,7 @@ func (c *CodesGenerate) Validate() error {
 
 // Run generates the codes.
 func (c *CodesGenerate) Run(ctx context.Context, streams Streams) error {
-	s, err := c.OpenExisting(ctx, c.Log(streams), func(config *shop.Config) { config.JobRoom = c.JobQuota() })
+	s, err := c.OpenExisting(ctx, c.Log(streams), func(config *shop.Config) { config.JobQuota = c.JobQuota() })
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 	bar := newProgressBar(streams.Err, "importing", in.size(), 2) // one pass to check, one to write
 	report, err := s.Import(ctx, importActor, in.open, exchange.ImportOptions{Lenient: c.Lenient, Stock: c.Stock, Settings: c.Settings, LineBytes: c.LineBytes, Progress: bar.add})
 	bar.end()
-	if invalid := new(exchange.ImportFaults); errors.As(err, &invalid) {
+	if invalid := new(exchange.ImportErrors); errors.As(err, &invalid) {
 		return printImportErrors(streams.Err, invalid, in)
 	}
 	if err != nil {
@@ -94,7 +94,7 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 	if kept := keptSummary(report); kept != "" {
 		c.printLine(streams, kept)
 	}
-	result := importResult{Resources: report.Resources, Changed: report.Changed, Kept: report.Left, Ignored: report.PassedCount, Published: publications{}}
+	result := importResult{Resources: report.Resources, Changed: report.Changed, Kept: report.Skipped, Ignored: report.IgnoredCount, Published: publications{}}
 	maps.DeleteFunc(result.Kept, func(_ string, n int) bool { return n == 0 })
 	if !c.NoPublish {
 		p := &publisher{Output: c.Output, store: s, actor: importActor, streams: streams, evenIfHeld: c.Publish}
@@ -114,8 +114,8 @@ func (c *Import) input(ctx context.Context, stdin io.Reader) (input, error) {
 
 // printImportErrors prints each error as FILE:LINE: MESSAGE, and returns their
 // sum.
-func printImportErrors(w io.Writer, invalid *exchange.ImportFaults, in input) error {
-	for _, fault := range invalid.Faults {
+func printImportErrors(w io.Writer, invalid *exchange.ImportErrors, in input) error {
+	for _, fault := range invalid.Errors {
 		file, line := in.position(fault.Line)
 		kind := ""
 		if fault.Type != "" {
@@ -123,7 +123,7 @@ func printImportErrors(w io.Writer, invalid *exchange.ImportFaults, in input) er
 		}
 		fmt.Fprintf(w, "%s:%d: %s%s\n", file, line, kind, fault.Err)
 	}
-	if more := invalid.Count - len(invalid.Faults); more > 0 {
+	if more := invalid.Count - len(invalid.Errors); more > 0 {
 		fmt.Fprintf(w, "and %d more\n", more)
 	}
 	return fmt.Errorf("%s. Nothing was imported", count(invalid.Count, "error"))
@@ -133,20 +133,20 @@ func printImportErrors(w io.Writer, invalid *exchange.ImportFaults, in input) er
 // first, then the number of each kind.
 func printIgnored(w io.Writer, report *exchange.ImportReport, in input) {
 	total := 0
-	for _, n := range report.PassedCount {
+	for _, n := range report.IgnoredCount {
 		total += n
 	}
 	if total == 0 {
 		return
 	}
-	for _, ignored := range report.Passed {
+	for _, ignored := range report.Ignored {
 		file, line := in.position(ignored.Line)
 		fmt.Fprintf(w, "%s:%d: ignored: %s: %s\n", file, line, ignored.Type, ignored.Err)
 	}
-	if more := total - len(report.Passed); more > 0 {
+	if more := total - len(report.Ignored); more > 0 {
 		fmt.Fprintf(w, "and %d more\n", more)
 	}
-	fmt.Fprintf(w, "ignored %d: %s\n", total, joinCounts(report.PassedCount))
+	fmt.Fprintf(w, "ignored %d: %s\n", total, joinCounts(report.IgnoredCount))
 }
 
 // importSummary is "imported 3 resources, 1 change: 1 file, 2 product".
@@ -166,8 +166,8 @@ func importSummary(report *exchange.ImportReport) string {
 // --stock and --settings"; empty for none.
 func keptSummary(report *exchange.ImportReport) string {
 	var flags []string
-	for _, kind := range slices.Sorted(maps.Keys(report.Left)) {
-		if report.Left[kind] > 0 {
+	for _, kind := range slices.Sorted(maps.Keys(report.Skipped)) {
+		if report.Skipped[kind] > 0 {
 			flag, _, _ := strings.Cut(kind, "_") // stock and stock_transaction share one
 			flags = append(flags, "--"+flag)
 		}
@@ -175,7 +175,7 @@ func keptSummary(report *exchange.ImportReport) string {
 	if len(flags) == 0 {
 		return ""
 	}
-	return "kept existing: " + joinCounts(report.Left) + "; overwrite them with " + strings.Join(store.Unique(flags), " and ")
+	return "kept existing: " + joinCounts(report.Skipped) + "; overwrite them with " + strings.Join(store.Unique(flags), " and ")
 }
 
 // joinCounts is "1 file, 2 product".

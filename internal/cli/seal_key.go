@@ -50,7 +50,7 @@ func (k *SealKeyFlags) Sealer(ctx context.Context, databaseURL string, log *slog
 			return nil, fmt.Errorf("create the key file: %w", err)
 		}
 	}
-	return seal.NewOf(func() ([][]byte, error) { return readKeys(path, log) })
+	return seal.NewReloading(func() ([][]byte, error) { return readKeys(path, log) })
 }
 
 // path returns the path of the key file.

@@ -42,6 +42,6 @@ func (f *QueueFlags) check() error {
 }
 
 // JobQuota returns the limits.
-func (f *QueueFlags) JobQuota() job.Room {
-	return job.Room{ClientJobs: f.JobsClient, ClientCodes: f.CodesClient, Codes: f.CodesWaiting}
+func (f *QueueFlags) JobQuota() job.Quota {
+	return job.Quota{ClientJobs: f.JobsClient, ClientCodes: f.CodesClient, Codes: f.CodesWaiting}
 }

@@ -70,7 +70,7 @@ func LogsJSON(log *slog.Logger) bool {
 func (c *StoreFlags) Open(ctx context.Context, log *slog.Logger, options ...func(*shop.Config)) (*shop.Store, error) {
 	config := shop.Config{
 		URL: c.DatabaseURL, Readers: int(c.Readers), Synchronous: c.Synchronous, CacheBytes: cmp.Or(c.CacheBytes, DefaultCacheBytes()), Log: log,
-		Patience: c.patience(),
+		Timeouts: c.patience(),
 	}
 	for _, option := range options {
 		option(&config)

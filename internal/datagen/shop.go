@@ -35,7 +35,7 @@ import (
 // gives that catalog to everyone.
 func WriteShop(w io.Writer, products int, seed uint64) error {
 	if products < 1 {
-		return fmt.Errorf("a shop has at least 1 product, not %d", products)
+		return fmt.Errorf("a shop has at least 1 product, got %d", products)
 	}
 	out := bufio.NewWriterSize(w, 1<<16)
 	g := &generator{out: out, lines: newLineEncoder(out), products: products, seed: seed,

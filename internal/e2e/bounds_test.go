@@ -83,7 +83,7 @@ func TestALineOfAnImportIsBoundedByAFlag(t *testing.T) {
 		first, second := file(line("d", bound)), file(line("e", bound), line("f", bound+1), `{"type":"comet"}`+"\n", line("g", bound+(5<<20)), strings.TrimSuffix(line("h", bound+1), "\n"))
 		code, _, stderr := portico(t, append(with, first, second)...)
 		require.Equal(t, 1, code)
-		const tooLong = ":%d: The line is longer than %d bytes, which is what a resource may take; shorten its texts and lists, or raise --line-bytes.\n"
+		const tooLong = ":%d: The line is longer than %d bytes; shorten its texts and lists, or raise --line-bytes.\n"
 		for _, at := range []int{2, 4, 5} {
 			require.Contains(t, stderr, second+fmt.Sprintf(tooLong, at, bound))
 		}

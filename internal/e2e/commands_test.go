@@ -238,7 +238,7 @@ func TestImportLenient(t *testing.T) {
 	require.Equal(t, 0, code, stderr)
 	require.Contains(t, out, "imported 1 resource, 1 change: 1 hierarchy")
 	require.Contains(t, stderr, file+":1: ignored: hierarchy: attributes.color is not a known member")
-	require.Contains(t, stderr, file+":2: ignored: comet: type is not a known one: \"comet\"")
+	require.Contains(t, stderr, file+":2: ignored: comet: type is unknown: \"comet\"")
 	require.Contains(t, stderr, "ignored 2: 1 comet, 1 hierarchy attributes.color\n")
 }
 

@@ -145,7 +145,7 @@ func (c *Contract) checkUnknown(route *routers.Route, r *http.Request, status in
 		}
 	}
 	if status != want {
-		return fmt.Errorf("the document does not have %s %s, so that the answer must be %d, not %d", r.Method, r.URL.Path, want, status)
+		return fmt.Errorf("the document does not have %s %s, so that the answer must be %d, got %d", r.Method, r.URL.Path, want, status)
 	}
 	if status == http.StatusNoContent {
 		return nil

@@ -1,6 +1,6 @@
-// Package access is who may come in: API clients, signing keys and shoppers'
-// tokens. It may import the words of store, store/authoring, store/db and
-// store/seal.
+// Package access manages API clients, signing keys and shopper tokens. AccessService reads
+// and writes them; Client and SigningKey are its main types. It may import store,
+// store/authoring, store/db and store/seal.
 package access
 
 import (
@@ -20,17 +20,16 @@ import (
 	"portico/store/db"
 )
 
-// AccessService is the API clients, signing keys and shopper's tokens of one
-// database.
+// AccessService manages the API clients, signing keys and shopper tokens of a database.
 type AccessService struct {
 	db      *db.DB
 	revoked db.TopicCache[map[string]bool] // API clients, by id
 }
 
-// NewAccessService is that of a database.
+// NewAccessService returns the service of a database.
 func NewAccessService(d *db.DB) *AccessService { return &AccessService{db: d} }
 
-// Scopes lists every scope there is (DESIGN 8).
+// Scopes lists every scope.
 func Scopes() []string {
 	return []string{
 		"catalog:read", "catalog:write",
@@ -43,31 +42,28 @@ func Scopes() []string {
 	}
 }
 
-// Client is a program that may ask for tokens. Its secret is kept as a hash
-// only.
+// Client is an API client, which may request tokens. Only a hash of its secret is stored.
 type Client struct {
 	ID        string
 	Name      string
-	Scopes    []string // in the order of Scopes, each once; at least one
+	Scopes    []string // distinct, in the order of Scopes; at least one
 	CreatedAt time.Time
 
-	RotatedAt      time.Time   // when its secret was last replaced; zero for never
-	OldSecretUntil time.Time   // until when the one before is good, by the database's clock; zero for none, or none any more
-	RevokedAt      time.Time   // zero while it is good
-	ChangedBy      store.Actor // who last wrote it
+	RotatedAt      time.Time   // last rotation of the secret; zero for never
+	OldSecretUntil time.Time   // end of the previous secret by the database's clock; zero if it has none
+	RevokedAt      time.Time   // zero while active
+	ChangedBy      store.Actor // last writer
 }
 
-// MaxClientName bounds a client's name, in bytes.
+// MaxClientName is the longest client name in bytes.
 const MaxClientName = 255
 
-// clientSecretSize is the length of a secret, in random bytes.
+// clientSecretSize is the length of a secret in random bytes.
 const clientSecretSize = 32
 
-// CreateClient adds a client and returns its secret, which is not shown
-// again.
-//
-// UNPROCESSABLE names a name that is not 1 to MaxClientName bytes of clean
-// text, an empty list of scopes, and each unknown scope; nothing is written then.
+// CreateClient creates a client and returns its secret, which is not shown again. It
+// returns UNPROCESSABLE for a name that is not 1 to MaxClientName bytes of valid text, an
+// empty list of scopes, and each unknown scope.
 func (s *AccessService) CreateClient(ctx context.Context, actor store.Actor, name string, scopes []string) (client *Client, secret string, err error) {
 	if faults := checkClient(name, scopes); len(faults) > 0 {
 		return nil, "", faults
@@ -100,7 +96,7 @@ func checkClient(name string, scopes []string) store.Errors {
 	var faults store.Errors
 	switch {
 	case len(name) < 1 || len(name) > MaxClientName:
-		faults = append(faults, store.Unprocessablef([]string{"name"}, "must be between 1 and %d bytes long, not %d", MaxClientName, len(name)))
+		faults = append(faults, store.Unprocessablef([]string{"name"}, "must be between 1 and %d bytes long, got %d", MaxClientName, len(name)))
 	case !store.IsStorableText(name):
 		faults = append(faults, store.Unprocessablef([]string{"name"}, "must be valid UTF-8 without NUL"))
 	}
@@ -110,18 +106,18 @@ func checkClient(name string, scopes []string) store.Errors {
 	known := Scopes()
 	for i, scope := range scopes {
 		if !slices.Contains(known, scope) {
-			faults = append(faults, store.Unprocessablef([]string{"scopes", strconv.Itoa(i)}, "must be one of %s, not %q", strings.Join(known, ", "), scope))
+			faults = append(faults, store.Unprocessablef([]string{"scopes", strconv.Itoa(i)}, "must be one of %s, got %q", strings.Join(known, ", "), scope))
 		}
 	}
 	return faults
 }
 
-// orderScopes brings known scopes into the order of Scopes, each once.
+// orderScopes returns distinct scopes in the order of Scopes.
 func orderScopes(scopes []string) []string {
 	return slices.DeleteFunc(Scopes(), func(scope string) bool { return !slices.Contains(scopes, scope) })
 }
 
-// Client returns a client; NOT_FOUND when there is none of that id.
+// Client returns a client, or NOT_FOUND.
 func (s *AccessService) Client(ctx context.Context, id string) (*Client, error) {
 	row, found, err := s.client(ctx, id)
 	if err != nil {
@@ -133,16 +129,15 @@ func (s *AccessService) Client(ctx context.Context, id string) (*Client, error) 
 	return row.client, nil
 }
 
-// AuthenticateClient returns the client whose id and secret these are; the
-// secret before a rotation is good until its time is over. UNAUTHENTICATED, in
-// the same words and the same time, for an unknown id and for a wrong secret;
-// who has the secret of a revoked client is told so.
+// AuthenticateClient returns the client with this id and secret. A rotated secret works
+// until its end. It returns the same UNAUTHENTICATED error, in the same time, for an unknown
+// id and a wrong secret. A correct secret of a revoked client gets its own message.
 func (s *AccessService) AuthenticateClient(ctx context.Context, id, secret string) (*Client, error) {
 	row, found, err := s.client(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	// What is not there is compared with a text that is no hash, so with no success.
+	// A missing secret is compared with a text that is not a hash, so it never matches.
 	none := strings.Repeat("-", hex.EncodedLen(sha256.Size))
 	current, old := none, none
 	if found {
@@ -156,25 +151,25 @@ func (s *AccessService) AuthenticateClient(ctx context.Context, id, secret strin
 		return nil, &store.Error{Code: store.Unauthenticated, Detail: "The client id or the client secret is wrong."}
 	}
 	if !row.client.RevokedAt.IsZero() {
-		return nil, &store.Error{Code: store.Unauthenticated, Detail: "The API client was revoked; its secrets and tokens are no longer good."}
+		return nil, &store.Error{Code: store.Unauthenticated, Detail: "The API client was revoked; its secrets and tokens are no longer valid."}
 	}
 	return row.client, nil
 }
 
-// hashSecret is how a secret is kept. It is random and long, so a fast hash
-// without salt is enough.
+// hashSecret is the stored form of a secret. Secrets are long and random, so a fast hash
+// without salt suffices.
 func hashSecret(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
 }
 
-// clientRow is a client and what only the store knows of it.
+// clientRow is a client with the hashes of its secrets.
 type clientRow struct {
 	client                    *Client
 	secretHash, oldSecretHash string // hex SHA-256
 }
 
-// clientSelect begins a query for clients; old_until is 0 once it is past.
+// clientSelect begins a query for clients; old_until is 0 once it has passed.
 func (s *AccessService) clientSelect() string {
 	return `
 		SELECT id, name, secret_hash, old_secret_hash, scopes, created_at, rotated_at,

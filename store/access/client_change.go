@@ -9,10 +9,10 @@ import (
 	"portico/store/db"
 )
 
-// MaxSecretGrace bounds how long a replaced secret stays good.
+// MaxSecretGrace is the longest time that a replaced secret stays valid.
 const MaxSecretGrace = 30 * 24 * time.Hour
 
-// Clients lists every API client, revoked ones too, by created_at, then id.
+// Clients lists every API client, even revoked ones, by created_at, then id.
 func (s *AccessService) Clients(ctx context.Context) ([]*Client, error) {
 	return db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (*Client, error) {
 		row, err := scanClient(rows)
@@ -20,15 +20,12 @@ func (s *AccessService) Clients(ctx context.Context) ([]*Client, error) {
 	}, s.clientSelect()+` ORDER BY created_at, id`)
 }
 
-// RotateClientSecret gives a client a new secret, which is not shown again.
-// The one it had stays good for the grace, 0 to MaxSecretGrace; one from
-// before that ends at once.
-//
-// NOT_FOUND for an unknown client, UNPROCESSABLE for a revoked one and for a
-// grace out of bounds.
+// RotateClientSecret replaces a client's secret and returns the new one, which is not shown
+// again. The previous secret stays valid for grace, 0 to MaxSecretGrace; an older one ends
+// at once. It returns NOT_FOUND, or UNPROCESSABLE for a revoked client or an invalid grace.
 func (s *AccessService) RotateClientSecret(ctx context.Context, actor store.Actor, id string, grace time.Duration) (client *Client, secret string, err error) {
 	if grace < 0 || grace > MaxSecretGrace {
-		return nil, "", store.Unprocessablef([]string{"grace"}, "must be between 0s and %s, not %s", MaxSecretGrace, grace)
+		return nil, "", store.Unprocessablef([]string{"grace"}, "must be between 0s and %s, got %s", MaxSecretGrace, grace)
 	}
 	secret = newClientSecret()
 	client, err = s.changeClient(ctx, actor, id, func(ctx context.Context, t *db.Tx, id string) (int64, error) {
@@ -46,10 +43,9 @@ func (s *AccessService) RotateClientSecret(ctx context.Context, actor store.Acto
 	return client, secret, nil
 }
 
-// RevokeClient ends a client: its secrets at once, and the tokens issued to
-// it, or minted by it, as soon as each server has noticed, which takes
-// PollEvery at most. A client that was revoked before stays as it is.
-// NOT_FOUND for an unknown one.
+// RevokeClient revokes a client: its secrets at once, and the tokens issued to it or minted
+// by it within PollEvery on every server. Revoking again changes nothing. It returns
+// NOT_FOUND.
 func (s *AccessService) RevokeClient(ctx context.Context, actor store.Actor, id string) (*Client, error) {
 	client, err := s.changeClient(ctx, actor, id, func(ctx context.Context, t *db.Tx, id string) (int64, error) {
 		return t.Exec(ctx, `
@@ -78,7 +74,7 @@ func (s *AccessService) changeClient(ctx context.Context, actor store.Actor, id 
 		case !found:
 			return store.NotFoundf(nil, "There is no API client %q.", id)
 		case n == 0:
-			return store.Unprocessablef(nil, "The API client %q was revoked at %s; create another one.", id, row.client.RevokedAt.Format(time.RFC3339))
+			return store.Unprocessablef(nil, "The API client %q was revoked at %s; create a new one.", id, row.client.RevokedAt.Format(time.RFC3339))
 		}
 		client = row.client
 		return s.db.BumpTopic(ctx, t, db.TopicClients)
@@ -89,9 +85,8 @@ func (s *AccessService) changeClient(ctx context.Context, actor store.Actor, id 
 	return client, nil
 }
 
-// ClientRevoked tells whether a client was revoked, as this server knows by
-// now; an id that is none of a client was not. It reads the database only
-// after clients changed.
+// ClientRevoked reports whether this server knows that a client was revoked; false for an
+// unknown id. It reads the database only after clients changed.
 func (s *AccessService) ClientRevoked(ctx context.Context, id string) (bool, error) {
 	revoked, err := s.revoked.Get(ctx, s.db, db.TopicClients, func(ctx context.Context) (map[string]bool, error) {
 		ids, err := db.Collect(ctx, s.db.Reader, db.Scalar[string], `SELECT id FROM api_client WHERE revoked_at > 0`)

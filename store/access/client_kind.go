@@ -12,16 +12,14 @@ import (
 	"portico/store/db"
 )
 
-// ClientKind goes into an export only where that is asked for: it has the
-// hashes of secrets.
+// ClientKind is exported only on request, because it contains the hashes of secrets.
 var ClientKind = authoring.Kind{
 	Name: "api_client", Create: func() authoring.Source { return &clientSource{} },
 	Write: writeClients, Export: exportClients,
 	Private: true,
 }
 
-// clientSource is an API client, with the hash of its secret where the export
-// was asked for it.
+// clientSource is an API client in an import file, with the hash of its secret.
 type clientSource struct {
 	Type       string   `json:"type"`
 	ID         string   `json:"id"`
@@ -34,7 +32,7 @@ type clientSource struct {
 
 func (c *clientSource) Key() string { return c.ID }
 
-func (c *clientSource) Check(f *authoring.Faults) {
+func (c *clientSource) Check(f *authoring.Validator) {
 	f.ID("id", &c.ID)
 	f.Required("name", c.Name, 255)
 	if len(c.Scopes) == 0 {
@@ -42,7 +40,7 @@ func (c *clientSource) Check(f *authoring.Faults) {
 	}
 	for i, scope := range c.Scopes {
 		if !slices.Contains(Scopes(), scope) {
-			f.Add("scopes."+strconv.Itoa(i), "must be a known scope, not %q", store.Abbreviate(scope))
+			f.Add("scopes."+strconv.Itoa(i), "must be a known scope, got %q", store.Abbreviate(scope))
 		}
 	}
 	if c.CreatedAt == "" {
@@ -52,8 +50,8 @@ func (c *clientSource) Check(f *authoring.Faults) {
 	f.Time("revoked_at", &c.RevokedAt)
 }
 
-// writeClients writes API clients; a line without a hash leaves the secret alone,
-// and a new client without one cannot log in. One that was revoked stays so.
+// writeClients writes API clients. Without a hash, an existing client keeps its secret and
+// a new one cannot log in. A revoked client stays revoked.
 func writeClients(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed int, err error) {
 	w.Topics = append(w.Topics, db.TopicClients)
 	for _, resource := range sources {

@@ -8,8 +8,8 @@ import (
 	"portico/store/db"
 )
 
-// SweepClients forgets the clients that were revoked so long ago, which is
-// longer than any of their tokens is good.
+// SweepClients deletes clients that were revoked longer ago than kept, which is longer than
+// their tokens are valid.
 func SweepClients(s *AccessService, actor store.Actor, kept time.Duration) db.Sweep {
 	return s.db.RetentionSweep("clients", time.Hour, kept,
 		func(ctx context.Context, before int64) error {

@@ -13,27 +13,26 @@ import (
 	"portico/store/seal"
 )
 
-// SigningKey signs tokens. All servers on one database share the keys; the
-// private half is sealed in it (DESIGN 8).
+// SigningKey signs tokens. All servers of a database share the keys; their private halves
+// are stored sealed.
 type SigningKey struct {
-	ID        string // the kid of a token
+	ID        string // the kid of tokens
 	Public    ed25519.PublicKey
 	Private   ed25519.PrivateKey
 	CreatedAt time.Time
 	SignsAt   time.Time // until then it is only published
 }
 
-// String names the key, so that a printed one shows no secret.
+// String names the key without its secret.
 func (k *SigningKey) String() string { return "signing key " + k.ID }
 
-// KeyActor writes the first signing key, and drops those that are done.
+// KeyActor creates the first signing key and deletes expired ones.
 const KeyActor store.Actor = "system:signing-key"
 
-// SigningKeys returns every signing key, the newest first: the first whose
-// SignsAt has come signs, all verify. It creates the first key when there is none. Servers that start
-// at once on PostgreSQL may create one each; every server finds them all when
-// it reads again. The error is seal.ErrKey when the sealer is not the one
-// that sealed a key.
+// SigningKeys returns every signing key, the newest first, and creates one if there is
+// none. The first whose SignsAt has passed signs; all verify. Servers that start at the same
+// time on PostgreSQL may create one each. The error is seal.ErrKey if the sealer lacks the
+// key of a signing key.
 func (s *AccessService) SigningKeys(ctx context.Context, sealer *seal.Sealer) ([]*SigningKey, error) {
 	keys, err := s.readSigningKeys(ctx, sealer)
 	if err != nil || len(keys) > 0 {
@@ -45,18 +44,17 @@ func (s *AccessService) SigningKeys(ctx context.Context, sealer *seal.Sealer) ([
 	return s.readSigningKeys(ctx, sealer)
 }
 
-// SigningKeysVersion is another number once this server knows that the keys
-// changed, which takes PollEvery at most. It reads no database.
+// SigningKeysVersion changes when this server sees a change of the keys, within PollEvery.
+// It does not query the database.
 func (s *AccessService) SigningKeysVersion() int64 { return s.db.TopicVersion(db.TopicKeys) }
 
-// TokensVersion is another number once this server knows that keys or clients
-// changed, which takes PollEvery at most: a token that was good may be so no
-// longer. It reads no database.
+// TokensVersion changes when this server sees a change of keys or clients, within
+// PollEvery, after which a valid token may be invalid. It does not query the database.
 func (s *AccessService) TokensVersion() int64 {
 	return s.SigningKeysVersion() + s.db.TopicVersion(db.TopicClients)
 }
 
-// createFirstSigningKey adds a key unless there is one by now.
+// createFirstSigningKey creates a key unless there is one.
 func (s *AccessService) createFirstSigningKey(ctx context.Context, sealer *seal.Sealer) error {
 	return s.db.Update(ctx, KeyActor, func(ctx context.Context, t *db.Tx) error {
 		_, found, err := db.One(ctx, t.Session, db.Scalar[string], `SELECT id FROM signing_key LIMIT 1`)
@@ -68,9 +66,9 @@ func (s *AccessService) createFirstSigningKey(ctx context.Context, sealer *seal.
 	})
 }
 
-// insertSigningKey adds a key, which signs from a moment on. It is newer than all
-// there are, whatever the clock says: the newest of those that sign signs. It was
-// made by the later of both clocks, for the keys before it age from then on.
+// insertSigningKey creates a key that signs from a time on. Its creation time is later than
+// that of all other keys, because the newest one signs, and by the later of both clocks,
+// because older keys expire from then on.
 func (s *AccessService) insertSigningKey(ctx context.Context, t *db.Tx, sealer *seal.Sealer, signs time.Time) (id string, err error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -94,7 +92,7 @@ func (s *AccessService) insertSigningKey(ctx context.Context, t *db.Tx, sealer *
 	return id, s.db.BumpTopic(ctx, t, db.TopicKeys)
 }
 
-// SigningKeyField names a key's private half to the sealer.
+// SigningKeyField names a key's private half for the sealer.
 func SigningKeyField(id string) string { return "signing_key/" + id }
 
 func (s *AccessService) readSigningKeys(ctx context.Context, sealer *seal.Sealer) ([]*SigningKey, error) {
@@ -115,12 +113,12 @@ func scanSigningKey(rows *sql.Rows, sealer *seal.Sealer) (*SigningKey, error) {
 		return nil, err
 	}
 	if len(seed) != ed25519.SeedSize {
-		return nil, fmt.Errorf("%s is %d bytes long, not %d", key, len(seed), ed25519.SeedSize)
+		return nil, fmt.Errorf("%s is %d bytes long, expected %d", key, len(seed), ed25519.SeedSize)
 	}
 	key.Private, key.CreatedAt, key.SignsAt = ed25519.NewKeyFromSeed(seed), store.FromMicros(created), store.FromMicros(signs)
 	key.Public = key.Private.Public().(ed25519.PublicKey)
 	if !key.Public.Equal(ed25519.PublicKey(public)) {
-		return nil, fmt.Errorf("the two halves of %s do not belong together", key)
+		return nil, fmt.Errorf("the public and private halves of %s do not match", key)
 	}
 	return key, nil
 }

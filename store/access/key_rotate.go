@@ -11,29 +11,28 @@ import (
 )
 
 const (
-	// MaxTokenLifetime bounds any token that is signed with the keys.
+	// MaxTokenLifetime is the longest lifetime of a signed token.
 	MaxTokenLifetime = 24 * time.Hour
 
-	// MaxKeyDelay bounds how long a new key is published before it signs.
+	// MaxKeyDelay is the longest time that a new key is published before it signs.
 	MaxKeyDelay = 24 * time.Hour
 
-	// signingKeyKept is how long a key that no longer signs is kept: until its
-	// last token has expired, and some time for clocks that differ.
+	// signingKeyKept is how long a replaced key is kept: until its last token has
+	// expired, with a margin for clock differences.
 	signingKeyKept = MaxTokenLifetime + time.Hour
 )
 
-// SigningKeyState is what may be told about a signing key.
+// SigningKeyState describes a signing key without its secret.
 type SigningKeyState struct {
 	ID        string
 	CreatedAt time.Time
-	SignsAt   time.Time   // from then on it signs, unless a newer one does
-	MadeBy    store.Actor // empty for a key from before this was kept
-	Signs     bool        // now
-	KeptUntil time.Time   // when it goes, having been replaced; zero for one that signs, or will
+	SignsAt   time.Time   // it signs from then on, unless a newer key does
+	MadeBy    store.Actor // empty for keys of old versions
+	Signs     bool        // it signs now
+	KeptUntil time.Time   // when it will be deleted; zero unless replaced
 }
 
-// SigningKeyStates lists the signing keys, the newest first. It needs no
-// sealer.
+// SigningKeyStates lists the signing keys, the newest first. It needs no sealer.
 func (s *AccessService) SigningKeyStates(ctx context.Context) ([]*SigningKeyState, error) {
 	keys, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (*SigningKeyState, error) {
 		k := &SigningKeyState{}
@@ -42,7 +41,7 @@ func (s *AccessService) SigningKeyStates(ctx context.Context) ([]*SigningKeyStat
 		k.CreatedAt, k.SignsAt = store.FromMicros(created), store.FromMicros(signs)
 		return k, err
 	}, `SELECT id, created_at, signs_at, made_by FROM signing_key ORDER BY created_at DESC, id DESC`)
-	var replaced time.Time // when a newer key began to sign, or will
+	var replaced time.Time // when a newer key starts to sign
 	signing := false
 	for _, k := range keys {
 		if !replaced.IsZero() && !replaced.After(s.db.Now()) {
@@ -58,19 +57,18 @@ func (s *AccessService) SigningKeyStates(ctx context.Context) ([]*SigningKeyStat
 	return keys, err
 }
 
-// RotateSigningKey makes a new key. It is published at once and signs after
-// the delay, 0 to MaxKeyDelay, by when every server has it. The old keys go on
-// verifying, and are dropped once their last token has expired; with endTokens
-// they are dropped here, and every token issued so far ends.
+// RotateSigningKey creates a key that is published at once and signs after delay, 0 to
+// MaxKeyDelay, when every server knows it. Old keys verify until their last token has
+// expired; with endTokens they are deleted now, which invalidates every token.
 //
-// UNPROCESSABLE for a delay out of bounds, or any together with endTokens;
-// seal.ErrKey when the sealer is not the one that sealed the other keys.
+// It returns UNPROCESSABLE for an invalid delay, or a delay with endTokens, and seal.ErrKey
+// if the sealer lacks the key of a signing key.
 func (s *AccessService) RotateSigningKey(ctx context.Context, actor store.Actor, sealer *seal.Sealer, delay time.Duration, endTokens bool) (id string, err error) {
 	if delay < 0 || delay > MaxKeyDelay {
-		return "", store.Unprocessablef([]string{"delay"}, "must be between 0s and %s, not %s", MaxKeyDelay, delay)
+		return "", store.Unprocessablef([]string{"delay"}, "must be between 0s and %s, got %s", MaxKeyDelay, delay)
 	}
 	if endTokens && delay > 0 {
-		return "", store.Unprocessablef([]string{"delay"}, "must be 0s where the tokens of the old keys end at once, not %s", delay)
+		return "", store.Unprocessablef([]string{"delay"}, "must be 0s if the tokens of the old keys end at once, got %s", delay)
 	}
 	if _, err := s.readSigningKeys(ctx, sealer); err != nil {
 		return "", err
@@ -88,8 +86,7 @@ func (s *AccessService) RotateSigningKey(ctx context.Context, actor store.Actor,
 	return id, SweepSigningKeys(ctx, s, actor)
 }
 
-// SweepSigningKeys drops the keys whose tokens have all expired: those that a
-// newer one, which was made long ago, replaced long ago.
+// SweepSigningKeys deletes replaced keys whose tokens have all expired.
 func SweepSigningKeys(ctx context.Context, s *AccessService, actor store.Actor) error {
 	return s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		now, err := t.SafeNow(ctx)

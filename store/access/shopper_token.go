@@ -10,29 +10,27 @@ import (
 	"portico/store/db"
 )
 
-// The bounds of what a shopper's token is minted by.
+// The limits of shopper tokens.
 const (
 	MinShopperToken     = time.Minute
 	MaxShopperToken     = MaxTokenLifetime
 	DefaultShopperToken = time.Hour
-	MaxShopperID        = 255     // bytes of an account's or customer's id, or a tag
+	MaxShopperID        = 255     // bytes of an account id, customer id or tag
 	MaxShopperTags      = 100     // tags of an account
-	maxShopperClaims    = 4 << 10 // bytes of all of them as JSON, so that the token fits into a header
+	maxShopperClaims    = 4 << 10 // bytes of all claims as JSON, so that the token fits in a header
 )
 
-// NewShopperToken says whom a token is for and how long. Empty members say
-// nothing.
+// NewShopperToken describes a token to create. Empty members are omitted from it.
 type NewShopperToken struct {
-	AccountID   string   `json:"accountId,omitempty"` // empty for none
+	AccountID   string   `json:"accountId,omitempty"` // optional
 	AccountTags []string `json:"accountTags,omitempty"`
-	CustomerID  string   `json:"customerId,omitempty"` // empty for none
+	CustomerID  string   `json:"customerId,omitempty"` // optional
 	ExpiresIn   *int     `json:"expiresIn,omitempty"`  // seconds; nil means DefaultShopperToken
 }
 
-// ShopperGrant is what a shopper's token says, all that is needed to sign it
-// again in the same words. It is no token: only who has the signing key can
-// make one of it.
-type ShopperGrant struct {
+// ShopperTokenContent is the content of a shopper token, enough to sign the same token again. It is
+// not a token: only the signing key makes one.
+type ShopperTokenContent struct {
 	ID          string    `json:"id"` // the jti
 	AccountID   string    `json:"account_id"`
 	AccountTags []string  `json:"account_tags"`
@@ -41,13 +39,10 @@ type ShopperGrant struct {
 	Expires     time.Time `json:"expires"`   // UTC, whole seconds
 }
 
-// GrantShopperToken says what a shopper's token is to say. Under an
-// idempotency key it says the same again, and only this is kept, never the
-// token.
-//
-// UNPROCESSABLE names each of accountId, accountTags, customerId and expiresIn
-// that is out of bounds.
-func (s *AccessService) GrantShopperToken(ctx context.Context, actor store.Actor, wanted NewShopperToken) (*ShopperGrant, error) {
+// GrantShopperToken creates the content of a token. Repeating it with an idempotency key
+// returns the same content; the token itself is never stored. It returns UNPROCESSABLE for
+// each member that is out of range.
+func (s *AccessService) GrantShopperToken(ctx context.Context, actor store.Actor, wanted NewShopperToken) (*ShopperTokenContent, error) {
 	if faults := wanted.check(); len(faults) > 0 {
 		return nil, faults
 	}
@@ -55,9 +50,9 @@ func (s *AccessService) GrantShopperToken(ctx context.Context, actor store.Actor
 	if wanted.ExpiresIn != nil {
 		lifetime = time.Duration(*wanted.ExpiresIn) * time.Second
 	}
-	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(_ context.Context, t *db.Tx) (*ShopperGrant, error) {
+	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(_ context.Context, t *db.Tx) (*ShopperTokenContent, error) {
 		issued := t.Now.Truncate(time.Second)
-		return &ShopperGrant{store.NewID(), wanted.AccountID, wanted.AccountTags, wanted.CustomerID, issued, issued.Add(lifetime)}, nil
+		return &ShopperTokenContent{store.NewID(), wanted.AccountID, wanted.AccountTags, wanted.CustomerID, issued, issued.Add(lifetime)}, nil
 	})
 }
 
@@ -66,7 +61,7 @@ func (w NewShopperToken) check() store.Errors {
 	text := func(value string, path ...string) {
 		switch {
 		case len(value) > MaxShopperID:
-			faults = append(faults, store.Unprocessablef(path, "must be at most %d bytes long, not %d", MaxShopperID, len(value)))
+			faults = append(faults, store.Unprocessablef(path, "must be at most %d bytes long, got %d", MaxShopperID, len(value)))
 		case !store.IsStorableText(value):
 			faults = append(faults, store.Unprocessablef(path, "must be valid UTF-8 without NUL"))
 		}
@@ -74,7 +69,7 @@ func (w NewShopperToken) check() store.Errors {
 	text(w.AccountID, "account_id")
 	text(w.CustomerID, "customer_id")
 	if len(w.AccountTags) > MaxShopperTags {
-		faults = append(faults, store.Unprocessablef([]string{"account_tags"}, "must be at most %d, not %d", MaxShopperTags, len(w.AccountTags)))
+		faults = append(faults, store.Unprocessablef([]string{"account_tags"}, "must have at most %d tags, got %d", MaxShopperTags, len(w.AccountTags)))
 	} else {
 		for i, tag := range w.AccountTags {
 			text(tag, "account_tags", strconv.Itoa(i))
@@ -82,14 +77,14 @@ func (w NewShopperToken) check() store.Errors {
 	}
 	const least, most = int(MinShopperToken / time.Second), int(MaxShopperToken / time.Second)
 	if w.ExpiresIn != nil && (*w.ExpiresIn < least || *w.ExpiresIn > most) {
-		faults = append(faults, store.Unprocessablef([]string{"expires_in"}, "must be between %d and %d seconds, not %d", least, most, *w.ExpiresIn))
+		faults = append(faults, store.Unprocessablef([]string{"expires_in"}, "must be between %d and %d seconds, got %d", least, most, *w.ExpiresIn))
 	}
 	if len(faults) > 0 {
 		return faults
 	}
 	size, err := json.Marshal([]any{w.AccountID, w.AccountTags, w.CustomerID})
 	if err == nil && len(size) > maxShopperClaims {
-		faults = append(faults, store.Unprocessablef([]string{"account_tags"}, "must, with the other claims, be at most %d bytes long as JSON, not %d, or the token does not fit into a header", maxShopperClaims, len(size)))
+		faults = append(faults, store.Unprocessablef([]string{"account_tags"}, "must have, with the other claims, at most %d bytes as JSON, got %d; otherwise the token does not fit in a header", maxShopperClaims, len(size)))
 	}
 	return faults
 }

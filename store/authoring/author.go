@@ -11,19 +11,18 @@ import (
 	"portico/store/db"
 )
 
-// Authored returns one row of a list of what is authored; NOT_FOUND when
-// there is none.
-func Authored[T any](ctx context.Context, in db.Session, l db.Listing[T], noun, id string) (T, error) {
-	byID, err := AuthoredByID(ctx, in, l, []string{id})
+// ReadRow returns one row of a list of authored resources, or NOT_FOUND.
+func ReadRow[T any](ctx context.Context, in db.Session, l db.Listing[T], noun, id string) (T, error) {
+	byID, err := ReadRowsByID(ctx, in, l, []string{id})
 	row, found := byID[id]
 	if err == nil && !found {
-		err = unknown(noun, id)
+		err = notFound(noun, id)
 	}
 	return row, err
 }
 
-// AuthoredByID returns several rows; an unknown one is left out.
-func AuthoredByID[T any](ctx context.Context, from db.Session, l db.Listing[T], ids []string) (map[string]T, error) {
+// ReadRowsByID returns rows by id; unknown ones are missing.
+func ReadRowsByID[T any](ctx context.Context, from db.Session, l db.Listing[T], ids []string) (map[string]T, error) {
 	byID := make(map[string]T, len(ids))
 	err := store.Chunked(store.ValidIDs(ids), 512, func(ids []string) error {
 		places, args := db.InList(nil, ids)
@@ -36,11 +35,11 @@ func AuthoredByID[T any](ctx context.Context, from db.Session, l db.Listing[T], 
 	return byID, err
 }
 
-func unknown(noun, id string) error {
-	return store.NotFoundf([]string{"id"}, "names no %s: %q", noun, store.Abbreviate(id))
+func notFound(noun, id string) error {
+	return store.NotFoundf([]string{"id"}, "is not the id of a %s: %q", noun, store.Abbreviate(id))
 }
 
-// OrNewID gives an empty id a value, and makes another one canonical.
+// OrNewID generates an id if it is empty, or makes it canonical.
 func OrNewID(id *string) string {
 	if *id == "" {
 		*id = store.NewID()
@@ -50,36 +49,36 @@ func OrNewID(id *string) string {
 	return *id
 }
 
-// Assign sets a member to what a change names, if it does.
+// Assign sets a member if the change has a value.
 func Assign[T any](member, to *T) {
 	if to != nil {
 		*member = *to
 	}
 }
 
-// AssignList is Assign for a list, which it copies; nil is none.
+// AssignList is Assign for a list, which it copies.
 func AssignList[T any](member *[]T, to []T) {
 	if to != nil {
 		*member = slices.Clone(to)
 	}
 }
 
-// Read reads a source; NOT_FOUND when there is none.
+// Read reads a source, or returns NOT_FOUND.
 func (w *Writer) Read(ctx context.Context, kind, noun, id string, into Source) error {
 	if !store.IsID(id) {
-		return unknown(noun, id)
+		return notFound(noun, id)
 	}
 	body, found, err := db.One(ctx, w.Session, db.Scalar[[]byte], `SELECT body FROM `+kind+` WHERE id = $1`, id)
 	if err != nil {
 		return err
 	}
 	if !found {
-		return unknown(noun, id)
+		return notFound(noun, id)
 	}
 	return json.Unmarshal(body, into)
 }
 
-// Create writes a source whose id must be free.
+// Create writes a new source. It returns UNPROCESSABLE if its id is taken.
 func (w *Writer) Create(ctx context.Context, k Kind, src Source) error {
 	if err := w.check(ctx, src); err != nil {
 		return err
@@ -89,12 +88,12 @@ func (w *Writer) Create(ctx context.Context, k Kind, src Source) error {
 		return err
 	}
 	if taken[src.Key()] {
-		return store.Unprocessablef([]string{"id"}, "is taken: %q; leave it out for a new one", src.Key())
+		return store.Unprocessablef([]string{"id"}, "is already used: %q; omit it to generate one", src.Key())
 	}
 	return w.put(ctx, k, src)
 }
 
-// Replace writes a source in place of what has its id.
+// Replace overwrites a source.
 func (w *Writer) Replace(ctx context.Context, k Kind, src Source) error {
 	if err := w.check(ctx, src); err != nil {
 		return err
@@ -102,7 +101,7 @@ func (w *Writer) Replace(ctx context.Context, k Kind, src Source) error {
 	return w.put(ctx, k, src)
 }
 
-// put writes a checked source, a node without what is attached to it.
+// put writes a checked source.
 func (w *Writer) put(ctx context.Context, k Kind, src Source) error {
 	write := k.Write
 	if k.Author != nil {
@@ -112,53 +111,51 @@ func (w *Writer) put(ctx context.Context, k Kind, src Source) error {
 	return err
 }
 
-// Remove deletes a row; NOT_FOUND when there is none.
+// Remove deletes a row, or returns NOT_FOUND.
 func (w *Writer) Remove(ctx context.Context, table, noun, id string) error {
 	if !store.IsID(id) {
-		return unknown(noun, id)
+		return notFound(noun, id)
 	}
 	n, err := w.Exec(ctx, `DELETE FROM `+table+` WHERE id = $1`, id)
 	if err == nil && n == 0 {
-		err = unknown(noun, id)
+		err = notFound(noun, id)
 	}
 	return err
 }
 
-// check finds every fault of a source, and what it refers to that there is
-// not; members are named as the mutations' inputs have them.
+// check returns every error of a source, including references to missing resources. Paths
+// are those of the mutations' inputs.
 func (w *Writer) check(ctx context.Context, src Source) error {
-	f := &Faults{}
+	f := &Validator{}
 	src.Check(f)
-	if len(f.List) == 0 {
-		for _, ref := range f.Refs {
+	if len(f.Errors) == 0 {
+		for _, ref := range f.References {
 			known, err := w.Existing(ctx, ref.Kind, []string{ref.ID})
 			if err != nil {
 				return err
 			}
 			if !known[ref.ID] {
-				e := store.Unprocessablef(strings.Split(ref.Member, "."), "names no %s: %q", ref.Kind, ref.ID)
-				f.List = append(f.List, e)
+				e := store.Unprocessablef(strings.Split(ref.Member, "."), "is not the id of a %s: %q", ref.Kind, ref.ID)
+				f.Errors = append(f.Errors, e)
 			}
 		}
 	}
-	for i, fault := range f.List {
-		f.List[i] = AsInput(fault)
+	for i, fault := range f.Errors {
+		f.Errors[i] = AsInput(fault)
 	}
-	if len(f.List) > 0 {
-		return f.List
+	if len(f.Errors) > 0 {
+		return f.Errors
 	}
 	return nil
 }
 
-// inputMembers are the members of sources that have another name where they
-// are authored.
+// inputMembers maps members of sources to those of the mutations' inputs.
 var inputMembers = map[string]string{
 	"hierarchies": "hierarchy_ids", "pricebook_ids": "pricebooks", "curated_products": "product_ids",
 	"hierarchy": "hierarchy_id", "parent": "parent_id",
 }
 
-// AsInput names a fault's member of a source as it is authored: without the
-// groups of the file's shape.
+// AsInput converts the path of a source's member to that of the mutation's input.
 func AsInput(fault *store.Error) *store.Error {
 	moved := *fault
 	moved.Path = nil
@@ -176,8 +173,8 @@ func AsInput(fault *store.Error) *store.Error {
 	return &moved
 }
 
-// Some names the first few of several things.
-func Some(ids []string) string {
+// ListSome lists the first five ids and counts the others.
+func ListSome(ids []string) string {
 	const most = 5
 	if len(ids) <= most {
 		return strings.Join(ids, ", ")

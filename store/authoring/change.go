@@ -10,31 +10,29 @@ import (
 	"portico/store/db"
 )
 
-// change is a resource that was written: its table and its id, or for
-// a price its SKU. What else a product shows it for, a publication finds out.
-type change struct{ table, id string }
+// rowChange is a written resource: its table and id, or SKU for a price.
+type rowChange struct{ table, id string }
 
-// tracked are the tables whose writes are noted one by one. Of hierarchies
-// a release keeps all there is, so those are compared instead; of nodes too,
-// but for the products that they curate.
+// tracked are the tables whose changes are recorded by row. Hierarchies and nodes are
+// compared as a whole instead; node is listed for its curated products.
 var tracked = []string{"catalog", "file", "node", "price", "price_modifier", "pricebook", "product"}
 
-// maxTracked bounds how many changes are kept. A write beyond it forgets them
-// all, and the next publications are whole.
+// maxTracked bounds the stored changes. A write beyond it deletes them all, and the next
+// publications are full ones.
 const maxTracked = 50_000
 
-// Touch notes that rows of a table were written.
+// Touch records that rows of a table were written.
 func (w *Writer) Touch(table string, ids ...string) {
 	if !slices.Contains(tracked, table) {
 		return
 	}
 	for _, id := range ids {
-		w.touched = append(w.touched, change{table, id})
+		w.touched = append(w.touched, rowChange{table, id})
 	}
 }
 
-// track begins a revision, and keeps what was touched in it.
-func (w *Writer) track(ctx context.Context) error {
+// storeChanges starts a revision and stores the touched rows.
+func (w *Writer) storeChanges(ctx context.Context) error {
 	revision, _, err := db.One(ctx, w.Session, db.Scalar[int64], `UPDATE counter SET value = value + 1 WHERE name = 'revision' RETURNING value`)
 	if err != nil || len(w.touched) == 0 {
 		return err
@@ -45,9 +43,9 @@ func (w *Writer) track(ctx context.Context) error {
 		return err
 	}
 	if kept > maxTracked {
-		return w.forget(ctx, revision)
+		return w.dropChanges(ctx, revision)
 	}
-	slices.SortFunc(changes, func(a, b change) int {
+	slices.SortFunc(changes, func(a, b rowChange) int {
 		return strings.Compare(a.table+" "+a.id, b.table+" "+b.id)
 	})
 	rows := make([][]any, len(changes))
@@ -57,8 +55,8 @@ func (w *Writer) track(ctx context.Context) error {
 	return w.InsertRows(ctx, "authored_change", []string{"revision", "kind", "id"}, rows)
 }
 
-// forget drops the changes of all revisions up to this one.
-func (w *Writer) forget(ctx context.Context, revision int64) error {
+// dropChanges deletes the changes of all revisions up to this one.
+func (w *Writer) dropChanges(ctx context.Context, revision int64) error {
 	for _, statement := range []string{
 		`UPDATE counter SET value = 0 WHERE name = 'tracked'`,
 		`DELETE FROM authored_change`,
@@ -71,15 +69,15 @@ func (w *Writer) forget(ctx context.Context, revision int64) error {
 	return err
 }
 
-// ChangedSince are the ids that were written after a revision, each once, by
-// table; complete is false when they are no longer all known.
+// ChangedSince returns the distinct ids written after a revision, by table; complete is
+// false if they are no longer all known.
 func ChangedSince(ctx context.Context, in db.Session, revision int64) (byTable map[string][]string, complete bool, err error) {
 	from, _, err := db.One(ctx, in, db.Scalar[int64], `SELECT value FROM counter WHERE name = 'tracked_from'`)
 	if err != nil || revision < from {
 		return nil, false, err
 	}
 	byTable = map[string][]string{}
-	_, err = db.Collect(ctx, in, func(rows *sql.Rows) (c change, err error) {
+	_, err = db.Collect(ctx, in, func(rows *sql.Rows) (c rowChange, err error) {
 		err = rows.Scan(&c.table, &c.id)
 		byTable[c.table] = append(byTable[c.table], c.id)
 		return c, err

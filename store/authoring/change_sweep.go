@@ -11,10 +11,9 @@ import (
 	"portico/store/db"
 )
 
-// SweepChanges forgets what was written in revisions that no release is older
-// than, for the next publications ask only for what came after; and what was
-// written again since, which tells nothing more. least is the oldest revision
-// of a release; found is false where there is none.
+// SweepChanges deletes changes of revisions that every release includes, and all but the
+// newest change of each resource. least returns the oldest revision of a release; found is
+// false if there is none.
 func SweepChanges(d *db.DB, least func(ctx context.Context) (revision int64, found bool, err error)) db.Sweep {
 	return db.Sweep{
 		Name: "changes", Every: 10 * time.Minute,
@@ -50,14 +49,13 @@ func SweepChanges(d *db.DB, least func(ctx context.Context) (revision int64, fou
 	}
 }
 
-// untrack counts rows that went.
+// untrack subtracts deleted rows from the counter.
 func untrack(ctx context.Context, t *db.Tx, rows int64) error {
 	_, err := t.Exec(ctx, `UPDATE counter SET value = CASE WHEN value > $1 THEN value - $1 ELSE 0 END WHERE name = 'tracked'`, rows)
 	return err
 }
 
-// sweepRepeated forgets the changes of what was changed again in a later
-// revision: who asks since before either finds the later one.
+// sweepRepeated deletes changes of resources that changed again later.
 func sweepRepeated(ctx context.Context, d *db.DB) error {
 	type row struct {
 		revision int64

@@ -10,14 +10,14 @@ import (
 	"portico/store/db"
 )
 
-// Exporter writes resources of one moment, a line each.
+// Exporter writes resources of one snapshot, one a line.
 type Exporter struct {
 	In    db.Session
 	Out   *bufio.Writer
 	Lines int
 }
 
-// Line writes a resource that is a line already.
+// Line writes an encoded resource.
 func (e *Exporter) Line(body []byte) error {
 	e.Lines++
 	if _, err := e.Out.Write(body); err != nil {
@@ -26,10 +26,10 @@ func (e *Exporter) Line(body []byte) error {
 	return e.Out.WriteByte('\n')
 }
 
-// Bodies exports a table that keeps its resources whole.
-func Bodies(table string, key ...string) func(context.Context, *Exporter) error {
+// ExportBodies exports a table that stores whole resources.
+func ExportBodies(table string, key ...string) func(context.Context, *Exporter) error {
 	return func(ctx context.Context, e *Exporter) error {
-		return db.EachPage(ctx, e.In, table, strings.Join(key, ", ")+", body", key, KeyedBody(len(key)), func(bodies [][]byte) error {
+		return db.EachPage(ctx, e.In, table, strings.Join(key, ", ")+", body", key, ScanKeyedBody(len(key)), func(bodies [][]byte) error {
 			for _, body := range bodies {
 				if err := e.Line(body); err != nil {
 					return err
@@ -40,8 +40,8 @@ func Bodies(table string, key ...string) func(context.Context, *Exporter) error 
 	}
 }
 
-// KeyedBody scans a body that follows its key columns.
-func KeyedBody(columns int) func(*sql.Rows) ([]any, []byte, error) {
+// ScanKeyedBody scans a body after its key columns.
+func ScanKeyedBody(columns int) func(*sql.Rows) ([]any, []byte, error) {
 	return func(rows *sql.Rows) ([]any, []byte, error) {
 		var body []byte
 		key, places := make([]any, columns), make([]any, columns)
@@ -58,7 +58,7 @@ func KeyedBody(columns int) func(*sql.Rows) ([]any, []byte, error) {
 	}
 }
 
-// WriteAll writes sources, a line each.
+// WriteAll writes sources, one a line.
 func WriteAll[T Source](e *Exporter) func([]T) error {
 	return func(sources []T) error {
 		for _, s := range sources {

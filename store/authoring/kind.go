@@ -1,23 +1,22 @@
-// Package authoring is how a noun is written, by import or by mutation: its
-// kind, the checks of a source, the writer of a transaction, and what it tells
-// of changes. It knows no noun. It may import the words of store and store/db.
+// Package authoring is how resources are written, by import or mutation: Kind describes a
+// type of resource, Source is a resource in a file, Faults collects its errors, and Writer
+// writes it. It knows no particular resource. It may import store and store/db.
 package authoring
 
 import "context"
 
-// A Kind is a type of resource: how a file holds it, how it is written and
-// exported, and what it is to others. Each stands with its noun; import,
-// export and authoring know no other list than kinds.
+// A Kind describes how a type of resource is read, written and exported. Each is defined
+// with its resource; package exchange lists them all.
 type Kind struct {
-	Name   string                                                            // the resource's type, as a file spells it
-	Create func() Source                                                     // an empty one, to be read into
-	Write  func(context.Context, *Writer, []Source) (changed int, err error) // tells how many were new or different
-	Author func(context.Context, *Writer, []Source) (changed int, err error) // write for a mutation; nil where that is the same
-	Export func(context.Context, *Exporter) error                            // all there are, in an order in which import finds the same store
-	Whole  *Table                                                            // of one that is kept as one body by id, so that an equal line need not be written; else nil
+	Name   string                                                            // type in a file
+	Create func() Source                                                     // returns an empty source
+	Write  func(context.Context, *Writer, []Source) (changed int, err error) // returns the number of new or changed ones
+	Author func(context.Context, *Writer, []Source) (changed int, err error) // like Write, for mutations; nil to use Write
+	Export func(context.Context, *Exporter) error                            // exports all, in an order that import keeps
+	Whole  *Table                                                            // the table, if it stores the whole source by id, so that equal lines can be skipped
 
-	After     string // the kind whose lines are written first, wherever they stand in a file; empty for none
-	Referred  bool   // others refer to it, by the id in the table of its name
-	Published bool   // a release is made of it
-	Private   bool   // left out of an export unless asked for
+	After     string // kind to import first; empty for none
+	Referred  bool   // others refer to it by id
+	Published bool   // releases contain it
+	Private   bool   // exported only on request
 }

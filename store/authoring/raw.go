@@ -10,25 +10,25 @@ import (
 	"portico/store"
 )
 
-// Array requires an array, whose items it returns; ok is false for none.
-func (f *Faults) Array(member string, raw json.RawMessage) (items []json.RawMessage, ok bool) {
+// Array requires an array and returns its items; ok is false otherwise.
+func (f *Validator) Array(member string, raw json.RawMessage) (items []json.RawMessage, ok bool) {
 	if raw == nil {
 		return nil, false
 	}
 	if json.Unmarshal(raw, &items) != nil || items == nil {
-		f.Add(member, "must be an array, not %s", JSONKind(raw))
+		f.Add(member, "must be an array, got %s", JSONKind(raw))
 		return nil, false
 	}
 	return items, true
 }
 
-// Strings requires an array of names, at least one where some is wanted.
-func (f *Faults) Strings(member string, raw json.RawMessage, some bool) {
+// Strings requires an array of names; not empty if some is true.
+func (f *Validator) Strings(member string, raw json.RawMessage, some bool) {
 	items, ok := f.Array(member, raw)
 	for i, item := range items {
 		var text string
 		if bytes.Equal(item, []byte("null")) || json.Unmarshal(item, &text) != nil {
-			f.Add(member+"."+strconv.Itoa(i), "must be a string, not %s", JSONKind(item))
+			f.Add(member+"."+strconv.Itoa(i), "must be a string, got %s", JSONKind(item))
 			continue
 		}
 		f.Required(member+"."+strconv.Itoa(i), text, MaxName)
@@ -38,37 +38,36 @@ func (f *Faults) Strings(member string, raw json.RawMessage, some bool) {
 	}
 }
 
-// Count takes a whole number of at least 1; it is 0 where there is none.
-func (f *Faults) Count(member string, raw json.RawMessage) int64 {
+// Count requires a whole number of at least 1; it returns 0 if raw is nil.
+func (f *Validator) Count(member string, raw json.RawMessage) int64 {
 	if raw == nil {
 		return 0
 	}
 	return f.Whole(member, raw, "a whole number", 1, store.MaxStock)
 }
 
-// Whole requires a whole number, called so, between two bounds. It is 0 where
-// there is none.
-func (f *Faults) Whole(member string, raw json.RawMessage, called string, least, most int64) int64 {
+// Whole requires a whole number between least and most. called describes it in errors.
+func (f *Validator) Whole(member string, raw json.RawMessage, called string, least, most int64) int64 {
 	n, err := store.ParseInteger(raw)
 	switch {
 	case errors.Is(err, strconv.ErrRange):
-		f.Rule(member, "must be between %d and %d, not %s", least, most, store.Abbreviate(string(raw)))
+		f.Rule(member, "must be between %d and %d, got %s", least, most, store.Abbreviate(string(raw)))
 	case err != nil:
-		f.Add(member, "must be %s, not %s", called, JSONKind(raw))
+		f.Add(member, "must be %s, got %s", called, JSONKind(raw))
 	default:
 		f.Within(member, n, least, most)
 	}
 	return n
 }
 
-// Rule tells that a well-formed member breaks a rule.
-func (f *Faults) Rule(member, format string, args ...any) {
-	f.List = append(f.List, store.Unprocessablef(strings.Split(member, "."), format, args...))
+// Rule adds an UNPROCESSABLE error: a well-formed member breaks a rule.
+func (f *Validator) Rule(member, format string, args ...any) {
+	f.Errors = append(f.Errors, store.Unprocessablef(strings.Split(member, "."), format, args...))
 }
 
-// Within requires a number between two bounds; UNPROCESSABLE beyond them.
-func (f *Faults) Within(member string, n, least, most int64) {
+// Within requires a number between least and most.
+func (f *Validator) Within(member string, n, least, most int64) {
 	if n < least || n > most {
-		f.Rule(member, "must be between %d and %d, not %d", least, most, n)
+		f.Rule(member, "must be between %d and %d, got %d", least, most, n)
 	}
 }

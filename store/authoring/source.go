@@ -13,17 +13,17 @@ import (
 	"portico/store"
 )
 
-// A source is a resource in its own shape, as a line of an import or export
-// file holds it: canonical once checked.
+// A Source is a resource as a line of an import or export file holds it. Check makes it
+// canonical.
 type Source interface {
-	// key is the resource's id within its type.
+	// Key returns the resource's id within its type.
 	Key() string
 
-	// check finds every fault and makes ids and times canonical.
-	Check(*Faults)
+	// Check adds every error, and makes ids and times canonical.
+	Check(*Validator)
 }
 
-// JSONKind says in words what a JSON value is.
+// JSONKind describes a JSON value in words.
 func JSONKind(raw []byte) string {
 	switch raw[0] {
 	case '{':
@@ -38,132 +38,129 @@ func JSONKind(raw []byte) string {
 	return "the number " + string(raw[:min(len(raw), 24)])
 }
 
-// The bounds of texts, in bytes. Indexed ones stay well under what an index
-// page of either engine holds.
+// The limits of texts in bytes. Indexed ones fit an index page of both databases.
 const (
 	MaxName        = 1024
 	MaxDescription = 64 << 10
 )
 
-// Faults collects what is wrong with a source. Members are named as the file
-// spells them, parts separated by dots.
-type Faults struct {
-	List store.Errors
-	Refs []Reference
+// Validator collects the errors of a source. Members are dotted paths, as in the file.
+type Validator struct {
+	Errors     store.Errors
+	References []Reference
 }
 
-// Reference is a use of another resource that must exist.
+// Reference is a use of another resource, which must exist.
 type Reference struct{ Kind, ID, Member string }
 
-// Add tells a fault of a member: INVALID, with a detail that goes on from it.
-func (f *Faults) Add(member, format string, args ...any) {
-	f.List = append(f.List, store.Invalidf(strings.Split(member, "."), format, args...))
+// Add adds an INVALID error for a member.
+func (f *Validator) Add(member, format string, args ...any) {
+	f.Errors = append(f.Errors, store.Invalidf(strings.Split(member, "."), format, args...))
 }
 
 // ID requires an id and makes it canonical.
-func (f *Faults) ID(member string, id *string) {
+func (f *Validator) ID(member string, id *string) {
 	canonical, ok := store.CanonicalID(*id)
 	switch {
 	case *id == "":
 		f.Rule(member, "is required")
 	case !ok:
-		f.Add(member, "must be %s, not %q", store.IDRule, store.Abbreviate(*id))
+		f.Add(member, "must be %s, got %q", store.IDRule, store.Abbreviate(*id))
 	}
 	*id = canonical
 }
 
-// OptionalID is id, where there is one.
-func (f *Faults) OptionalID(member string, id *string) {
+// OptionalID is ID unless the id is empty.
+func (f *Validator) OptionalID(member string, id *string) {
 	if *id != "" {
 		f.ID(member, id)
 	}
 }
 
-// Refers requires an id of a resource that is in the file or in the store.
-func (f *Faults) Refers(member, kind string, id *string) {
+// Refers requires the id of a resource that exists, in the file or the store.
+func (f *Validator) Refers(member, kind string, id *string) {
 	f.ID(member, id)
 	if *id != "" {
-		f.Refs = append(f.Refs, Reference{kind, *id, member})
+		f.References = append(f.References, Reference{kind, *id, member})
 	}
 }
 
-// IDs is ID for each of a list.
-func (f *Faults) IDs(member string, ids []string) {
+// IDs requires a list of ids.
+func (f *Validator) IDs(member string, ids []string) {
 	for i := range ids {
 		f.ID(member+"."+strconv.Itoa(i), &ids[i])
 	}
 }
 
-// Required is Text that must not be empty.
-func (f *Faults) Required(member, text string, most int) {
+// Required is Text, and not empty.
+func (f *Validator) Required(member, text string, most int) {
 	if text == "" {
 		f.Rule(member, "is required")
 	}
 	f.Text(member, text, most)
 }
 
-// Text bounds a text, in bytes, and requires it to be UTF-8 without NUL.
-func (f *Faults) Text(member, text string, most int) {
+// Text requires at most so many bytes of valid UTF-8 without NUL.
+func (f *Validator) Text(member, text string, most int) {
 	if len(text) > most {
-		f.Rule(member, "must be at most %d bytes, not %d", most, len(text))
+		f.Rule(member, "must be at most %d bytes, got %d", most, len(text))
 	}
 	if !store.IsStorableText(text) {
 		f.Add(member, "must be UTF-8 text without NUL")
 	}
 }
 
-// OneOf requires one of some values.
-func (f *Faults) OneOf(member, value string, values ...string) {
+// OneOf requires one of values.
+func (f *Validator) OneOf(member, value string, values ...string) {
 	if !slices.Contains(values, value) {
-		f.Add(member, "must be one of %s, not %q", strings.Join(values, ", "), store.Abbreviate(value))
+		f.Add(member, "must be one of %s, got %q", strings.Join(values, ", "), store.Abbreviate(value))
 	}
 }
 
 // Between is Within for an int.
-func (f *Faults) Between(member string, n, least, most int) {
+func (f *Validator) Between(member string, n, least, most int) {
 	f.Within(member, int64(n), int64(least), int64(most))
 }
 
-// Time makes a time canonical: RFC 3339, UTC, milliseconds.
-func (f *Faults) Time(member string, text *string) {
+// Time makes a time canonical: RFC 3339 in UTC with milliseconds.
+func (f *Validator) Time(member string, text *string) {
 	if *text == "" {
 		return
 	}
 	t, err := store.ReadTime(*text)
 	if err != nil {
-		f.Add(member, "must be a time such as 2012-05-30T00:00:00.000Z, not %q", store.Abbreviate(*text))
+		f.Add(member, "must be a time such as 2012-05-30T00:00:00.000Z, got %q", store.Abbreviate(*text))
 		return
 	}
 	*text = store.FormatTime(t)
 }
 
 // Currency requires the form of an ISO 4217 code.
-func (f *Faults) Currency(member, code string) {
+func (f *Validator) Currency(member, code string) {
 	letters := strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 	if len(code) != 3 || !letters {
-		f.Add(member, "must be a three-letter currency code such as USD, not %q", store.Abbreviate(code))
+		f.Add(member, "must be a three-letter currency code such as USD, got %q", store.Abbreviate(code))
 	}
 }
 
 // Locale requires a BCP 47 tag.
-func (f *Faults) Locale(member, tag string) {
+func (f *Validator) Locale(member, tag string) {
 	if _, err := language.Parse(tag); err != nil {
-		f.Add(member, "must be a BCP 47 tag such as en or zh-Hant, not %q", store.Abbreviate(tag))
+		f.Add(member, "must be a BCP 47 tag such as en or zh-Hant, got %q", store.Abbreviate(tag))
 	}
 }
 
-// Object requires an open member to be a JSON object; null is the same as
-// none.
-func (f *Faults) Object(member string, raw *json.RawMessage) {
+// Object requires a JSON object; null counts as absent.
+func (f *Validator) Object(member string, raw *json.RawMessage) {
 	switch {
 	case string(*raw) == "null":
 		*raw = nil
 	case len(*raw) > 0 && (*raw)[0] != '{':
-		f.Add(member, "must be an object, not %s", JSONKind(*raw))
+		f.Add(member, "must be an object, got %s", JSONKind(*raw))
 	}
 }
 
-// RefSource is a {type, id} of a relationship.
+// RefSource is a reference in a relationship.
 type RefSource struct {
 	Type string `json:"type"`
 	ID   string `json:"id"`
@@ -174,7 +171,7 @@ type LinkSource struct {
 	Data *RefSource `json:"data"`
 }
 
-// ID is the id that it leads to; empty for none.
+// ID returns the target's id, or "".
 func (l *LinkSource) ID() string {
 	if l == nil || l.Data == nil {
 		return ""
@@ -182,8 +179,8 @@ func (l *LinkSource) ID() string {
 	return l.Data.ID
 }
 
-// Link requires the id of a link, where there is one.
-func (f *Faults) Link(member string, link *LinkSource) {
+// Link requires a valid id in a link, if present.
+func (f *Validator) Link(member string, link *LinkSource) {
 	if link != nil && link.Data != nil {
 		f.ID(member+".data.id", &link.Data.ID)
 	}
@@ -194,8 +191,8 @@ type LinksSource struct {
 	Data []RefSource `json:"data"`
 }
 
-// Links requires the id of each link.
-func (f *Faults) Links(member string, links *LinksSource) {
+// Links requires a valid id in each link.
+func (f *Validator) Links(member string, links *LinksSource) {
 	if links == nil {
 		return
 	}
@@ -204,18 +201,18 @@ func (f *Faults) Links(member string, links *LinksSource) {
 	}
 }
 
-// Words requires texts that a header can hold: 1 to maxWord bytes, without
-// spaces around them and without some characters.
-func (f *Faults) Words(member string, list []string, without string) {
+// Words requires texts that a header can hold: 1 to maxWord bytes, without surrounding
+// spaces, control characters and the characters of without.
+func (f *Validator) Words(member string, list []string, without string) {
 	for i, word := range list {
 		switch {
 		case word == "" || len(word) > maxWord || strings.TrimSpace(word) != word:
-			f.Rule(member+"."+strconv.Itoa(i), "must be 1 to %d bytes without spaces around them, not %q", maxWord, store.Abbreviate(word))
+			f.Rule(member+"."+strconv.Itoa(i), "must have 1 to %d bytes and no surrounding spaces, got %q", maxWord, store.Abbreviate(word))
 		case strings.ContainsFunc(word, unicode.IsControl) || strings.ContainsAny(word, without):
-			f.Add(member+"."+strconv.Itoa(i), "must have no control characters and no commas, not %q", store.Abbreviate(word))
+			f.Add(member+"."+strconv.Itoa(i), "must have no control characters and no commas, got %q", store.Abbreviate(word))
 		}
 	}
 }
 
-// maxWord bounds a channel or a tag, in bytes.
+// maxWord is the longest channel or tag in bytes.
 const maxWord = 255

@@ -10,25 +10,22 @@ import (
 	"portico/store/db"
 )
 
-// Table says how a type of source is kept: its columns, the first of
-// which is the key and the last the body. Where the second is sequence, it is
-// the order of first import.
+// Table describes how a kind of source is stored. The first column is the key, the last the
+// body. A second column called sequence is the order of first import.
 type Table struct {
 	Name    string
 	Columns []string
-	keeps   string // a column, beside sequence, that a change leaves as it is
+	keeps   string // a column besides sequence that an update keeps
 	Row     func(Source, *db.Tx) []any
 }
 
-// RowWhole is the row of a table with a key and a body, RowInOrder of one that
-// remembers the order of first import between them.
+// RowWhole is the row of a table with a key and a body; RowInOrder has sequence in between.
 func RowWhole(r Source, _ *db.Tx) []any { return []any{r.Key(), store.Encode(r)} }
 
 func RowInOrder(r Source, _ *db.Tx) []any { return []any{r.Key(), nil, store.Encode(r)} }
 
-// upsert is the statement that writes n rows: new ones, and those whose body
-// is different, whose keys it returns. The order of first import and times of
-// creation stay.
+// upsert is a statement that inserts n rows or updates those with another body, and returns
+// their keys. It keeps sequence and creation times.
 func (table Table) upsert(n int) string {
 	var b strings.Builder
 	b.WriteString(db.InsertSQL(table.Name, table.Columns, n))
@@ -43,8 +40,7 @@ func (table Table) upsert(n int) string {
 	return b.String()
 }
 
-// Write writes sources, many rows a statement, and tells how many were new or
-// different.
+// Write writes sources and returns the number of new or changed ones.
 func (table Table) Write(ctx context.Context, w *Writer, sources []Source) (changed int, err error) {
 	rows := make([][]any, len(sources))
 	for i, resource := range sources {
@@ -55,7 +51,7 @@ func (table Table) Write(ctx context.Context, w *Writer, sources []Source) (chan
 	return len(ids), err
 }
 
-// WriteInOrder writes sources that remember the order of their first import.
+// WriteInOrder writes sources of a table with a sequence.
 func (table Table) WriteInOrder(ctx context.Context, w *Writer, sources []Source) (int, error) {
 	sequence, err := w.Sequence(ctx, len(sources))
 	if err != nil {
@@ -71,11 +67,9 @@ func (table Table) WriteInOrder(ctx context.Context, w *Writer, sources []Source
 	return len(ids), err
 }
 
-// UpsertRows writes in blocks of a few sizes, so that few texts are prepared.
-// It returns the keys of the rows that were new or different.
-//
-// They go in the order of their keys: neighbours are on one page, and two
-// imports at once do not wait for each other in a ring.
+// UpsertRows writes rows and returns the keys of new or changed ones. It writes in the order
+// of keys, so that concurrent imports do not deadlock, and in blocks of a few sizes, so that
+// few statements are prepared.
 func UpsertRows(ctx context.Context, t *db.Tx, table Table, rows [][]any) (changed []string, err error) {
 	slices.SortFunc(rows, func(a, b []any) int { return strings.Compare(a[0].(string), b[0].(string)) })
 	for _, size := range []int{32, 4, 1} {
@@ -83,7 +77,7 @@ func UpsertRows(ctx context.Context, t *db.Tx, table Table, rows [][]any) (chang
 			var args []any
 			for _, row := range rows[:size] {
 				for _, value := range row {
-					args = append(args, textual(value))
+					args = append(args, jsonText(value))
 				}
 			}
 			keys, err := db.Collect(ctx, t.Session, db.Scalar[string], table.upsert(size), args...)
@@ -97,15 +91,15 @@ func UpsertRows(ctx context.Context, t *db.Tx, table Table, rows [][]any) (chang
 	return changed, nil
 }
 
-// textual keeps JSON as TEXT on both engines.
-func textual(value any) any {
+// jsonText stores JSON as TEXT in both databases.
+func jsonText(value any) any {
 	if text, ok := value.([]byte); ok {
 		return string(text)
 	}
 	return value
 }
 
-// CreatedAt is the time a source gives, else now.
+// CreatedAt returns the source's time in microseconds, or now.
 func CreatedAt(text string, t *db.Tx) int64 {
 	if text == "" {
 		return store.Micros(t.Now)
@@ -113,8 +107,7 @@ func CreatedAt(text string, t *db.Tx) int64 {
 	return store.Micros(store.StoredTime(text))
 }
 
-// Dated writes sources in order, of which one that does not say when it was
-// made keeps the time of its first import.
+// Dated writes sources in order. A source without a creation time keeps the stored one.
 func (w *Writer) Dated(ctx context.Context, table Table, sources []Source, created func(Source) string) (changed int, err error) {
 	for _, resource := range sources {
 		table.keeps = ""

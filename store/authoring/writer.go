@@ -8,46 +8,44 @@ import (
 	"portico/store/db"
 )
 
-// Writer writes the sources of one transaction.
+// Writer writes sources in one transaction.
 type Writer struct {
 	*db.Tx
-	DB      *db.DB
-	Topics  []db.Topic
-	Revised bool // something that catalogs publish
-	touched []change
-	Stocked []string // products whose stock is another; who runs the write tells of them, after announce
+	DB           *db.DB
+	Topics       []db.Topic
+	Revised      bool // something that releases contain was written
+	touched      []rowChange
+	StockChanged []string // products whose stock changed; the caller publishes them after Announce
 
 	later []func(context.Context, *Writer) error
 
-	OneByOne bool // rows that can only be refused by the database go in a statement each
+	OneByOne bool // write rows that the database may reject in a statement each
 }
 
-// Later leaves a part of what is written to a transaction of its own, with a
-// writer of its own, once this one is committed: whoever runs the write calls
-// Left. Parts follow in order, and an end between them leaves the rest undone.
-func (w *Writer) Later(do func(context.Context, *Writer) error) { w.later = append(w.later, do) }
+// Defer defers part of the work to a transaction of its own after this one's commit; the
+// caller runs Left in order. If it stops in between, the rest is not done.
+func (w *Writer) Defer(do func(context.Context, *Writer) error) { w.later = append(w.later, do) }
 
-// Left are the parts that were left to transactions of their own.
-func (w *Writer) Left() []func(context.Context, *Writer) error { return w.later }
+// Deferred returns the deferred parts.
+func (w *Writer) Deferred() []func(context.Context, *Writer) error { return w.later }
 
-// ErrOneByOne says that one of the rows of a statement is at fault.
-var ErrOneByOne = errors.New("a row of many is at fault")
+// ErrOneByOne means that one row of a statement was rejected.
+var ErrOneByOne = errors.New("one of several rows was rejected")
 
-// RowFault is what only the write could find wrong with a source.
-type RowFault struct {
+// RowError is an error of a source that only the write could find.
+type RowError struct {
 	Source Source
 	Err    error
 }
 
-func (f *RowFault) Error() string { return f.Err.Error() }
+func (f *RowError) Error() string { return f.Err.Error() }
 
-func (f *RowFault) Unwrap() error { return f.Err }
+func (f *RowError) Unwrap() error { return f.Err }
 
-// Announce notes the revision, and has every server see what changed; it comes
-// last.
-func (w *Writer) Announce(ctx context.Context) error {
+// Finish stores the revision and notifies all servers. Call it last.
+func (w *Writer) Finish(ctx context.Context) error {
 	if w.Revised {
-		if err := w.track(ctx); err != nil {
+		if err := w.storeChanges(ctx); err != nil {
 			return err
 		}
 	}
@@ -59,7 +57,7 @@ func (w *Writer) Announce(ctx context.Context) error {
 	return nil
 }
 
-// Existing tells which ids a table has.
+// Existing returns which ids a table has.
 func (w *Writer) Existing(ctx context.Context, table string, ids []string) (map[string]bool, error) {
 	known := map[string]bool{}
 	err := store.Chunked(ids, 512, func(ids []string) error {

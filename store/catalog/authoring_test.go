@@ -123,13 +123,13 @@ func authorTree(backend storetest.Backend) func(*testing.T) {
 
 		for _, below := range []string{"beds", "paths"} {
 			_, err = s.MoveNode(t.Context(), storetest.Actor, "paths", below)
-			storetest.RequireError(t, err, store.Unprocessable, "parent_id", "itself or one below it")
+			storetest.RequireError(t, err, store.Unprocessable, "parent_id", "itself or one of its descendants")
 		}
 		_, err = s.MoveNode(t.Context(), storetest.Actor, "paths", "tools")
 		storetest.RequireError(t, err, store.Unprocessable, "parent_id", "own hierarchy, garden", `"tools" is in workshop`)
 		_, err = s.MoveNode(t.Context(), storetest.Actor, "garden", "beds")
 		storetest.RequireError(t, err, store.NotFound, "id", "no node")
-		storetest.RequireError(t, s.DeleteNode(t.Context(), storetest.Actor, "paths"), store.Unprocessable, "id", "has the nodes beds below it")
+		storetest.RequireError(t, s.DeleteNode(t.Context(), storetest.Actor, "paths"), store.Unprocessable, "id", "has the child nodes beds")
 		storetest.RequireError(t, s.DeleteHierarchy(t.Context(), storetest.Actor, "garden"), store.Unprocessable, "id", "has the nodes beds, paths, roses")
 		storetest.RequireError(t, s.DeleteHierarchy(t.Context(), storetest.Actor, "workshop"), store.Unprocessable, "id", "in the catalogs main")
 		for _, id := range []string{"beds", "paths", "roses"} {
@@ -177,7 +177,7 @@ func authorProducts(backend storetest.Backend) func(*testing.T) {
 		_, err = s.CurateProducts(t.Context(), storetest.Actor, "shelf", []string{"brush", "brush"})
 		storetest.RequireError(t, err, store.Unprocessable, "product_ids.1", "there twice")
 		_, err = s.CurateProducts(t.Context(), storetest.Actor, "shelf", slices.Repeat([]string{"brush"}, 21))
-		storetest.RequireError(t, err, store.Unprocessable, "product_ids", "at most 20 products, not 21")
+		storetest.RequireError(t, err, store.Unprocessable, "product_ids", "at most 20 products, got 21")
 		node, err = s.DetachProducts(t.Context(), storetest.Actor, "shelf", []string{"brush", "glue", "\x00"})
 		require.NoError(t, err)
 		require.Equal(t, []string{"anvil"}, node.CuratedProductIDs, "a detached product is no longer curated")
@@ -190,7 +190,7 @@ func authorProducts(backend storetest.Backend) func(*testing.T) {
 		require.NotContains(t, attachedTo(t, s, "shelf"), "glue", "nothing is attached")
 		for _, n := range []int{0, 1001} {
 			_, err = s.AttachProducts(t.Context(), storetest.Actor, "shelf", slices.Repeat([]string{"anvil"}, n))
-			storetest.RequireError(t, err, store.Unprocessable, "product_ids", fmt.Sprintf("between 1 and 1000 products, not %d", n))
+			storetest.RequireError(t, err, store.Unprocessable, "product_ids", fmt.Sprintf("between 1 and 1000 products, got %d", n))
 			_, err = s.DetachProducts(t.Context(), storetest.Actor, "shelf", slices.Repeat([]string{"anvil"}, n))
 			storetest.RequireError(t, err, store.Unprocessable, "product_ids", "between 1 and 1000")
 		}
@@ -230,7 +230,7 @@ func authorErrors(backend storetest.Backend) func(*testing.T) {
 			words  []string
 		}{
 			{"no name", newCatalog(catalog.CatalogChange{Name: new("")}), store.Unprocessable, "name", []string{"required"}},
-			{"a long name", newCatalog(catalog.CatalogChange{Name: &long}), store.Unprocessable, "name", []string{"at most 1024 bytes, not 1025"}},
+			{"a long name", newCatalog(catalog.CatalogChange{Name: &long}), store.Unprocessable, "name", []string{"at most 1024 bytes, got 1025"}},
 			{"a name with NUL", newCatalog(catalog.CatalogChange{Name: new("a\x00")}), store.Invalid, "name", []string{"without NUL"}},
 			{"an unknown hierarchy", newCatalog(catalog.CatalogChange{HierarchyIDs: []string{"attic", "tools"}}), store.Unprocessable, "hierarchy_ids.1", []string{`hierarchy: "tools"`}},
 			{"no id of a hierarchy", newCatalog(catalog.CatalogChange{HierarchyIDs: []string{"a b"}}), store.Invalid, "hierarchy_ids.0", []string{`"a b"`}},
@@ -381,7 +381,7 @@ func authorMoves(backend storetest.Backend) func(*testing.T) {
 			if err == nil {
 				require.Equal(t, parent, moved.ParentID)
 			} else {
-				storetest.RequireError(t, err, store.Unprocessable, "parent_id", "below it")
+				storetest.RequireError(t, err, store.Unprocessable, "parent_id", "descendants")
 			}
 			requireTree(t, s, "attic")
 		})

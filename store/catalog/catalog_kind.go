@@ -10,13 +10,13 @@ import (
 
 var CatalogKind = authoring.Kind{
 	Name: "catalog", Create: func() authoring.Source { return &CatalogSource{} },
-	Write: writeCatalogs, Export: authoring.Bodies("catalog", "sequence", "id"),
+	Write: writeCatalogs, Export: authoring.ExportBodies("catalog", "sequence", "id"),
 	Published: true, Referred: true,
 }
 
 var RuleKind = authoring.Kind{
 	Name: "catalog_rule", Create: func() authoring.Source { return &RuleSource{} },
-	Write: writeRules, Export: authoring.Bodies("catalog_rule", "sequence", "id"),
+	Write: writeRules, Export: authoring.ExportBodies("catalog_rule", "sequence", "id"),
 }
 
 var catalogTable = authoring.Table{
@@ -43,3 +43,12 @@ func writeRules(ctx context.Context, w *authoring.Writer, sources []authoring.So
 	w.Topics = append(w.Topics, db.TopicCatalog)
 	return w.Dated(ctx, ruleTable, sources, func(r authoring.Source) string { return r.(*RuleSource).Attributes.CreatedAt })
 }
+
+// The states of a release.
+const (
+	ReleaseBuilding  = "building"
+	ReleasePublished = "published"
+)
+
+// RolledBackSQL is true for a row of catalog that a rollback holds at an older release.
+const RolledBackSQL = `COALESCE(release_id < held_below, FALSE)`

@@ -11,7 +11,7 @@ import (
 	"portico/store/db"
 )
 
-// CatalogSource says what a catalog publishes.
+// CatalogSource is a catalog in an import file.
 type CatalogSource struct {
 	Type       string `json:"type"`
 	ID         string `json:"id"`
@@ -19,19 +19,19 @@ type CatalogSource struct {
 		Name         string            `json:"name"`
 		Hierarchies  []string          `json:"hierarchies"`
 		PricebookIDs []RankedPricebook `json:"pricebook_ids"`
-		Locale       string            `json:"locale,omitempty"`   // of the base texts; the store's unless set
-		Currency     string            `json:"currency,omitempty"` // the store's unless set
+		Locale       string            `json:"locale,omitempty"`   // language of the base texts; default: the shop's
+		Currency     string            `json:"currency,omitempty"` // default: the shop's
 		CreatedAt    string            `json:"created_at,omitempty"`
 	} `json:"attributes"`
 }
 
-// RankedPricebook gives a price book its place: the highest priority wins.
+// RankedPricebook is a price book of a catalog; the highest priority wins.
 type RankedPricebook struct {
 	ID       string `json:"id"`
 	Priority int    `json:"priority"`
 }
 
-// RuleSource chooses a catalog for a shopper.
+// RuleSource is a rule in an import file. It selects a catalog for shoppers.
 type RuleSource struct {
 	Type       string `json:"type"`
 	ID         string `json:"id"`
@@ -50,7 +50,7 @@ type RuleSource struct {
 
 func (c *CatalogSource) Key() string { return c.ID }
 
-func (c *CatalogSource) Check(f *authoring.Faults) {
+func (c *CatalogSource) Check(f *authoring.Validator) {
 	f.ID("id", &c.ID)
 	a := &c.Attributes
 	f.Required("attributes.name", a.Name, authoring.MaxName)
@@ -71,7 +71,7 @@ func (c *CatalogSource) Check(f *authoring.Faults) {
 
 func (r *RuleSource) Key() string { return r.ID }
 
-func (r *RuleSource) Check(f *authoring.Faults) {
+func (r *RuleSource) Check(f *authoring.Validator) {
 	f.ID("id", &r.ID)
 	a := &r.Attributes
 	f.Required("attributes.name", a.Name, authoring.MaxName)
@@ -80,14 +80,14 @@ func (r *RuleSource) Check(f *authoring.Faults) {
 	f.IDs("attributes.account_tag_ids", a.AccountTagIDs)
 	f.IDs("attributes.customer_ids", a.CustomerIDs)
 	f.Words("attributes.channels", a.Channels, "")
-	f.Words("attributes.tags", a.Tags, ",") // which parts the tags of a header
+	f.Words("attributes.tags", a.Tags, ",") // a header separates tags with commas
 	for i := range a.Schedules {
 		a.Schedules[i].check(f, "attributes.schedules."+strconv.Itoa(i))
 	}
 	f.Time("attributes.created_at", &a.CreatedAt)
 }
 
-// Ranked are a catalog's price books, the highest priority first.
+// Ranked returns the price books by descending priority.
 func (c *CatalogSource) Ranked() []RankedPricebook {
 	ranks := slices.Clone(c.Attributes.PricebookIDs)
 	slices.SortStableFunc(ranks, func(a, b RankedPricebook) int { return cmp.Compare(b.Priority, a.Priority) })
@@ -97,7 +97,7 @@ func (c *CatalogSource) Ranked() []RankedPricebook {
 func CatalogExists(ctx context.Context, in db.Session, id string) error {
 	_, found, err := db.One(ctx, in, db.Scalar[string], `SELECT id FROM catalog WHERE id = $1`, id)
 	if err == nil && !found {
-		return store.NotFoundf([]string{"catalog_id"}, "is no catalog: %q", store.Abbreviate(id))
+		return store.NotFoundf([]string{"catalog_id"}, "is not a catalog: %q", store.Abbreviate(id))
 	}
 	return err
 }

@@ -11,28 +11,27 @@ import (
 	"portico/store/db"
 )
 
-// Catalog is a catalog as authored: what it publishes. A change is seen by
-// shoppers once it is published.
+// Catalog is a catalog as authored. Shoppers see changes once they are published.
 type Catalog struct {
 	ID           string
 	Name         string
 	HierarchyIDs []string
 	Pricebooks   []PricebookRank
-	Locale       string // of the base texts; empty means the store's
-	Currency     string // empty means the store's
+	Locale       string // language of the base texts; empty means the shop's
+	Currency     string // empty means the shop's
 	CreatedAt    time.Time
 	Published    bool // it has a release
-	Held         bool // it was rolled back, so imports do not publish it
+	Held         bool // rolled back: imports do not publish it
 }
 
-// PricebookRank gives a price book its place in a catalog: the highest
-// priority with a price for a product wins.
+// PricebookRank is a price book of a catalog. The one with the highest priority that has
+// a price for a product wins.
 type PricebookRank struct {
 	ID       string
 	Priority int
 }
 
-// GlobalID is the catalog's id over all types.
+// GlobalID returns the catalog's global id.
 func (c *Catalog) GlobalID() string { return store.GlobalID(store.TypeCatalog, c.ID) }
 
 func NewCatalog(source *CatalogSource, createdAt time.Time, published, held bool) *Catalog {
@@ -61,27 +60,27 @@ func scanCatalog(rows *sql.Rows) (*Catalog, error) {
 	return NewCatalog(source, store.FromMicros(created), release.Valid, held), nil
 }
 
-// Catalog returns a catalog as authored; NOT_FOUND when there is none.
+// Catalog returns a catalog as authored, or NOT_FOUND.
 func (s *CatalogService) Catalog(ctx context.Context, id string) (*Catalog, error) {
-	return authoring.Authored(ctx, s.db.Reader, CatalogList, "catalog", id)
+	return authoring.ReadRow(ctx, s.db.Reader, CatalogList, "catalog", id)
 }
 
-// CatalogsByID returns several catalogs; an unknown one is left out.
+// CatalogsByID returns catalogs by id; unknown ones are missing.
 func (s *CatalogService) CatalogsByID(ctx context.Context, ids []string) (map[string]*Catalog, error) {
-	return authoring.AuthoredByID(ctx, s.db.Reader, CatalogList, ids)
+	return authoring.ReadRowsByID(ctx, s.db.Reader, CatalogList, ids)
 }
 
-// Catalogs lists the catalogs, published or not, by id.
+// Catalogs lists all catalogs by id, published or not.
 func (s *CatalogService) Catalogs(ctx context.Context, page store.Page) (*store.Slice[*Catalog], error) {
 	return db.List(ctx, s.db, CatalogList, store.ListQuery{Page: page})
 }
 
 var CatalogList = db.Listing[*Catalog]{
-	Name: "catalog", Columns: `id, created_at, release_id, body, ` + HeldSQL, Table: "catalog", ID: "id", Scan: scanCatalog,
+	Name: "catalog", Columns: `id, created_at, release_id, body, ` + RolledBackSQL, Table: "catalog", ID: "id", Scan: scanCatalog,
 	Key: func(c *Catalog, _ store.Sort) []any { return []any{c.ID} },
 }
 
-// CatalogChange names what a catalog is to be; nil leaves a member as it is.
+// CatalogChange has the new values of a catalog; nil keeps a value.
 type CatalogChange struct {
 	Name         *string
 	HierarchyIDs []string
@@ -91,7 +90,7 @@ type CatalogChange struct {
 	Nulls        store.Nulls
 }
 
-// applyNulls clears the members that are null.
+// applyNulls clears members that were sent as null.
 func (c *CatalogChange) applyNulls() error {
 	return c.Nulls.Apply([]string{"name"}, map[string]func(){
 		"hierarchy_ids": store.ClearList(&c.HierarchyIDs), "pricebooks": store.ClearList(&c.Pricebooks),
@@ -112,11 +111,11 @@ func (c CatalogChange) apply(source *CatalogSource) {
 	}
 }
 
-// CreateCatalog makes a catalog, which shows nothing until it is published; an
-// empty id is a new one. INVALID names each member that is wrong;
-// UNPROCESSABLE when a hierarchy or price book is unknown or the id is taken.
+// CreateCatalog creates a catalog; shoppers see it once it is published. An empty id
+// generates one. It returns INVALID for each wrong member, and UNPROCESSABLE for an unknown
+// hierarchy or price book or an id that is taken.
 func (s *CatalogService) CreateCatalog(ctx context.Context, actor store.Actor, id string, change CatalogChange) (*Catalog, error) {
-	return authorRow(ctx, s, actor, CatalogList, "catalog", &id, func(ctx context.Context, w *authoring.Writer) error {
+	return writeRow(ctx, s, actor, CatalogList, "catalog", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &CatalogSource{Type: "catalog", ID: authoring.OrNewID(&id)}
 		source.Attributes.CreatedAt = store.FormatTime(w.Now)
 		source.Attributes.Hierarchies, source.Attributes.PricebookIDs = []string{}, []RankedPricebook{}
@@ -125,13 +124,13 @@ func (s *CatalogService) CreateCatalog(ctx context.Context, actor store.Actor, i
 	})
 }
 
-// UpdateCatalog changes a catalog, which shoppers see once it is published.
-// NOT_FOUND when there is none; INVALID and UNPROCESSABLE as for a new one.
+// UpdateCatalog changes a catalog; shoppers see it once it is published. It returns
+// NOT_FOUND, or the errors of CreateCatalog.
 func (s *CatalogService) UpdateCatalog(ctx context.Context, actor store.Actor, id string, change CatalogChange) (*Catalog, error) {
 	if err := change.applyNulls(); err != nil {
 		return nil, err
 	}
-	return authorRow(ctx, s, actor, CatalogList, "catalog", &id, func(ctx context.Context, w *authoring.Writer) error {
+	return writeRow(ctx, s, actor, CatalogList, "catalog", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &CatalogSource{}
 		if err := w.Read(ctx, "catalog", "catalog", id, source); err != nil {
 			return err
@@ -141,11 +140,10 @@ func (s *CatalogService) UpdateCatalog(ctx context.Context, actor store.Actor, i
 	})
 }
 
-// DeleteCatalog removes a catalog. Nobody is led to it any more, and the next
-// sweep takes its releases, in batches. NOT_FOUND when there is none;
-// UNPROCESSABLE as long as rules name it.
+// DeleteCatalog deletes a catalog. Shoppers no longer get it, and the next sweep deletes
+// its releases. It returns NOT_FOUND, or UNPROCESSABLE while rules use it.
 func (s *CatalogService) DeleteCatalog(ctx context.Context, actor store.Actor, id string) error {
-	return s.author(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
+	return s.write(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
 		if err := w.Read(ctx, "catalog", "catalog", id, &CatalogSource{}); err != nil {
 			return err
 		}
@@ -154,7 +152,7 @@ func (s *CatalogService) DeleteCatalog(ctx context.Context, actor store.Actor, i
 			return err
 		}
 		if len(rules) > 0 {
-			return store.Unprocessablef([]string{"id"}, "is the catalog that the rules %s lead to; delete them, or give them another, first", authoring.Some(rules))
+			return store.Unprocessablef([]string{"id"}, "is used by the rules %s; delete them or change their catalog first", authoring.ListSome(rules))
 		}
 		if _, err := w.Exec(ctx, `
 			UPDATE release SET superseded_at = `+w.LaterSQL(`CAST($2 AS BIGINT)`)+`

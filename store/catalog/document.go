@@ -10,22 +10,20 @@ import (
 	"portico/store/index"
 )
 
-// A document is a product in one language, in the contract's shape, but for
-// the members that depend on the release, the node, the currency or the
-// clock. Those go where the line break stands (in attributes) and at the end
-// (in meta); see released.assemble. What storefronts tell bundles and children
-// by is there only where it says something: components, base_product_id and
-// relationships.parent.
+// A document is the JSON of a product in one language, without the members that depend on
+// the release, node, currency or time. Those are inserted at the line break (attributes)
+// and at the end (meta) when a release is read. Members that tell bundles and children
+// apart are present only when set: components, base_product_id and relationships.parent.
 //
-// Documents are kept under the hash of their bytes, so that releases and
-// catalogs share what did not change.
+// Documents are stored by the hash of their bytes, so that releases and catalogs share
+// unchanged ones.
 
-// Links are what a document refers to: live products, and files that are there.
+// Links are the products and files that a document refers to and that exist.
 type Links struct {
 	Parent     string
 	Children   []string
-	Components map[string]bool // of the products a bundle speaks of, the live ones
-	Files      *index.Packed   // that there are
+	Components map[string]bool // live products of a bundle
+	Files      *index.Packed   // existing files
 	Variants   Variants
 }
 
@@ -34,8 +32,7 @@ func (l Links) HasFile(id string) bool {
 	return found
 }
 
-// DocumentLanguages are the tags a product has texts in beyond its base text,
-// in order.
+// DocumentLanguages returns the sorted tags of languages besides the base language.
 func (p *ProductSource) DocumentLanguages() []string {
 	tags := make([]string, 0, len(p.Attributes.Locales))
 	for tag := range p.Attributes.Locales {
@@ -45,8 +42,8 @@ func (p *ProductSource) DocumentLanguages() []string {
 	return tags
 }
 
-// Document builds the product's document in a language; the empty tag is the
-// base text, in the language base.
+// Document builds the document in a language. The empty tag means the base text, whose
+// language is base.
 func (p *ProductSource) Document(tag, base string, l Links) []byte {
 	name, description, language := p.Attributes.Name, p.Attributes.Description, base
 	if text, ok := p.Attributes.Locales[tag]; ok {
@@ -85,7 +82,7 @@ func (p *ProductSource) appendAttributes(dst []byte, name, description string, l
 	dst = store.AppendMember(dst, "external_ref", a.ExternalRef)
 	dst = store.AppendStrings(dst, "tags", a.Tags)
 	dst = store.AppendStrings(dst, "price_modifiers", a.PriceModifiers)
-	dst = append(store.AppendName(dst, "base_product"), BooleanText(a.BaseProduct)...)
+	dst = append(store.AppendName(dst, "base_product"), FormatBool(a.BaseProduct)...)
 	if l.Parent != "" {
 		dst = store.AppendMember(dst, "base_product_id", cmp.Or(a.BaseProductID, l.Parent))
 	}
@@ -99,8 +96,7 @@ func (p *ProductSource) appendAttributes(dst []byte, name, description string, l
 	return store.AppendObject(dst, "shopper_attributes", a.ShopperAttributes)
 }
 
-// liveComponents leaves out options that are not live, and components that
-// have no other.
+// liveComponents drops options that are not live, and components without options.
 func (a *ProductAttributes) liveComponents(live map[string]bool) map[string]Component {
 	left := map[string]Component{}
 	for key, component := range a.Components {
@@ -157,7 +153,7 @@ func (p *ProductSource) AppendRelationships(dst []byte, l Links) []byte {
 	return append(appendSelf(dst, p.ID, "component_products"), '}')
 }
 
-// bareTime is a canonical time as the contract shows it, or null.
+// bareTime returns a canonical time without the zone as JSON, or null.
 func bareTime(text string) string {
 	if text == "" {
 		return "null"
@@ -201,9 +197,8 @@ func (p *ProductSource) appendMeta(dst []byte, language string, l Links) []byte 
 	return l.Variants.appendJSON(dst)
 }
 
-// selectedOptions is what a bundle holds unless the shopper chooses: of each
-// component the first live options, as many as it needs at least; quantities
-// by component and option.
+// selectedOptions is the default selection of a bundle: the first live options of each
+// component, as many as its minimum, with their quantities.
 func (a *ProductAttributes) selectedOptions(live map[string]bool) map[string]map[string]int {
 	selected := map[string]map[string]int{}
 	for key, component := range a.liveComponents(live) {
@@ -218,14 +213,14 @@ func (a *ProductAttributes) selectedOptions(live map[string]bool) map[string]map
 	return selected
 }
 
-func BooleanText(b bool) string {
+func FormatBool(b bool) string {
 	if b {
 		return "true"
 	}
 	return "false"
 }
 
-// DocumentHash is the name of a document's content.
+// DocumentHash identifies a document by its content.
 func DocumentHash(body []byte) [16]byte {
 	sum := sha256.Sum256(body)
 	return [16]byte(sum[:16])

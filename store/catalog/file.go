@@ -8,8 +8,7 @@ import (
 	"portico/store/authoring"
 )
 
-// File is an image or another document of a product, in its own shape on
-// both surfaces.
+// File is an image or another document of a product.
 type File struct {
 	Type     string   `json:"type"`
 	ID       string   `json:"id"`
@@ -19,10 +18,10 @@ type File struct {
 	Link     FileHref `json:"link"`
 	Meta     FileMeta `json:"meta"`
 
-	json []byte // the document it was read from
+	json []byte // the stored JSON
 }
 
-// FileHref is where a file can be fetched.
+// FileHref is a file's URL.
 type FileHref struct {
 	Href string `json:"href"`
 }
@@ -33,7 +32,7 @@ type FileMeta struct {
 	Dimensions *FileDimensions `json:"dimensions,omitempty"`
 }
 
-// FileTimes are RFC 3339 in UTC.
+// FileTimes are in RFC 3339, UTC.
 type FileTimes struct {
 	CreatedAt string `json:"created_at"`
 }
@@ -46,7 +45,7 @@ type FileDimensions struct {
 
 func (f *File) Key() string { return f.ID }
 
-func (f *File) Check(fault *authoring.Faults) {
+func (f *File) Check(fault *authoring.Validator) {
 	fault.ID("id", &f.ID)
 	fault.Required("file_name", f.FileName, authoring.MaxName)
 	fault.Text("mime_type", f.MimeType, authoring.MaxName)
@@ -54,19 +53,19 @@ func (f *File) Check(fault *authoring.Faults) {
 	fault.Time("meta.timestamps.created_at", &f.Meta.Timestamps.CreatedAt)
 }
 
-// AppendJSON appends the file in the contract's shape.
+// AppendJSON appends the file's JSON.
 func (f *File) AppendJSON(dst []byte) []byte { return append(dst, f.json...) }
 
-// JSONSize is how much AppendJSON appends, in bytes.
+// JSONSize is the length of the file's JSON in bytes.
 func (f *File) JSONSize() int { return len(f.json) }
 
-// GlobalID is the file's id over all types.
+// GlobalID returns the file's global id.
 func (f *File) GlobalID() string { return store.GlobalID(store.TypeFile, f.ID) }
 
-// Href is where the file can be fetched.
+// Href is the file's URL.
 func (f *File) Href() string { return f.Link.Href }
 
-// CreatedAt is when the file was made; nil when that is not known.
+// CreatedAt is when the file was created; nil if unknown.
 func (f *File) CreatedAt() *time.Time {
 	if f.Meta.Timestamps.CreatedAt == "" {
 		return nil
@@ -75,7 +74,7 @@ func (f *File) CreatedAt() *time.Time {
 	return &at
 }
 
-// Width is in pixels; nil for what is no image.
+// Width is in pixels; nil if the file is not an image.
 func (f *File) Width() *int {
 	if f.Meta.Dimensions == nil {
 		return nil
@@ -83,7 +82,7 @@ func (f *File) Width() *int {
 	return &f.Meta.Dimensions.Width
 }
 
-// Height is in pixels; nil for what is no image.
+// Height is in pixels; nil if the file is not an image.
 func (f *File) Height() *int {
 	if f.Meta.Dimensions == nil {
 		return nil
@@ -91,7 +90,7 @@ func (f *File) Height() *int {
 	return &f.Meta.Dimensions.Height
 }
 
-// ReadFile reads a file's document.
+// ReadFile parses a file's JSON.
 func ReadFile(document []byte) (*File, error) {
 	f := &File{json: document}
 	if f.scan(document) {
@@ -101,9 +100,9 @@ func ReadFile(document []byte) (*File, error) {
 	return f, json.Unmarshal(document, f)
 }
 
-// scan reads a file as encode writes it.
+// scan parses the form that store.Encode writes.
 func (f *File) scan(document []byte) bool {
-	s := Scan{Left: document}
+	s := DocumentScanner{Input: document}
 	member := func(name string) string { s.Skip(name); return s.Text() }
 	f.Type = member(`{"type":"`)
 	f.ID = member(`,"id":"`)
@@ -114,21 +113,21 @@ func (f *File) scan(document []byte) bool {
 	f.Link.Href = member(`,"link":{"href":"`)
 	f.Meta.Timestamps.CreatedAt = member(`},"meta":{"timestamps":{"created_at":"`)
 	s.Skip(`}`)
-	if s.Has(`,"dimensions":{"width":`) {
+	if s.TrySkip(`,"dimensions":{"width":`) {
 		f.Meta.Dimensions = &FileDimensions{Width: s.number()}
 		s.Skip(`,"height":`)
 		f.Meta.Dimensions.Height = s.number()
 		s.Skip(`}`)
 	}
 	s.Skip(`}}`)
-	return !s.Failed && len(s.Left) == 0
+	return !s.Failed && len(s.Input) == 0
 }
 
 func (f *File) Size() int { return 2*len(f.json) + 200 }
 
 var FileKind = authoring.Kind{
 	Name: "file", Create: func() authoring.Source { return &File{} },
-	Write: fileTable.Write, Export: authoring.Bodies("file", "id"),
+	Write: fileTable.Write, Export: authoring.ExportBodies("file", "id"),
 	Published: true, Whole: &fileTable,
 }
 

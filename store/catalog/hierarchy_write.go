@@ -12,8 +12,8 @@ import (
 	"portico/store/db"
 )
 
-// AuthoredHierarchy is the root of a tree of nodes as authored. Shoppers see
-// it in the catalogs that name it, once they are published.
+// AuthoredHierarchy is the root of a tree of nodes as authored. Shoppers see it in the
+// catalogs that include it, once they are published.
 type AuthoredHierarchy struct {
 	ID          string
 	Name        string
@@ -22,7 +22,7 @@ type AuthoredHierarchy struct {
 	UpdatedAt   time.Time
 }
 
-// GlobalID is the hierarchy's id over all types.
+// GlobalID returns the hierarchy's global id.
 func (h *AuthoredHierarchy) GlobalID() string {
 	return store.GlobalID(store.TypeAuthoredHierarchy, h.ID)
 }
@@ -42,19 +42,17 @@ func scanHierarchy(rows *sql.Rows) (*AuthoredHierarchy, error) {
 	return &AuthoredHierarchy{ID: source.ID, Name: a.Name, Slug: a.Slug, Description: a.Description, UpdatedAt: store.FromMicros(updated)}, nil
 }
 
-// AuthoredHierarchy returns a hierarchy as authored; NOT_FOUND when there is
-// none.
+// AuthoredHierarchy returns a hierarchy as authored, or NOT_FOUND.
 func (s *CatalogService) AuthoredHierarchy(ctx context.Context, id string) (*AuthoredHierarchy, error) {
-	return authoring.Authored(ctx, s.db.Reader, HierarchyList, "hierarchy", id)
+	return authoring.ReadRow(ctx, s.db.Reader, HierarchyList, "hierarchy", id)
 }
 
-// AuthoredHierarchiesByID returns several hierarchies; an unknown one is left
-// out.
+// AuthoredHierarchiesByID returns hierarchies by id; unknown ones are missing.
 func (s *CatalogService) AuthoredHierarchiesByID(ctx context.Context, ids []string) (map[string]*AuthoredHierarchy, error) {
-	return authoring.AuthoredByID(ctx, s.db.Reader, HierarchyList, ids)
+	return authoring.ReadRowsByID(ctx, s.db.Reader, HierarchyList, ids)
 }
 
-// AuthoredHierarchies lists the hierarchies, in a catalog or not, by id.
+// AuthoredHierarchies lists all hierarchies by id.
 func (s *CatalogService) AuthoredHierarchies(ctx context.Context, page store.Page) (*store.Slice[*AuthoredHierarchy], error) {
 	return db.List(ctx, s.db, HierarchyList, store.ListQuery{Page: page})
 }
@@ -64,14 +62,13 @@ var HierarchyList = db.Listing[*AuthoredHierarchy]{
 	Key: func(h *AuthoredHierarchy, _ store.Sort) []any { return []any{h.ID} },
 }
 
-// NodeChange names what a node or hierarchy is to be; nil leaves a member as
-// it is.
+// NodeChange has the new values of a node or hierarchy; nil keeps a value.
 type NodeChange struct {
 	Name, Slug, Description *string
 	Nulls                   store.Nulls
 }
 
-// applyNulls clears the members that are null.
+// applyNulls clears members that were sent as null.
 func (c *NodeChange) applyNulls() error {
 	return c.Nulls.Apply([]string{"name"}, map[string]func(){"slug": store.Clear(&c.Slug), "description": store.Clear(&c.Description)})
 }
@@ -82,26 +79,26 @@ func (c NodeChange) apply(a *nodeAttributes) {
 	authoring.Assign(&a.Description, c.Description)
 }
 
-// CreateHierarchy makes a hierarchy; an empty id is a new one. INVALID names
-// each member that is wrong; UNPROCESSABLE when the id is taken.
+// CreateHierarchy creates a hierarchy; an empty id generates one. It returns INVALID for
+// each wrong member, and UNPROCESSABLE if the id is taken.
 func (s *CatalogService) CreateHierarchy(ctx context.Context, actor store.Actor, id string, change NodeChange) (*AuthoredHierarchy, error) {
-	return authorRow(ctx, s, actor, HierarchyList, "hierarchy", &id, func(ctx context.Context, w *authoring.Writer) error {
+	return writeRow(ctx, s, actor, HierarchyList, "hierarchy", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &hierarchySource{Type: "hierarchy", ID: authoring.OrNewID(&id)}
 		change.apply(&source.Attributes)
-		if err := freeIn(ctx, w, "node", id); err != nil {
+		if err := requireUnusedID(ctx, w, "node", id); err != nil {
 			return err
 		}
 		return w.Create(ctx, HierarchyKind, source)
 	})
 }
 
-// UpdateHierarchy changes a hierarchy. NOT_FOUND when there is none; INVALID
-// names each member that is wrong.
+// UpdateHierarchy changes a hierarchy. It returns NOT_FOUND, or INVALID for each wrong
+// member.
 func (s *CatalogService) UpdateHierarchy(ctx context.Context, actor store.Actor, id string, change NodeChange) (*AuthoredHierarchy, error) {
 	if err := change.applyNulls(); err != nil {
 		return nil, err
 	}
-	return authorRow(ctx, s, actor, HierarchyList, "hierarchy", &id, func(ctx context.Context, w *authoring.Writer) error {
+	return writeRow(ctx, s, actor, HierarchyList, "hierarchy", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &hierarchySource{}
 		if err := w.Read(ctx, "hierarchy", "hierarchy", id, source); err != nil {
 			return err
@@ -111,10 +108,10 @@ func (s *CatalogService) UpdateHierarchy(ctx context.Context, actor store.Actor,
 	})
 }
 
-// DeleteHierarchy removes a hierarchy. NOT_FOUND when there is none;
-// UNPROCESSABLE as long as catalogs name it or it has nodes.
+// DeleteHierarchy deletes a hierarchy. It returns NOT_FOUND, or UNPROCESSABLE while
+// catalogs include it or it has nodes.
 func (s *CatalogService) DeleteHierarchy(ctx context.Context, actor store.Actor, id string) error {
-	return s.author(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
+	return s.write(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
 		if err := w.Read(ctx, "hierarchy", "hierarchy", id, &hierarchySource{}); err != nil {
 			return err
 		}
@@ -129,25 +126,24 @@ func (s *CatalogService) DeleteHierarchy(ctx context.Context, actor store.Actor,
 			}
 		}
 		if len(naming) > 0 {
-			return store.Unprocessablef([]string{"id"}, "is in the catalogs %s; take it out of them first", authoring.Some(naming))
+			return store.Unprocessablef([]string{"id"}, "is in the catalogs %s; remove it from them first", authoring.ListSome(naming))
 		}
 		nodes, err := db.Collect(ctx, w.Session, db.Scalar[string], `SELECT id FROM node WHERE hierarchy_id = $1 ORDER BY id`, id)
 		if err != nil {
 			return err
 		}
 		if len(nodes) > 0 {
-			return store.Unprocessablef([]string{"id"}, "has the nodes %s; delete them first", authoring.Some(nodes))
+			return store.Unprocessablef([]string{"id"}, "has the nodes %s; delete them first", authoring.ListSome(nodes))
 		}
 		return w.Remove(ctx, "hierarchy", "hierarchy", id)
 	})
 }
 
-// freeIn refuses an id that the other kind has: a hierarchy's id serves
-// wherever a node's does, so that no two may be the same.
-func freeIn(ctx context.Context, w *authoring.Writer, table, id string) error {
+// requireUnusedID rejects an id that is used in table. Nodes and hierarchies share their ids.
+func requireUnusedID(ctx context.Context, w *authoring.Writer, table, id string) error {
 	taken, err := w.Existing(ctx, table, store.ValidIDs([]string{id}))
 	if err == nil && taken[id] {
-		err = store.Unprocessablef([]string{"id"}, "is taken by a %s: %q; leave it out for a new one", table, id)
+		err = store.Unprocessablef([]string{"id"}, "is already used by a %s: %q; omit it to generate one", table, id)
 	}
 	return err
 }

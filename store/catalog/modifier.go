@@ -6,29 +6,18 @@ import (
 	"portico/store"
 )
 
-// PriceModifierType is how a price modifier changes a parent's price.
-type PriceModifierType string
-
-// The types.
-const (
-	PriceIncrement PriceModifierType = "price_increment" // adds to it
-	PriceDecrement PriceModifierType = "price_decrement" // takes from it, down to nothing
-	PriceEquals    PriceModifierType = "price_equals"    // replaces it
-)
-
-// Modified is the parent's offer in a currency as a child has it, after its
-// modifiers in order; on the base price, sales and tiers alike (DESIGN 8). A
-// modifier that does not exist, or has no amount in the currency, changes
-// nothing. If the modifiers make every sale equal to the base price, as
-// price_equals does, the child has no sales.
-func (o *Offer) Modified(currency string, modifiers []*ModifierSource) *Offer {
+// WithModifiers returns a child's offer: the parent's offer in a currency after the child's
+// modifiers, in order, applied to base price, sales and tiers. Modifiers that do not exist
+// or have no amount in the currency change nothing. If all sales then equal the base price,
+// as with price_equals, the child has none.
+func (o *Offer) WithModifiers(currency string, modifiers []*ModifierSource) *Offer {
 	child := &Offer{PricebookID: o.PricebookID}
 	if o.Base != nil {
-		base := o.Base.modified(currency, modifiers)
+		base := o.Base.withModifiers(currency, modifiers)
 		child.Base = &base
 	}
 	for _, s := range o.Sales {
-		s.Asked = s.Asked.modified(currency, modifiers)
+		s.TieredPrice = s.TieredPrice.withModifiers(currency, modifiers)
 		child.Sales = append(child.Sales, s)
 	}
 	if o.hasReductions() && !child.hasReductions() {
@@ -37,15 +26,15 @@ func (o *Offer) Modified(currency string, modifiers []*ModifierSource) *Offer {
 	return child
 }
 
-// hasReductions reports whether a sale asks for anything but the base price.
+// hasReductions reports whether a sale differs from the base price.
 func (o *Offer) hasReductions() bool {
 	return slices.ContainsFunc(o.Sales, func(s Sale) bool {
-		return o.Base == nil || s.Minor != o.Base.Minor || s.IncludesTax != o.Base.IncludesTax || !slices.Equal(s.ownTiers(), o.Base.ownTiers())
+		return o.Base == nil || s.Minor != o.Base.Minor || s.IncludesTax != o.Base.IncludesTax || !slices.Equal(s.effectiveTiers(), o.Base.effectiveTiers())
 	})
 }
 
-// ownTiers are the tiers with another amount than one unit has.
-func (a *Asked) ownTiers() (tiers []Tier) {
+// effectiveTiers returns the tiers whose amount differs from that of one unit.
+func (a *TieredPrice) effectiveTiers() (tiers []Tier) {
 	for _, t := range a.Tiers {
 		if t.Minor != a.Minor {
 			tiers = append(tiers, t)
@@ -54,7 +43,7 @@ func (a *Asked) ownTiers() (tiers []Tier) {
 	return tiers
 }
 
-func (a Asked) modified(currency string, modifiers []*ModifierSource) Asked {
+func (a TieredPrice) withModifiers(currency string, modifiers []*ModifierSource) TieredPrice {
 	tiers := make([]Tier, len(a.Tiers))
 	copy(tiers, a.Tiers)
 	for _, m := range modifiers {
@@ -74,7 +63,7 @@ func (a Asked) modified(currency string, modifiers []*ModifierSource) Asked {
 	return a
 }
 
-// modify changes minor units, within the bounds of amounts.
+// modify changes an amount within the allowed range.
 func (m *ModifierSource) modify(minor, by int64) int64 {
 	switch m.Attributes.ModifierType {
 	case PriceIncrement:
@@ -85,8 +74,7 @@ func (m *ModifierSource) modify(minor, by int64) int64 {
 	return by
 }
 
-// appendModifiers appends the object {"name":{"modifier_type":…,"currencies":{…}}}
-// of those modifiers that exist.
+// appendModifiers appends the object {"name":{"modifier_type":…,"currencies":{…}}}.
 func appendModifiers(dst []byte, modifiers []*ModifierSource) []byte {
 	dst = append(dst, '{')
 	for _, m := range modifiers {

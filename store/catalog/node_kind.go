@@ -12,24 +12,23 @@ import (
 
 var HierarchyKind = authoring.Kind{
 	Name: "hierarchy", Create: func() authoring.Source { return &hierarchySource{} },
-	Write: hierarchyTable.WriteInOrder, Export: authoring.Bodies("hierarchy", "sequence", "id"),
+	Write: hierarchyTable.WriteInOrder, Export: authoring.ExportBodies("hierarchy", "sequence", "id"),
 	Published: true, Referred: true,
 }
 
-// NodeKind is written with what is attached to it, but by mutations, which
-// attach products apart.
+// NodeKind imports nodes with their products. Mutations attach products separately.
 var NodeKind = authoring.Kind{
 	Name: "node", Create: func() authoring.Source { return &NodeSource{} },
 	Write: writeNodes, Export: exportNodes,
 	Author: nodeTable.WriteInOrder, Published: true, Referred: true,
 }
 
-// attachBatch is how many products an import attaches to nodes, or takes off
-// them, in a transaction: a node may have most of the shop's.
+// attachBatch is how many products an import attaches or detaches in a transaction; a node
+// may have most of the shop's products.
 const attachBatch = 2000
 
-// writeNodes writes nodes and what is attached to them; what is too much for one
-// transaction is attached by those after it, and until then stays as it was.
+// writeNodes writes nodes and their products. Products beyond attachBatch are attached by
+// later transactions.
 func writeNodes(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed int, err error) {
 	room := attachBatch
 	for _, resource := range sources {
@@ -38,7 +37,7 @@ func writeNodes(ctx context.Context, w *authoring.Writer, sources []authoring.So
 		if err != nil {
 			return 0, err
 		}
-		leave, fresh, err := attachment(ctx, w, node.ID, node.productIDs())
+		leave, fresh, err := diffAttached(ctx, w, node.ID, node.productIDs())
 		if err != nil {
 			return 0, err
 		}
@@ -57,10 +56,10 @@ func writeNodes(ctx context.Context, w *authoring.Writer, sources []authoring.So
 	return changed, nil
 }
 
-// attachment is what has to change for the products to be the node's, in this
-// order: which leave it, and then which come last. Attachments that stay keep
-// their place in time; where the order among them is another, all leave and come.
-func attachment(ctx context.Context, w *authoring.Writer, nodeID string, productIDs []string) (leave, fresh []string, err error) {
+// diffAttached returns which products to detach from a node and which to append, so that it
+// has productIDs in this order. If the order of the remaining ones differs, all are
+// attached again.
+func diffAttached(ctx context.Context, w *authoring.Writer, nodeID string, productIDs []string) (leave, fresh []string, err error) {
 	had, err := db.Collect(ctx, w.Session, db.Scalar[string],
 		`SELECT product_id FROM node_product WHERE node_id = $1 ORDER BY attached, product_id`, nodeID)
 	if err != nil || slices.Equal(had, productIDs) {
@@ -84,7 +83,7 @@ func attachment(ctx context.Context, w *authoring.Writer, nodeID string, product
 	return leave, productIDs[len(stay):], nil
 }
 
-// attach attaches products that are not attached, the newest last.
+// attach attaches unattached products, the newest last.
 func attach(ctx context.Context, w *authoring.Writer, nodeID string, productIDs []string) error {
 	place, err := w.Sequence(ctx, len(productIDs))
 	if err != nil {
@@ -93,7 +92,7 @@ func attach(ctx context.Context, w *authoring.Writer, nodeID string, productIDs 
 	return attachAt(ctx, w, nodeID, place, productIDs)
 }
 
-// attachAt gives them places in time, from one on.
+// attachAt attaches products with consecutive sequence numbers from place on.
 func attachAt(ctx context.Context, w *authoring.Writer, nodeID string, place int64, productIDs []string) error {
 	rows := make([][]any, len(productIDs))
 	for i, id := range productIDs {
@@ -103,17 +102,16 @@ func attachAt(ctx context.Context, w *authoring.Writer, nodeID string, place int
 	return w.InsertRows(ctx, "node_product", []string{"node_id", "attached", "product_id"}, rows)
 }
 
-// attachLater leaves it to transactions of their own. A product that leaves and
-// comes does both in one of them, so that it is never off the node; one that
-// somebody else attached meanwhile is attached once. A node that is deleted
-// meanwhile gets none.
+// attachLater does so in separate transactions. A product that moves is detached and
+// attached in the same one, and a product that was attached meanwhile is attached once. A
+// node that was deleted meanwhile is skipped.
 func attachLater(ctx context.Context, w *authoring.Writer, nodeID string, leave, fresh []string) error {
 	place, err := w.Sequence(ctx, len(fresh))
 	if err != nil {
 		return err
 	}
 	later := func(do func(context.Context, *authoring.Writer) error) {
-		w.Later(func(ctx context.Context, w *authoring.Writer) error {
+		w.Defer(func(ctx context.Context, w *authoring.Writer) error {
 			_, found, err := db.One(ctx, w.Session, db.Scalar[string], `SELECT id FROM node WHERE id = $1`+w.ForUpdate("node"), nodeID)
 			if err != nil || !found {
 				return err
@@ -163,15 +161,15 @@ var nodeTable = authoring.Table{
 	Name: "node", Columns: []string{"id", "sequence", "hierarchy_id", "updated_at", "body"},
 	Row: func(r authoring.Source, t *db.Tx) []any {
 		n := *r.(*NodeSource)
-		n.Relationships.Products = nil // kept in node_product
+		n.Relationships.Products = nil // stored in node_product
 		return []any{n.ID, nil, n.Relationships.Hierarchy.ID(), store.Micros(t.Now), store.Encode(&n)}
 	},
 }
 
-// exportNodes exports nodes with what is attached to them.
+// exportNodes exports nodes with their products.
 func exportNodes(ctx context.Context, e *authoring.Exporter) error {
 	key := []string{"sequence", "id"}
-	return db.EachPage(ctx, e.In, "node", "sequence, id, body", key, authoring.KeyedBody(2), func(bodies [][]byte) error {
+	return db.EachPage(ctx, e.In, "node", "sequence, id, body", key, authoring.ScanKeyedBody(2), func(bodies [][]byte) error {
 		for _, body := range bodies {
 			var node NodeSource
 			if err := json.Unmarshal(body, &node); err != nil {

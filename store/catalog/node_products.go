@@ -11,22 +11,22 @@ import (
 	"portico/store/db"
 )
 
-// MaxAttached bounds the products that one call attaches or detaches.
+// MaxAttached is the most products that one call attaches or detaches.
 const MaxAttached = 1000
 
-// AttachProducts attaches products to a node, the newest last; those that are
-// attached keep their place. NOT_FOUND for an unknown node; UNPROCESSABLE
-// names each product that there is not, and a list out of bounds.
+// AttachProducts attaches products to a node, the newest last; attached ones keep their
+// position. It returns NOT_FOUND for an unknown node, and UNPROCESSABLE for each unknown
+// product or a list out of range.
 func (s *CatalogService) AttachProducts(ctx context.Context, actor store.Actor, id string, productIDs []string) (*AuthoredNode, error) {
 	return s.changeAttached(ctx, actor, id, productIDs, func(ctx context.Context, w *authoring.Writer, _ *NodeSource) error {
 		known, err := w.Existing(ctx, "product", store.ValidIDs(productIDs))
 		if err != nil {
 			return err
 		}
-		if err := store.BatchError(eachProduct(productIDs, func(id string) bool { return known[id] }, "names no product: %q")); err != nil {
+		if err := store.BatchError(productErrors(productIDs, func(id string) bool { return known[id] }, "is not a product: %q")); err != nil {
 			return err
 		}
-		attached, err := attached(ctx, w, id, productIDs)
+		attached, err := attachedAmong(ctx, w, id, productIDs)
 		if err != nil {
 			return err
 		}
@@ -44,9 +44,9 @@ func (s *CatalogService) AttachProducts(ctx context.Context, actor store.Actor, 
 	})
 }
 
-// DetachProducts takes products off a node, and off its curated ones; those
-// that are not attached are passed over. NOT_FOUND for an unknown node;
-// UNPROCESSABLE for a list out of bounds.
+// DetachProducts detaches products from a node and its curated list; unattached ones are
+// ignored. It returns NOT_FOUND for an unknown node, and UNPROCESSABLE for a list out of
+// range.
 func (s *CatalogService) DetachProducts(ctx context.Context, actor store.Actor, id string, productIDs []string) (*AuthoredNode, error) {
 	return s.changeAttached(ctx, actor, id, productIDs, func(ctx context.Context, w *authoring.Writer, source *NodeSource) error {
 		curated := &source.Attributes.CuratedProducts
@@ -55,41 +55,40 @@ func (s *CatalogService) DetachProducts(ctx context.Context, actor store.Actor, 
 	})
 }
 
-// CurateProducts says which products of a node come first, in this order: at
-// most MaxCurated, each attached to it. NOT_FOUND for an unknown node;
-// UNPROCESSABLE names each product that is not attached, or there twice.
+// CurateProducts sets which products of a node come first, in this order: at most
+// MaxCurated, all attached. It returns NOT_FOUND for an unknown node, and UNPROCESSABLE for
+// each product that is not attached or repeated.
 func (s *CatalogService) CurateProducts(ctx context.Context, actor store.Actor, id string, productIDs []string) (*AuthoredNode, error) {
 	return s.changeNode(ctx, actor, id, func(ctx context.Context, w *authoring.Writer, source *NodeSource) error {
 		source.Attributes.CuratedProducts = productIDs
 		if len(productIDs) > MaxCurated {
-			return nil // which the check of the node says
+			return nil // the check of the node reports it
 		}
-		attached, err := attached(ctx, w, id, productIDs)
+		attached, err := attachedAmong(ctx, w, id, productIDs)
 		if err != nil {
 			return err
 		}
-		loose := eachProduct(productIDs, func(id string) bool { return attached[id] }, "is not attached to the node: %q; attach it first")
+		loose := productErrors(productIDs, func(id string) bool { return attached[id] }, "is not attached to the node: %q; attach it first")
 		seen := map[string]bool{}
-		again := eachProduct(productIDs, func(id string) bool {
+		again := productErrors(productIDs, func(id string) bool {
 			twice := seen[id]
 			seen[id] = true
 			return !twice
-		}, "is there twice: %q")
+		}, "is repeated: %q")
 		return store.BatchError(append(loose, again...))
 	})
 }
 
-// changeAttached holds a list of products against its bounds, and changes the
-// node by it.
+// changeAttached checks the length of a list and changes the node.
 func (s *CatalogService) changeAttached(ctx context.Context, actor store.Actor, id string, productIDs []string, change func(context.Context, *authoring.Writer, *NodeSource) error) (*AuthoredNode, error) {
 	if len(productIDs) == 0 || len(productIDs) > MaxAttached {
-		return nil, store.Unprocessablef([]string{"product_ids"}, "must hold between 1 and %d products, not %d", MaxAttached, len(productIDs))
+		return nil, store.Unprocessablef([]string{"product_ids"}, "must have between 1 and %d products, got %d", MaxAttached, len(productIDs))
 	}
 	return s.changeNode(ctx, actor, id, change)
 }
 
-// eachProduct finds every product that is not as it should be.
-func eachProduct(ids []string, good func(id string) bool, format string) (faults store.Errors) {
+// productErrors reports the ids for which good is false.
+func productErrors(ids []string, good func(id string) bool, format string) (faults store.Errors) {
 	for i, id := range ids {
 		if !good(id) {
 			faults = append(faults, store.Unprocessablef([]string{"product_ids", strconv.Itoa(i)}, format, store.Abbreviate(id)))
@@ -98,8 +97,8 @@ func eachProduct(ids []string, good func(id string) bool, format string) (faults
 	return faults
 }
 
-// attached tells which of some products are attached to a node.
-func attached(ctx context.Context, w *authoring.Writer, nodeID string, productIDs []string) (map[string]bool, error) {
+// attachedAmong returns which products are attached to a node.
+func attachedAmong(ctx context.Context, w *authoring.Writer, nodeID string, productIDs []string) (map[string]bool, error) {
 	attached := map[string]bool{}
 	err := store.Chunked(store.ValidIDs(productIDs), 512, func(ids []string) error {
 		places, args := db.InList([]any{nodeID}, ids)
@@ -113,8 +112,7 @@ func attached(ctx context.Context, w *authoring.Writer, nodeID string, productID
 	return attached, err
 }
 
-// AttachedCounts tells how many products are attached to each of several
-// nodes; a node without any is left out.
+// AttachedCounts returns the number of products by node; nodes without any are missing.
 func (s *CatalogService) AttachedCounts(ctx context.Context, nodeIDs []string) (map[string]int, error) {
 	counts := make(map[string]int, len(nodeIDs))
 	err := store.Chunked(store.ValidIDs(nodeIDs), 512, func(ids []string) error {
@@ -131,8 +129,8 @@ func (s *CatalogService) AttachedCounts(ctx context.Context, nodeIDs []string) (
 	return counts, err
 }
 
-// AttachedProducts lists the products attached to each of several nodes, the
-// newest attachment first: at most limit of each, after passing over offset.
+// AttachedProducts lists the products of nodes, the newest attachment first: at most limit
+// of each, after offset.
 func (s *CatalogService) AttachedProducts(ctx context.Context, nodeIDs []string, limit, offset int) (map[string][]string, error) {
 	attached := make(map[string][]string, len(nodeIDs))
 	err := store.Chunked(store.ValidIDs(nodeIDs), 512, func(ids []string) error {

@@ -5,15 +5,15 @@ import (
 	"portico/store/authoring"
 )
 
-// hierarchySource is a tree of nodes, as authored.
+// hierarchySource is a hierarchy in an import file.
 type hierarchySource struct {
 	Type       string         `json:"type"`
 	ID         string         `json:"id"`
 	Attributes nodeAttributes `json:"attributes"`
 }
 
-// NodeSource is a node of a hierarchy, as authored: attached products are in
-// order of attachment, the newest last.
+// NodeSource is a node in an import file. Its products are in order of attachment, the
+// newest last.
 type NodeSource struct {
 	Type          string            `json:"type"`
 	ID            string            `json:"id"`
@@ -34,22 +34,22 @@ type nodeRelationships struct {
 	Products  *authoring.LinksSource `json:"products,omitempty"`
 }
 
-// MaxCurated bounds the curated products of a node.
+// MaxCurated is the most curated products of a node.
 const MaxCurated = 20
 
 func (h *hierarchySource) Key() string { return h.ID }
 
-func (h *hierarchySource) Check(f *authoring.Faults) {
+func (h *hierarchySource) Check(f *authoring.Validator) {
 	f.ID("id", &h.ID)
 	h.Attributes.check(f)
 	if len(h.Attributes.CuratedProducts) > 0 {
-		f.Add("attributes.curated_products", "belong to nodes, not to a hierarchy")
+		f.Add("attributes.curated_products", "are only allowed on nodes")
 	}
 }
 
 func (n *NodeSource) Key() string { return n.ID }
 
-func (n *NodeSource) Check(f *authoring.Faults) {
+func (n *NodeSource) Check(f *authoring.Validator) {
 	f.ID("id", &n.ID)
 	n.Attributes.check(f)
 	r := &n.Relationships
@@ -64,13 +64,13 @@ func (n *NodeSource) Check(f *authoring.Faults) {
 	f.Links("relationships.products", r.Products)
 }
 
-func (a *nodeAttributes) check(f *authoring.Faults) {
+func (a *nodeAttributes) check(f *authoring.Validator) {
 	f.Required("attributes.name", a.Name, authoring.MaxName)
 	f.Text("attributes.slug", a.Slug, authoring.MaxName)
 	f.Text("attributes.description", a.Description, authoring.MaxDescription)
 	f.IDs("attributes.curated_products", a.CuratedProducts)
 	if len(a.CuratedProducts) > MaxCurated {
-		f.Rule("attributes.curated_products", "must be at most %d products, not %d", MaxCurated, len(a.CuratedProducts))
+		f.Rule("attributes.curated_products", "must have at most %d products, got %d", MaxCurated, len(a.CuratedProducts))
 	}
 }
 

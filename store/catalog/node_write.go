@@ -13,20 +13,20 @@ import (
 	"portico/store/db"
 )
 
-// AuthoredNode is a node as authored. Shoppers see it in the catalogs that
-// name its hierarchy, once they are published.
+// AuthoredNode is a node as authored. Shoppers see it in the catalogs that include its
+// hierarchy, once they are published.
 type AuthoredNode struct {
 	ID                string
 	HierarchyID       string
-	ParentID          string // the node above, or the hierarchy
+	ParentID          string // parent node or hierarchy
 	Name              string
 	Slug              string
 	Description       string
-	CuratedProductIDs []string // which come first, in this order
+	CuratedProductIDs []string // products that come first, in this order
 	UpdatedAt         time.Time
 }
 
-// GlobalID is the node's id over all types.
+// GlobalID returns the node's global id.
 func (n *AuthoredNode) GlobalID() string { return store.GlobalID(store.TypeAuthoredNode, n.ID) }
 
 func scanNode(rows *sql.Rows) (*AuthoredNode, error) {
@@ -45,18 +45,17 @@ func scanNode(rows *sql.Rows) (*AuthoredNode, error) {
 		Name: a.Name, Slug: a.Slug, Description: a.Description, CuratedProductIDs: a.CuratedProducts, UpdatedAt: store.FromMicros(updated)}, nil
 }
 
-// AuthoredNode returns a node as authored; NOT_FOUND when there is none.
+// AuthoredNode returns a node as authored, or NOT_FOUND.
 func (s *CatalogService) AuthoredNode(ctx context.Context, id string) (*AuthoredNode, error) {
-	return authoring.Authored(ctx, s.db.Reader, NodeList, "node", id)
+	return authoring.ReadRow(ctx, s.db.Reader, NodeList, "node", id)
 }
 
-// AuthoredNodesByID returns several nodes; an unknown one is left out.
+// AuthoredNodesByID returns nodes by id; unknown ones are missing.
 func (s *CatalogService) AuthoredNodesByID(ctx context.Context, ids []string) (map[string]*AuthoredNode, error) {
-	return authoring.AuthoredByID(ctx, s.db.Reader, NodeList, ids)
+	return authoring.ReadRowsByID(ctx, s.db.Reader, NodeList, ids)
 }
 
-// AuthoredNodes lists all nodes of a hierarchy by id; none when there is no
-// such hierarchy.
+// AuthoredNodes lists all nodes of a hierarchy by id; none if it does not exist.
 func (s *CatalogService) AuthoredNodes(ctx context.Context, hierarchyID string, page store.Page) (*store.Slice[*AuthoredNode], error) {
 	of := NodeList
 	of.Conditions = []db.Condition{{Clause: "hierarchy_id = ?", Values: []any{hierarchyID}}}
@@ -68,27 +67,26 @@ var NodeList = db.Listing[*AuthoredNode]{
 	Key: func(n *AuthoredNode, _ store.Sort) []any { return []any{n.ID} },
 }
 
-// CreateNode makes a node below another one or a hierarchy; an empty id is a
-// new one. INVALID names each member that is wrong; UNPROCESSABLE when there
-// is nothing of the parent's id, or the id is taken.
+// CreateNode creates a node below a parent node or hierarchy; an empty id generates one. It
+// returns INVALID for each wrong member, and UNPROCESSABLE for an unknown parent or an id
+// that is taken.
 func (s *CatalogService) CreateNode(ctx context.Context, actor store.Actor, id, parentID string, change NodeChange) (*AuthoredNode, error) {
-	return authorRow(ctx, s, actor, NodeList, "node", &id, func(ctx context.Context, w *authoring.Writer) error {
+	return writeRow(ctx, s, actor, NodeList, "node", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &NodeSource{Type: "node", ID: authoring.OrNewID(&id)}
 		change.apply(&source.Attributes)
 		hierarchy, err := hierarchyOf(ctx, w, parentID)
 		if err != nil {
 			return err
 		}
-		source.hang(hierarchy, parentID)
-		if err := freeIn(ctx, w, "hierarchy", id); err != nil {
+		source.setParent(hierarchy, parentID)
+		if err := requireUnusedID(ctx, w, "hierarchy", id); err != nil {
 			return err
 		}
 		return w.Create(ctx, NodeKind, source)
 	})
 }
 
-// UpdateNode changes a node, but for its place and its products. NOT_FOUND
-// when there is none; INVALID names each member that is wrong.
+// UpdateNode changes a node's texts. It returns NOT_FOUND, or INVALID for each wrong member.
 func (s *CatalogService) UpdateNode(ctx context.Context, actor store.Actor, id string, change NodeChange) (*AuthoredNode, error) {
 	if err := change.applyNulls(); err != nil {
 		return nil, err
@@ -99,10 +97,9 @@ func (s *CatalogService) UpdateNode(ctx context.Context, actor store.Actor, id s
 	})
 }
 
-// MoveNode hangs a node, with all below it, from another one of its hierarchy,
-// or from the hierarchy itself. NOT_FOUND when there is none; UNPROCESSABLE
-// when there is nothing of the parent's id, when that is in another hierarchy,
-// or when it is the node itself or below it.
+// MoveNode moves a node with its subtree to another parent in its hierarchy. It returns
+// NOT_FOUND, or UNPROCESSABLE for a parent that is unknown, in another hierarchy, or in the
+// subtree.
 func (s *CatalogService) MoveNode(ctx context.Context, actor store.Actor, id, parentID string) (*AuthoredNode, error) {
 	return s.changeNode(ctx, actor, id, func(ctx context.Context, w *authoring.Writer, source *NodeSource) error {
 		own := source.Relationships.Hierarchy.ID()
@@ -111,32 +108,31 @@ func (s *CatalogService) MoveNode(ctx context.Context, actor store.Actor, id, pa
 			return err
 		}
 		if hierarchy != own {
-			return store.Unprocessablef([]string{"parent_id"}, "must be in the node's own hierarchy, %s; %q is in %s", own, parentID, hierarchy)
+			return store.Unprocessablef([]string{"parent_id"}, "must be in the node's hierarchy, %s; %q is in %s", own, parentID, hierarchy)
 		}
-		parents, err := parents(ctx, w, own)
+		parents, err := parentsOf(ctx, w, own)
 		if err != nil {
 			return err
 		}
 		for up, steps := parentID, 0; up != ""; up, steps = parents[up], steps+1 {
 			if up == id || steps > len(parents) {
-				return store.Unprocessablef([]string{"parent_id"}, "must not be the node itself or one below it, as %q is", parentID)
+				return store.Unprocessablef([]string{"parent_id"}, "must not be the node itself or one of its descendants, got %q", parentID)
 			}
 		}
-		source.hang(own, parentID)
+		source.setParent(own, parentID)
 		return nil
 	})
 }
 
-// DeleteNode removes a node; the products that were attached to it stay.
-// NOT_FOUND when there is none; UNPROCESSABLE as long as there are nodes below
-// it.
+// DeleteNode deletes a node, not its products. It returns NOT_FOUND, or UNPROCESSABLE while
+// it has child nodes.
 func (s *CatalogService) DeleteNode(ctx context.Context, actor store.Actor, id string) error {
-	return s.author(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
+	return s.write(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
 		source := &NodeSource{}
 		if err := w.Read(ctx, "node", "node", id, source); err != nil {
 			return err
 		}
-		parents, err := parents(ctx, w, source.Relationships.Hierarchy.ID())
+		parents, err := parentsOf(ctx, w, source.Relationships.Hierarchy.ID())
 		if err != nil {
 			return err
 		}
@@ -148,7 +144,7 @@ func (s *CatalogService) DeleteNode(ctx context.Context, actor store.Actor, id s
 		}
 		if len(below) > 0 {
 			slices.Sort(below)
-			return store.Unprocessablef([]string{"id"}, "has the nodes %s below it; delete or move them first", authoring.Some(below))
+			return store.Unprocessablef([]string{"id"}, "has the child nodes %s; delete or move them first", authoring.ListSome(below))
 		}
 		detached, err := db.Collect(ctx, w.Session, db.Scalar[string], `DELETE FROM node_product WHERE node_id = $1 RETURNING product_id`, id)
 		if err != nil {
@@ -159,9 +155,9 @@ func (s *CatalogService) DeleteNode(ctx context.Context, actor store.Actor, id s
 	})
 }
 
-// changeNode reads a node, has it changed, and writes it.
+// changeNode reads, changes and writes a node.
 func (s *CatalogService) changeNode(ctx context.Context, actor store.Actor, id string, change func(context.Context, *authoring.Writer, *NodeSource) error) (*AuthoredNode, error) {
-	return authorRow(ctx, s, actor, NodeList, "node", &id, func(ctx context.Context, w *authoring.Writer) error {
+	return writeRow(ctx, s, actor, NodeList, "node", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &NodeSource{}
 		if err := w.Read(ctx, "node", "node", id, source); err != nil {
 			return err
@@ -173,8 +169,8 @@ func (s *CatalogService) changeNode(ctx context.Context, actor store.Actor, id s
 	})
 }
 
-// hang puts a node below a parent, which may be the hierarchy.
-func (n *NodeSource) hang(hierarchyID, parentID string) {
+// setParent sets the parent, which may be the hierarchy.
+func (n *NodeSource) setParent(hierarchyID, parentID string) {
 	n.Relationships.Hierarchy = &authoring.LinkSource{Data: &authoring.RefSource{Type: "hierarchy", ID: hierarchyID}}
 	n.Relationships.Parent = nil
 	if parentID != hierarchyID {
@@ -182,9 +178,9 @@ func (n *NodeSource) hang(hierarchyID, parentID string) {
 	}
 }
 
-// hierarchyOf is the hierarchy of a parent: itself, or its own.
+// hierarchyOf returns the hierarchy of a parent node, or the parent if it is a hierarchy.
 func hierarchyOf(ctx context.Context, w *authoring.Writer, parentID string) (string, error) {
-	none := store.Unprocessablef([]string{"parent_id"}, "names no node and no hierarchy: %q", store.Abbreviate(parentID))
+	none := store.Unprocessablef([]string{"parent_id"}, "is neither a node nor a hierarchy: %q", store.Abbreviate(parentID))
 	if !store.IsID(parentID) {
 		return "", none
 	}
@@ -198,9 +194,8 @@ func hierarchyOf(ctx context.Context, w *authoring.Writer, parentID string) (str
 	return id, err
 }
 
-// parents are the nodes of a hierarchy with the node above each; empty right
-// below the hierarchy.
-func parents(ctx context.Context, w *authoring.Writer, hierarchyID string) (map[string]string, error) {
+// parentsOf maps the nodes of a hierarchy to their parent nodes; "" for top-level nodes.
+func parentsOf(ctx context.Context, w *authoring.Writer, hierarchyID string) (map[string]string, error) {
 	parents := map[string]string{}
 	_, err := db.Collect(ctx, w.Session, func(rows *sql.Rows) (none struct{}, err error) {
 		var body []byte

@@ -7,16 +7,16 @@ import (
 	"strconv"
 )
 
-// Offer is what one price book asks for a product in one currency: a base
-// price, and sales that replace it for a time.
+// Offer is a product's price in one price book and currency: a base price, and sales that
+// replace it for a time.
 type Offer struct {
 	PricebookID string
-	Base        *Asked // nil for what is only ever sold in a sale
-	Sales       []Sale // the one that wins first
+	Base        *TieredPrice // nil if the product is only sold in sales
+	Sales       []Sale       // the winning one first
 }
 
-// Asked is an amount with its tiers, as a release keeps it.
-type Asked struct {
+// TieredPrice is an amount with its tiers, as releases store it.
+type TieredPrice struct {
 	Minor       int64  `json:"amount"` // minor units
 	IncludesTax bool   `json:"includes_tax"`
 	Tiers       []Tier `json:"tiers,omitempty"` // by minimum quantity
@@ -28,16 +28,15 @@ type Tier struct {
 	Minor           int64  `json:"amount"`
 }
 
-// Sale is a price for a time: from From until just before To, where 0 is ever.
+// Sale is a price from From until just before To; 0 means unbounded.
 type Sale struct {
 	ID   string `json:"id"`
 	From int64  `json:"from,omitempty"` // microseconds
 	To   int64  `json:"to,omitempty"`
-	Asked
+	TieredPrice
 }
 
-// length of a sale; one that is open on either side lasts longer than any
-// other.
+// length is the duration of a sale; an unbounded one is the longest.
 func (s *Sale) length() int64 {
 	if s.From == 0 || s.To == 0 {
 		return 1<<63 - 1
@@ -45,16 +44,15 @@ func (s *Sale) length() int64 {
 	return s.To - s.From
 }
 
-// sortSales puts sales in the order in which they win: the shortest first,
-// then the one that began last, then by name (DESIGN 8).
+// sortSales sorts by precedence: shortest first, then latest start, then name.
 func sortSales(sales []Sale) {
 	slices.SortFunc(sales, func(a, b Sale) int {
 		return cmp.Or(cmp.Compare(a.length(), b.length()), cmp.Compare(b.From, a.From), cmp.Compare(a.ID, b.ID))
 	})
 }
 
-// SaleAt is the sale that holds at a moment, nil outside all of them; and the
-// edges of sales around the moment, 0 where there is none.
+// SaleAt returns the active sale, or nil, and the nearest starts or ends of sales before
+// and after at; 0 if none.
 func (o *Offer) SaleAt(at int64) (holding *Sale, from, until int64) {
 	for i := range o.Sales {
 		s := &o.Sales[i]
@@ -74,22 +72,20 @@ func (o *Offer) SaleAt(at int64) (holding *Sale, from, until int64) {
 	return holding, from, until
 }
 
-// AmountAt is what the product costs at a moment, nil for no price; and until
-// when, 0 for ever.
-func (o *Offer) AmountAt(at int64) (now *Asked, until int64) {
+// AmountAt returns the price at a time, nil for none, and until when it is valid; 0 for
+// ever.
+func (o *Offer) AmountAt(at int64) (now *TieredPrice, until int64) {
 	holding, _, until := o.SaleAt(at)
 	if holding != nil {
-		return &holding.Asked, until
+		return &holding.TieredPrice, until
 	}
 	return o.Base, until
 }
 
-// Tiers are what more units cost while a sale holds, or outside all of them
-// for nil. The base price's hold in a sale too where they are lower than what
-// the sale asks for so many units, so that nobody pays more for a box because
-// its pieces are on sale; and one of the sale's own is left out where they are
-// lower already. Amounts with tax and without do not compare: there the sale's
-// own stand alone. A name that both have is the sale's.
+// Tiers returns the tiers during a sale, or of the base price if holding is nil. During a
+// sale, tiers of the base price still apply where they are cheaper, and tiers of the sale
+// only where they are cheaper than those. If only one of the two includes tax, the sale's
+// tiers apply alone. If both have a tier of a name, the base price's tier is renamed.
 func (o *Offer) Tiers(holding *Sale) []Tier {
 	switch {
 	case holding == nil:
@@ -103,7 +99,7 @@ func (o *Offer) Tiers(holding *Sale) []Tier {
 	}
 	var list []Tier
 	own, base := holding.Tiers, o.Base.Tiers
-	asked, floor := holding.Minor, int64(math.MaxInt64) // floor: of the base's tiers that hold
+	asked, floor := holding.Minor, int64(math.MaxInt64) // floor: lowest base tier so far
 	for len(own)+len(base) > 0 {
 		if len(base) == 0 || len(own) > 0 && (own[0].MinimumQuantity < base[0].MinimumQuantity ||
 			own[0].MinimumQuantity == base[0].MinimumQuantity && own[0].Minor <= base[0].Minor) {
@@ -125,9 +121,8 @@ func (o *Offer) Tiers(holding *Sale) []Tier {
 	return list
 }
 
-// Offers works out what price books ask for a product, by currency: of the
-// books by priority, the first with a price in it; where none has one, the
-// first with a sale in it. A sale belongs to the price it replaces.
+// Offers returns a product's offers by currency. The first price book by priority with a
+// price in the currency wins; if none has one, the first with a sale.
 func Offers(ranked []RankedPricebook, ofBook map[string]*PriceSource) map[string]*Offer {
 	found := map[string]*Offer{}
 	for _, rank := range ranked {
@@ -142,4 +137,38 @@ func Offers(ranked []RankedPricebook, ofBook map[string]*PriceSource) map[string
 		}
 	}
 	return found
+}
+
+// offers returns the offers of the price by currency.
+func (p *PriceSource) offers() map[string]*Offer {
+	found := map[string]*Offer{}
+	of := func(code string) *Offer {
+		if found[code] == nil {
+			found[code] = &Offer{PricebookID: p.Relationships.Pricebook.ID()}
+		}
+		return found[code]
+	}
+	for code, amount := range p.Attributes.Currencies {
+		base := amount.tiered()
+		of(code).Base = &base
+	}
+	for name, s := range p.Attributes.Sales {
+		for code, amount := range s.Currencies {
+			o := of(code)
+			o.Sales = append(o.Sales, Sale{ID: name, From: s.Schedule.from(), To: s.Schedule.to(), TieredPrice: amount.tiered()})
+		}
+	}
+	for _, o := range found {
+		sortSales(o.Sales)
+	}
+	return found
+}
+
+func (a AmountPrice) tiered() TieredPrice {
+	kept := TieredPrice{Minor: a.Amount, IncludesTax: a.IncludesTax}
+	for name, t := range a.Tiers {
+		kept.Tiers = append(kept.Tiers, Tier{name, t.MinimumQuantity, t.Amount})
+	}
+	slices.SortFunc(kept.Tiers, func(a, b Tier) int { return cmp.Compare(a.MinimumQuantity, b.MinimumQuantity) })
+	return kept
 }

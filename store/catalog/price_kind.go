@@ -11,19 +11,19 @@ import (
 
 var PricebookKind = authoring.Kind{
 	Name: "pricebook", Create: func() authoring.Source { return &pricebookSource{} },
-	Write: pricebookTable.WriteInOrder, Export: authoring.Bodies("pricebook", "sequence", "id"),
+	Write: pricebookTable.WriteInOrder, Export: authoring.ExportBodies("pricebook", "sequence", "id"),
 	Published: true, Referred: true,
 }
 
 var PriceKind = authoring.Kind{
 	Name: "product-price", Create: func() authoring.Source { return &PriceSource{} },
-	Write: writePrices, Export: authoring.Bodies("price", "id"),
+	Write: writePrices, Export: authoring.ExportBodies("price", "id"),
 	Published: true, Whole: &priceTable,
 }
 
 var ModifierKind = authoring.Kind{
 	Name: "price_modifier", Create: func() authoring.Source { return &ModifierSource{} },
-	Write: modifierTable.WriteInOrder, Export: authoring.Bodies("price_modifier", "sequence", "id"),
+	Write: modifierTable.WriteInOrder, Export: authoring.ExportBodies("price_modifier", "sequence", "id"),
 	Published: true,
 }
 
@@ -36,7 +36,7 @@ var priceTable = authoring.Table{Name: "price", Columns: []string{"id", "pricebo
 	return []any{p.ID, p.Relationships.Pricebook.ID(), p.Attributes.SKU, store.Encode(p)}
 }}
 
-// writePrices writes prices. One that is given another SKU was the old one's too.
+// writePrices writes prices. A price whose SKU changes affects the old SKU too.
 func writePrices(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (int, error) {
 	skus := make(map[string][]string, len(sources)) // by id of the price
 	ids := make([]string, len(sources))

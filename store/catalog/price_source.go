@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -9,7 +8,7 @@ import (
 	"portico/store/authoring"
 )
 
-// pricebookSource names a price book.
+// pricebookSource is a price book in an import file.
 type pricebookSource struct {
 	Type       string `json:"type"`
 	ID         string `json:"id"`
@@ -19,7 +18,7 @@ type pricebookSource struct {
 	} `json:"attributes"`
 }
 
-// PriceSource is what a price book asks for the products of a SKU.
+// PriceSource is the price of a SKU in a price book.
 type PriceSource struct {
 	Type       string `json:"type"`
 	ID         string `json:"id"`
@@ -40,7 +39,7 @@ type AmountPrice struct {
 	Tiers       map[string]tierSource `json:"tiers,omitempty"`
 }
 
-// tierSource is what one unit costs from so many units on.
+// tierSource is the unit price from a minimum quantity on.
 type tierSource struct {
 	MinimumQuantity int   `json:"minimum_quantity"`
 	Amount          int64 `json:"amount"`
@@ -51,13 +50,7 @@ type saleSource struct {
 	Currencies map[string]AmountPrice `json:"currencies"`
 }
 
-// scheduleSource is valid from its first instant until just before its last.
-type scheduleSource struct {
-	ValidFrom string `json:"valid_from,omitempty"`
-	ValidTo   string `json:"valid_to,omitempty"`
-}
-
-// ModifierSource changes a child's price from its parent's.
+// ModifierSource is a price modifier in an import file.
 type ModifierSource struct {
 	Type       string `json:"type"`
 	ID         string `json:"id"`
@@ -70,7 +63,7 @@ type ModifierSource struct {
 
 func (p *pricebookSource) Key() string { return p.ID }
 
-func (p *pricebookSource) Check(f *authoring.Faults) {
+func (p *pricebookSource) Check(f *authoring.Validator) {
 	f.ID("id", &p.ID)
 	f.Required("attributes.name", p.Attributes.Name, authoring.MaxName)
 	f.Text("attributes.description", p.Attributes.Description, authoring.MaxDescription)
@@ -78,7 +71,7 @@ func (p *pricebookSource) Check(f *authoring.Faults) {
 
 func (p *PriceSource) Key() string { return p.ID }
 
-func (p *PriceSource) Check(f *authoring.Faults) {
+func (p *PriceSource) Check(f *authoring.Validator) {
 	f.ID("id", &p.ID)
 	f.Required("attributes.sku", p.Attributes.SKU, authoring.MaxName)
 	if len(p.Attributes.Currencies) == 0 && len(p.Attributes.Sales) == 0 {
@@ -100,14 +93,14 @@ func (p *PriceSource) Check(f *authoring.Faults) {
 
 func (m *ModifierSource) Key() string { return m.ID }
 
-func (m *ModifierSource) Check(f *authoring.Faults) {
+func (m *ModifierSource) Check(f *authoring.Validator) {
 	f.ID("id", &m.ID)
 	f.Required("attributes.name", m.Attributes.Name, authoring.MaxName)
 	f.OneOf("attributes.modifier_type", string(m.Attributes.ModifierType), string(PriceIncrement), string(PriceDecrement), string(PriceEquals))
 	checkAmounts(f, "attributes.currencies", m.Attributes.Currencies)
 }
 
-func checkAmounts(f *authoring.Faults, member string, amounts map[string]AmountPrice) {
+func checkAmounts(f *authoring.Validator, member string, amounts map[string]AmountPrice) {
 	for code, price := range amounts {
 		f.Currency(member+"."+code, code)
 		f.Between(member+"."+code+".amount", int(price.Amount), 0, store.MaxAmount)
@@ -125,56 +118,14 @@ func checkAmounts(f *authoring.Faults, member string, amounts map[string]AmountP
 	}
 }
 
-// offers are what the price book asks, by currency.
-func (p *PriceSource) offers() map[string]*Offer {
-	found := map[string]*Offer{}
-	of := func(code string) *Offer {
-		if found[code] == nil {
-			found[code] = &Offer{PricebookID: p.Relationships.Pricebook.ID()}
-		}
-		return found[code]
-	}
-	for code, amount := range p.Attributes.Currencies {
-		base := amount.asked()
-		of(code).Base = &base
-	}
-	for name, s := range p.Attributes.Sales {
-		for code, amount := range s.Currencies {
-			o := of(code)
-			o.Sales = append(o.Sales, Sale{ID: name, From: s.Schedule.from(), To: s.Schedule.to(), Asked: amount.asked()})
-		}
-	}
-	for _, o := range found {
-		sortSales(o.Sales)
-	}
-	return found
-}
+// from and to are the bounds in microseconds, 0 if unbounded.
 
-func (a AmountPrice) asked() Asked {
-	kept := Asked{Minor: a.Amount, IncludesTax: a.IncludesTax}
-	for name, t := range a.Tiers {
-		kept.Tiers = append(kept.Tiers, Tier{name, t.MinimumQuantity, t.Amount})
-	}
-	slices.SortFunc(kept.Tiers, func(a, b Tier) int { return cmp.Compare(a.MinimumQuantity, b.MinimumQuantity) })
-	return kept
-}
+// PriceModifierType is how a price modifier changes the parent's price.
+type PriceModifierType string
 
-// from and to are the edges in microseconds, 0 where the schedule is open.
-
-func (s *scheduleSource) from() int64 { return edge(s.ValidFrom) }
-func (s *scheduleSource) to() int64   { return edge(s.ValidTo) }
-
-func edge(text string) int64 {
-	if text == "" {
-		return 0
-	}
-	return store.Micros(store.StoredTime(text))
-}
-
-func (s *scheduleSource) check(f *authoring.Faults, member string) {
-	f.Time(member+".valid_from", &s.ValidFrom)
-	f.Time(member+".valid_to", &s.ValidTo)
-	if s.ValidFrom != "" && s.ValidTo != "" && s.ValidTo <= s.ValidFrom {
-		f.Add(member+".valid_to", "must be after the schedule's start, %s, not %s", s.ValidFrom, s.ValidTo)
-	}
-}
+// The types.
+const (
+	PriceIncrement PriceModifierType = "price_increment" // adds an amount
+	PriceDecrement PriceModifierType = "price_decrement" // subtracts an amount, down to zero
+	PriceEquals    PriceModifierType = "price_equals"    // replaces the price
+)

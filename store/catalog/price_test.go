@@ -44,8 +44,8 @@ func TestASaleKeepsLowerTiers(t *testing.T) {
 		{name: "with tax and without do not compare", base: "pair 2 10", sale: 1800, own: "box 10 1700", want: "box 10 1700", withTax: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := &Offer{Base: &Asked{Minor: 2000, Tiers: tiersOf(c.base)}}
-			holding := &Sale{ID: "sale", Asked: Asked{Minor: c.sale, IncludesTax: c.withTax, Tiers: tiersOf(c.own)}}
+			o := &Offer{Base: &TieredPrice{Minor: 2000, Tiers: tiersOf(c.base)}}
+			holding := &Sale{ID: "sale", TieredPrice: TieredPrice{Minor: c.sale, IncludesTax: c.withTax, Tiers: tiersOf(c.own)}}
 			require.Equal(t, tiersOf(c.want), o.Tiers(holding))
 			require.Equal(t, tiersOf(c.base), o.Tiers(nil), "outside the sale")
 		})
@@ -75,8 +75,8 @@ func TestNobodyPaysMoreInASale(t *testing.T) {
 			return list
 		}
 		minor := rapid.Int64Range(900, 1000).Draw(t, "sale")
-		o := &Offer{Base: &Asked{Minor: 1000, Tiers: falling("base", 1000)}}
-		holding := &Sale{Asked: Asked{Minor: minor, Tiers: falling("own", minor)}}
+		o := &Offer{Base: &TieredPrice{Minor: 1000, Tiers: falling("base", 1000)}}
+		holding := &Sale{TieredPrice: TieredPrice{Minor: minor, Tiers: falling("own", minor)}}
 		tiers, names := o.Tiers(holding), map[string]bool{}
 		for _, t1 := range tiers {
 			require.False(t, names[t1.Name], "two tiers are %s", t1.Name)
@@ -97,8 +97,8 @@ func TestModifiersMayLeaveNothingOfASale(t *testing.T) {
 		m.Attributes.Currencies = map[string]AmountPrice{"USD": {Amount: amount}}
 		return m
 	}
-	dress := &Offer{Base: &Asked{Minor: 9900, Tiers: tiersOf("box 10 9000")}, Sales: []Sale{
-		{ID: "week", Asked: Asked{Minor: 8000}}, {ID: "day", Asked: Asked{Minor: 7000, Tiers: tiersOf("box 10 6900")}},
+	dress := &Offer{Base: &TieredPrice{Minor: 9900, Tiers: tiersOf("box 10 9000")}, Sales: []Sale{
+		{ID: "week", TieredPrice: TieredPrice{Minor: 8000}}, {ID: "day", TieredPrice: TieredPrice{Minor: 7000, Tiers: tiersOf("box 10 6900")}},
 	}}
 	for _, c := range []struct {
 		name, currency string
@@ -108,18 +108,18 @@ func TestModifiersMayLeaveNothingOfASale(t *testing.T) {
 	}{
 		{"no modifier", "USD", dress, nil, 2},
 		{"an increment", "USD", dress, []*ModifierSource{modifier(PriceIncrement, 5)}, 2},
-		{"a replaced price without tiers", "USD", &Offer{Base: &Asked{Minor: 5}, Sales: []Sale{{ID: "day", Asked: Asked{Minor: 4}}}}, []*ModifierSource{modifier(PriceEquals, 7)}, 0},
-		{"a replaced price, incremented after that", "USD", &Offer{Base: &Asked{Minor: 5}, Sales: []Sale{{ID: "day", Asked: Asked{Minor: 4}}}}, []*ModifierSource{modifier(PriceEquals, 7), modifier(PriceIncrement, 1)}, 0},
+		{"a replaced price without tiers", "USD", &Offer{Base: &TieredPrice{Minor: 5}, Sales: []Sale{{ID: "day", TieredPrice: TieredPrice{Minor: 4}}}}, []*ModifierSource{modifier(PriceEquals, 7)}, 0},
+		{"a replaced price, incremented after that", "USD", &Offer{Base: &TieredPrice{Minor: 5}, Sales: []Sale{{ID: "day", TieredPrice: TieredPrice{Minor: 4}}}}, []*ModifierSource{modifier(PriceEquals, 7), modifier(PriceIncrement, 1)}, 0},
 		{"a replaced price with tiers", "USD", dress, []*ModifierSource{modifier(PriceEquals, 7)}, 0},
 		{"another currency", "EUR", dress, []*ModifierSource{modifier(PriceEquals, 7)}, 2},
-		{"a decrement of more than all", "USD", &Offer{Base: &Asked{Minor: 5}, Sales: []Sale{{ID: "day", Asked: Asked{Minor: 4}}}}, []*ModifierSource{modifier(PriceDecrement, 7)}, 0},
-		{"a decrement that leaves something of one sale", "USD", &Offer{Base: &Asked{Minor: 5}, Sales: []Sale{{ID: "day", Asked: Asked{Minor: 4}}, {ID: "dear", Asked: Asked{Minor: 9}}}}, []*ModifierSource{modifier(PriceDecrement, 7)}, 2},
-		{"a sale that never was a reduction", "USD", &Offer{Base: &Asked{Minor: 5}, Sales: []Sale{{ID: "day", Asked: Asked{Minor: 5}}}}, []*ModifierSource{modifier(PriceIncrement, 7)}, 1},
-		{"a price in a sale alone", "USD", &Offer{Sales: []Sale{{ID: "day", Asked: Asked{Minor: 5}}}}, []*ModifierSource{modifier(PriceEquals, 7)}, 1},
+		{"a decrement of more than all", "USD", &Offer{Base: &TieredPrice{Minor: 5}, Sales: []Sale{{ID: "day", TieredPrice: TieredPrice{Minor: 4}}}}, []*ModifierSource{modifier(PriceDecrement, 7)}, 0},
+		{"a decrement that leaves something of one sale", "USD", &Offer{Base: &TieredPrice{Minor: 5}, Sales: []Sale{{ID: "day", TieredPrice: TieredPrice{Minor: 4}}, {ID: "dear", TieredPrice: TieredPrice{Minor: 9}}}}, []*ModifierSource{modifier(PriceDecrement, 7)}, 2},
+		{"a sale that never was a reduction", "USD", &Offer{Base: &TieredPrice{Minor: 5}, Sales: []Sale{{ID: "day", TieredPrice: TieredPrice{Minor: 5}}}}, []*ModifierSource{modifier(PriceIncrement, 7)}, 1},
+		{"a price in a sale alone", "USD", &Offer{Sales: []Sale{{ID: "day", TieredPrice: TieredPrice{Minor: 5}}}}, []*ModifierSource{modifier(PriceEquals, 7)}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			require.Len(t, c.parent.Modified(c.currency, c.modifiers).Sales, c.want)
+			require.Len(t, c.parent.WithModifiers(c.currency, c.modifiers).Sales, c.want)
 		})
 	}
 }

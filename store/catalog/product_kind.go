@@ -12,11 +12,11 @@ import (
 
 var ProductKind = authoring.Kind{
 	Name: "product", Create: func() authoring.Source { return &ProductSource{} },
-	Write: writeProducts, Export: authoring.Bodies("product", "id"),
+	Write: writeProducts, Export: authoring.ExportBodies("product", "id"),
 	Published: true, Whole: &productTable,
 }
 
-// writeProducts writes products, and which of them speak of which others.
+// writeProducts writes products and the components of bundles.
 func writeProducts(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (int, error) {
 	rows := make([][]any, len(sources))
 	for i, resource := range sources {

@@ -13,8 +13,7 @@ import (
 	"portico/store/authoring"
 )
 
-// ProductSource is a product as it is authored. Readers never see it: they
-// see the Product that publishing makes of it.
+// ProductSource is a product in an import file. Publishing turns it into documents.
 type ProductSource struct {
 	Type          string               `json:"type"`
 	ID            string               `json:"id"`
@@ -22,12 +21,12 @@ type ProductSource struct {
 	Relationships ProductRelationships `json:"relationships"`
 }
 
-// ProductAttributes are a product's own members. Times are RFC 3339 in UTC.
+// ProductAttributes are the members of a product. Times are RFC 3339 in UTC.
 type ProductAttributes struct {
 	Name                string                `json:"name"`
 	SKU                 string                `json:"sku"`
 	Slug                string                `json:"slug"`
-	Status              string                `json:"status"` // live or draft; only live ones are ever published
+	Status              string                `json:"status"` // live or draft; only live products are published
 	CommodityType       string                `json:"commodity_type,omitempty"`
 	Description         string                `json:"description,omitempty"`
 	ManufacturerPartNum string                `json:"manufacturer_part_num,omitempty"`
@@ -41,7 +40,7 @@ type ProductAttributes struct {
 	UpdatedAt           string                `json:"updated_at"`
 	Locales             map[string]LocaleText `json:"locales,omitempty"` // by BCP 47 tag
 	Variations          []variationSource     `json:"variations,omitempty"`
-	Options             []string              `json:"options,omitempty"` // of a child: the option ids it stands for
+	Options             []string              `json:"options,omitempty"` // of a child: its option ids
 	Components          map[string]Component  `json:"components,omitempty"`
 	CustomInputs        json.RawMessage       `json:"custom_inputs,omitempty"`
 	Extensions          json.RawMessage       `json:"extensions,omitempty"`
@@ -55,7 +54,7 @@ type LocaleText struct {
 	Description string `json:"description,omitempty"`
 }
 
-// variationSource is a way in which the children of a product differ.
+// variationSource is a property in which the children of a product differ.
 type variationSource struct {
 	ID        string            `json:"id"`
 	Name      string            `json:"name"`
@@ -63,7 +62,7 @@ type variationSource struct {
 	Options   []VariationOption `json:"options"`
 }
 
-// Component is a part of a bundle: between Min and Max of its options.
+// Component is a part of a bundle: the shopper chooses Min to Max of its options.
 type Component struct {
 	Name      string            `json:"name"`
 	Min       int               `json:"min"`
@@ -72,14 +71,14 @@ type Component struct {
 	Options   []ComponentOption `json:"options"`
 }
 
-// ComponentOption is a product that can be the component.
+// ComponentOption is a product to choose for a component.
 type ComponentOption struct {
 	ID       string `json:"id"`
 	Type     string `json:"type"`
 	Quantity int    `json:"quantity"`
 }
 
-// ProductRelationships are a product's edges.
+// ProductRelationships link a product to other resources.
 type ProductRelationships struct {
 	Parent            *authoring.LinkSource  `json:"parent,omitempty"`
 	MainImage         *authoring.LinkSource  `json:"main_image,omitempty"`
@@ -87,7 +86,7 @@ type ProductRelationships struct {
 	ComponentProducts *authoring.LinksSource `json:"component_products,omitempty"`
 }
 
-// FileIDs are the files that the product refers to, each once.
+// FileIDs returns the distinct files of the product.
 func (p *ProductSource) FileIDs() []string {
 	var ids []string
 	if image := p.Relationships.MainImage.ID(); image != "" {
@@ -114,7 +113,7 @@ type FileLink struct {
 
 func (p *ProductSource) Key() string { return p.ID }
 
-func (p *ProductSource) Check(f *authoring.Faults) {
+func (p *ProductSource) Check(f *authoring.Validator) {
 	f.ID("id", &p.ID)
 	a := &p.Attributes
 	f.Required("attributes.name", a.Name, authoring.MaxName)
@@ -158,28 +157,28 @@ func (p *ProductSource) Check(f *authoring.Faults) {
 		}
 	}
 	if p.ID != "" && p.parentID() == p.ID {
-		f.Add("relationships.parent.data.id", "must be another product, not the product itself")
+		f.Add("relationships.parent.data.id", "must be another product")
 	}
 }
 
-// checkLocaleTags writes tags as BCP 47 does: fr_CA is fr-CA.
-func checkLocaleTags(f *authoring.Faults, member string, texts map[string]LocaleText) {
+// checkLocaleTags converts tags to BCP 47: fr_CA becomes fr-CA.
+func checkLocaleTags(f *authoring.Validator, member string, texts map[string]LocaleText) {
 	for _, tag := range slices.Sorted(maps.Keys(texts)) {
 		canonical := strings.ReplaceAll(tag, "_", "-")
 		if canonical == tag {
 			continue
 		}
 		if _, twice := texts[canonical]; twice {
-			f.Add(member+"."+tag, "is there as %s too; keep one of them", canonical)
+			f.Add(member+"."+tag, "is also present as %s; keep one of them", canonical)
 		}
 		texts[canonical] = texts[tag]
 		delete(texts, tag)
 	}
 }
 
-// checkVariations holds that an option belongs to one variation of the product, or
-// a choice of options would not tell a child.
-func checkVariations(f *authoring.Faults, member string, variations []variationSource) {
+// checkVariations requires that an option belongs to one variation, so that options
+// identify a child.
+func checkVariations(f *authoring.Validator, member string, variations []variationSource) {
 	seen := map[string]string{}
 	for i := range variations {
 		v := &variations[i]
@@ -187,14 +186,14 @@ func checkVariations(f *authoring.Faults, member string, variations []variationS
 		for j, option := range v.Options {
 			at := member + "." + strconv.Itoa(i) + ".options." + strconv.Itoa(j) + ".id"
 			if before := seen[option.ID]; before != "" && option.ID != "" {
-				f.Add(at, "must be of one variation only; %q is that of %s too", option.ID, before)
+				f.Add(at, "must belong to one variation; %q is also %s", option.ID, before)
 			}
 			seen[option.ID] = at
 		}
 	}
 }
 
-func (v *variationSource) check(f *authoring.Faults, member string) {
+func (v *variationSource) check(f *authoring.Validator, member string) {
 	f.ID(member+".id", &v.ID)
 	f.Required(member+".name", v.Name, authoring.MaxName)
 	for i := range v.Options {
@@ -203,15 +202,15 @@ func (v *variationSource) check(f *authoring.Faults, member string) {
 	}
 }
 
-func (c *Component) check(f *authoring.Faults, member string) {
+func (c *Component) check(f *authoring.Validator, member string) {
 	f.Required(member+".name", c.Name, authoring.MaxName)
 	if c.Min < 0 || c.Max < c.Min {
-		f.Add(member+".max", "must be at least min and min at least 0, not %d and %d", c.Max, c.Min)
+		f.Add(member+".max", "must be at least min, and min at least 0; got max %d, min %d", c.Max, c.Min)
 	}
 	for i := range c.Options {
 		f.ID(member+".options."+strconv.Itoa(i)+".id", &c.Options[i].ID)
 		if c.Options[i].Quantity < 1 {
-			f.Add(member+".options."+strconv.Itoa(i)+".quantity", "must be at least 1, not %d", c.Options[i].Quantity)
+			f.Add(member+".options."+strconv.Itoa(i)+".quantity", "must be at least 1, got %d", c.Options[i].Quantity)
 		}
 	}
 }
@@ -220,8 +219,8 @@ func (p *ProductSource) live() bool { return p.Attributes.Status == "live" }
 
 func (p *ProductSource) parentID() string { return p.Relationships.Parent.ID() }
 
-// componentIDs are the products of the bundle: as related, else by the sort
-// order of the components; each once.
+// componentIDs returns the distinct products of the bundle: the related ones, else those of
+// the components in their order.
 func (p *ProductSource) componentIDs() []string {
 	related := p.Relationships.ComponentProducts
 	if related == nil || len(related.Data) == 0 {
@@ -230,7 +229,7 @@ func (p *ProductSource) componentIDs() []string {
 	return store.Unique(RefIDs(*related))
 }
 
-// bundledIDs are all products that the bundle speaks of.
+// bundledIDs returns all products that the bundle refers to.
 func (p *ProductSource) bundledIDs() []string {
 	return store.Unique(append(p.componentIDs(), p.Attributes.optionIDs()...))
 }
@@ -244,7 +243,7 @@ func (a *ProductAttributes) optionIDs() (ids []string) {
 	return ids
 }
 
-// ComponentKeys are the components' keys by sort order, then key.
+// ComponentKeys returns the keys of the components by sort order, then key.
 func (a *ProductAttributes) ComponentKeys() []string {
 	return slices.SortedFunc(maps.Keys(a.Components), func(x, y string) int {
 		return cmp.Or(cmp.Compare(a.Components[x].SortOrder, a.Components[y].SortOrder), cmp.Compare(x, y))

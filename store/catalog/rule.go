@@ -11,9 +11,8 @@ import (
 	"portico/store/db"
 )
 
-// CatalogRule leads shoppers to a catalog (DESIGN 8: Rule resolution). Each
-// of its lists but the schedules is a criterion, and an empty one is none: a
-// rule without criteria is a default.
+// CatalogRule selects a catalog for shoppers. Each list except the schedules is a
+// criterion; a rule without criteria is a default.
 type CatalogRule struct {
 	ID            string
 	Name          string
@@ -23,26 +22,25 @@ type CatalogRule struct {
 	CustomerIDs   []string
 	Channels      []string
 	Tags          []string
-	Schedules     []Schedule // it counts within any of them; without any, always
+	Schedules     []Schedule // the rule applies during any of them; always if empty
 	CreatedAt     time.Time
 
-	Sequence int64                     `json:"-"` // the order of first import
-	Asks     [Criteria]map[string]bool `json:"-"` // the values of each criterion; nil for one that it does not have
+	Sequence int64                     `json:"-"` // order of first import
+	Values   [Criteria]map[string]bool `json:"-"` // values of each criterion; nil if it has none
 }
 
-// Schedule is a time from its first instant until just before its last; a
-// zero end is open.
+// Schedule is a period, without its end; a zero bound is open.
 type Schedule struct{ From, To time.Time }
 
-// Holds tells whether the schedule is on at a time.
-func (s Schedule) Holds(at time.Time) bool {
+// Contains reports whether the period contains at.
+func (s Schedule) Contains(at time.Time) bool {
 	return !at.Before(s.From) && (s.To.IsZero() || at.Before(s.To))
 }
 
-// GlobalID is the rule's id over all types.
+// GlobalID returns the rule's global id.
 func (r *CatalogRule) GlobalID() string { return store.GlobalID(store.TypeCatalogRule, r.ID) }
 
-// NewCatalogRule makes a checked source ready to be asked.
+// NewCatalogRule converts a checked source.
 func NewCatalogRule(source *RuleSource, createdAt time.Time, sequence int64) *CatalogRule {
 	a := &source.Attributes
 	r := &CatalogRule{
@@ -61,10 +59,10 @@ func NewCatalogRule(source *RuleSource, createdAt time.Time, sequence int64) *Ca
 	}
 	for criterion, values := range [Criteria][]string{a.AccountIDs, a.AccountTagIDs, a.CustomerIDs, a.Channels, a.Tags} {
 		for _, value := range values {
-			if r.Asks[criterion] == nil {
-				r.Asks[criterion] = make(map[string]bool, len(values))
+			if r.Values[criterion] == nil {
+				r.Values[criterion] = make(map[string]bool, len(values))
 			}
-			r.Asks[criterion][value] = true
+			r.Values[criterion][value] = true
 		}
 	}
 	return r
@@ -86,14 +84,14 @@ func ScanRule(rows *sql.Rows) (*CatalogRule, error) {
 	return NewCatalogRule(source, store.FromMicros(created), sequence), nil
 }
 
-// CatalogRule returns a rule as authored; NOT_FOUND when there is none.
+// CatalogRule returns a rule as authored, or NOT_FOUND.
 func (s *CatalogService) CatalogRule(ctx context.Context, id string) (*CatalogRule, error) {
-	return authoring.Authored(ctx, s.db.Reader, RuleList, "rule", id)
+	return authoring.ReadRow(ctx, s.db.Reader, RuleList, "rule", id)
 }
 
-// CatalogRulesByID returns several rules; an unknown one is left out.
+// CatalogRulesByID returns rules by id; unknown ones are missing.
 func (s *CatalogService) CatalogRulesByID(ctx context.Context, ids []string) (map[string]*CatalogRule, error) {
-	return authoring.AuthoredByID(ctx, s.db.Reader, RuleList, ids)
+	return authoring.ReadRowsByID(ctx, s.db.Reader, RuleList, ids)
 }
 
 // CatalogRules lists the rules by id.
@@ -106,8 +104,8 @@ var RuleList = db.Listing[*CatalogRule]{
 	Key: func(r *CatalogRule, _ store.Sort) []any { return []any{r.ID} },
 }
 
-// RuleChange names what a rule is to be; nil leaves a member as it is, and an
-// empty list is no criterion, or no schedule.
+// RuleChange has the new values of a rule; nil keeps a value, an empty list removes the
+// criterion or schedules.
 type RuleChange struct {
 	Name          *string
 	CatalogID     *string
@@ -120,7 +118,7 @@ type RuleChange struct {
 	Nulls         store.Nulls
 }
 
-// applyNulls clears the members that are null.
+// applyNulls clears members that were sent as null.
 func (c *RuleChange) applyNulls() error {
 	return c.Nulls.Apply([]string{"name", "catalog_id"}, map[string]func(){
 		"account_ids": store.ClearList(&c.AccountIDs), "account_tag_ids": store.ClearList(&c.AccountTagIDs),
@@ -142,23 +140,23 @@ func (c RuleChange) apply(source *RuleSource) {
 	}
 	a.Schedules = nil
 	for _, s := range c.Schedules {
-		a.Schedules = append(a.Schedules, scheduleSource{knownTime(s.From), knownTime(s.To)})
+		a.Schedules = append(a.Schedules, scheduleSource{formatOptionalTime(s.From), formatOptionalTime(s.To)})
 	}
 }
 
-// knownTime is a time as a source has it; empty for the zero time.
-func knownTime(t time.Time) string {
+// formatOptionalTime formats a time for a source; "" for the zero time.
+func formatOptionalTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
 	return store.FormatTime(t)
 }
 
-// CreateCatalogRule makes a rule, which counts at once; an empty id is a new
-// one. INVALID names each member that is wrong; UNPROCESSABLE when the catalog
-// is unknown or the id is taken.
+// CreateCatalogRule creates a rule, which applies at once; an empty id generates one. It
+// returns INVALID for each wrong member, and UNPROCESSABLE for an unknown catalog or an id
+// that is taken.
 func (s *CatalogService) CreateCatalogRule(ctx context.Context, actor store.Actor, id string, change RuleChange) (*CatalogRule, error) {
-	return authorRow(ctx, s, actor, RuleList, "rule", &id, func(ctx context.Context, w *authoring.Writer) error {
+	return writeRow(ctx, s, actor, RuleList, "rule", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &RuleSource{Type: "catalog_rule", ID: authoring.OrNewID(&id)}
 		source.Attributes.CreatedAt = store.FormatTime(w.Now)
 		change.apply(source)
@@ -166,13 +164,13 @@ func (s *CatalogService) CreateCatalogRule(ctx context.Context, actor store.Acto
 	})
 }
 
-// UpdateCatalogRule changes a rule, which counts at once. NOT_FOUND when there
-// is none; INVALID and UNPROCESSABLE as for a new one.
+// UpdateCatalogRule changes a rule, which applies at once. It returns NOT_FOUND, or the
+// errors of CreateCatalogRule.
 func (s *CatalogService) UpdateCatalogRule(ctx context.Context, actor store.Actor, id string, change RuleChange) (*CatalogRule, error) {
 	if err := change.applyNulls(); err != nil {
 		return nil, err
 	}
-	return authorRow(ctx, s, actor, RuleList, "rule", &id, func(ctx context.Context, w *authoring.Writer) error {
+	return writeRow(ctx, s, actor, RuleList, "rule", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &RuleSource{}
 		if err := w.Read(ctx, "catalog_rule", "rule", id, source); err != nil {
 			return err
@@ -182,20 +180,19 @@ func (s *CatalogService) UpdateCatalogRule(ctx context.Context, actor store.Acto
 	})
 }
 
-// DeleteCatalogRule removes a rule, which counts no longer. NOT_FOUND when
-// there is none.
+// DeleteCatalogRule deletes a rule at once. It returns NOT_FOUND.
 func (s *CatalogService) DeleteCatalogRule(ctx context.Context, actor store.Actor, id string) error {
-	return s.author(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
+	return s.write(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
 		w.Topics = append(w.Topics, db.TopicCatalog)
 		return w.Remove(ctx, "catalog_rule", "rule", id)
 	})
 }
 
-// Criterion is something a rule can ask of a shopper.
+// Criterion is a property of shoppers that rules can require.
 type Criterion int
 
-// The criteria. Nobody sees a catalog for another account, account tag or
-// customer; channel and tag only score.
+// The criteria. A shopper must match account, account tag and customer; channel and tag
+// only rank.
 const (
 	ByAccount Criterion = iota
 	ByAccountTag

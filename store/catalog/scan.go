@@ -12,56 +12,54 @@ import (
 	"portico/store"
 )
 
-// Scan reads JSON that this package has written itself, member by member in
-// the order in which they were written: many times as fast as encoding/json,
-// which looks at everything twice. Anything unexpected, such as an escaped
-// character or the order of an early release, fails it for good; then
-// encoding/json is to read.
-type Scan struct {
-	Left   []byte
+// DocumentScanner parses JSON that this package wrote, member by member in the written order, many
+// times faster than encoding/json. Anything unexpected, such as another order of members,
+// sets Failed; then use encoding/json.
+type DocumentScanner struct {
+	Input  []byte
 	Failed bool
 }
 
-// Skip passes over text that must be there.
-func (s *Scan) Skip(text string) {
-	if !s.Has(text) {
+// Skip consumes required text.
+func (s *DocumentScanner) Skip(text string) {
+	if !s.TrySkip(text) {
 		s.Failed = true
 	}
 }
 
-// Has passes over text that may be there, and tells whether it was.
-func (s *Scan) Has(text string) bool {
-	if s.Failed || len(s.Left) < len(text) || string(s.Left[:len(text)]) != text {
+// TrySkip consumes optional text and reports whether it was there.
+func (s *DocumentScanner) TrySkip(text string) bool {
+	if s.Failed || len(s.Input) < len(text) || string(s.Input[:len(text)]) != text {
 		return false
 	}
-	s.Left = s.Left[len(text):]
+	s.Input = s.Input[len(text):]
 	return true
 }
 
-// Text is a string whose opening quotation mark was passed over.
-func (s *Scan) Text() string {
-	end := bytes.IndexByte(s.Left, '"')
+// Text parses a string after its opening quote.
+func (s *DocumentScanner) Text() string {
+	end := bytes.IndexByte(s.Input, '"')
 	if s.Failed || end < 0 {
 		s.Failed = true
 		return ""
 	}
-	if bytes.IndexByte(s.Left[:end], '\\') >= 0 {
+	if bytes.IndexByte(s.Input[:end], '\\') >= 0 {
 		return s.escaped()
 	}
-	text := string(s.Left[:end])
-	s.Left = s.Left[end+1:]
+	text := string(s.Input[:end])
+	s.Input = s.Input[end+1:]
 	return text
 }
 
-// escaped is a text with escaped characters, which encoding/json knows.
-func (s *Scan) escaped() (text string) {
-	for end := 0; end < len(s.Left); end++ {
-		switch s.Left[end] {
+// escaped parses a string with escapes.
+func (s *DocumentScanner) escaped() (text string) {
+	for end := 0; end < len(s.Input); end++ {
+		switch s.Input[end] {
 		case '\\':
 			end++
 		case '"':
-			escaped := s.Left[:end]
-			s.Left = s.Left[end+1:]
+			escaped := s.Input[:end]
+			s.Input = s.Input[end+1:]
 			if text, ok := unescaped(escaped); ok {
 				return text
 			}
@@ -73,8 +71,8 @@ func (s *Scan) escaped() (text string) {
 	return ""
 }
 
-// unescaped is a text whose characters are escaped by one letter, if at all, as
-// in most descriptions; false for any other, which encoding/json reads.
+// unescaped decodes one-letter escapes, which most descriptions have; ok is false for
+// others.
 func unescaped(escaped []byte) (text string, ok bool) {
 	var b strings.Builder
 	b.Grow(len(escaped))
@@ -104,15 +102,15 @@ func unescaped(escaped []byte) (text string, ok bool) {
 	return b.String(), true
 }
 
-// Member is the text of a member whose name must come next.
-func (s *Scan) Member(name string) string {
+// Member parses a string member.
+func (s *DocumentScanner) Member(name string) string {
 	s.Skip(name)
 	s.Skip(`"`)
 	return s.Text()
 }
 
-// Texts is an array of strings of a member whose name must come next.
-func (s *Scan) Texts(name string) []string {
+// Texts parses an array of strings.
+func (s *DocumentScanner) Texts(name string) []string {
 	s.Skip(name)
 	s.Skip(`[`)
 	texts := []string{}
@@ -123,13 +121,12 @@ func (s *Scan) Texts(name string) []string {
 	return texts
 }
 
-// Raw is the value, of any kind, of a member whose name must come next, as it
-// stands there.
-func (s *Scan) Raw(name string) json.RawMessage {
+// Raw returns the JSON of a member.
+func (s *DocumentScanner) Raw(name string) json.RawMessage {
 	s.Skip(name)
 	depth, quoted := 0, false
-	for at := 0; at < len(s.Left) && !s.Failed; at++ {
-		c := s.Left[at]
+	for at := 0; at < len(s.Input) && !s.Failed; at++ {
+		c := s.Input[at]
 		switch {
 		case quoted && c == '\\':
 			at++
@@ -138,14 +135,14 @@ func (s *Scan) Raw(name string) json.RawMessage {
 		case quoted:
 		case c == '{', c == '[':
 			depth++
-		case depth == 0 && (c == ',' || c == '}' || c == ']'): // behind a value that is no object and no array
-			value := s.Left[:at]
-			s.Left = s.Left[at:]
+		case depth == 0 && (c == ',' || c == '}' || c == ']'): // after a value that is not an object or array
+			value := s.Input[:at]
+			s.Input = s.Input[at:]
 			return value
 		case c == '}', c == ']':
 			if depth--; depth == 0 {
-				value := s.Left[:at+1]
-				s.Left = s.Left[at+1:]
+				value := s.Input[:at+1]
+				s.Input = s.Input[at+1:]
 				return value
 			}
 		}
@@ -154,62 +151,60 @@ func (s *Scan) Raw(name string) json.RawMessage {
 	return nil
 }
 
-// Rest has encoding/json read the value of a member whose name must come next;
-// an empty one it is spared.
-func (s *Scan) Rest(name string, empty string, into any) {
+// Unmarshal parses a member with encoding/json, unless it equals empty.
+func (s *DocumentScanner) Unmarshal(name string, empty string, into any) {
 	value := s.Raw(name)
 	if !s.Failed && string(value) != empty {
 		s.Failed = json.Unmarshal(value, into) != nil
 	}
 }
 
-// number is a whole number, none of more than nine digits.
-func (s *Scan) number() int {
+// number parses a whole number of up to nine digits.
+func (s *DocumentScanner) number() int {
 	end := 0
-	for end < len(s.Left) && end < 10 && '0' <= s.Left[end] && s.Left[end] <= '9' {
+	for end < len(s.Input) && end < 10 && '0' <= s.Input[end] && s.Input[end] <= '9' {
 		end++
 	}
-	n, err := strconv.Atoi(string(s.Left[:end]))
+	n, err := strconv.Atoi(string(s.Input[:end]))
 	if s.Failed || err != nil || end == 10 {
 		s.Failed = true
 		return 0
 	}
-	s.Left = s.Left[end:]
+	s.Input = s.Input[end:]
 	return n
 }
 
-// Boolean is true or false.
-func (s *Scan) Boolean() bool {
-	if s.Has("true") {
+// Boolean parses true or false.
+func (s *DocumentScanner) Boolean() bool {
+	if s.TrySkip("true") {
 		return true
 	}
 	s.Skip("false")
 	return false
 }
 
-// List calls item for each item of an array, whose opening bracket was
-// passed over.
-func (s *Scan) List(item func()) {
-	if s.Has("]") {
+// List calls item for each element of an array after its opening bracket.
+func (s *DocumentScanner) List(item func()) {
+	if s.TrySkip("]") {
 		return
 	}
 	for !s.Failed {
 		item()
-		if s.Has("]") {
+		if s.TrySkip("]") {
 			return
 		}
 		s.Skip(",")
 	}
 }
 
-// Time is a time of the contract's, of a member whose name must come next.
-func (s *Scan) Time(name string) (t BareTimestamp) {
+// Time parses a time member.
+func (s *DocumentScanner) Time(name string) (t BareTimestamp) {
 	text := s.Member(name)
 	s.Failed = s.Failed || t.UnmarshalText([]byte(text)) != nil
 	return t
 }
 
-// BareTimestamp reads the contract's times without a zone, which are UTC.
+// BareTimestamp parses times without a zone, which are UTC.
 type BareTimestamp time.Time
 
 // UnmarshalText implements encoding.TextUnmarshaler.

@@ -20,14 +20,14 @@ func TestScanReadsTextAsJSONDoes(t *testing.T) {
 	} {
 		var want string
 		err := json.Unmarshal([]byte(`"`+text+`"`), &want)
-		s := catalog.Scan{Left: []byte(text + `",`)}
+		s := catalog.DocumentScanner{Input: []byte(text + `",`)}
 		got := s.Text()
 		if strings.Contains(text, `\`) { // without an escape it is copied as it was written
 			require.Equal(t, err != nil, s.Failed, "%q", text)
 		}
 		if err == nil && !s.Failed && strings.ToValidUTF8(text, "") == text {
 			require.Equal(t, want, got, "%q", text)
-			require.Equal(t, `,`, string(s.Left), "%q", text)
+			require.Equal(t, `,`, string(s.Input), "%q", text)
 		}
 	}
 }

@@ -7,12 +7,12 @@ import (
 	"portico/store"
 )
 
-// Variation is a way in which the children of a product differ.
+// Variation is a property in which the children of a product differ.
 type Variation struct {
 	ID        string            `json:"id"`
 	Name      string            `json:"name"`
 	SortOrder int               `json:"sort_order"`
-	Option    *VariationOption  `json:"option"` // the one a child stands for; nil on a parent
+	Option    *VariationOption  `json:"option"` // the child's option; nil on a parent
 	Options   []VariationOption `json:"options"`
 }
 
@@ -24,24 +24,21 @@ type VariationOption struct {
 	SortOrder   int    `json:"sort_order"`
 }
 
-// Variants is what a parent and its live children know of each other (spec:
-// Catalog product, meta).
+// Variants describes how a parent and its live children relate.
 type Variants struct {
-	Variations []Variation       // of a parent, in order
-	Chosen     []Variation       // of a child: the parent's, each with the child's option
-	Children   []variantChild    // of a parent, in the order of their options, then by id
+	Variations []Variation       // of a parent, sorted
+	Chosen     []Variation       // of a child: the parent's variations with the child's options
+	Children   []variantChild    // of a parent, by their options, then id
 	Modifiers  []*ModifierSource // of a child, in its order
 }
 
-// variantChild is a live child and the options it stands for, one for each
-// variation, in their order.
+// variantChild is a live child with one option for each variation, in order.
 type variantChild struct {
 	id      string
 	options []string
 }
 
-// NewVariations puts a parent's variations and their options in order: by
-// sort order, then id.
+// NewVariations sorts variations and their options by sort order, then id.
 func NewVariations(sources []variationSource) []Variation {
 	list := make([]Variation, len(sources))
 	for i, v := range sources {
@@ -57,9 +54,8 @@ func NewVariations(sources []variationSource) []Variation {
 	return list
 }
 
-// Choose gives each variation the option of a child; one that the child
-// stands for no option of is left out.
-func Choose(variations []Variation, optionIDs []string) (chosen []Variation) {
+// ChooseOptions sets the child's option of each variation; it drops variations without one.
+func ChooseOptions(variations []Variation, optionIDs []string) (chosen []Variation) {
 	for _, v := range variations {
 		at := slices.IndexFunc(v.Options, func(o VariationOption) bool { return slices.Contains(optionIDs, o.ID) })
 		if at >= 0 {
@@ -70,9 +66,9 @@ func Choose(variations []Variation, optionIDs []string) (chosen []Variation) {
 	return chosen
 }
 
-// OptionPlaces are the places of a child's options, one for each variation;
-// that of none is behind all.
-func OptionPlaces(variations []Variation, optionIDs []string) []int {
+// OptionPositions returns the positions of a child's options, one for each variation; missing
+// ones come last.
+func OptionPositions(variations []Variation, optionIDs []string) []int {
 	places := make([]int, len(variations))
 	for i, v := range variations {
 		places[i] = len(v.Options)
@@ -83,10 +79,10 @@ func OptionPlaces(variations []Variation, optionIDs []string) []int {
 	return places
 }
 
-// NewVariantChild tells which options a child stands for; ok is false when
-// it has none for one of the variations, so that no choice leads to it.
+// NewVariantChild returns the options of a child; ok is false if a variation has none, so
+// that no selection leads to the child.
 func NewVariantChild(id string, variations []Variation, optionIDs []string) (child variantChild, ok bool) {
-	chosen := Choose(variations, optionIDs)
+	chosen := ChooseOptions(variations, optionIDs)
 	child.id = id
 	for _, v := range chosen {
 		child.options = append(child.options, v.Option.ID)
@@ -94,8 +90,8 @@ func NewVariantChild(id string, variations []Variation, optionIDs []string) (chi
 	return child, len(chosen) == len(variations) && len(chosen) > 0
 }
 
-// matrix is the way from option ids to child ids, nested in the order of the
-// variations. Of two children with the same options the first by id counts.
+// matrix maps option ids to child ids, nested in the order of variations. The first of two
+// children with the same options wins.
 func (v *Variants) matrix() map[string]any {
 	root := map[string]any{}
 	for _, child := range v.Children {
@@ -124,7 +120,7 @@ func (v *Variants) optionIDs() [][]string {
 	return list
 }
 
-// AppendJSON appends the members of meta.
+// appendJSON appends the members of meta.
 func (v *Variants) appendJSON(dst []byte) []byte {
 	list := func(variations []Variation) []byte {
 		if variations == nil {

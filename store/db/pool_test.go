@@ -98,7 +98,7 @@ func poolInUse(backend storetest.Backend, size int) func(*testing.T) {
 		s := openPooled(t, backend, func(config *shop.Config) {
 			config.Readers = size
 			config.URL = withParameter(t, config.URL, "lock_timeout", "0") // waiters for a lock keep their connection
-			config.Patience = store.Timeouts{Connection: time.Second, Read: time.Hour, Write: time.Hour, Lock: time.Hour, Idle: time.Minute}
+			config.Timeouts = store.Timeouts{Connection: time.Second, Read: time.Hour, Write: time.Hour, Lock: time.Hour, Idle: time.Minute}
 		})
 		for range 2 { // again after their release
 			lock, err := backend.SQL(t).Begin()

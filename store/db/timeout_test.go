@@ -41,9 +41,9 @@ func TestTimeouts(t *testing.T) {
 // withShortTimeouts makes a store give up early.
 func withShortTimeouts(change func(*store.Timeouts)) func(*shop.Config) {
 	return func(config *shop.Config) {
-		config.Patience = store.Timeouts{Lock: 50 * time.Millisecond}
+		config.Timeouts = store.Timeouts{Lock: 50 * time.Millisecond}
 		if change != nil {
-			change(&config.Patience)
+			change(&config.Timeouts)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func stalledLocks(backend storetest.Backend) func(*testing.T) {
 		s := storetest.OpenWithStock(t, backend, 0, append(free, "a")...)
 		var log storetest.LogBuffer
 		hurried := func(config *shop.Config) {
-			config.Patience = store.Timeouts{Connection: 2 * time.Second, Read: time.Minute, Write: time.Hour, Lock: time.Hour, Idle: time.Hour}
+			config.Timeouts = store.Timeouts{Connection: 2 * time.Second, Read: time.Minute, Write: time.Hour, Lock: time.Hour, Idle: time.Hour}
 			config.Log = slog.New(slog.NewTextHandler(&log, nil))
 		}
 		servers := []*shop.Store{backend.Open(t, hurried), backend.Open(t, hurried)}
@@ -276,7 +276,7 @@ func networkSlow(backend storetest.Backend) func(*testing.T) {
 		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
 		network, address := storetest.NewProxy(t, backend)
 		within := func(d time.Duration) map[string]func() error {
-			s := backend.Open(t, func(config *shop.Config) { config.URL, config.Patience.Read, config.Patience.Write = address, d, d })
+			s := backend.Open(t, func(config *shop.Config) { config.URL, config.Timeouts.Read, config.Timeouts.Write = address, d, d })
 			return map[string]func() error{
 				"a read":  func() error { _, err := s.Stocks(t.Context(), store.ListQuery{}); return err },
 				"a write": func() error { return storetest.Increment(t.Context(), s, "a") },
@@ -310,7 +310,7 @@ func databaseReadOnly(backend storetest.Backend) func(*testing.T) {
 		storetest.Eventually(t, true, func() bool { _ = storetest.Increment(t.Context(), s, "a"); return s.ReadOnly() })
 		storetest.RequireError(t, storetest.Increment(t.Context(), s, "a"), store.Unavailable, "", "read-only at the moment", "reads work")
 		require.Equal(t, 3, storetest.Available(t, s, "a"))
-		next := backend.Open(t, func(config *shop.Config) { config.Patience.Connection = time.Second })
+		next := backend.Open(t, func(config *shop.Config) { config.Timeouts.Connection = time.Second })
 		require.True(t, next.ReadOnly(), "a server that starts now knows it too")
 		require.Equal(t, 3, storetest.Available(t, next, "a"))
 		require.NoError(t, next.Ping(t.Context()))

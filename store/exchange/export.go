@@ -9,14 +9,13 @@ import (
 	"portico/store/db"
 )
 
-// ExportOptions say what goes into the file.
+// ExportOptions select what to export.
 type ExportOptions struct {
-	WithClients bool // API clients too, with the hashes of their secrets
+	WithClients bool // include API clients, with the hashes of their secrets
 }
 
-// Export writes every authored resource as NDJSON, all of one moment, in an
-// order in which Import finds the same store: import of an export into an
-// empty store exports the same again. It returns how many lines it wrote.
+// Export writes all authored resources as NDJSON, from one snapshot, and returns the number
+// of lines. Importing them into an empty store and exporting again gives the same file.
 func (s *ExchangeService) Export(ctx context.Context, to io.Writer, options ExportOptions) (int, error) {
 	e := &authoring.Exporter{Out: bufio.NewWriterSize(to, 1<<16)}
 	err := s.db.Snapshot(ctx, func(in db.Session) error {

@@ -18,54 +18,11 @@ import (
 	"portico/store/db"
 )
 
-// ImportOptions say how to read a file.
-type ImportOptions struct {
-	Lenient bool // pass over unknown types and members
-
-	// Stock writes stock records and lines of their ledger over those that the
-	// store had before, and Settings the settings. Without them live numbers
-	// stay, and the report counts what was left. A stock record is created, and
-	// the settings of a store that nobody has set are set, either way.
-	Stock, Settings bool
-
-	// Batch is how many lines are written in one transaction; 0 means 4,000.
-	// More cost less each, and keep other writers waiting for longer.
-	Batch int
-
-	// LineBytes is how long a line may be; 0 means 64 MiB.
-	LineBytes int
-
-	// Progress, if set, is called as bytes of the file are done; each of the
-	// passes counts as a share of the whole. It may come from any goroutine.
-	Progress func(done int64)
-}
-
-// ImportReport tells what an import did.
-type ImportReport struct {
-	Resources map[string]int // read, by type
-	Changed   int            // resources that were new or different
-	Left      map[string]int // resources that differ from those of the store and were left, by type
-
-	// What a lenient import passed over: resources of unknown types, and
-	// members that are not known. The first MaxPassed are told one by one, by
-	// line; all are counted, by type, or by type and member with * for the
-	// places of a list.
-	Passed      []ImportFault
-	PassedCount map[string]int
-}
-
-// MaxPassed bounds what is told of a lenient import, and maxPassedNames how
-// many names it is counted by; the rest are counted together.
-const (
-	MaxPassed      = 20
-	maxPassedNames = 1000
-)
-
-// pass notes what of a line is passed over.
-func (r *ImportReport) pass(d decoded) {
-	for _, passed := range d.passed {
-		if len(r.Passed) < MaxPassed {
-			r.Passed = append(r.Passed, ImportFault{d.line, d.kind, passed})
+// recordIgnored records what was skipped of a line.
+func (r *ImportReport) recordIgnored(d decodedLine) {
+	for _, passed := range d.ignored {
+		if len(r.Ignored) < MaxIgnored {
+			r.Ignored = append(r.Ignored, ImportError{d.line, d.kind, passed})
 		}
 		name := store.Abbreviate(d.kind)
 		if d.source != nil {
@@ -77,61 +34,25 @@ func (r *ImportReport) pass(d decoded) {
 			}
 			name += " " + strings.Join(path, ".")
 		}
-		if _, known := r.PassedCount[name]; !known && len(r.PassedCount) >= maxPassedNames {
+		if _, known := r.IgnoredCount[name]; !known && len(r.IgnoredCount) >= maxIgnoredNames {
 			name = "others"
 		}
-		r.PassedCount[name]++
+		r.IgnoredCount[name]++
 	}
 }
 
-// ImportFault is one thing wrong with a line.
-type ImportFault struct {
-	Line int          // from 1
-	Type string       // of the resource, where it could be told
-	Err  *store.Error // Path is the member, as the file spells it
-}
-
-func (f ImportFault) Error() string {
-	if f.Type == "" {
-		return fmt.Sprintf("line %d: %s", f.Line, f.Err.Error())
-	}
-	return fmt.Sprintf("line %d: %s: %s", f.Line, f.Type, f.Err.Error())
-}
-
-// ImportFaults are what is wrong with a file, by line, at most MaxImportFaults
-// of them. Nothing of the file was written.
-type ImportFaults struct {
-	Faults []ImportFault
-	Count  int // all there are
-}
-
-// MaxImportFaults bounds the faults that are told.
-const MaxImportFaults = 100
-
-func (f *ImportFaults) Error() string {
-	return fmt.Sprintf("%d faults, the first: %s", f.Count, f.Faults[0].Error())
-}
-
-const (
-	importBatch = 4000     // lines written in one transaction, unless said otherwise
-	lineBytes   = 64 << 20 // of one resource, unless said otherwise
-)
-
-// Import reads NDJSON, one resource a line, and writes it to the authoring
-// tables, by id: what is there already and the same is left alone, so that a
-// second import changes nothing. Stock records and settings that are there stay
-// as they are, unless the options say otherwise. Lines may come in any order.
+// Import reads NDJSON, one resource a line in any order, and writes it by id. Unchanged
+// resources are skipped, so repeating an import changes nothing; an import that was killed
+// can be run again.
 //
-// The file is read through twice or three times, so open is called for each
-// pass. The first pass checks every line; if one is at fault nothing is
-// written and the error is *ImportFaults. Lines that it finds to say what the
-// store holds are not read again. Memory does not grow with the file.
-// An import that was killed is finished by running it again.
+// It calls open for each of its two or three passes over the file. The first pass checks
+// every line; on errors nothing is written, and the error is *ImportErrors. It also finds
+// unchanged lines, which later passes skip. Memory does not grow with the file.
 func (s *ExchangeService) Import(ctx context.Context, actor store.Actor, open func() (io.ReadCloser, error), options ImportOptions) (*ImportReport, error) {
 	decoder := newDecoder(options.Lenient)
-	decoder.most = cmp.Or(options.LineBytes, lineBytes)
-	same := newSameLines()
-	kept, err := newKeptLive(ctx, s, options)
+	decoder.maxBytes = cmp.Or(options.LineBytes, defaultLineBytes)
+	same := newUnchangedLines()
+	kept, err := newOverwritePolicy(ctx, s, options)
 	if err != nil {
 		return nil, err
 	}
@@ -142,16 +63,16 @@ func (s *ExchangeService) Import(ctx context.Context, actor store.Actor, open fu
 	decoder.skip = same.has
 	passes := []func(string) bool{func(string) bool { return true }}
 	if slices.ContainsFunc(kinds, func(k authoring.Kind) bool { return report.Resources[k.Name] > 0 && report.Resources[k.After] > 0 }) {
-		late := func(name string) bool { return kindOf(name).After != "" }
+		late := func(name string) bool { return kindByName(name).After != "" }
 		passes = []func(string) bool{func(name string) bool { return !late(name) }, late}
 	}
 	for _, wanted := range passes {
-		err := eachBatch(ctx, open, options, decoder, func(batch []decoded) error {
-			batch = slices.DeleteFunc(batch, func(d decoded) bool { return d.source == nil || !wanted(d.kind) })
+		err := eachBatch(ctx, open, options, decoder, func(batch []decodedLine) error {
+			batch = slices.DeleteFunc(batch, func(d decodedLine) bool { return d.source == nil || !wanted(d.kind) })
 			changed, left, err := s.importBatch(ctx, actor, batch, kept)
 			report.Changed += changed
 			for kind, n := range left {
-				report.Left[kind] += n
+				report.Skipped[kind] += n
 			}
 			return err
 		})
@@ -162,25 +83,25 @@ func (s *ExchangeService) Import(ctx context.Context, actor store.Actor, open fu
 	return report, nil
 }
 
-// checkImport is the first pass.
-func (s *ExchangeService) checkImport(ctx context.Context, decoder *decoder, same *sameLines, kept *keptLive, open func() (io.ReadCloser, error), options ImportOptions) (*ImportReport, error) {
-	report := &ImportReport{Resources: map[string]int{}, Left: map[string]int{}, PassedCount: map[string]int{}}
-	faults := &ImportFaults{}
+// checkImport runs the first pass.
+func (s *ExchangeService) checkImport(ctx context.Context, decoder *decoder, same *unchangedLines, kept *overwritePolicy, open func() (io.ReadCloser, error), options ImportOptions) (*ImportReport, error) {
+	report := &ImportReport{Resources: map[string]int{}, Skipped: map[string]int{}, IgnoredCount: map[string]int{}}
+	faults := &ImportErrors{}
 	add := func(line int, kind string, err *store.Error) {
-		if faults.Count++; len(faults.Faults) < MaxImportFaults {
-			faults.Faults = append(faults.Faults, ImportFault{line, kind, err})
+		if faults.Count++; len(faults.Errors) < MaxImportErrors {
+			faults.Errors = append(faults.Errors, ImportError{line, kind, err})
 		}
 	}
-	graph := newReferences()
-	err := eachBatch(ctx, open, options, decoder, func(batch []decoded) error {
+	graph := newReferenceChecker()
+	err := eachBatch(ctx, open, options, decoder, func(batch []decodedLine) error {
 		for _, d := range batch {
-			for _, fault := range d.faults {
+			for _, fault := range d.errs {
 				add(d.line, d.kind, fault)
 			}
-			report.pass(d)
+			report.recordIgnored(d)
 			if d.source != nil {
 				report.Resources[d.kind]++
-				graph.note(d)
+				graph.add(d)
 			}
 		}
 		faulty, err := kept.ledger.check(ctx, batch)
@@ -190,7 +111,7 @@ func (s *ExchangeService) checkImport(ctx context.Context, decoder *decoder, sam
 		if err != nil || faults.Count > 0 {
 			return err
 		}
-		return s.db.Snapshot(ctx, func(in db.Session) error { return same.note(ctx, in, batch) })
+		return s.db.Snapshot(ctx, func(in db.Session) error { return same.compare(ctx, in, batch) })
 	})
 	if err != nil {
 		return nil, err
@@ -202,16 +123,16 @@ func (s *ExchangeService) checkImport(ctx context.Context, decoder *decoder, sam
 	for _, fault := range missing {
 		add(fault.Line, fault.Type, fault.Err)
 	}
-	report.Left["stock_transaction"] = kept.ledger.left
+	report.Skipped["stock_transaction"] = kept.ledger.skipped
 	if faults.Count > 0 {
-		slices.SortStableFunc(faults.Faults, func(a, b ImportFault) int { return a.Line - b.Line })
+		slices.SortStableFunc(faults.Errors, func(a, b ImportError) int { return a.Line - b.Line })
 		return nil, faults
 	}
 	return report, nil
 }
 
-// eachBatch decodes a file on all processors and hands it on in order.
-func eachBatch(ctx context.Context, open func() (io.ReadCloser, error), options ImportOptions, decoder *decoder, do func([]decoded) error) error {
+// eachBatch decodes a file on all processors and calls do with the batches in order.
+func eachBatch(ctx context.Context, open func() (io.ReadCloser, error), options ImportOptions, decoder *decoder, do func([]decodedLine) error) error {
 	file, err := open()
 	if err != nil {
 		return err
@@ -222,13 +143,13 @@ func eachBatch(ctx context.Context, open func() (io.ReadCloser, error), options 
 	defer readers.Wait()
 	defer cancel()
 
-	// pending holds the batches under way, in the file's order.
-	pending := make(chan chan []decoded, batchesAhead())
+	// pending holds the batches in progress, in the order of the file.
+	pending := make(chan chan []decodedLine, batchesAhead())
 	var readErr error
 	readers.Go(func() {
 		defer close(pending)
 		readErr = readLines(file, options, func(first int, lines [][]byte) error {
-			result := make(chan []decoded, 1)
+			result := make(chan []decodedLine, 1)
 			select {
 			case pending <- result:
 			case <-ctx.Done():
@@ -249,10 +170,10 @@ func eachBatch(ctx context.Context, open func() (io.ReadCloser, error), options 
 	return readErr
 }
 
-// batchesAhead bounds how many batches wait for the one that is worked off.
+// batchesAhead is the number of batches decoded ahead.
 func batchesAhead() int { return 2 * runtime.GOMAXPROCS(0) }
 
-// readLines hands on a file's lines in batches; the first line is number 1.
+// readLines splits a file into batches of lines; the first line is number 1.
 func readLines(file io.Reader, options ImportOptions, do func(first int, lines [][]byte) error) error {
 	reader := bufio.NewReaderSize(file, 1<<20)
 	first, size, read := 1, 0, int64(0)
@@ -269,7 +190,7 @@ func readLines(file io.Reader, options ImportOptions, do func(first int, lines [
 		return err
 	}
 	for {
-		line, err := readLine(reader, cmp.Or(options.LineBytes, lineBytes))
+		line, err := readLine(reader, cmp.Or(options.LineBytes, defaultLineBytes))
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("line %d: %w", first+len(lines), err)
 		}
@@ -278,7 +199,7 @@ func readLines(file io.Reader, options ImportOptions, do func(first int, lines [
 			size += len(line)
 			read += int64(len(line))
 		}
-		if len(lines) == cmp.Or(options.Batch, importBatch) || size > 4<<20 {
+		if len(lines) == cmp.Or(options.Batch, defaultBatch) || size > 4<<20 {
 			if err := flush(); err != nil {
 				return err
 			}
@@ -289,8 +210,8 @@ func readLines(file io.Reader, options ImportOptions, do func(first int, lines [
 	}
 }
 
-// readLine is the next line with its end; of one of more than most bytes its
-// first ones, one more than may be, so that a batch tells.
+// readLine reads a line with its newline. A longer one is cut to most+1 bytes, which batch
+// detects.
 func readLine(reader *bufio.Reader, most int) ([]byte, error) {
 	var line []byte
 	for {
@@ -303,25 +224,4 @@ func readLine(reader *bufio.Reader, most int) ([]byte, error) {
 			return line, err
 		}
 	}
-}
-
-func (d *decoder) batch(first int, lines [][]byte) []decoded {
-	batch := make([]decoded, 0, len(lines))
-	for i, line := range lines {
-		if len(bytes.TrimSuffix(line, []byte("\n"))) > d.most {
-			batch = append(batch, decoded{line: first + i, faults: store.Errors{store.Unprocessablef(nil, "The line is longer than %d bytes, which is what a resource may take; shorten its texts and lists, or raise --line-bytes.", d.most)}})
-			continue
-		}
-		line = bytes.TrimSpace(line)
-		if i == 0 && first == 1 {
-			line = bytes.TrimPrefix(line, []byte("\ufeff"))
-		}
-		if len(line) == 0 || d.skip != nil && d.skip(first+i) {
-			continue
-		}
-		result := d.decode(line)
-		result.line = first + i
-		batch = append(batch, result)
-	}
-	return batch
 }

@@ -45,7 +45,7 @@ func TestAFileIsReadNoFurtherAheadThanItIsWorkedOff(t *testing.T) {
 	// Those that wait, the one in hand, and the one that is being read.
 	ahead := int64(batchesAhead()+2)*batch + (1<<20)/64
 	done, last := int64(0), 0
-	require.NoError(t, eachBatch(t.Context(), open, options, newDecoder(false), func(decoded []decoded) error {
+	require.NoError(t, eachBatch(t.Context(), open, options, newDecoder(false), func(decoded []decodedLine) error {
 		for _, d := range decoded {
 			require.Equal(t, last+1, d.line, "in the file's order")
 			last = d.line
@@ -59,7 +59,7 @@ func TestAFileIsReadNoFurtherAheadThanItIsWorkedOff(t *testing.T) {
 
 	read.Store(0)
 	ctx, cancel := context.WithCancel(t.Context())
-	err := eachBatch(ctx, open, options, newDecoder(false), func([]decoded) error { cancel(); return nil })
+	err := eachBatch(ctx, open, options, newDecoder(false), func([]decodedLine) error { cancel(); return nil })
 	require.ErrorIs(t, err, context.Canceled)
 	require.Less(t, read.Load(), int64(lines), "and no further once it is given up")
 }
@@ -84,7 +84,7 @@ func TestALineIsReadTheSameWhereverItsTypeStands(t *testing.T) {
 			d := newDecoder(lenient)
 			slow := d.decode([]byte(strings.Replace(line, `{"type"`, `{ "type"`, 1)))
 			fast := d.decode([]byte(line))
-			for _, faults := range []store.Errors{slow.faults, fast.faults} {
+			for _, faults := range []store.Errors{slow.errs, fast.errs} {
 				for _, fault := range faults { // which may tell the byte
 					fault.Detail, _, _ = strings.Cut(fault.Detail, " at byte")
 				}

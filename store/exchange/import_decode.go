@@ -12,13 +12,13 @@ import (
 	"portico/store/authoring"
 )
 
-// decoder reads lines into sources.
+// decoder decodes lines into sources.
 type decoder struct {
-	types   map[string]func() authoring.Source
-	lenient bool // unknown members and types are passed over
-	most    int  // bytes of a line
+	types    map[string]func() authoring.Source
+	lenient  bool // skip unknown members and types
+	maxBytes int  // longest line in bytes
 
-	skip func(line int) bool // lines that need not be read; nil for none
+	skip func(line int) bool // lines to skip; nil for none
 }
 
 func newDecoder(lenient bool) *decoder {
@@ -26,26 +26,26 @@ func newDecoder(lenient bool) *decoder {
 	for _, kind := range kinds {
 		types[kind.Name] = kind.Create
 	}
-	return &decoder{types: types, lenient: lenient, most: lineBytes}
+	return &decoder{types: types, lenient: lenient, maxBytes: defaultLineBytes}
 }
 
-// decoded is a line that was read.
-type decoded struct {
-	line   int // from 1
-	kind   string
-	source authoring.Source // nil for a type that was passed over
-	faults store.Errors
-	passed store.Errors // what a lenient import passes over: the type, or members
-	refs   []authoring.Reference
+// decodedLine is a decoded line.
+type decodedLine struct {
+	line    int // from 1
+	kind    string
+	source  authoring.Source // nil for a skipped type
+	errs    store.Errors
+	ignored store.Errors // what a lenient import skips: the type, or members
+	refs    []authoring.Reference
 }
 
-// decode reads one resource. Its faults name every member that is wrong; the
-// source is there even so, as far as it could be read.
-func (d *decoder) decode(line []byte) decoded {
+// decode decodes a resource and reports every wrong member. The source is set even then, as
+// far as it was decoded.
+func (d *decoder) decode(line []byte) decodedLine {
 	if err := store.CheckImportLine(line); err != nil {
-		return decoded{faults: store.AsErrors(err)}
+		return decodedLine{errs: store.AsErrors(err)}
 	}
-	if result := d.plain(line); result.source != nil {
+	if result := d.decodeFast(line); result.source != nil {
 		result.check()
 		return result
 	}
@@ -54,16 +54,16 @@ func (d *decoder) decode(line []byte) decoded {
 	}
 	if err := store.DecodeJSON(line, &head); err != nil {
 		faults, _, _ := explainJSON(line, err, reflect.TypeOf(head), true)
-		return decoded{faults: faults}
+		return decodedLine{errs: faults}
 	}
-	result := decoded{kind: head.Type}
+	result := decodedLine{kind: head.Type}
 	create, known := d.types[head.Type]
 	if !known {
 		if !d.lenient || head.Type == "" {
 			types := strings.Join(slices.Sorted(maps.Keys(d.types)), ", ")
-			result.faults = store.Errors{store.Invalidf([]string{"type"}, "must be one of %s, not %q", types, store.Abbreviate(head.Type))}
+			result.errs = store.Errors{store.Invalidf([]string{"type"}, "must be one of %s, got %q", types, store.Abbreviate(head.Type))}
 		} else {
-			result.passed = store.Errors{store.Invalidf([]string{"type"}, "is not a known one: %q", store.Abbreviate(head.Type))}
+			result.ignored = store.Errors{store.Invalidf([]string{"type"}, "is unknown: %q", store.Abbreviate(head.Type))}
 		}
 		return result
 	}
@@ -77,14 +77,14 @@ func (d *decoder) decode(line []byte) decoded {
 	}
 	if err != nil {
 		var mistyped bool
-		result.faults, result.passed, mistyped = explainJSON(line, err, reflect.TypeOf(result.source), d.lenient)
-		if mistyped { // what was not read cannot be judged further
+		result.errs, result.ignored, mistyped = explainJSON(line, err, reflect.TypeOf(result.source), d.lenient)
+		if mistyped { // nothing more can be checked
 			return result
 		}
-		if d.lenient { // the first unknown member ended the reading
+		if d.lenient { // strict decoding stopped at the first unknown member
 			result.source = create()
 			if err := store.DecodeJSON(line, result.source); err != nil {
-				result.faults = append(result.faults, store.Invalidf(nil, "The line must be one JSON object."))
+				result.errs = append(result.errs, store.Invalidf(nil, "The line must be a single JSON object."))
 				return result
 			}
 		}
@@ -93,9 +93,9 @@ func (d *decoder) decode(line []byte) decoded {
 	return result
 }
 
-// plain reads a line as nearly all are: it begins with its type, and has no
-// fault of form. For any other there is no source.
-func (d *decoder) plain(line []byte) (result decoded) {
+// decodeFast decodes the usual line, which begins with its type and is well formed. Otherwise it
+// returns no source.
+func (d *decoder) decodeFast(line []byte) (result decodedLine) {
 	rest, begins := bytes.CutPrefix(line, []byte(`{"type":"`))
 	name, _, ends := bytes.Cut(rest, []byte(`"`))
 	create, known := d.types[string(name)]
@@ -105,23 +105,22 @@ func (d *decoder) plain(line []byte) (result decoded) {
 	read := create()
 	reader := newStrictReader(line, read)
 	if reader.Decode(read) != nil || reader.InputOffset() != int64(len(line)) || reflect.ValueOf(read).Elem().FieldByName("Type").String() != string(name) {
-		return result // of two members with one name the last counts
+		return result // the last of two members with one name wins
 	}
-	return decoded{kind: string(name), source: read}
+	return decodedLine{kind: string(name), source: read}
 }
 
-// check finds what is wrong with a line that could be read.
-func (d *decoded) check() {
-	f := &authoring.Faults{}
+// check validates the source.
+func (d *decodedLine) check() {
+	f := &authoring.Validator{}
 	d.source.Check(f)
-	for _, fault := range f.List { // a line that breaks a rule is a bad line
+	for _, fault := range f.Errors { // in a file, a broken rule is an invalid line
 		fault.Code = store.Invalid
 	}
-	d.faults, d.refs = append(d.faults, f.List...), f.Refs
+	d.errs, d.refs = append(d.errs, f.Errors...), f.References
 }
 
-// readStrictly reads a line into a source, and stops at the first member that
-// is not known.
+// readStrictly decodes a line and fails at the first unknown member.
 func readStrictly(line []byte, into authoring.Source) error {
 	return newStrictReader(line, into).Decode(into)
 }
@@ -131,4 +130,25 @@ func newStrictReader(line []byte, into authoring.Source) *json.Decoder {
 	reader := json.NewDecoder(bytes.NewReader(line))
 	reader.DisallowUnknownFields()
 	return reader
+}
+
+func (d *decoder) batch(first int, lines [][]byte) []decodedLine {
+	batch := make([]decodedLine, 0, len(lines))
+	for i, line := range lines {
+		if len(bytes.TrimSuffix(line, []byte("\n"))) > d.maxBytes {
+			batch = append(batch, decodedLine{line: first + i, errs: store.Errors{store.Unprocessablef(nil, "The line is longer than %d bytes; shorten its texts and lists, or raise --line-bytes.", d.maxBytes)}})
+			continue
+		}
+		line = bytes.TrimSpace(line)
+		if i == 0 && first == 1 {
+			line = bytes.TrimPrefix(line, []byte("\ufeff"))
+		}
+		if len(line) == 0 || d.skip != nil && d.skip(first+i) {
+			continue
+		}
+		result := d.decode(line)
+		result.line = first + i
+		batch = append(batch, result)
+	}
+	return batch
 }

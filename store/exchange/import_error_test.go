@@ -36,7 +36,7 @@ func TestImportErrors(t *testing.T) {
 }
 
 // membersOf returns the members of errors, with dots.
-func membersOf(faults []exchange.ImportFault) []string {
+func membersOf(faults []exchange.ImportError) []string {
 	members := []string{}
 	for _, fault := range faults {
 		members = append(members, strings.Join(fault.Err.Path, "."))
@@ -91,17 +91,17 @@ func errorCases() []errorCase {
 		{"no schema but null", storetest.ChangedShopLine("promotion", "auto", `"schema":{"percent":5}`, `"schema":null`), "promotion", "schema", []string{"is required"}},
 		{"no time of a ledger line", storetest.ChangedShopLine("stock_transaction", "ledger-2", `,"created_at":"2023-03-02T00:00:00.000Z"`, ``), "stock_transaction", "created_at", []string{"is required"}},
 		// The wrong kind of JSON, at any depth.
-		{"a number for a text", storetest.ChangedShopLine("product", "frame", `"name":"Frame"`, `"name":5`), "product", "attributes.name", []string{"must be a string, not the number 5"}},
-		{"a text for a boolean", storetest.ChangedShopLine("product", "frame", `"base_product":false`, `"base_product":"no"`), "product", "attributes.base_product", []string{"must be a boolean, not a string"}},
-		{"a text for a number, in a list in a map", storetest.ChangedShopLine("product", "kit", `"quantity":2`, `"quantity":"2"`), "product", "attributes.components.wood.options.1.quantity", []string{"must be a whole number, not a string"}},
-		{"a fraction", storetest.ChangedShopLine("product", "kit", `"quantity":2`, `"quantity":1.5`), "product", "attributes.components.wood.options.1.quantity", []string{"must be a whole number, not the number 1.5"}},
+		{"a number for a text", storetest.ChangedShopLine("product", "frame", `"name":"Frame"`, `"name":5`), "product", "attributes.name", []string{"must be a string, got the number 5"}},
+		{"a text for a boolean", storetest.ChangedShopLine("product", "frame", `"base_product":false`, `"base_product":"no"`), "product", "attributes.base_product", []string{"must be a boolean, got a string"}},
+		{"a text for a number, in a list in a map", storetest.ChangedShopLine("product", "kit", `"quantity":2`, `"quantity":"2"`), "product", "attributes.components.wood.options.1.quantity", []string{"must be a whole number, got a string"}},
+		{"a fraction", storetest.ChangedShopLine("product", "kit", `"quantity":2`, `"quantity":1.5`), "product", "attributes.components.wood.options.1.quantity", []string{"must be a whole number, got the number 1.5"}},
 		{"a number past 64 bits", storetest.ChangedShopLine("stock", "anvil", `"available":7`, `"available":9223372036854775808`), "stock", "available", []string{"must be a whole number"}},
-		{"a number in a list of texts", storetest.ChangedShopLine("product", "anvil", `["heavy","iron"]`, `["heavy",1]`), "product", "attributes.tags.1", []string{"must be a string, not the number 1"}},
-		{"an object for a list", storetest.ChangedShopLine("product", "anvil", `["heavy","iron"]`, `{"heavy":true}`), "product", "attributes.tags", []string{"must be an array, not an object"}},
-		{"a list for an object", storetest.ChangedShopLine("product", "frame", `"relationships":{}`, `"relationships":[]`), "product", "relationships", []string{"must be an object, not an array"}},
-		{"a text for an object, in a map", storetest.ChangedShopLine("product", "brush", `{"name":"Pincel"}`, `"Pincel"`), "product", "attributes.locales.pt-BR", []string{"must be an object, not a string"}},
-		{"a number for an open object", storetest.ChangedShopLine("product", "glue", `"extensions":{`, `"extensions":3,"custom_inputs":{`), "product", "attributes.extensions", []string{"must be an object, not the number 3"}},
-		{"a number for a type", `{"type":5,"id":"a"}`, "", "type", []string{"must be a string, not the number 5"}},
+		{"a number in a list of texts", storetest.ChangedShopLine("product", "anvil", `["heavy","iron"]`, `["heavy",1]`), "product", "attributes.tags.1", []string{"must be a string, got the number 1"}},
+		{"an object for a list", storetest.ChangedShopLine("product", "anvil", `["heavy","iron"]`, `{"heavy":true}`), "product", "attributes.tags", []string{"must be an array, got an object"}},
+		{"a list for an object", storetest.ChangedShopLine("product", "frame", `"relationships":{}`, `"relationships":[]`), "product", "relationships", []string{"must be an object, got an array"}},
+		{"a text for an object, in a map", storetest.ChangedShopLine("product", "brush", `{"name":"Pincel"}`, `"Pincel"`), "product", "attributes.locales.pt-BR", []string{"must be an object, got a string"}},
+		{"a number for an open object", storetest.ChangedShopLine("product", "glue", `"extensions":{`, `"extensions":3,"custom_inputs":{`), "product", "attributes.extensions", []string{"must be an object, got the number 3"}},
+		{"a number for a type", `{"type":5,"id":"a"}`, "", "type", []string{"must be a string, got the number 5"}},
 		{"an object for a user", storetest.ChangedShopLine("promotion_code", "code-2", `"user":"u1"`, `"user":{}`), "promotion_code", "user", []string{"a string or an array of strings"}},
 		// What is not known.
 		{"an unknown member", storetest.ChangedShopLine("product", "frame", `"relationships"`, `"colour":"red","relationships"`), "product", "colour", []string{"is not a known member", "--lenient"}},
@@ -124,7 +124,7 @@ func errorCases() []errorCase {
 		{"a promotion that ends when it begins", storetest.ChangedShopLine("promotion", "auto", `"end":"2024-02-01"`, `"end":"2024-01-01"`), "promotion", "end", []string{"must be after start"}},
 		{"a promotion that begins at no time", storetest.ChangedShopLine("promotion", "auto", `"start":"2024-01-01T00:00:00Z"`, `"start":""`), "promotion", "start", []string{"must be a date"}},
 		// Text, and what is no text.
-		{"a name of 1200 bytes", storetest.ChangedShopLine("product", "frame", `"name":"Frame"`, `"name":"`+long+`"`), "product", "attributes.name", []string{"at most 1024 bytes, not 1200"}},
+		{"a name of 1200 bytes", storetest.ChangedShopLine("product", "frame", `"name":"Frame"`, `"name":"`+long+`"`), "product", "attributes.name", []string{"at most 1024 bytes, got 1200"}},
 		{"a NUL", storetest.ChangedShopLine("product", "frame", `Frame`, "Fra\x00me"), "", "", []string{"is not JSON", `'\x00'`}},
 		{"an escaped NUL", storetest.ChangedShopLine("product", "frame", `Frame`, `Fra\u0000me`), "", "attributes.name", []string{"the character U+0000"}},
 		{"a stray byte", storetest.ChangedShopLine("product", "frame", `Frame`, "Fra\xffme"), "", "attributes.name", []string{"is not valid UTF-8"}},
@@ -137,27 +137,27 @@ func errorCases() []errorCase {
 		// Bounds and words.
 		{"a status", storetest.ChangedShopLine("product", "frame", `"live"`, `"hidden"`), "product", "attributes.status", []string{"live, draft", `not "hidden"`}},
 		{"a total that is not the sum", storetest.ChangedShopLine("stock", "anvil", `"total":9`, `"total":10`), "stock", "total", []string{"available plus allocated, 9", "not 10"}},
-		{"stock below nothing", `{"type":"stock","id":"a","available":-1,"allocated":1,"total":0}`, "stock", "available", []string{"between 0 and 2147483647, not -1"}},
+		{"stock below nothing", `{"type":"stock","id":"a","available":-1,"allocated":1,"total":0}`, "stock", "available", []string{"between 0 and 2147483647, got -1"}},
 		{"stock past the bound", `{"type":"stock","id":"a","available":2147483647,"allocated":1,"total":2147483648}`, "stock", "total", []string{"at most 2147483647"}},
 		{"an unknown action", storetest.ChangedShopLine("stock_transaction", "ledger-2", `"allocate"`, `"reserve"`), "stock_transaction", "action", []string{"increment, decrement", `not "reserve"`}},
 		{"a currency in lower case", storetest.ChangedShopLine("product-price", "vip-anvil", `"USD"`, `"usd"`), "product-price", "attributes.currencies.usd", []string{"three-letter", `not "usd"`}},
 		{"a currency of other signs", storetest.ChangedShopLine("product-price", "vip-anvil", `"USD"`, `"$1 "`), "product-price", "attributes.currencies.$1 ", []string{"three-letter"}},
 		{"a price below nothing", storetest.ChangedShopLine("product-price", "vip-anvil", `99900`, `-1`), "product-price", "attributes.currencies.USD.amount", []string{"between 0 and", "not -1"}},
 		{"a locale that is a sentence", storetest.ChangedShopLine("product", "chalk", `"fr"`, `"the French one"`), "product", "attributes.locales.the French one", []string{"BCP 47"}},
-		{"a locale by two spellings", storetest.ChangedShopLine("product", "brush", `"fr":{`, `"pt_BR":{`), "product", "attributes.locales.pt_BR", []string{"is there as pt-BR too"}},
+		{"a locale by two spellings", storetest.ChangedShopLine("product", "brush", `"fr":{`, `"pt_BR":{`), "product", "attributes.locales.pt_BR", []string{"is also present as pt-BR"}},
 		{"a tier of no unit", storetest.ChangedShopLine("product-price", "standard-anvil", `"minimum_quantity":10`, `"minimum_quantity":0`), "product-price", "attributes.currencies.USD.tiers.ten.minimum_quantity", []string{"between 1 and", "not 0"}},
 		{"a tier below nothing", storetest.ChangedShopLine("product-price", "standard-anvil", `"minimum_quantity":10,"amount":119900`, `"minimum_quantity":10,"amount":-1`), "product-price", "attributes.currencies.USD.tiers.ten.amount", []string{"between 0 and", "not -1"}},
 		{"two tiers from one quantity on", storetest.ChangedShopLine("product-price", "standard-anvil", `{"ten":`, `{"dix":{"minimum_quantity":10,"amount":1},"ten":`), "product-price", "attributes.currencies.USD.tiers.ten.minimum_quantity", []string{`must differ from that of the tier "dix", 10`}},
 		{"an option of two variations", storetest.ChangedShopLine("product", "easel", `"variations":[`, `"variations":[{"id":"leg","name":"Leg","sort_order":0,"options":[{"id":"oak","name":"Oak","description":"","sort_order":0}]},`), "product", "attributes.variations.1.options.0.id", []string{"one variation only", "attributes.variations.0.options.0.id"}},
 		{"an unknown kind of promotion", storetest.ChangedShopLine("promotion", "auto", `percent_discount`, `half_price`), "promotion", "promotion_type", []string{"x_for_y", `not "half_price"`}},
 		{"an unknown kind of modifier", storetest.ChangedShopLine("price_modifier", "bulk-1", `price_decrement`, `price_half`), "price_modifier", "attributes.modifier_type", []string{"price_equals"}},
-		{"more uses than there were", storetest.ChangedShopLine("promotion_code", "code-1", `"uses":3`, `"uses":6`), "promotion_code", "uses", []string{"between 0 and 5, not 6"}},
+		{"more uses than there were", storetest.ChangedShopLine("promotion_code", "code-1", `"uses":3`, `"uses":6`), "promotion_code", "uses", []string{"between 0 and 5, got 6"}},
 		{"an unknown gateway", `{"type":"gateway","slug":"barter","enabled":false,"test":false}`, "gateway", "slug", []string{"card_processor, manual"}},
 		{"an unknown scope", storetest.ChangedShopLine("api_client", "till", `catalog:read`, `catalog:eat`), "api_client", "scopes.0", []string{`"catalog:eat"`}},
-		{"a page length of 0", `{"type":"settings","page_length":0,"currency":"USD","locale":"en"}`, "settings", "page_length", []string{"between 1 and 100, not 0"}},
+		{"a page length of 0", `{"type":"settings","page_length":0,"currency":"USD","locale":"en"}`, "settings", "page_length", []string{"between 1 and 100, got 0"}},
 		{"curated products of a hierarchy", storetest.ChangedShopLine("hierarchy", "attic", `"name":"Attic"`, `"name":"Attic","curated_products":["a"]`), "hierarchy", "attributes.curated_products", []string{"belong to nodes"}},
-		{"21 curated products", storetest.ChangedShopLine("node", "sale", `["drill-draft"]`, `["a"`+strings.Repeat(`,"a"`, 20)+`]`), "node", "attributes.curated_products", []string{"at most 20 products, not 21"}},
-		{"a component of none", storetest.ChangedShopLine("product", "kit", `"quantity":2`, `"quantity":0`), "product", "attributes.components.wood.options.1.quantity", []string{"at least 1, not 0"}},
+		{"21 curated products", storetest.ChangedShopLine("node", "sale", `["drill-draft"]`, `["a"`+strings.Repeat(`,"a"`, 20)+`]`), "node", "attributes.curated_products", []string{"at most 20 products, got 21"}},
+		{"a component of none", storetest.ChangedShopLine("product", "kit", `"quantity":2`, `"quantity":0`), "product", "attributes.components.wood.options.1.quantity", []string{"at least 1, got 0"}},
 		{"a product that is its own parent", storetest.ChangedShopLine("product", "jar", `{"type":"product","id":"drill-draft"}`, `{"type":"product","id":"jar"}`), "product", "relationships.parent.data.id", []string{"not the product itself"}},
 	}
 }
@@ -206,7 +206,7 @@ func importReferences(d *storetest.SharedStore) func(*testing.T) {
 					require.Equal(t, 2, fault.Line)
 					require.Equal(t, c.kind, fault.Type)
 				}
-				require.ErrorContains(t, &exchange.ImportFaults{Faults: faults[:1], Count: 1}, "neither in the file nor in the store")
+				require.ErrorContains(t, &exchange.ImportErrors{Errors: faults[:1], Count: 1}, "neither in the file nor in the store")
 				var told []string
 				for _, fault := range faults {
 					told = append(told, fault.Error())
@@ -247,9 +247,9 @@ func importTrees(d *storetest.SharedStore) func(*testing.T) {
 			words string
 		}{
 			{"a node below itself", []string{node("a", "attic", "a")}, []int{1}, "not be the node itself"},
-			{"nodes below each other", []string{node("a", "attic", "b"), node("b", "attic", "c"), node("c", "attic", "a")}, []int{1, 2, 3}, "or one below it"},
+			{"nodes below each other", []string{node("a", "attic", "b"), node("b", "attic", "c"), node("c", "attic", "a")}, []int{1, 2, 3}, "or one of its descendants"},
 			{"a node below one of another hierarchy", []string{node("a", "attic", "b"), node("b", "seasons", "")}, []int{1}, `same hierarchy, "attic"`},
-			{"a node of the store below its own child", []string{node("tools", "workshop", "hand-tools")}, []int{1}, "or one below it"},
+			{"a node of the store below its own child", []string{node("tools", "workshop", "hand-tools")}, []int{1}, "or one of its descendants"},
 			{"a node moved away from its child", []string{node("tools", "attic", "")}, []int{1}, "hierarchy"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
@@ -333,12 +333,12 @@ func importLedger(d *storetest.SharedStore) func(*testing.T) {
 func importManyErrors(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		_, err := d.Import(t.Context(), storetest.Actor, storetest.Source(strings.Repeat("{}\n", 250)), exchange.ImportOptions{})
-		var faults *exchange.ImportFaults
+		var faults *exchange.ImportErrors
 		require.ErrorAs(t, err, &faults)
 		require.Equal(t, 250, faults.Count)
-		require.Len(t, faults.Faults, exchange.MaxImportFaults)
-		require.ErrorContains(t, err, "250 faults, the first: line 1: ")
-		for i, fault := range faults.Faults {
+		require.Len(t, faults.Errors, exchange.MaxImportErrors)
+		require.ErrorContains(t, err, "250 errors, the first: line 1: ")
+		for i, fault := range faults.Errors {
 			require.Equal(t, i+1, fault.Line)
 		}
 	}
@@ -397,13 +397,13 @@ func importIgnored(d *storetest.SharedStore) func(*testing.T) {
 		report, err := d.Import(t.Context(), storetest.Actor, open(storetest.JoinLines(lines[1:]...)), exchange.ImportOptions{Lenient: true})
 		require.NoError(t, err)
 		require.Equal(t, map[string]int{"hierarchy": 1, "product": 1}, report.Resources)
-		require.Equal(t, map[string]int{"comet": 29, "hierarchy colour": 1, "hierarchy attributes.shape": 1, "product attributes.variations.*.odd": 2}, report.PassedCount)
-		require.Len(t, report.Passed, exchange.MaxPassed)
-		require.Equal(t, `line 1: comet: type is not a known one: "comet".`, report.Passed[0].Error())
+		require.Equal(t, map[string]int{"comet": 29, "hierarchy colour": 1, "hierarchy attributes.shape": 1, "product attributes.variations.*.odd": 2}, report.IgnoredCount)
+		require.Len(t, report.Ignored, exchange.MaxIgnored)
+		require.Equal(t, `line 1: comet: type is unknown: "comet".`, report.Ignored[0].Error())
 		report, err = d.Import(t.Context(), storetest.Actor, open(storetest.JoinLines(lines[30:]...)), exchange.ImportOptions{Lenient: true})
 		require.NoError(t, err)
 		var told []string
-		for _, passed := range report.Passed {
+		for _, passed := range report.Ignored {
 			told = append(told, passed.Error())
 		}
 		require.Equal(t, []string{"line 1: hierarchy: attributes.shape is not a known member.", "line 1: hierarchy: colour is not a known member.",

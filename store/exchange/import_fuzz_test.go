@@ -27,18 +27,18 @@ func FuzzDecodeLine(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line []byte, lenient bool) {
 		d := newDecoder(lenient).decode(line)
-		for _, fault := range append(d.faults, d.passed...) {
+		for _, fault := range append(d.errs, d.ignored...) {
 			require.NotEmpty(t, fault.Error())
 			require.NotEqual(t, store.Internal, fault.Code, "%v", fault)
 		}
-		if d.source == nil || len(d.faults) > 0 {
-			require.NotEmpty(t, append(d.faults, d.passed...), "%q", line)
+		if d.source == nil || len(d.errs) > 0 {
+			require.NotEmpty(t, append(d.errs, d.ignored...), "%q", line)
 			return
 		}
 		text, err := json.Marshal(d.source)
 		require.NoError(t, err)
 		again := newDecoder(lenient).decode(text)
-		require.Empty(t, again.faults, "%q is written as %q", line, text)
+		require.Empty(t, again.errs, "%q is written as %q", line, text)
 		twice, err := json.Marshal(again.source)
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(text, twice), "%q, then %q", text, twice)

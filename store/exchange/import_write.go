@@ -12,37 +12,37 @@ import (
 	"portico/store/stock"
 )
 
-// importBatch writes a batch in one transaction and tells how many of its
-// resources were new or different, and how many were left, by type.
-func (s *ExchangeService) importBatch(ctx context.Context, actor store.Actor, batch []decoded, kept *keptLive) (changed int, left map[string]int, err error) {
+// defaultBatch writes a batch in one transaction. It returns the number of new or changed
+// resources, and of skipped ones by type.
+func (s *ExchangeService) importBatch(ctx context.Context, actor store.Actor, batch []decodedLine, kept *overwritePolicy) (changed int, left map[string]int, err error) {
 	if len(batch) == 0 {
 		return 0, nil, nil
 	}
-	changed, left, err = s.importAtOnce(ctx, actor, batch, kept, false)
-	if errors.Is(err, authoring.ErrOneByOne) { // to find out which of them
-		changed, left, err = s.importAtOnce(ctx, actor, batch, kept, true)
+	changed, left, err = s.writeBatch(ctx, actor, batch, kept, false)
+	if errors.Is(err, authoring.ErrOneByOne) { // find the failing row
+		changed, left, err = s.writeBatch(ctx, actor, batch, kept, true)
 	}
 	return changed, left, err
 }
 
-func (s *ExchangeService) importAtOnce(ctx context.Context, actor store.Actor, batch []decoded, kept *keptLive, oneByOne bool) (changed int, left map[string]int, err error) {
-	later, err := s.importOne(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
+func (s *ExchangeService) writeBatch(ctx context.Context, actor store.Actor, batch []decodedLine, kept *overwritePolicy, oneByOne bool) (changed int, left map[string]int, err error) {
+	later, err := s.writeTx(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
 		changed, left, w.OneByOne = 0, map[string]int{}, oneByOne
 		for name, sources := range byKind(batch) {
-			kind := kindOf(name)
+			kind := kindByName(name)
 			all := len(sources)
 			sources, err := kept.writable(ctx, w, name, sources)
 			if err != nil {
 				return err
 			}
-			if name != "stock_transaction" { // whose check has counted them
+			if name != "stock_transaction" { // counted by the check
 				left[name] = all - len(sources)
 			}
 			if len(sources) == 0 {
 				continue
 			}
 			n, err := kind.Write(ctx, w, sources)
-			if fault := faultOf(batch, err); fault != nil {
+			if fault := rowImportError(batch, err); fault != nil {
 				return fault
 			}
 			if err != nil {
@@ -55,15 +55,14 @@ func (s *ExchangeService) importAtOnce(ctx context.Context, actor store.Actor, b
 	})
 	for _, part := range later {
 		if err == nil {
-			_, err = s.importOne(ctx, actor, part)
+			_, err = s.writeTx(ctx, actor, part)
 		}
 	}
 	return changed, left, err
 }
 
-// importOne writes in one transaction, and returns what that has left for
-// others.
-func (s *ExchangeService) importOne(ctx context.Context, actor store.Actor, write func(context.Context, *authoring.Writer) error) (left []func(context.Context, *authoring.Writer) error, err error) {
+// writeTx writes in one transaction and returns the parts left for further ones.
+func (s *ExchangeService) writeTx(ctx context.Context, actor store.Actor, write func(context.Context, *authoring.Writer) error) (left []func(context.Context, *authoring.Writer) error, err error) {
 	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		w := &authoring.Writer{Tx: t, DB: s.db}
 		if err := t.PrepareBulk(ctx); err != nil {
@@ -72,19 +71,18 @@ func (s *ExchangeService) importOne(ctx context.Context, actor store.Actor, writ
 		if err := write(ctx, w); err != nil {
 			return err
 		}
-		left = w.Left()
-		if err := w.Announce(ctx); err != nil {
+		left = w.Deferred()
+		if err := w.Finish(ctx); err != nil {
 			return err
 		}
-		return stock.TellImported(ctx, s.stock, t, w.Stocked)
+		return stock.PublishImport(ctx, s.stock, t, w.StockChanged)
 	})
 	return left, err
 }
 
-// faultOf names the line of what only the write could find wrong; nil for any
-// other error.
-func faultOf(batch []decoded, err error) error {
-	var found *authoring.RowFault
+// rowImportError adds the line to an error that only the write could find; nil for other errors.
+func rowImportError(batch []decodedLine, err error) error {
+	var found *authoring.RowError
 	if !errors.As(err, &found) {
 		return nil
 	}
@@ -94,15 +92,15 @@ func faultOf(batch []decoded, err error) error {
 	}
 	for _, d := range slices.Backward(batch) {
 		if d.source == found.Source {
-			return &ImportFaults{Faults: []ImportFault{{d.line, d.kind, fault}}, Count: 1}
+			return &ImportErrors{Errors: []ImportError{{d.line, d.kind, fault}}, Count: 1}
 		}
 	}
 	return nil
 }
 
-// byKind yields a batch's sources by type, in a fixed order; of two with one
-// id the later counts.
-func byKind(batch []decoded) func(func(string, []authoring.Source) bool) {
+// byKind yields the sources of a batch by type in a fixed order; of two with one id the
+// later wins.
+func byKind(batch []decodedLine) func(func(string, []authoring.Source) bool) {
 	groups := map[string][]authoring.Source{}
 	places := map[[2]string]int{}
 	var kinds []string
@@ -118,7 +116,7 @@ func byKind(batch []decoded) func(func(string, []authoring.Source) bool) {
 		places[name] = len(groups[d.kind])
 		groups[d.kind] = append(groups[d.kind], d.source)
 	}
-	slices.Sort(kinds) // one order of locks everywhere
+	slices.Sort(kinds) // the same lock order everywhere
 	return func(yield func(string, []authoring.Source) bool) {
 		for _, kind := range kinds {
 			if !yield(kind, groups[kind]) {

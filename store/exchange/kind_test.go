@@ -52,7 +52,7 @@ func TestKindsAreWhole(t *testing.T) {
 				if called, ok := node.Fun.(*ast.SelectorExpr); ok && called.Sel.Name == "Refers" {
 					name := literal(t, node.Args[1])
 					referred++
-					require.True(t, kindOf(name).Referred, "%s is referred to and not marked so: nobody would look for what is missing", name)
+					require.True(t, kindByName(name).Referred, "%s is referred to and not marked so: nobody would look for what is missing", name)
 				}
 			}
 			return true

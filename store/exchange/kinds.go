@@ -10,7 +10,7 @@ import (
 	"portico/store/stock"
 )
 
-// kinds are all there are, in the order of an export.
+// kinds are all kinds, in the order of an export.
 var kinds = []authoring.Kind{
 	settings.SettingsKind, catalog.FileKind, catalog.ProductKind,
 	catalog.HierarchyKind, catalog.NodeKind,
@@ -21,8 +21,8 @@ var kinds = []authoring.Kind{
 	gateway.GatewayKind, access.ClientKind,
 }
 
-// kindOf is a kind by its name; the zero kind for none.
-func kindOf(name string) authoring.Kind {
+// kindByName returns the kind called name, or the zero Kind.
+func kindByName(name string) authoring.Kind {
 	for i := range kinds {
 		if kinds[i].Name == name {
 			return kinds[i]

@@ -22,14 +22,14 @@ func TestPlacesOfNodesAreCheckedInProportion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, n := range []int{100, 400} {
 				for _, inFile := range []int{n, n / 2, 1} {
-					r, places := newReferences(), map[string]nodePlace{}
+					r, places := newReferenceChecker(), map[string]nodePosition{}
 					for i := range n {
-						places[id(i)] = nodePlace{0, parent(i, n), "h"}
+						places[id(i)] = nodePosition{0, parent(i, n), "h"}
 						if i < inFile {
-							r.nodes[id(i)] = nodePlace{i + 1, parent(i, n), "h"}
+							r.nodes[id(i)] = nodePosition{i + 1, parent(i, n), "h"}
 						}
 					}
-					faults := r.misplacedAmong(places)
+					faults := r.misplacedIn(places)
 					require.LessOrEqual(t, r.steps, 4*n, "%d nodes, %d of them in the file", n, inFile)
 					if name == "a ring" {
 						require.Len(t, faults, inFile)
@@ -44,20 +44,20 @@ func TestPlacesOfNodesAreCheckedInProportion(t *testing.T) {
 
 func TestMisplacedNodesAreTold(t *testing.T) {
 	t.Parallel()
-	r := newReferences()
-	r.nodes = map[string]nodePlace{
+	r := newReferenceChecker()
+	r.nodes = map[string]nodePosition{
 		"self": {1, "self", "h"}, "below": {2, "self", "h"}, "good": {3, "top", "h"},
 		"stranger": {4, "top", "other"}, "moved": {5, "", "other"}, "deep": {6, "stays", "h"},
 	}
-	faults := r.misplacedAmong(map[string]nodePlace{"top": {0, "", "h"}, "stays": {0, "moved", "h"}, "moved": {0, "top", "h"}})
+	faults := r.misplacedIn(map[string]nodePosition{"top": {0, "", "h"}, "stays": {0, "moved", "h"}, "moved": {0, "top", "h"}})
 	var told []string
 	for _, fault := range faults {
 		told = append(told, fault.Error())
 	}
 	require.Equal(t, []string{
-		"line 1: node: relationships.parent.data.id must not be the node itself or one below it.",
-		"line 2: node: relationships.parent.data.id must not be the node itself or one below it.",
+		"line 1: node: relationships.parent.data.id must not be the node itself or one of its descendants.",
+		"line 2: node: relationships.parent.data.id must not be the node itself or one of its descendants.",
 		`line 4: node: relationships.parent.data.id must be a node of the same hierarchy, "other"; "top" is one of "h".`,
-		`line 5: node: relationships.hierarchy.data.id must stay "h" as long as the node "stays" of that hierarchy hangs from it.`,
+		`line 5: node: relationships.hierarchy.data.id must stay "h" while the node "stays" of that hierarchy is its child.`,
 	}, told)
 }

@@ -1,5 +1,6 @@
-// Package gateway is the payment gateways and their sealed secrets. It may
-// import the words of store, store/authoring, store/db and store/seal.
+// Package gateway manages payment gateways and their sealed passwords. GatewayService reads
+// and writes Gateway configurations; Secret keeps passwords out of logs. It may import
+// store, store/authoring, store/db and store/seal.
 package gateway
 
 import (
@@ -17,14 +18,14 @@ import (
 	"portico/store/seal"
 )
 
-// GatewayService is the gateways of one database.
+// GatewayService manages the gateways of a database.
 type GatewayService struct {
 	db     *db.DB
-	sealer *seal.Sealer // of their secrets; nil for a process that has no use for them
+	sealer *seal.Sealer // seals passwords; nil if this process does not need them
 }
 
-// NewGatewayService is of a process that may have no use for secrets: the
-// sealer is nil then.
+// NewGatewayService returns the service of a database. sealer may be nil if the process
+// does not read or write secrets.
 func NewGatewayService(d *db.DB, sealer *seal.Sealer) *GatewayService {
 	return &GatewayService{db: d, sealer: sealer}
 }
@@ -32,17 +33,16 @@ func NewGatewayService(d *db.DB, sealer *seal.Sealer) *GatewayService {
 // GatewaySlug names a payment gateway.
 type GatewaySlug string
 
-// The gateways there are; the set is the server's (DESIGN 7).
+// The gateways.
 const (
-	GatewayCardProcessor GatewaySlug = "card_processor" // takes credentials
-	GatewayManual        GatewaySlug = "manual"         // takes none
+	GatewayCardProcessor GatewaySlug = "card_processor" // has credentials
+	GatewayManual        GatewaySlug = "manual"         // has none
 )
 
-// GatewaySlugs lists them, in the order in which they are shown.
+// GatewaySlugs lists the gateways in display order.
 func GatewaySlugs() []GatewaySlug { return []GatewaySlug{GatewayCardProcessor, GatewayManual} }
 
-// Gateway is the configuration of a payment gateway, as far as readers may
-// know it.
+// Gateway is the configuration of a payment gateway, without its password.
 type Gateway struct {
 	Slug        GatewaySlug
 	Name        string
@@ -51,35 +51,35 @@ type Gateway struct {
 	MerchantID  string
 	Login       string // the username
 	PasswordSet bool
-	Fingerprint string    // tells one password from another, and nothing more; empty without one
-	ChangedAt   time.Time // of the configuration; zero while it has none
+	Fingerprint string    // distinguishes passwords; empty without one
+	ChangedAt   time.Time // last change; zero if never configured
 	ChangedBy   store.Actor
 }
 
-// Configured tells whether it was ever configured.
+// Configured reports whether it was ever configured.
 func (g *Gateway) Configured() bool { return !g.ChangedAt.IsZero() }
 
-// GatewayChange names what to change; nil leaves a member as it is.
+// GatewayChange has the new values; nil keeps a value.
 type GatewayChange struct {
-	Name       *string `json:"name,omitempty"` // an empty one leaves it, too
+	Name       *string `json:"name,omitempty"` // empty keeps the old one
 	Enabled    *bool   `json:"enabled,omitempty"`
 	Test       *bool   `json:"test,omitempty"`
 	MerchantID *string `json:"merchantId,omitempty"`
 	Username   *string `json:"username,omitempty"`
-	Password   *Secret `json:"password,omitempty"` // SecretMask leaves it, too
+	Password   *Secret `json:"password,omitempty"` // SecretMask keeps the old one
 
 	Nulls store.Nulls `json:"-"`
 }
 
-// applyNulls clears the members that are null: the name is the gateway's own
-// again, and the switches are off.
+// applyNulls clears members that were sent as null: the name becomes the default, the
+// switches false.
 func (c *GatewayChange) applyNulls(slug GatewaySlug) error {
 	name := slug.defaultName()
 	return c.Nulls.Apply([]string{"merchant_id", "username", "password"}, map[string]func(){
 		"name": func() { c.Name = &name }, "enabled": store.Clear(&c.Enabled), "test": store.Clear(&c.Test)})
 }
 
-// defaultNames are the names of gateways that were given none.
+// defaultName is the name of a gateway without one.
 func (slug GatewaySlug) defaultName() string {
 	if slug == GatewayManual {
 		return "Manual"
@@ -87,7 +87,7 @@ func (slug GatewaySlug) defaultName() string {
 	return "Card Processor"
 }
 
-// Gateways lists every gateway; those that are not configured are disabled.
+// Gateways lists every gateway; unconfigured ones are disabled.
 func (s *GatewayService) Gateways(ctx context.Context) ([]*Gateway, error) {
 	kept, err := db.Collect(ctx, s.db.Reader, s.scanGateway, `SELECT `+gatewayColumns+` FROM gateway ORDER BY slug`)
 	if err != nil {
@@ -105,7 +105,7 @@ func (s *GatewayService) Gateways(ctx context.Context) ([]*Gateway, error) {
 	return list, nil
 }
 
-// Gateway returns one of them; NOT_FOUND for an unknown slug.
+// Gateway returns a gateway, or NOT_FOUND.
 func (s *GatewayService) Gateway(ctx context.Context, slug string) (*Gateway, error) {
 	list, err := s.Gateways(ctx)
 	if err != nil {
@@ -119,21 +119,20 @@ func (s *GatewayService) Gateway(ctx context.Context, slug string) (*Gateway, er
 	return nil, UnknownGateway()
 }
 
-// UnknownGateway is NOT_FOUND, and names the slugs that there are. It does not
-// quote the one that was asked for: errors about gateways quote nothing that
-// was sent.
+// UnknownGateway returns NOT_FOUND with the valid slugs. It does not repeat the slug sent:
+// errors about gateways never contain input.
 func UnknownGateway() error {
 	var names []string
 	for _, slug := range GatewaySlugs() {
 		names = append(names, string(slug))
 	}
-	return store.NotFoundf([]string{"slug"}, "names no gateway; there are %s", strings.Join(names, " and "))
+	return store.NotFoundf([]string{"slug"}, "is not a gateway; use %s", strings.Join(names, " and "))
 }
 
 const gatewayColumns = `slug, body, sealed, changed_at, changed_by`
 
-// scanGateway reads a row. The password is opened for its fingerprint only,
-// and only by a store that has the key.
+// scanGateway reads a row. It decrypts the password only for its fingerprint, and only if
+// there is a sealer.
 func (s *GatewayService) scanGateway(rows *sql.Rows) (*Gateway, error) {
 	var body, sealed []byte
 	var changed int64
@@ -166,17 +165,15 @@ func (s *GatewayService) scanGateway(rows *sql.Rows) (*Gateway, error) {
 	return g, nil
 }
 
-// PasswordField names a gateway's password to the sealer.
+// PasswordField names a gateway's password for the sealer.
 func (slug GatewaySlug) PasswordField() string { return "gateway/" + string(slug) + "/password" }
 
-// UpdateGateway changes the members given and returns the configuration. The
-// password is sealed before it is written.
-//
-// NOT_FOUND for an unknown slug; UNPROCESSABLE for an empty credential, and
-// for each one that is missing when the card processor is first configured.
+// UpdateGateway changes a gateway and returns its configuration. It returns NOT_FOUND for an
+// unknown slug, and UNPROCESSABLE for each empty credential, or each missing one when the
+// card processor is first configured.
 func (s *GatewayService) UpdateGateway(ctx context.Context, actor store.Actor, slug string, change GatewayChange) (*Gateway, error) {
 	if s.sealer == nil {
-		return nil, errors.New("a gateway is configured by a server, which has the key that seals secrets")
+		return nil, errors.New("only a server can configure a gateway, because it has the sealing key")
 	}
 	if _, err := s.Gateway(ctx, slug); err != nil {
 		return nil, err
@@ -184,7 +181,7 @@ func (s *GatewayService) UpdateGateway(ctx context.Context, actor store.Actor, s
 	if err := change.applyNulls(GatewaySlug(slug)); err != nil {
 		return nil, err
 	}
-	change = change.meant(GatewaySlug(slug))
+	change = change.withoutUnchanged(GatewaySlug(slug))
 	if faults := change.check(GatewaySlug(slug)); len(faults) > 0 {
 		return nil, faults
 	}
@@ -193,7 +190,7 @@ func (s *GatewayService) UpdateGateway(ctx context.Context, actor store.Actor, s
 		if err != nil {
 			return nil, err
 		}
-		// The row is made first, so that two changes of it come one by one.
+		// Insert the row first, so that concurrent changes are serialized.
 		if _, err := t.Exec(ctx, `INSERT INTO gateway (slug, body) VALUES ($1, $2) ON CONFLICT (slug) DO UPDATE SET body = gateway.body`,
 			slug, string(store.Encode(&gatewaySource{Type: "gateway", Slug: slug}))); err != nil {
 			return nil, err
@@ -218,19 +215,17 @@ func (s *GatewayService) UpdateGateway(ctx context.Context, actor store.Actor, s
 	})
 }
 
-// SecretMark tells one secret from another, and nothing else of it; empty for
-// none, and for SecretMask.
-func (s *GatewayService) SecretMark(secret *Secret) string {
+// SecretFingerprint is a fingerprint of a secret; empty for none, and for SecretMask.
+func (s *GatewayService) SecretFingerprint(secret *Secret) string {
 	if secret = secret.Given(); secret == nil || s.sealer == nil {
 		return ""
 	}
 	return s.sealer.Preferred().Fingerprint("mark", []byte(secret.Reveal()))
 }
 
-// meant is the change without what only says how things are: the mask in
-// place of the password, and the empty credentials of a gateway that takes
-// none. Clients send back whole what they read.
-func (c GatewayChange) meant(slug GatewaySlug) GatewayChange {
+// withoutUnchanged drops members that only repeat the current state, because clients send back whole
+// what they read: a masked password, and empty credentials of the manual gateway.
+func (c GatewayChange) withoutUnchanged(slug GatewaySlug) GatewayChange {
 	c.Password = c.Password.Given()
 	if slug != GatewayManual {
 		return c
@@ -246,23 +241,23 @@ func (c GatewayChange) meant(slug GatewaySlug) GatewayChange {
 	return c
 }
 
-// check finds what is wrong with a change whatever is there.
+// check returns the errors that do not depend on the stored configuration.
 func (c *GatewayChange) check(slug GatewaySlug) (faults store.Errors) {
 	for _, member := range c.credentials() {
 		switch {
 		case !member.given:
 		case slug == GatewayManual:
-			faults = append(faults, store.Unprocessablef([]string{member.name}, "belongs to the card processor; the manual gateway takes no credentials"))
+			faults = append(faults, store.Unprocessablef([]string{member.name}, "is only allowed for the card processor; the manual gateway has no credentials"))
 		case member.length == 0:
-			faults = append(faults, store.Unprocessablef([]string{member.name}, "must not be empty; leave it out to keep what is there"))
+			faults = append(faults, store.Unprocessablef([]string{member.name}, "must not be empty; omit it to keep the old value"))
 		case member.length > authoring.MaxName:
-			faults = append(faults, store.Unprocessablef([]string{member.name}, "must be at most %d bytes, not %d", authoring.MaxName, member.length))
+			faults = append(faults, store.Unprocessablef([]string{member.name}, "must be at most %d bytes, got %d", authoring.MaxName, member.length))
 		case !member.clean:
 			faults = append(faults, store.Invalidf([]string{member.name}, "must be UTF-8 text without NUL"))
 		}
 	}
 	if c.Name != nil && len(*c.Name) > authoring.MaxName {
-		faults = append(faults, store.Unprocessablef([]string{"name"}, "must be at most %d bytes, not %d", authoring.MaxName, len(*c.Name)))
+		faults = append(faults, store.Unprocessablef([]string{"name"}, "must be at most %d bytes, got %d", authoring.MaxName, len(*c.Name)))
 	}
 	if c.Name != nil && !store.IsStorableText(*c.Name) {
 		faults = append(faults, store.Invalidf([]string{"name"}, "must be UTF-8 text without NUL"))
@@ -270,7 +265,7 @@ func (c *GatewayChange) check(slug GatewaySlug) (faults store.Errors) {
 	return faults
 }
 
-// credential is what may be told of a credential that was given.
+// credential describes a credential without its value.
 type credential struct {
 	name         string
 	given, clean bool
@@ -290,8 +285,7 @@ func (c *GatewayChange) credentials() []credential {
 	return list
 }
 
-// complete is UNPROCESSABLE for each credential that the card processor would
-// be without.
+// complete returns UNPROCESSABLE for each credential that the card processor would lack.
 func (c *GatewayChange) complete(g *Gateway) error {
 	if g.Slug != GatewayCardProcessor {
 		return nil
@@ -300,7 +294,7 @@ func (c *GatewayChange) complete(g *Gateway) error {
 	has := []bool{g.MerchantID != "", g.Login != "", g.PasswordSet}
 	for i, member := range c.credentials() {
 		if !member.given && !has[i] {
-			faults = append(faults, store.Unprocessablef([]string{member.name}, "is required by the time the gateway is configured or enabled"))
+			faults = append(faults, store.Unprocessablef([]string{member.name}, "is required to configure or enable the gateway"))
 		}
 	}
 	if len(faults) > 0 {
@@ -309,8 +303,7 @@ func (c *GatewayChange) complete(g *Gateway) error {
 	return nil
 }
 
-// applied is the configuration after the change, as it is kept; the password
-// is kept apart.
+// applied returns the stored configuration after the change, without the password.
 func (c *GatewayChange) applied(g *Gateway) *gatewaySource {
 	source := &gatewaySource{Type: "gateway", Slug: string(g.Slug), Name: g.Name, Enabled: g.Enabled, Test: g.Test, MerchantID: g.MerchantID, Login: g.Login}
 	if c.Name != nil && *c.Name != "" {

@@ -2,7 +2,7 @@ package gateway
 
 import "portico/store/authoring"
 
-// gatewaySource is a gateway without its secrets.
+// gatewaySource is a gateway in an import file, without its password.
 type gatewaySource struct {
 	Type       string `json:"type"`
 	Slug       string `json:"slug"`
@@ -13,15 +13,15 @@ type gatewaySource struct {
 	Login      string `json:"login,omitempty"`
 }
 
-// GatewayKind is the gateways as a file has them, without their secrets.
+// GatewayKind imports and exports gateways without their passwords.
 var GatewayKind = authoring.Kind{
 	Name: "gateway", Create: func() authoring.Source { return &gatewaySource{} },
-	Write: gatewayTable.Write, Export: authoring.Bodies("gateway", "slug"),
+	Write: gatewayTable.Write, Export: authoring.ExportBodies("gateway", "slug"),
 }
 
 func (g *gatewaySource) Key() string { return g.Slug }
 
-func (g *gatewaySource) Check(f *authoring.Faults) {
+func (g *gatewaySource) Check(f *authoring.Validator) {
 	f.OneOf("slug", g.Slug, string(GatewayCardProcessor), string(GatewayManual))
 	f.Text("name", g.Name, authoring.MaxName)
 	f.Text("merchant_id", g.MerchantID, authoring.MaxName)

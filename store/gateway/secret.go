@@ -5,29 +5,27 @@ import (
 	"log/slog"
 )
 
-// Secret is a text that nobody prints by accident: every way to format,
-// encode or log it gives redacted. Reveal gives the text.
+// Secret is a text that cannot be printed by accident: formatting, encoding and logging all
+// give "[redacted]". Reveal returns the text.
 type Secret struct{ text string }
 
-// redacted stands where a secret would.
+// redacted replaces a secret.
 const redacted = "[redacted]"
 
-// SecretMask stands in an answer where a secret would; its length tells
-// nothing. Sent back it means the secret that is there, so that what was read
-// can be written.
+// SecretMask replaces a secret in responses; its length is constant. Sent back, it keeps the
+// stored secret.
 const SecretMask = "********"
 
 // NewSecret wraps a text.
 func NewSecret(text string) Secret { return Secret{text} }
 
-// Reveal is the text, for sealing it and for handing it to the gateway.
+// Reveal returns the text, to seal it or pass it to the gateway.
 func (s Secret) Reveal() string { return s.text }
 
-// Empty tells whether there is no text.
+// Empty reports whether the text is empty.
 func (s Secret) Empty() bool { return s.text == "" }
 
-// Given is the secret if it is one of its own: nil for none, and for
-// SecretMask, which names the one that is there.
+// Given returns the secret, or nil if it is nil or SecretMask.
 func (s *Secret) Given() *Secret {
 	if s == nil || s.text == SecretMask {
 		return nil

@@ -9,8 +9,7 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Collation orders texts as the people of a language do. It may be used by
-// several goroutines.
+// Collation sorts texts by the rules of a language. It is safe for concurrent use.
 type Collation struct{ idle sync.Pool }
 
 type collator struct {
@@ -18,13 +17,13 @@ type collator struct {
 	buffer collate.Buffer
 }
 
-// NewCollation sorts as a language does; the root order where it is none.
+// NewCollation returns the collation of a locale; the root collation if it is unknown.
 func NewCollation(locale string) *Collation {
 	tag := language.Make(locale)
 	return &Collation{sync.Pool{New: func() any { return &collator{Collator: collate.New(tag)} }}}
 }
 
-// Key is what a text compares by, byte by byte.
+// Key returns the sort key of a text, which compares byte by byte.
 func (c *Collation) Key(text string) []byte {
 	own := c.idle.Get().(*collator)
 	defer c.idle.Put(own)
@@ -32,7 +31,7 @@ func (c *Collation) Key(text string) []byte {
 	return slices.Clone(own.KeyFromString(&own.buffer, text))
 }
 
-// NameOrder gathers the keys of the names of products, which come in order.
+// NameOrder collects sort keys of product names by ordinal.
 type NameOrder struct {
 	keys []byte
 	ends []int
@@ -44,7 +43,7 @@ func (o *NameOrder) Add(key []byte) {
 	o.ends = append(o.ends, len(o.keys))
 }
 
-// At is the key that was added as number i.
+// At returns the key that was added at index i.
 func (o *NameOrder) At(i uint32) []byte {
 	start := 0
 	if i > 0 {
@@ -53,7 +52,7 @@ func (o *NameOrder) At(i uint32) []byte {
 	return o.keys[start:o.ends[i]]
 }
 
-// Ranks are the places of the names among all, which equal ones share.
+// Ranks returns the rank of each name; equal names have equal ranks.
 func (o *NameOrder) Ranks() []int64 {
 	order := make([]uint32, len(o.ends))
 	for i := range order {

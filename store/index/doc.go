@@ -1,5 +1,5 @@
-// Package index is how products are found by what they have: packed lists of
-// ordinals and keys, hashes of values, the order of names, and the words of
-// texts. It is pure: it knows no database and no shop, and may import the words
-// of store alone.
+// Package index provides the data structures by which products are found: packed lists of
+// ordinals and keys, hashed attribute values, collation and search words. Its main types are
+// Ordinals, OrdinalSet, PackedHashes, Posting and Search. It is pure and may import only
+// store.
 package index

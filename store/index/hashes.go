@@ -7,22 +7,22 @@ import (
 	"sort"
 )
 
-// An attribute's index is kept as chunks of entries that are sorted: the
-// first 12 bytes of the value's SHA-256, and the ordinal of a product that has
-// the value. At 96 bits two values of one shop do not share a hash; a million
-// entries take 16 MB, where rows with the values themselves took 130.
+// An attribute's index consists of chunks of sorted entries: the first 12 bytes of the
+// value's SHA-256, and the ordinal of a product with that value. 96 bits make collisions
+// within a shop practically impossible. A million entries take 16 MB; with the values
+// themselves they took 130.
 const (
 	IndexHash  = 12
 	IndexEntry = IndexHash + 4
 )
 
-// HashValue is what a value is found by.
+// HashValue returns the hash by which a value is found.
 func HashValue(value string) [IndexHash]byte {
 	sum := sha256.Sum256([]byte(value))
 	return [IndexHash]byte(sum[:IndexHash])
 }
 
-// NewEntry makes an index entry that sorts by hash, then ordinal.
+// NewEntry returns an index entry, which sorts by hash, then ordinal.
 func NewEntry(value string, ordinal uint32) (entry [IndexEntry]byte) {
 	hash := HashValue(value)
 	copy(entry[:], hash[:])
@@ -30,13 +30,13 @@ func NewEntry(value string, ordinal uint32) (entry [IndexEntry]byte) {
 	return entry
 }
 
-// PackedHashes is a directory, or a chunk as it is kept.
+// PackedHashes is a directory, or a stored chunk.
 type PackedHashes []byte
 
-// Size is about how many bytes they take.
+// Size is about the memory in bytes.
 func (p PackedHashes) Size() int { return 24 + len(p) }
 
-// Starts is how many chunks of a directory begin below a hash, or at it too.
+// Starts returns how many chunks of a directory start below a hash, or at it if orAt is true.
 func (p PackedHashes) Starts(hash [IndexHash]byte, orAt bool) int {
 	return sort.Search(len(p)/IndexHash, func(i int) bool {
 		order := bytes.Compare(p[i*IndexHash:(i+1)*IndexHash], hash[:])
@@ -51,12 +51,12 @@ func (p PackedHashes) Find(hash [IndexHash]byte) PackedHashes {
 	return rest[:IndexEntry*rest.search(func(entry []byte) bool { return !bytes.Equal(entry[:IndexHash], hash[:]) })]
 }
 
-// search is the first entry from which on a condition holds.
+// search returns the index of the first entry for which a monotonic condition holds.
 func (p PackedHashes) search(holds func(entry []byte) bool) int {
 	return sort.Search(len(p)/IndexEntry, func(i int) bool { return holds(p[i*IndexEntry : (i+1)*IndexEntry]) })
 }
 
-// place is the product of an entry.
+// place returns the ordinal of an entry.
 func (p PackedHashes) place(i int) uint32 {
 	return binary.BigEndian.Uint32(p[i*IndexEntry+IndexHash:])
 }

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// OrdinalSet is a set of ordinals: a bit each.
+// OrdinalSet is a bitset of ordinals.
 type OrdinalSet []uint64
 
-// NewOrdinalSet has room for that many ordinals, from 0.
+// NewOrdinalSet returns a set for ordinals below the given number.
 func NewOrdinalSet(ordinals int) OrdinalSet { return make(OrdinalSet, (ordinals+63)/64) }
 
-// Add, Has and Size cost the same however many there are.
+// Add adds an ordinal.
 func (s OrdinalSet) Add(ordinal uint32)      { s[ordinal/64] |= 1 << (ordinal % 64) }
 func (s OrdinalSet) Has(ordinal uint32) bool { return s[ordinal/64]&(1<<(ordinal%64)) != 0 }
 
@@ -19,21 +19,21 @@ func (s OrdinalSet) Size() int { return 24 + 8*len(s) }
 
 func (s OrdinalSet) clone() OrdinalSet { return slices.Clone(s) }
 
-// addAll adds what the other has.
+// addAll adds the elements of other.
 func (s OrdinalSet) addAll(other OrdinalSet) {
 	for i := range s {
 		s[i] |= other[i]
 	}
 }
 
-// Keep drops what the other has not.
+// Keep removes what is not in other.
 func (s OrdinalSet) Keep(other OrdinalSet) {
 	for i := range s {
 		s[i] &= other[i]
 	}
 }
 
-// List is the set in order.
+// List returns the elements in order.
 func (s OrdinalSet) List() Ordinals {
 	n := 0
 	for _, word := range s {
@@ -48,7 +48,7 @@ func (s OrdinalSet) List() Ordinals {
 	return list
 }
 
-// Among keeps of a list what is in the set, in the list's own memory.
+// Among filters a list in place to the elements of the set.
 func (s OrdinalSet) Among(list Ordinals) Ordinals {
 	return slices.DeleteFunc(list, func(place uint32) bool { return !s.Has(place) })
 }

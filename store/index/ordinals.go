@@ -2,20 +2,20 @@ package index
 
 import "encoding/binary"
 
-// Ordinals are places of products in a release: 0 is the product updated
-// last, ties by id.
+// Ordinals are positions of products in a release: 0 is the last updated product; ties are
+// ordered by id.
 type Ordinals []uint32
 
-// Size is about how many bytes they take; EmptyChunk for none.
+// Size is about the memory in bytes.
 func (o Ordinals) Size() int { return EmptyChunk + 4*len(o) }
 
 // Keys are sort keys by ordinal: microseconds, or the rank of the id.
 type Keys []int64
 
-// Size is about how many bytes they take; EmptyChunk for none.
+// Size is about the memory in bytes.
 func (k Keys) Size() int { return EmptyChunk + 8*len(k) }
 
-// PackOrdinals writes them as a chunk is kept: four bytes each.
+// PackOrdinals encodes a chunk, four bytes each.
 func PackOrdinals(list []uint32) []byte {
 	body := make([]byte, 0, 4*len(list))
 	for _, n := range list {
@@ -24,7 +24,7 @@ func PackOrdinals(list []uint32) []byte {
 	return body
 }
 
-// UnpackOrdinals reads a chunk.
+// UnpackOrdinals decodes a chunk.
 func UnpackOrdinals(body []byte) Ordinals {
 	list := make(Ordinals, len(body)/4)
 	for i := range list {
@@ -33,7 +33,7 @@ func UnpackOrdinals(body []byte) Ordinals {
 	return list
 }
 
-// PackKeys writes them as a chunk is kept: eight bytes each.
+// PackKeys encodes a chunk, eight bytes each.
 func PackKeys(list []int64) []byte {
 	body := make([]byte, 0, 8*len(list))
 	for _, n := range list {
@@ -42,7 +42,7 @@ func PackKeys(list []int64) []byte {
 	return body
 }
 
-// UnpackKeys reads a chunk.
+// UnpackKeys decodes a chunk.
 func UnpackKeys(body []byte) Keys {
 	list := make(Keys, len(body)/8)
 	for i := range list {
@@ -51,5 +51,5 @@ func UnpackKeys(body []byte) Keys {
 	return list
 }
 
-// EmptyChunk is the size of a part that a list does not have.
+// EmptyChunk is the memory of an empty chunk.
 const EmptyChunk = 24

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Packed is a sorted list of strings in little memory.
+// Packed is a sorted list of strings in compact memory.
 type Packed struct {
 	text strings.Builder
 	ends []uint32
@@ -17,10 +17,10 @@ func (p *Packed) Add(s string) {
 	p.ends = append(p.ends, uint32(p.text.Len()))
 }
 
-// Len is how many there are.
+// Len is the number of strings.
 func (p *Packed) Len() int { return len(p.ends) }
 
-// At is the string that was added as number i.
+// At returns the string at index i.
 func (p *Packed) At(i uint32) string {
 	start := uint32(0)
 	if i > 0 {
@@ -29,26 +29,25 @@ func (p *Packed) At(i uint32) string {
 	return p.text.String()[start:p.ends[i]]
 }
 
-// Find returns where a string stands.
+// Find returns the index of a string, or where it would be.
 func (p *Packed) Find(s string) (at uint32, found bool) {
 	i := sort.Search(len(p.ends), func(i int) bool { return p.At(uint32(i)) >= s })
 	return uint32(i), i < len(p.ends) && p.At(uint32(i)) == s
 }
 
-// Adjacency is a list of lists, filled one list after the other.
-type Adjacency struct {
-	To   []uint32
-	Ends []uint32
+// AdjacencyList is a list of lists, filled one after the other.
+type AdjacencyList struct {
+	Items []uint32
+	Ends  []uint32
 }
 
-// Add appends to the list that is being filled, which End ends; Len counts
-// those that were ended.
-func (a *Adjacency) Add(to uint32) { a.To = append(a.To, to) }
-func (a *Adjacency) Len() int      { return len(a.Ends) }
-func (a *Adjacency) End()          { a.Ends = append(a.Ends, uint32(len(a.To))) }
+// Add appends to the current list, End completes it, and Len is the number of complete lists.
+func (a *AdjacencyList) Add(to uint32) { a.Items = append(a.Items, to) }
+func (a *AdjacencyList) Len() int      { return len(a.Ends) }
+func (a *AdjacencyList) End()          { a.Ends = append(a.Ends, uint32(len(a.Items))) }
 
-// Of is the list of number i; nil beyond the last.
-func (a *Adjacency) Of(i uint32) []uint32 {
+// Of returns list i; nil if there is none.
+func (a *AdjacencyList) Of(i uint32) []uint32 {
 	if int(i) >= len(a.Ends) {
 		return nil
 	}
@@ -56,12 +55,12 @@ func (a *Adjacency) Of(i uint32) []uint32 {
 	if i > 0 {
 		start = a.Ends[i-1]
 	}
-	return a.To[start:a.Ends[i]]
+	return a.Items[start:a.Ends[i]]
 }
 
-// Reverse lists for each parent its children, in their order.
-func Reverse(parents []int32) Adjacency {
-	a := Adjacency{Ends: make([]uint32, len(parents))}
+// Reverse returns the children of each parent in order.
+func Reverse(parents []int32) AdjacencyList {
+	a := AdjacencyList{Ends: make([]uint32, len(parents))}
 	for _, parent := range parents {
 		if parent >= 0 {
 			a.Ends[parent]++
@@ -74,10 +73,10 @@ func Reverse(parents []int32) Adjacency {
 		total += n
 		a.Ends[i] = total
 	}
-	a.To = make([]uint32, total)
+	a.Items = make([]uint32, total)
 	for child, parent := range parents {
 		if parent >= 0 {
-			a.To[next[parent]] = uint32(child)
+			a.Items[next[parent]] = uint32(child)
 			next[parent]++
 		}
 	}

@@ -5,16 +5,15 @@ import (
 	"sort"
 )
 
-// Posting are the products that a term keeps: those under runs of an index,
-// each of one value and in order, or some places. What is asked of it costs
-// what it finds, not what the shop has.
+// Posting holds the products that match a filter term: runs of an index, each of one value
+// and sorted, or Places. Operations cost as much as the matches, not as the shop has
+// products.
 type Posting struct {
 	Runs   []PackedHashes
-	Places Ordinals // in order
+	Places Ordinals // sorted
 }
 
-// Len is how many there are; those with several of the values count several
-// times.
+// Len is the number of matches; a product with several of the values counts repeatedly.
 func (p Posting) Len() int {
 	n := len(p.Places)
 	for _, run := range p.Runs {
@@ -34,14 +33,13 @@ func (p Posting) holds(place uint32) bool {
 	})
 }
 
-// manyTimes is how much longer a list must be than another for it to be
-// cheaper to look each of the other's up in it than to go through it.
-const manyTimes = 64
+// binarySearchFactor is how many times longer a list must be than another, so that binary searches in
+// it are cheaper than reading it.
+const binarySearchFactor = 64
 
-// Ordinals are the products in order, each once; those of the release go so
-// far.
+// Ordinals returns the distinct matches in order. far is the number of products.
 func (p Posting) Ordinals(far int) Ordinals {
-	if len(p.Runs) > 1 && p.Len()*manyTimes > far {
+	if len(p.Runs) > 1 && p.Len()*binarySearchFactor > far {
 		return p.Set(far).List()
 	}
 	found := make(Ordinals, 0, p.Len())
@@ -58,15 +56,15 @@ func (p Posting) Ordinals(far int) Ordinals {
 	return found
 }
 
-// Among keeps of a list what the posting holds, in the list's own memory.
+// Among filters a list in place to the matches.
 func (p Posting) Among(found Ordinals, far int) Ordinals {
-	if len(found)*manyTimes < p.Len() {
+	if len(found)*binarySearchFactor < p.Len() {
 		return slices.DeleteFunc(found, func(place uint32) bool { return !p.holds(place) })
 	}
 	return p.Set(far).Among(found)
 }
 
-// Set is the products as a set; those of the release go so far.
+// Set returns the matches as a set. far is the number of products.
 func (p Posting) Set(far int) OrdinalSet {
 	set := NewOrdinalSet(far)
 	for _, place := range p.Places {
@@ -80,7 +78,7 @@ func (p Posting) Set(far int) OrdinalSet {
 	return set
 }
 
-// Intersect keeps what both sorted lists have.
+// Intersect returns the common elements of two sorted lists.
 func Intersect(a, b Ordinals) Ordinals {
 	both := make(Ordinals, 0, min(len(a), len(b)))
 	for len(a) > 0 && len(b) > 0 {

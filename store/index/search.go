@@ -8,48 +8,44 @@ import (
 	"portico/store"
 )
 
-// Search keeps products that have every one of some words in their SKU, or in
-// their name or description in the base language or in one of the shopper's.
-// Case and accents do not count. The last word also finds words that begin
-// with it, so that a list can follow what is being typed.
+// Search matches products that have all of its words in their SKU, or in their name or
+// description in the base language or one of the shopper's languages. Case and accents are
+// ignored. The last word also matches as a prefix, for search as you type.
 //
-// A script that puts no spaces between words is typed without them too: then
-// what was typed may stand in pieces, here and there, each of which holds
-// together (searchWord).
-//
-// The words are cut and indexed by this package alone, so that the same text
-// finds the same products on every engine.
+// In scripts without spaces between words, the text may match in several pieces
+// (searchWord). This package does all word splitting, so results are the same on every
+// database.
 type Search struct {
 	Words []searchWord
-	Typed string // without space around it
+	Typed string // trimmed
 }
 
-// SearchToken is a word to look for, or how words begin.
+// SearchToken is a word to find, or a prefix of words.
 type SearchToken struct {
 	Text   string
 	Prefix bool
 }
 
-// The bounds of a text to search for.
+// The limits of a search text.
 const (
 	MaxSearchLength = 200 // characters
 	MaxSearchWords  = 20
 )
 
-// NewSearch reads what somebody typed, whatever it is: a text without a
-// letter or a digit keeps everything. INVALID for a text that is too long, has
-// too many words, or is not valid UTF-8 without NUL.
+// NewSearch parses a search text. A text without letters and digits matches everything. It
+// returns INVALID for a text that is too long, has too many words, or contains NUL or invalid
+// UTF-8.
 func NewSearch(text string) (Search, error) {
 	path := []string{"filter", "search"}
 	if !store.IsStorableText(text) {
 		return Search{}, store.Invalidf(path, "must be UTF-8 text without NUL")
 	}
 	if n := utf8.RuneCountInString(text); n > MaxSearchLength {
-		return Search{}, store.Invalidf(path, "is %d characters long; at most %d are searched for", n, MaxSearchLength)
+		return Search{}, store.Invalidf(path, "is %d characters long; the limit is %d", n, MaxSearchLength)
 	}
 	words := slices.Collect(wordsOf(text))
 	if len(words) > MaxSearchWords {
-		return Search{}, store.Invalidf(path, "has %d words; at most %d are searched for", len(words), MaxSearchWords)
+		return Search{}, store.Invalidf(path, "has %d words; the limit is %d", len(words), MaxSearchWords)
 	}
 	s := Search{Typed: strings.TrimSpace(text)}
 	seen := map[string]bool{}
@@ -62,10 +58,10 @@ func NewSearch(text string) (Search, error) {
 	return s, nil
 }
 
-// Empty tells whether there is nothing to look for.
+// Empty reports whether there is nothing to find.
 func (s Search) Empty() bool { return len(s.Words) == 0 }
 
-// String is the same for texts that look for the same.
+// String is equal for equivalent searches.
 func (s Search) String() string {
 	parts := make([]string, len(s.Words))
 	for i, w := range s.Words {

@@ -9,15 +9,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// word is a piece of a text between spaces and punctuation, folded. A run is
-// one in a script that puts no spaces between words, such as Thai or Chinese;
-// it is indexed by its pairs of syllables (search_run.go).
+// word is a folded part of a text between spaces and punctuation. A run is text in a script
+// without spaces, such as Thai or Chinese, and is indexed by pairs of syllables
+// (syllable.go).
 type word struct {
 	text string
 	run  bool
 }
 
-// indexed are the tokens that a word is found by.
+// indexed yields the tokens of a word.
 func (w word) indexed(yield func(token string) bool) {
 	if !w.run {
 		yield(cutWord(w.text))
@@ -26,7 +26,7 @@ func (w word) indexed(yield func(token string) bool) {
 	indexedRun(w.text, yield)
 }
 
-// wanted is what a text must have to hold the word.
+// wanted returns what a text must contain to match the word.
 func (w word) wanted(last bool) searchWord {
 	if !w.run {
 		return searchWord{Whole: SearchToken{cutWord(w.text), last}}
@@ -34,7 +34,7 @@ func (w word) wanted(last bool) searchWord {
 	return wantedRun(w.text, last)
 }
 
-// maxToken bounds a word in the index; a longer one is known by its beginning.
+// maxToken is the longest indexed word; longer ones are cut.
 const maxToken = 64 // bytes
 
 func cutWord(text string) string {
@@ -48,7 +48,7 @@ func cutWord(text string) string {
 	return text[:end]
 }
 
-// wordsOf yields the words of a text, folded, in order.
+// wordsOf yields the folded words of a text in order.
 func wordsOf(text string) func(yield func(word) bool) {
 	return func(yield func(word) bool) {
 		folded := Fold(text)
@@ -56,7 +56,7 @@ func wordsOf(text string) func(yield func(word) bool) {
 		for at, r := range folded {
 			part := isWordPart(r)
 			if start >= 0 && unicode.IsMark(r) {
-				continue // a vowel sign or a tone belongs to the letter before it
+				continue // a vowel sign or tone belongs to the previous letter
 			}
 			if start >= 0 && (!part || isUnspaced(r) != run) {
 				if !yield(word{folded[start:at], run}) {
@@ -81,15 +81,14 @@ func isWordPart(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
 }
 
-// isUnspaced tells whether a character's script puts no spaces between words.
+// isUnspaced reports whether a character's script has no spaces between words.
 func isUnspaced(r rune) bool {
 	return r >= 0x0E00 && (r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
 		unicode.Bopomofo, unicode.Yi, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 		unicode.Tai_Le, unicode.New_Tai_Lue, unicode.Tai_Tham, unicode.Tai_Viet, unicode.Javanese, unicode.Balinese))
 }
 
-// Fold makes texts alike that differ in case, in accents or in how Unicode
-// writes the same characters.
+// Fold normalizes case, accents and Unicode forms, so that equivalent texts compare equal.
 func Fold(text string) string {
 	if isASCII(text) {
 		return strings.ToLower(text)
@@ -97,9 +96,9 @@ func Fold(text string) string {
 	var b strings.Builder
 	for _, r := range norm.NFKD.String(text) {
 		switch {
-		case isAccent(r) || unicode.Is(unicode.Cf, r), r == 'ـ': // soft hyphens, joiners and stretched strokes are not seen either
-		case unfolded[r] != "":
-			b.WriteString(unfolded[r])
+		case isAccent(r) || unicode.Is(unicode.Cf, r), r == 'ـ': // soft hyphens, joiners and stretched strokes are invisible
+		case extraFolds[r] != "":
+			b.WriteString(extraFolds[r])
 		default:
 			b.WriteRune(unicode.ToLower(r))
 		}
@@ -107,15 +106,15 @@ func Fold(text string) string {
 	return norm.NFC.String(b.String())
 }
 
-// isAccent tells marks that a reader may leave out from those that make
-// another letter: the vowels of Thai, the voicing of Japanese.
+// isAccent reports whether a mark may be omitted; Thai vowels and Japanese voicing marks may
+// not.
 func isAccent(r rune) bool {
 	return r >= 0x0300 && unicode.Is(unicode.Mn, r) && unicode.In(r, unicode.Inherited, unicode.Hebrew, unicode.Arabic) &&
 		r != 0x3099 && r != 0x309A
 }
 
-// unfolded are letters that Unicode does not take apart, and people do.
-var unfolded = map[rune]string{
+// extraFolds are letters that Unicode does not decompose.
+var extraFolds = map[rune]string{
 	'ß': "ss", 'ẞ': "ss", 'ς': "σ", 'ı': "i",
 	'æ': "ae", 'Æ': "ae", 'œ': "oe", 'Œ': "oe", 'ø': "o", 'Ø': "o", 'đ': "d", 'Đ': "d", 'ł': "l", 'Ł': "l",
 }
@@ -129,14 +128,14 @@ func isASCII(text string) bool {
 	return true
 }
 
-// LanguageWords are the words of a product in one language, each once.
+// LanguageWords are the distinct words of a product in one language.
 type LanguageWords struct {
 	Language string   // empty for the base text
-	Named    []string // of the name or the SKU
-	Others   []string // of the description only
+	Named    []string // in the name or SKU
+	Others   []string // only in the description
 }
 
-// NewLanguageWords takes the words out of a product's texts in one language.
+// NewLanguageWords extracts the words of a product's texts in one language.
 func NewLanguageWords(language, description string, names ...string) LanguageWords {
 	tokens := func(texts ...string) (list []string) {
 		for _, text := range texts {

@@ -18,9 +18,9 @@ func (s *JobService) SetWork(kind JobKind, work func(ctx context.Context, job *J
 }
 
 // SetTurn is how long a job has its worker while others wait.
-func (s *JobService) SetTurn(turn time.Duration) { s.turn = turn }
+func (s *JobService) SetTurn(turn time.Duration) { s.maxTurn = turn }
 
-// TurnOver is the function of that name.
+// CheckTurn is the function of that name.
 func (s *JobService) TurnOver(ctx context.Context, since time.Time) error {
-	return TurnOver(ctx, s, since)
+	return CheckTurn(ctx, s, since)
 }

@@ -6,17 +6,16 @@ import (
 	"time"
 )
 
-// underLease does work, and renews its lease by beat meanwhile. Where beat finds
-// that the lease is lost, or that the work is to end, the work's context ends;
-// why tells which of both it was, and is nil otherwise. A beat that fails for
-// another reason is made again. Work does not panic (db.Guard).
-func underLease(ctx context.Context, beat, work func(context.Context) error) (why, err error) {
+// runLeased runs work and renews its lease with beat. If beat finds that the lease is lost
+// or the work canceled, the context of work ends and why is that error, else nil. Other
+// errors of beat are ignored until the next one. work must not panic (db.RecoverPanic).
+func runLeased(ctx context.Context, beat, work func(context.Context) error) (why, err error) {
 	running, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	beats := make(chan struct{})
 	go func() {
 		defer close(beats)
-		ticker := time.NewTicker(jobBeat)
+		ticker := time.NewTicker(heartbeatEvery)
 		defer ticker.Stop()
 		for {
 			select {
@@ -24,14 +23,14 @@ func underLease(ctx context.Context, beat, work func(context.Context) error) (wh
 				return
 			case <-ticker.C:
 			}
-			if err := beat(running); endsWork(err) {
+			if err := beat(running); endsLease(err) {
 				end(err)
 				return
 			}
 		}
 	}()
 	err = work(running)
-	if cause := context.Cause(running); endsWork(cause) {
+	if cause := context.Cause(running); endsLease(cause) {
 		why = cause
 	}
 	end(nil)
@@ -39,4 +38,19 @@ func underLease(ctx context.Context, beat, work func(context.Context) error) (wh
 	return why, err
 }
 
-func endsWork(err error) bool { return errors.Is(err, errCanceled) || errors.Is(err, errTakenOver) }
+func endsLease(err error) bool { return errors.Is(err, errCanceled) || errors.Is(err, errLeaseLost) }
+
+// A worker holds a job by a lease, which it renews. Leases use the database's clock, so that
+// wrong server clocks do not matter.
+const (
+	heartbeatEvery = time.Second      // interval of lease renewals
+	leaseExpiry    = 10 * time.Second // age at which a lease expires
+	defaultTurn    = 10 * time.Second // after this time a job yields to waiting ones
+)
+
+// Reasons why a job ends early.
+var (
+	errCanceled  = errors.New("the job was canceled")
+	errLeaseLost = errors.New("another worker has taken the job over")
+	errYield     = errors.New("other jobs wait for a worker")
+)

@@ -58,10 +58,10 @@ func TestWhatAJobOrASweepLogsIsPartOfIt(t *testing.T) {
 		d := opened(t, backend)
 		d.Log = slog.New(log)
 		fails := func(context.Context) error { return errors.New("it fails") }
-		h := job.NewHouse(d, []db.Sweep{{Name: "it", Every: time.Hour, Run: fails}})
+		h := job.NewJanitor(d, []db.Sweep{{Name: "it", Every: time.Hour, Run: fails}})
 		s := job.NewJobService(d, map[job.JobKind]job.JobWork{
 			job.JobPublish: func(ctx context.Context, _ *job.Job, _ func(done, total int)) (any, error) { return nil, fails(ctx) },
-		}, job.Room{}, h.Keep)
+		}, job.Quota{}, h.Run)
 		_, err := job.Enqueue(t.Context(), s, "client:a", job.JobPublish, 1, 0, func(context.Context, *db.Tx) error { return nil })
 		require.NoError(t, err)
 		ctx, stop := context.WithCancel(store.WithObserver(t.Context(), named{}))

@@ -39,11 +39,11 @@ func opened(t *testing.T, backend storetest.Backend) *db.DB {
 }
 
 // kept keeps a house until the test, or leave, ends it.
-func kept(t *testing.T, h *job.House) (leave func()) {
+func kept(t *testing.T, h *job.Janitor) (leave func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	go func() { defer close(done); h.Keep(ctx) }()
+	go func() { defer close(done); h.Run(ctx) }()
 	leave = func() { cancel(); <-done }
 	t.Cleanup(leave)
 	return leave
@@ -61,11 +61,11 @@ func sweepShared(backend storetest.Backend) func(*testing.T) {
 		}}
 		var all sync.WaitGroup
 		for range 4 {
-			h := job.NewHouse(opened(t, backend), []db.Sweep{sweep})
+			h := job.NewJanitor(opened(t, backend), []db.Sweep{sweep})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			for range 2 { // workers of one server
-				all.Go(func() { h.Keep(ctx) })
+				all.Go(func() { h.Run(ctx) })
 			}
 			all.Go(func() {
 				defer cancel()
@@ -84,13 +84,13 @@ func sweepShared(backend storetest.Backend) func(*testing.T) {
 func sweepTakenOver(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		lost := make(chan error, 1)
-		gone := job.NewHouse(opened(t, backend), []db.Sweep{{Name: "it", Every: time.Hour, Run: func(ctx context.Context) error {
+		gone := job.NewJanitor(opened(t, backend), []db.Sweep{{Name: "it", Every: time.Hour, Run: func(ctx context.Context) error {
 			<-ctx.Done()
 			lost <- ctx.Err()
 			return ctx.Err()
 		}}})
 		swept := make(chan struct{}, 1)
-		next := job.NewHouse(opened(t, backend), []db.Sweep{{Name: "it", Every: time.Hour, Run: func(context.Context) error {
+		next := job.NewJanitor(opened(t, backend), []db.Sweep{{Name: "it", Every: time.Hour, Run: func(context.Context) error {
 			swept <- struct{}{}
 			return nil
 		}}})
@@ -101,7 +101,7 @@ func sweepTakenOver(backend storetest.Backend) func(*testing.T) {
 			return n
 		})
 		kept(t, next)
-		for taken := false; !taken; next.Soon("it") { // against its server, which renews it
+		for taken := false; !taken; next.Request("it") { // against its server, which renews it
 			_, err := sql.ExecContext(t.Context(), `UPDATE sweep SET beat_at = 1`)
 			require.NoError(t, err)
 			select {
@@ -118,7 +118,7 @@ func sweepHandedOn(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		d := opened(t, backend)
 		begun := make(chan struct{}, 1)
-		h := job.NewHouse(d, []db.Sweep{{Name: "it", Every: time.Hour, Run: func(ctx context.Context) error {
+		h := job.NewJanitor(d, []db.Sweep{{Name: "it", Every: time.Hour, Run: func(ctx context.Context) error {
 			return d.InBatches(ctx, "", func(_ context.Context, _ *db.Tx, rows int) (int64, error) { // without an end
 				select {
 				case begun <- struct{}{}:
@@ -135,7 +135,7 @@ func sweepHandedOn(backend storetest.Backend) func(*testing.T) {
 		require.False(t, gauges[0].Ended)
 		require.Positive(t, gauges[0].Swept)
 		swept := make(chan struct{}, 1)
-		kept(t, job.NewHouse(opened(t, backend), []db.Sweep{{Name: "it", Every: time.Hour, Run: func(context.Context) error {
+		kept(t, job.NewJanitor(opened(t, backend), []db.Sweep{{Name: "it", Every: time.Hour, Run: func(context.Context) error {
 			swept <- struct{}{}
 			return nil
 		}}}))
@@ -146,13 +146,13 @@ func sweepHandedOn(backend storetest.Backend) func(*testing.T) {
 func sweepSoon(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var times atomic.Int64
-		h := job.NewHouse(opened(t, backend), []db.Sweep{{Name: "it", Every: time.Hour, Run: func(context.Context) error {
+		h := job.NewJanitor(opened(t, backend), []db.Sweep{{Name: "it", Every: time.Hour, Run: func(context.Context) error {
 			times.Add(1)
 			return nil
 		}}})
 		kept(t, h)
 		storetest.Eventually(t, 1, func() int64 { return times.Load() })
-		h.Soon("it")
+		h.Request("it")
 		storetest.Eventually(t, 2, func() int64 { return times.Load() })
 	}
 }
@@ -187,7 +187,7 @@ func sweepAside(backend storetest.Backend) func(*testing.T) {
 			_, err = holder.Exec(`LOCK TABLE gateway IN ACCESS EXCLUSIVE MODE`)
 			require.NoError(t, err)
 			ended := make(chan error, 1)
-			kept(t, job.NewHouse(d, []db.Sweep{{Name: name, Every: time.Hour, Run: func(ctx context.Context) error {
+			kept(t, job.NewJanitor(d, []db.Sweep{{Name: name, Every: time.Hour, Run: func(ctx context.Context) error {
 				err := wait(ctx)
 				ended <- err
 				return err

@@ -12,26 +12,13 @@ import (
 	"portico/store/db"
 )
 
-// JobWork does a kind of job: progress tells how far it is, and the result is
-// kept with the job.
-type JobWork func(ctx context.Context, job *Job, progress func(done, total int)) (result any, err error)
-
-// A worker holds a job by a lease, which it renews. The time is the database's,
-// so that no server's clock takes a job from another that is at it.
-const (
-	jobBeat  = time.Second      // how often a running job's lease is renewed
-	jobStale = 10 * time.Second // without that it is taken over
-	jobTurn  = 10 * time.Second // after which a job lets others have its worker
-)
-
-// Work does the jobs that wait, one after the other, until ctx ends; a job
-// under way then waits for the next worker. Beside them it keeps house. Any
-// number of servers may work on one database.
+// Work runs queued jobs, one at a time, and sweeps in parallel, until ctx ends. An unfinished
+// job waits for the next worker. Any number of servers may work on one database.
 func (s *JobService) Work(ctx context.Context) {
 	ctx, stop := s.db.WithFileGuard(ctx)
 	defer stop()
 	var house sync.WaitGroup
-	house.Go(func() { s.house(ctx) })
+	house.Go(func() { s.janitor(ctx) })
 	defer house.Wait()
 	worker := store.NewID()
 	for ctx.Err() == nil {
@@ -41,7 +28,7 @@ func (s *JobService) Work(ctx context.Context) {
 			job, err = s.claimJob(ctx, worker)
 		}
 		switch {
-		case err != nil && ctx.Err() == nil && store.AsErrors(err)[0].Code != store.Unavailable: // which is told already
+		case err != nil && ctx.Err() == nil && store.AsErrors(err)[0].Code != store.Unavailable: // those are logged already
 			s.db.Log.Warn("could not look for jobs", "error", err)
 		case job != nil:
 			s.workOn(ctx, job)
@@ -55,13 +42,12 @@ func (s *JobService) Work(ctx context.Context) {
 	}
 }
 
-// claimJob takes a job that waits, or whose worker is gone: first those of
-// clients who have the fewest that run, and of these the one that has waited
-// longest for its turn. nil when there is none.
+// claimJob takes a queued job, or one whose lease expired: first those of clients with the
+// fewest running jobs, then the one that waited longest. It returns nil if there is none.
 func (s *JobService) claimJob(ctx context.Context, worker string) (job *Job, err error) {
 	now := s.db.ClockSQL()
 	open := `finished_at = 0 AND (state = $1 OR beat_at < ` + now + ` - $2)`
-	stale := jobStale.Microseconds()
+	stale := leaseExpiry.Microseconds()
 	_, waits, err := db.One(ctx, s.db.Reader, db.Scalar[string], `SELECT id FROM job WHERE `+open+` LIMIT 1`, string(JobQueued), stale)
 	if err != nil || !waits {
 		return nil, err
@@ -83,50 +69,42 @@ func (s *JobService) claimJob(ctx context.Context, worker string) (job *Job, err
 	return job, err
 }
 
-// What ends a job before it is done.
-var (
-	errCanceled  = errors.New("the job was canceled")
-	errTakenOver = errors.New("another worker has taken the job over")
-	errTurnOver  = errors.New("others wait for a worker")
-)
-
-// Holds is nil as long as the job is this worker's, and nobody has canceled it.
-func Holds(ctx context.Context, t *db.Tx, job *Job) error {
+// CheckLease returns nil while this worker has the job and it is not canceled.
+func CheckLease(ctx context.Context, t *db.Tx, job *Job) error {
 	canceled, held, err := db.One(ctx, t.Session, db.Scalar[bool], `
 		SELECT canceled FROM job WHERE id = $1 AND worker = $2 AND state = $3`+t.ForUpdate("job"), job.ID, job.worker, string(JobRunning))
 	switch {
 	case err != nil:
 		return err
 	case !held:
-		return errTakenOver
+		return errLeaseLost
 	case canceled:
 		return errCanceled
 	}
 	return nil
 }
 
-// TurnOver is errTurnOver when a job that has run since a time is to let others
-// have its worker.
-func TurnOver(ctx context.Context, s *JobService, since time.Time) error {
-	if time.Since(since) < s.turn {
+// CheckTurn returns errYield if a job that has run since a time must yield to others.
+func CheckTurn(ctx context.Context, s *JobService, since time.Time) error {
+	if time.Since(since) < s.maxTurn {
 		return nil
 	}
 	_, waits, err := db.One(ctx, s.db.Reader, db.Scalar[string], `SELECT id FROM job WHERE finished_at = 0 AND state = $1 LIMIT 1`, string(JobQueued))
 	if err == nil && waits {
-		err = errTurnOver
+		err = errYield
 	}
 	return err
 }
 
-// workOn does one job.
+// workOn runs one job.
 func (s *JobService) workOn(ctx context.Context, job *Job) {
 	var done, total atomic.Int64
 	done.Store(int64(job.Done))
 	total.Store(int64(job.Total))
 	var result any
-	within := ctx // the job's work, for the log
-	why, err := underLease(ctx,
-		func(ctx context.Context) error { return s.beat(ctx, job, int(done.Load()), int(total.Load())) },
+	within := ctx // the context of the work, for the log
+	why, err := runLeased(ctx,
+		func(ctx context.Context) error { return s.heartbeat(ctx, job, int(done.Load()), int(total.Load())) },
 		func(ctx context.Context) (err error) {
 			working, tell := store.StartStep(ctx, store.StepJob+string(job.Kind))
 			within = working
@@ -142,28 +120,27 @@ func (s *JobService) workOn(ctx context.Context, job *Job) {
 			return err
 		})
 	ended := func(by error) bool { return errors.Is(why, by) || errors.Is(err, by) }
-	canceled, takenOver := ended(errCanceled), ended(errTakenOver)
+	canceled, takenOver := ended(errCanceled), ended(errLeaseLost)
 	job.Done, job.Total = int(done.Load()), int(total.Load())
 	switch {
 	case err == nil:
 		job.State, job.Result = JobSucceeded, store.Encode(result)
 	case takenOver:
-		s.db.Log.WarnContext(within, "a job goes on elsewhere: this server did not show for some time that it was at it", "job", job.ID, "kind", string(job.Kind))
+		s.db.Log.WarnContext(within, "this server lost the lease of a job; another server runs it now", "job", job.ID, "kind", string(job.Kind))
 		return
 	case canceled:
 		job.State = JobCanceled
-	case ctx.Err() != nil, errors.Is(err, errTurnOver):
+	case ctx.Err() != nil, errors.Is(err, errYield):
 		job.State = JobQueued // for the next worker
 	default:
 		job.State, job.Error = JobFailed, s.explainJob(within, job, err)
 	}
 	if err := s.endJob(context.WithoutCancel(ctx), job); err != nil {
-		s.db.Log.ErrorContext(within, "could not tell how a job ended; it will be done again", "job", job.ID, "state", string(job.State), "error", err)
+		s.db.Log.ErrorContext(within, "could not store the result of a job; it will run again", "job", job.ID, "state", string(job.State), "error", err)
 	}
 }
 
-// explainJob is what people may read of a failure; what is ours goes to the
-// log.
+// explainJob returns the error for clients; it logs internal errors.
 func (s *JobService) explainJob(ctx context.Context, job *Job, err error) string {
 	var fault *store.Error
 	if errors.As(err, &fault) {
@@ -173,11 +150,10 @@ func (s *JobService) explainJob(ctx context.Context, job *Job, err error) string
 	return "An internal error has occurred."
 }
 
-// beat renews the lease of a job, and tells how far it is, unless the job's own
-// writes tell that (Keep).
-func (s *JobService) beat(ctx context.Context, job *Job, done, total int) error {
+// heartbeat renews the lease of a job and stores its progress, unless its work does (Keep).
+func (s *JobService) heartbeat(ctx context.Context, job *Job, done, total int) error {
 	return s.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
-		if err := Holds(ctx, t, job); err != nil {
+		if err := CheckLease(ctx, t, job); err != nil {
 			return err
 		}
 		_, err := t.Exec(ctx, `UPDATE job SET beat_at = `+s.db.ClockSQL()+`, done = CASE WHEN result = '' THEN $2 ELSE done END, total = $3 WHERE id = $1`, job.ID, done, total)
@@ -185,16 +161,15 @@ func (s *JobService) beat(ctx context.Context, job *Job, done, total int) error 
 	})
 }
 
-// Keep writes, in a transaction of a job's work, how far the work is with it: the
-// next worker finds the state as the job's result. Only the database knows it
-// for certain, for a worker may not hear any more that its write was made.
-func Keep(ctx context.Context, t *db.Tx, job *Job, state any, done int) error {
+// SaveProgress stores a job's progress and state in a transaction of its work, so that the next
+// worker can continue from it. The state is stored as the job's result.
+func SaveProgress(ctx context.Context, t *db.Tx, job *Job, state any, done int) error {
 	_, err := t.Exec(ctx, `UPDATE job SET result = $2, done = $3 WHERE id = $1`, job.ID, string(store.Encode(state)), done)
 	return err
 }
 
-// endJob writes how it ended, unless another worker has it. A job that did not
-// come to its end keeps what its writes have told.
+// endJob stores how a job ended, unless another worker has it. An unfinished job keeps what
+// Keep stored.
 func (s *JobService) endJob(ctx context.Context, job *Job) error {
 	return s.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
 		finished := store.Micros(t.Now)

@@ -32,15 +32,15 @@ type CodeGeneration struct {
 // check finds every fault, and tells how many guesses it takes on average to
 // find one of the codes.
 func (g CodeGeneration) check() (pattern codePattern, odds float64, err error) {
-	f := &authoring.Faults{}
-	pattern, f.List = newCodePattern(g.Pattern, g.Alphabet)
+	f := &authoring.Validator{}
+	pattern, f.Errors = newCodePattern(g.Pattern, g.Alphabet)
 	f.Within("count", int64(g.Count), 1, MaxGeneratedCodes)
 	if g.Uses != nil {
 		f.Within("uses", int64(*g.Uses), 1, store.MaxStock)
 	}
 	checkConsumeUnit(f, "consume_unit", g.ConsumeUnit)
-	if len(f.List) > 0 {
-		return pattern, 0, f.List
+	if len(f.Errors) > 0 {
+		return pattern, 0, f.Errors
 	}
 	odds, err = pattern.odds(g.Count)
 	return pattern, odds, err
@@ -120,7 +120,7 @@ func GenerateJob(ctx context.Context, s *PromotionService, task *job.Job, progre
 		}
 		state, likely = next, likely || next.Misses == 0
 		if state.Made < input.Count {
-			if err := job.TurnOver(ctx, s.jobs, begun); err != nil {
+			if err := job.CheckTurn(ctx, s.jobs, begun); err != nil {
 				return nil, err
 			}
 		}
@@ -133,7 +133,7 @@ func GenerateJob(ctx context.Context, s *PromotionService, task *job.Job, progre
 // closer and may be errTaken.
 func (s *PromotionService) generateCodes(ctx context.Context, task *job.Job, input *generateInput, pattern codePattern, from generateState, p *db.BatchSizer, likely bool) (to generateState, err error) {
 	err = s.db.Update(ctx, task.Actor, func(ctx context.Context, t *db.Tx) error {
-		if err := job.Holds(ctx, t, task); err != nil {
+		if err := job.CheckLease(ctx, t, task); err != nil {
 			return err
 		}
 		promotion, err := generating(ctx, t, input)
@@ -157,7 +157,7 @@ func (s *PromotionService) generateCodes(ctx context.Context, task *job.Job, inp
 		}); err != nil {
 			return err
 		}
-		return job.Keep(ctx, t, task, to, to.Made)
+		return job.SaveProgress(ctx, t, task, to, to.Made)
 	})
 	return to, err
 }

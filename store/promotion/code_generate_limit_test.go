@@ -73,18 +73,18 @@ func generateLimited(backend storetest.Backend) func(*testing.T) {
 func generateConfiguredLimits(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		for name, c := range map[string]struct {
-			room job.Room
+			room job.Quota
 			ask  []int // codes of each job; each of another client if the limit is for all
 			all  bool
 			over int
 			says string
 		}{
-			"jobs of a client":  {job.Room{ClientJobs: 2}, []int{1, 1}, false, 1, "has 2 jobs that wait or run, and may have 2; "},
-			"codes of a client": {job.Room{ClientCodes: 10}, []int{4, 6}, false, 1, "count is 1, which is too many: this client has asked for 10 codes that are not made yet, of at most 10 at a time; "},
-			"codes of all":      {job.Room{Codes: 10}, []int{4, 6}, true, 1, "count is 1, which is too many: 10 codes are asked for that are not made yet, of at most 10 by all clients; "},
+			"jobs of a client":  {job.Quota{ClientJobs: 2}, []int{1, 1}, false, 1, "has 2 queued or running jobs; the limit is 2; "},
+			"codes of a client": {job.Quota{ClientCodes: 10}, []int{4, 6}, false, 1, "count is too high, 1: this client already waits for 10 codes; the limit is 10; "},
+			"codes of all":      {job.Quota{Codes: 10}, []int{4, 6}, true, 1, "count is too high, 1: all clients wait for 10 codes; the limit is 10; "},
 		} {
 			t.Run(name, func(t *testing.T) {
-				s := backend.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon)), func(config *shop.Config) { config.JobRoom = c.room })
+				s := backend.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon)), func(config *shop.Config) { config.JobQuota = c.room })
 				storetest.Import(t, s, storetest.PromotionLine("p", ``))
 				asked, by := []*job.Job{}, store.Actor("client:a")
 				ask := func(count int) error {
@@ -100,13 +100,13 @@ func generateConfiguredLimits(backend storetest.Backend) func(*testing.T) {
 				}
 				err := ask(c.over)
 				require.True(t, store.HasCode(err, store.RateLimited), "%v", err)
-				require.ErrorContains(t, err, c.says+"ask again when a job has ended, or cancel one.")
+				require.ErrorContains(t, err, c.says+"retry when a job has finished, or cancel one.")
 				for _, job := range asked[:len(c.ask)] {
 					_, err := s.CancelJob(t.Context(), "client:a", job.ID)
 					require.NoError(t, err)
 				}
 				if most := min(cmp.Or(c.room.ClientCodes, math.MaxInt), cmp.Or(c.room.Codes, math.MaxInt)); most < math.MaxInt {
-					storetest.RequireError(t, ask(most+1), store.Unprocessable, "count", "must be at most 10, not 11")
+					storetest.RequireError(t, ask(most+1), store.Unprocessable, "count", "must be at most 10, got 11")
 					require.NoError(t, ask(most))
 				} else {
 					require.NoError(t, ask(1))

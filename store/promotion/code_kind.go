@@ -142,7 +142,7 @@ func importClaims(ctx context.Context, w *authoring.Writer, sources []authoring.
 			if holder, held := holders[code]; held && holder != promotions[id].number {
 				e := duplicateCode()
 				e.Documented, e.Path, e.Detail = false, []string{"code"}, "is already in use by another promotion that has not ended: \""+store.Abbreviate(code)+"\""
-				return &authoring.RowFault{Source: resource, Err: e}
+				return &authoring.RowError{Source: resource, Err: e}
 			}
 		}
 	}
@@ -159,7 +159,7 @@ func lockPromotionsOf(ctx context.Context, w *authoring.Writer, sources []author
 	promotions, err := lockPromotions(ctx, w.Tx, store.Unique(ids))
 	for i, resource := range sources {
 		if err == nil && promotions[ids[i]] == nil {
-			err = &authoring.RowFault{Source: resource, Err: store.Unprocessablef([]string{"promotion_id"}, "refers to the promotion %q, which was deleted meanwhile", ids[i])}
+			err = &authoring.RowError{Source: resource, Err: store.Unprocessablef([]string{"promotion_id"}, "refers to the promotion %q, which was deleted meanwhile", ids[i])}
 		}
 	}
 	return promotions, err

@@ -41,24 +41,24 @@ func newCodePattern(text, alphabet string) (codePattern, store.Errors) {
 		alphabet = crockford
 	}
 	p := codePattern{text, []rune(alphabet)}
-	f := &authoring.Faults{}
+	f := &authoring.Validator{}
 	for i, c := range p.alphabet {
 		if !inCode(c) || c == ' ' || strings.ContainsRune(string(p.alphabet[:i]), c) {
-			f.Rule("alphabet", "must have visible characters, each once, and no slash, not %q", store.Abbreviate(alphabet))
+			f.Rule("alphabet", "must have visible characters, each once, and no slash, got %q", store.Abbreviate(alphabet))
 			break
 		}
 	}
 	if n := len(p.alphabet); n < 2 || n > maxAlphabet {
-		f.Rule("alphabet", "must have 2 to %d characters, not %d", maxAlphabet, n)
+		f.Rule("alphabet", "must have 2 to %d characters, got %d", maxAlphabet, n)
 	}
 	checkCodeText(f, "pattern", text)
 	if p.slots() == 0 {
-		f.Rule("pattern", "must have a # for each character to draw, such as SUMMER-####-####, not %q", store.Abbreviate(text))
+		f.Rule("pattern", "must have a # for each character to draw, such as SUMMER-####-####, got %q", store.Abbreviate(text))
 	}
 	if dots := strings.ContainsRune(alphabet, '.') && strings.Trim(text, ".#") == ""; dots && len(text) <= len("..") {
 		f.Rule("pattern", "must not make the codes . and .., which no path can name; make it longer")
 	}
-	return p, f.List
+	return p, f.Errors
 }
 
 func (p codePattern) slots() int { return strings.Count(p.text, codeSlot) }

@@ -18,12 +18,12 @@ const (
 
 // checkCodeText finds what is wrong with a code that is to be made: 1 to
 // MaxCodeLength printable characters that a path can name.
-func checkCodeText(f *authoring.Faults, member, code string) {
+func checkCodeText(f *authoring.Validator, member, code string) {
 	switch {
 	case !store.IsStorableText(code):
 		f.Add(member, "must be UTF-8 text without NUL")
 	case utf8.RuneCountInString(code) > MaxCodeLength:
-		f.Rule(member, "must be at most %d characters, not %d", MaxCodeLength, utf8.RuneCountInString(code))
+		f.Rule(member, "must be at most %d characters, got %d", MaxCodeLength, utf8.RuneCountInString(code))
 	case code == "." || code == "..":
 		f.Rule(member, "must not be %q, which no path can name", code)
 	case code != strings.TrimSpace(code):

@@ -39,7 +39,7 @@ func writeUsages(ctx context.Context, w *authoring.Writer, sources []authoring.S
 			return authoring.ErrOneByOne
 		}
 		u := sources[0].(*usageSource)
-		return &authoring.RowFault{Source: u, Err: store.Unprocessablef([]string{"reference"}, "is that of another use of the code %q: %q", u.Code, store.Abbreviate(u.Reference))}
+		return &authoring.RowError{Source: u, Err: store.Unprocessablef([]string{"reference"}, "is that of another use of the code %q: %q", u.Code, store.Abbreviate(u.Reference))}
 	})
 	if err == nil {
 		err = counts.add(ctx, w.Tx, writersPart)

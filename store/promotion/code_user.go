@@ -115,7 +115,7 @@ func storedCodeUser(text string) (u CodeUser) {
 }
 
 // checkCodeUser finds what is wrong with who may use a code.
-func checkCodeUser(f *authoring.Faults, member string, u CodeUser) {
+func checkCodeUser(f *authoring.Validator, member string, u CodeUser) {
 	const everybody = "leave it out, or send null, for everybody"
 	switch {
 	case u.IsZero():
@@ -123,7 +123,7 @@ func checkCodeUser(f *authoring.Faults, member string, u CodeUser) {
 	case len(u.names) == 0:
 		f.Rule(member, "must name somebody; %s", everybody)
 	case len(u.names) > maxCodeUsers:
-		f.Rule(member, "must name at most %d, not %d", maxCodeUsers, len(u.names))
+		f.Rule(member, "must name at most %d, got %d", maxCodeUsers, len(u.names))
 		return
 	}
 	for i, name := range u.names {

@@ -36,7 +36,7 @@ func (a *GivenAmount) Value() (*store.CurrencyAmount, *store.Error) {
 	case a.digits == "":
 		return nil, store.Unprocessablef([]string{"amount"}, "is required, in minor units")
 	}
-	return nil, store.Invalidf([]string{"amount"}, "must be minor units in digits, such as 5000 for 50.00 USD, not %q", store.Abbreviate(a.digits))
+	return nil, store.Invalidf([]string{"amount"}, "must be minor units in digits, such as 5000 for 50.00 USD, got %q", store.Abbreviate(a.digits))
 }
 
 // MarshalJSON writes the amount in digits, by which a second use of an

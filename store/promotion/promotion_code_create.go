@@ -35,17 +35,17 @@ func (c NewCode) MarshalJSON() ([]byte, error) {
 
 // check finds what is wrong with a code.
 func (c NewCode) check() (list store.Errors) {
-	f := &authoring.Faults{}
+	f := &authoring.Validator{}
 	checkCodeText(f, "code", c.Code)
 	checkConsumeUnit(f, "consume_unit", c.ConsumeUnit)
 	if c.MaxUses != nil {
 		f.Within("uses", int64(*c.MaxUses), 1, store.MaxStock)
 	}
 	checkCodeUser(f, "user", c.User)
-	return f.List
+	return f.Errors
 }
 
-func checkConsumeUnit(f *authoring.Faults, member string, unit ConsumeUnit) {
+func checkConsumeUnit(f *authoring.Validator, member string, unit ConsumeUnit) {
 	if unit != "" {
 		f.OneOf(member, string(unit), string(PerCart), string(PerItem))
 	}
@@ -74,7 +74,7 @@ func (s *PromotionService) CreatePromotionCodes(ctx context.Context, actor store
 // createAlone makes the codes of one request in a write of its own, and tells
 // of each that is wrong.
 func (s *PromotionService) createAlone(r *createRequest) {
-	f, asked := &authoring.Faults{}, r.In
+	f, asked := &authoring.Validator{}, r.In
 	checkConsumeUnit(f, "consume_unit", asked.unit)
 	likely := true // that all is well
 	create := func(ctx context.Context, t *db.Tx) (out madeCodes, err error) {
@@ -88,9 +88,9 @@ func (s *PromotionService) createAlone(r *createRequest) {
 		case len(asked.codes) == 0:
 			return out, store.Unprocessablef([]string{"codes"}, "is required: name at least one code")
 		case len(asked.codes) > MaxCodes:
-			return out, store.Unprocessablef([]string{"codes"}, "must be at most %d, not %d; send them in several requests", MaxCodes, len(asked.codes))
+			return out, store.Unprocessablef([]string{"codes"}, "must be at most %d, got %d; send them in several requests", MaxCodes, len(asked.codes))
 		}
-		out.made, err = addCodes(ctx, t, out.promotion, asked.codes, asked.unit, slices.Clone(f.List), likely)
+		out.made, err = addCodes(ctx, t, out.promotion, asked.codes, asked.unit, slices.Clone(f.Errors), likely)
 		return out, err
 	}
 	key := store.IdempotencyKeyOf(r.Ctx)
@@ -187,7 +187,7 @@ func (c *PromotionCode) row(values []any, p *Promotion, now time.Time) []any {
 // got; UNPROCESSABLE for the code of an automatic promotion.
 func (s *PromotionService) DeletePromotionCodes(ctx context.Context, actor store.Actor, promotionID string, codes []string) (deleted int, err error) {
 	if len(codes) == 0 || len(codes) > MaxCodes {
-		return 0, store.Unprocessablef([]string{"codes"}, "must name between 1 and %d codes, not %d", MaxCodes, len(codes))
+		return 0, store.Unprocessablef([]string{"codes"}, "must name between 1 and %d codes, got %d", MaxCodes, len(codes))
 	}
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (deleted int, err error) {
 		p, err := lockPromotion(ctx, t, "promotion_id", promotionID)

@@ -27,11 +27,11 @@ func newCodeList(promotionID string, codes []NewCode, unit ConsumeUnit) newCodes
 	if !list.plain {
 		return list
 	}
-	f := &authoring.Faults{}
+	f := &authoring.Validator{}
 	checkConsumeUnit(f, "consume_unit", unit)
 	seen := make(map[string]bool, len(codes))
 	for _, c := range codes {
-		if len(f.List) > 0 || len(c.check()) > 0 || seen[c.Code] {
+		if len(f.Errors) > 0 || len(c.check()) > 0 || seen[c.Code] {
 			list.plain = false
 			return list
 		}

@@ -17,7 +17,7 @@ const (
 // checkCondition checks conditions (spec: Promotion): an object with a list "and",
 // nested as deep as maxConditionDepth, whose leaves name a template, a field
 // of it, a type and a value of that type. A list is the same as "and".
-func checkCondition(f *authoring.Faults, member string, raw json.RawMessage, depth int, left *int) {
+func checkCondition(f *authoring.Validator, member string, raw json.RawMessage, depth int, left *int) {
 	if *left--; *left < 0 {
 		if *left == -1 {
 			f.Rule(member, "is one too many: at most %d conditions are taken", maxConditions)
@@ -37,7 +37,7 @@ func checkCondition(f *authoring.Faults, member string, raw json.RawMessage, dep
 	}
 	var c map[string]json.RawMessage
 	if json.Unmarshal(raw, &c) != nil || c == nil {
-		f.Add(member, "must be an object or an array, not %s", authoring.JSONKind(raw))
+		f.Add(member, "must be an object or an array, got %s", authoring.JSONKind(raw))
 		return
 	}
 	if and, nested := c["and"]; nested {
@@ -52,12 +52,12 @@ func checkCondition(f *authoring.Faults, member string, raw json.RawMessage, dep
 }
 
 // checkConditionLeaf checks a condition on one field.
-func checkConditionLeaf(f *authoring.Faults, member string, c map[string]json.RawMessage) {
+func checkConditionLeaf(f *authoring.Validator, member string, c map[string]json.RawMessage) {
 	texts := map[string]string{}
 	for _, name := range []string{"template", "field", "type"} {
 		var text string
 		if raw := c[name]; raw != nil && json.Unmarshal(raw, &text) != nil {
-			f.Add(member+"."+name, "must be a string, not %s", authoring.JSONKind(raw))
+			f.Add(member+"."+name, "must be a string, got %s", authoring.JSONKind(raw))
 			return
 		}
 		f.Required(member+"."+name, text, authoring.MaxName)
@@ -86,12 +86,12 @@ func checkConditionLeaf(f *authoring.Faults, member string, c map[string]json.Ra
 	if raw[0] == '"' {
 		_ = json.Unmarshal(raw, &text) // of a value that was read as JSON already
 	} else if texts["type"] == "string" || texts["type"] == "date" || raw[0] == '{' || raw[0] == '[' || raw[0] == 'n' {
-		f.Add(member+".value", "must be a string, not %s", authoring.JSONKind(raw))
+		f.Add(member+".value", "must be a string, got %s", authoring.JSONKind(raw))
 		return
 	}
 	f.Text(member+".value", text, authoring.MaxName)
 	if !holds(text) {
-		f.Rule(member+".value", "must be of the type %s, not %q", texts["type"], store.Abbreviate(text))
+		f.Rule(member+".value", "must be of the type %s, got %q", texts["type"], store.Abbreviate(text))
 	}
 }
 

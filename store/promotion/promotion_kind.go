@@ -8,7 +8,7 @@ import (
 
 var PromotionKind = authoring.Kind{
 	Name: "promotion", Create: func() authoring.Source { return &promotionSource{} },
-	Write: writePromotions, Export: authoring.Bodies("promotion", "number"),
+	Write: writePromotions, Export: authoring.ExportBodies("promotion", "number"),
 	Referred: true,
 }
 
@@ -42,7 +42,7 @@ func writePromotions(ctx context.Context, w *authoring.Writer, sources []authori
 		}
 		written, err := putPromotion(ctx, w, had[source.ID], source, number)
 		if err != nil {
-			return changed, &authoring.RowFault{Source: resource, Err: err}
+			return changed, &authoring.RowError{Source: resource, Err: err}
 		}
 		if written {
 			changed++

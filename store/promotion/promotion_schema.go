@@ -31,7 +31,7 @@ func decodePromotionSchema(raw json.RawMessage) (s promotionSchema) {
 }
 
 // checkPromotionSchema finds what is wrong with a schema for a type.
-func checkPromotionSchema(f *authoring.Faults, t PromotionType, raw json.RawMessage) {
+func checkPromotionSchema(f *authoring.Validator, t PromotionType, raw json.RawMessage) {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(raw, &m) != nil || m == nil {
 		return // which is told already
@@ -60,7 +60,7 @@ func checkPromotionSchema(f *authoring.Faults, t PromotionType, raw json.RawMess
 	f.Strings("schema.target_catalogs", m["target_catalogs"], false)
 	x, y := f.Count("schema.x", m["x"]), f.Count("schema.y", m["y"])
 	if t == XForY && x > 0 && y > 0 && x <= y {
-		f.Rule("schema.x", "must be more than y, %d, not %d", y, x)
+		f.Rule("schema.x", "must be more than y, %d, got %d", y, x)
 	}
 	if conditions := m["conditions"]; conditions != nil {
 		left := maxConditions
@@ -69,7 +69,7 @@ func checkPromotionSchema(f *authoring.Faults, t PromotionType, raw json.RawMess
 }
 
 // checkPromotionCurrencies checks what is given in each currency, once each.
-func checkPromotionCurrencies(f *authoring.Faults, t PromotionType, raw json.RawMessage, percent bool) {
+func checkPromotionCurrencies(f *authoring.Validator, t PromotionType, raw json.RawMessage, percent bool) {
 	const member = "schema.currencies"
 	items, ok := f.Array(member, raw)
 	if !ok {
@@ -84,7 +84,7 @@ func checkPromotionCurrencies(f *authoring.Faults, t PromotionType, raw json.Raw
 		at := member + "." + strconv.Itoa(i)
 		var c map[string]json.RawMessage
 		if json.Unmarshal(item, &c) != nil || c == nil {
-			f.Add(at, "must be an object, not %s", authoring.JSONKind(item))
+			f.Add(at, "must be an object, got %s", authoring.JSONKind(item))
 			continue
 		}
 		var code string
@@ -99,7 +99,7 @@ func checkPromotionCurrencies(f *authoring.Faults, t PromotionType, raw json.Raw
 }
 
 // checkGiven checks what one currency gives.
-func checkGiven(f *authoring.Faults, at string, t PromotionType, c map[string]json.RawMessage, amounts, percent bool) {
+func checkGiven(f *authoring.Validator, at string, t PromotionType, c map[string]json.RawMessage, amounts, percent bool) {
 	amount, percentage := c["amount"], c["percentage"]
 	if amount != nil {
 		f.Whole(at+".amount", amount, "a whole number of minor units", 0, store.MaxAmount)
@@ -114,16 +114,16 @@ func checkGiven(f *authoring.Faults, at string, t PromotionType, c map[string]js
 }
 
 // checkPercent takes more than 0 and at most 100.
-func checkPercent(f *authoring.Faults, member string, raw json.RawMessage) {
+func checkPercent(f *authoring.Validator, member string, raw json.RawMessage) {
 	if raw == nil {
 		return
 	}
 	p, ok := percentOf(raw)
 	switch {
 	case !ok:
-		f.Add(member, "must be a number such as 12.5, not %s", authoring.JSONKind(raw))
+		f.Add(member, "must be a number such as 12.5, got %s", authoring.JSONKind(raw))
 	case p.Sign() <= 0 || p.Cmp(big.NewRat(100, 1)) > 0:
-		f.Rule(member, "must be more than 0 and at most 100, not %s", store.Abbreviate(string(raw)))
+		f.Rule(member, "must be more than 0 and at most 100, got %s", store.Abbreviate(string(raw)))
 	}
 }
 
@@ -142,7 +142,7 @@ const everyTarget = `"all"`
 
 // checkPromotionTargets checks the SKUs that a promotion is for: a list, and the
 // parts of a bundle.
-func checkPromotionTargets(f *authoring.Faults, t PromotionType, m map[string]json.RawMessage) {
+func checkPromotionTargets(f *authoring.Validator, t PromotionType, m map[string]json.RawMessage) {
 	if t != BundleFixedDiscount && t != BundleGift {
 		f.Strings("schema.targets", m["targets"], t == XForY || t == XForAmount)
 		return
@@ -160,7 +160,7 @@ func checkPromotionTargets(f *authoring.Faults, t PromotionType, m map[string]js
 }
 
 // checkRequirements checks the parts of a bundle, each so many of some SKUs.
-func checkRequirements(f *authoring.Faults, t PromotionType, raw json.RawMessage) {
+func checkRequirements(f *authoring.Validator, t PromotionType, raw json.RawMessage) {
 	items, ok := f.Array("schema.requirements", raw)
 	if ok && len(items) == 0 {
 		f.Add("schema.requirements", "must have at least one part for %s", t)
@@ -169,7 +169,7 @@ func checkRequirements(f *authoring.Faults, t PromotionType, raw json.RawMessage
 		at := "schema.requirements." + strconv.Itoa(i)
 		var part map[string]json.RawMessage
 		if json.Unmarshal(item, &part) != nil || part == nil {
-			f.Add(at, "must be an object, not %s", authoring.JSONKind(item))
+			f.Add(at, "must be an object, got %s", authoring.JSONKind(item))
 			continue
 		}
 		if targets := part["targets"]; string(targets) != everyTarget && string(targets) != "null" {
@@ -184,7 +184,7 @@ func checkRequirements(f *authoring.Faults, t PromotionType, raw json.RawMessage
 
 // checkTargetGroups checks the same parts as a list of lists, with a quantity for
 // each.
-func checkTargetGroups(f *authoring.Faults, t PromotionType, targets, quantities json.RawMessage) {
+func checkTargetGroups(f *authoring.Validator, t PromotionType, targets, quantities json.RawMessage) {
 	groups, ok := f.Array("schema.targets", targets)
 	for i, group := range groups {
 		f.Strings("schema.targets."+strconv.Itoa(i), group, true)
@@ -197,14 +197,14 @@ func checkTargetGroups(f *authoring.Faults, t PromotionType, targets, quantities
 		f.Count("schema.quantities."+strconv.Itoa(i), count)
 	}
 	if ok && counted && len(groups) != len(counts) {
-		f.Rule("schema.quantities", "must have one quantity for each of the %d targets, not %d", len(groups), len(counts))
+		f.Rule("schema.quantities", "must have one quantity for each of the %d targets, got %d", len(groups), len(counts))
 	}
 }
 
 // The helpers below pass over a member that is not there.
 
 // checkPerCurrency takes one amount for each currency.
-func checkPerCurrency(f *authoring.Faults, member string, values []amountSource) {
+func checkPerCurrency(f *authoring.Validator, member string, values []amountSource) {
 	seen := map[string]bool{}
 	for i, value := range values {
 		at := member + "." + strconv.Itoa(i)

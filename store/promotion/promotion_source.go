@@ -35,7 +35,7 @@ type promotionSource struct {
 
 func (p *promotionSource) Key() string { return p.ID }
 
-func (p *promotionSource) Check(f *authoring.Faults) {
+func (p *promotionSource) Check(f *authoring.Validator) {
 	f.ID("id", &p.ID)
 	const date = "is required, and must be a date, a date and HH:MM, or RFC 3339"
 	for _, member := range []struct{ name, text, rule string }{{"name", p.Name, "is required"}, {"promotion_type", p.PromotionType, "is required"}, {"start", p.Start, date}, {"end", p.End, date}} {
@@ -64,25 +64,25 @@ func (p *promotionSource) Check(f *authoring.Faults) {
 
 // checkMaximum keeps the maximum from fixed discounts, as the contract does.
 // Files are not held to it: stores were written, and exported, without.
-func (p *promotionSource) checkMaximum(f *authoring.Faults) {
+func (p *promotionSource) checkMaximum(f *authoring.Validator) {
 	t := PromotionType(p.PromotionType)
 	if len(p.MaxDiscountValue) > 0 && (t == FixedDiscount || t == ItemFixedDiscount) {
 		f.Rule("max_discount_value", "must be left out or empty for %s, which takes off a fixed amount", t)
 	}
 }
 
-func (p *promotionSource) checkTimes(f *authoring.Faults) {
+func (p *promotionSource) checkTimes(f *authoring.Validator) {
 	good := true
 	for _, at := range []struct{ member, text string }{{"start", p.Start}, {"end", p.End}} {
 		if _, err := store.ReadTime(at.text); err != nil {
 			good = false
 			if at.text != "" { // which is told already
-				f.Add(at.member, "must be a date, a date and HH:MM, or RFC 3339, not %q", store.Abbreviate(at.text))
+				f.Add(at.member, "must be a date, a date and HH:MM, or RFC 3339, got %q", store.Abbreviate(at.text))
 			}
 		}
 	}
 	if good && !store.StoredTime(p.End).After(store.StoredTime(p.Start)) {
-		f.Rule("end", "must be after start, %s, not %s", p.Start, p.End)
+		f.Rule("end", "must be after start, %s, got %s", p.Start, p.End)
 	}
 	f.Time("created_at", &p.CreatedAt)
 	f.Time("updated_at", &p.UpdatedAt)
@@ -90,7 +90,7 @@ func (p *promotionSource) checkTimes(f *authoring.Faults) {
 
 // moveInto puts what stands beside the schema into it, where the schema has
 // not got it: that is where the clients send it.
-func (p *promotionSource) moveInto(f *authoring.Faults) {
+func (p *promotionSource) moveInto(f *authoring.Validator) {
 	f.Object("schema", &p.Schema)
 	if len(p.Schema) == 0 {
 		f.Rule("schema", "is required")
@@ -142,7 +142,7 @@ type codeSource struct {
 
 func (c *codeSource) Key() string { return c.ID }
 
-func (c *codeSource) Check(f *authoring.Faults) {
+func (c *codeSource) Check(f *authoring.Validator) {
 	f.ID("id", &c.ID)
 	f.Refers("promotion_id", "promotion", &c.PromotionID)
 	if c.Code == "" {
@@ -202,7 +202,7 @@ type usageSource struct {
 
 func (u *usageSource) Key() string { return u.ID }
 
-func (u *usageSource) Check(f *authoring.Faults) {
+func (u *usageSource) Check(f *authoring.Validator) {
 	f.ID("id", &u.ID)
 	f.Refers("promotion_id", "promotion", &u.PromotionID)
 	f.Required("code", u.Code, maxCodeBytes)

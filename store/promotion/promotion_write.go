@@ -150,15 +150,15 @@ func (s *PromotionService) beginPromotion(ctx context.Context, t *db.Tx) (w *aut
 // promotionFaults are what is wrong with a promotion, members named as the
 // inputs have them.
 func promotionFaults(source *promotionSource) store.Errors {
-	f := &authoring.Faults{}
+	f := &authoring.Validator{}
 	source.Check(f)
 	source.checkMaximum(f)
-	for i, fault := range f.List {
+	for i, fault := range f.Errors {
 		if fault.Path[0] != "schema" { // which is JSON of the shop's own
-			f.List[i] = authoring.AsInput(fault)
+			f.Errors[i] = authoring.AsInput(fault)
 		}
 	}
-	return f.List
+	return f.Errors
 }
 
 // newFaults are those that did not stand before: what was written when less

@@ -164,7 +164,7 @@ func (p *plan) childrenInOrder(handle uint32, sources map[uint32]*catalog.Produc
 	children := slices.Clone(p.children.Of(handle)) // by id
 	places := make(map[uint32][]int, len(children))
 	for _, child := range children {
-		places[child] = catalog.OptionPlaces(variations, sources[child].Attributes.Options)
+		places[child] = catalog.OptionPositions(variations, sources[child].Attributes.Options)
 	}
 	slices.SortStableFunc(children, func(a, b uint32) int { return slices.Compare(places[a], places[b]) })
 	return children
@@ -181,7 +181,7 @@ func (p *plan) variants(handle uint32, children []uint32, sources map[uint32]*ca
 		}
 	}
 	if parent := p.parents[handle]; parent >= 0 {
-		v.Chosen = catalog.Choose(catalog.NewVariations(sources[uint32(parent)].Attributes.Variations), own.Options)
+		v.Chosen = catalog.ChooseOptions(catalog.NewVariations(sources[uint32(parent)].Attributes.Variations), own.Options)
 		v.Modifiers = p.modifiersOf(own.PriceModifiers)
 	}
 	return v
@@ -233,7 +233,7 @@ func (p *plan) offers(handle uint32, sources map[uint32]*catalog.ProductSource, 
 	modifiers := p.modifiersOf(own.PriceModifiers)
 	for code, o := range catalog.Offers(p.ranked, prices[sources[uint32(parent)].Attributes.SKU]) {
 		if found[code] == nil {
-			found[code] = o.Modified(code, modifiers)
+			found[code] = o.WithModifiers(code, modifiers)
 		}
 	}
 	return found

@@ -34,8 +34,8 @@ type plan struct {
 	created    []int64 // by handle
 	updated    []int64
 	parents    []int32 // handles, or -1
-	children   index.Adjacency
-	components index.Adjacency
+	children   index.AdjacencyList
+	components index.AdjacencyList
 
 	attached map[string][]uint32 // handles by node or hierarchy, unsorted, each once
 	curated  map[string][]uint32 // handles by node, in order

@@ -76,7 +76,7 @@ func (r *released) checkChoices(choices []BundleChoice) (faults store.Errors) {
 	case len(components) == 0:
 		return store.Errors{store.Unprocessablef([]string{"id"}, "must be a bundle's; %q has no components to choose from", r.id)}
 	case len(choices) > maxChoices:
-		refuse("must name at most %d components, not %d", maxChoices, len(choices))
+		refuse("must name at most %d components, got %d", maxChoices, len(choices))
 		return faults
 	}
 	chosen := map[string]int{}
@@ -86,18 +86,18 @@ func (r *released) checkChoices(choices []BundleChoice) (faults store.Errors) {
 		chosen[choice.Component] = len(choice.Options)
 		switch {
 		case at < 0:
-			refuse("must name components of the bundle, which are %s, not %q", componentNames(components), store.Abbreviate(choice.Component))
+			refuse("must name components of the bundle, which are %s, got %q", componentNames(components), store.Abbreviate(choice.Component))
 		case twice:
 			refuse("must name the component %q once, with all its options", choice.Component)
 		case len(choice.Options) > maxChoices:
-			refuse("must name at most %d options of the component %q, not %d", maxChoices, choice.Component, len(choice.Options))
+			refuse("must name at most %d options of the component %q, got %d", maxChoices, choice.Component, len(choice.Options))
 		default:
 			faults = append(faults, components[at].checkOptions(choice.Options)...)
 		}
 	}
 	for _, c := range components {
 		if n := chosen[c.Key]; n < c.Min || n > c.Max {
-			refuse("must name %d to %d options of the component %q, not %d", c.Min, c.Max, c.Key, n)
+			refuse("must name %d to %d options of the component %q, got %d", c.Min, c.Max, c.Key, n)
 		}
 	}
 	return faults
@@ -111,11 +111,11 @@ func (c *ProductComponent) checkOptions(options []BundleOption) (faults store.Er
 	for _, option := range options {
 		switch {
 		case !slices.ContainsFunc(c.Options, func(o catalog.ComponentOption) bool { return o.ID == option.ID }):
-			refuse("must name options of the component %q, not %q", c.Key, store.Abbreviate(option.ID))
+			refuse("must name options of the component %q, got %q", c.Key, store.Abbreviate(option.ID))
 		case seen[option.ID]:
 			refuse("must name the option %q of the component %q once, with its quantity", option.ID, c.Key)
 		case option.Quantity < 1 || option.Quantity > maxChosen:
-			refuse("must have 1 to %d of the option %q of the component %q, not %d", maxChosen, option.ID, c.Key, option.Quantity)
+			refuse("must have 1 to %d of the option %q of the component %q, got %d", maxChosen, option.ID, c.Key, option.Quantity)
 		}
 		seen[option.ID] = true
 	}
@@ -170,9 +170,9 @@ func (v *View) priceOf(choices []BundleChoice, options map[string]*Product) *pri
 	if first {
 		return p
 	}
-	p.price, p.display = shown(&catalog.Offer{}, &catalog.Asked{Minor: total.Minor, IncludesTax: total.IncludesTax}, v.moneyFormat())
+	p.price, p.display = shown(&catalog.Offer{}, &catalog.TieredPrice{Minor: total.Minor, IncludesTax: total.IncludesTax}, v.moneyFormat())
 	if onSale {
-		p.original, p.originalDisplay = shown(&catalog.Offer{}, &catalog.Asked{Minor: before.Minor, IncludesTax: before.IncludesTax}, v.moneyFormat())
+		p.original, p.originalDisplay = shown(&catalog.Offer{}, &catalog.TieredPrice{Minor: before.Minor, IncludesTax: before.IncludesTax}, v.moneyFormat())
 	}
 	return p
 }

@@ -42,7 +42,7 @@ func (s *ReleaseService) readRouting(ctx context.Context) (*routing, error) {
 		}
 		c.createdAt = store.FromMicros(created)
 		return c, json.Unmarshal(body, c.source)
-	}, `SELECT created_at, body, `+catalog.HeldSQL+` FROM catalog ORDER BY created_at, sequence, id`)
+	}, `SELECT created_at, body, `+catalog.RolledBackSQL+` FROM catalog ORDER BY created_at, sequence, id`)
 	if err != nil {
 		return nil, err
 	}

@@ -34,11 +34,11 @@ type FacetValue struct {
 type facet struct {
 	first  uint32
 	values []string
-	of     index.Adjacency
+	of     index.AdjacencyList
 }
 
 func (f *facet) Size() int {
-	n := 64 + 4*len(f.of.To) + 4*len(f.of.Ends)
+	n := 64 + 4*len(f.of.Items) + 4*len(f.of.Ends)
 	for _, value := range f.values {
 		n += 16 + len(value)
 	}

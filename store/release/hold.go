@@ -50,7 +50,7 @@ func LockHold(ctx context.Context, t *db.Tx, catalogID string) (Hold, error) {
 
 // HeldCatalogs lists the catalogs that a roll-back holds, by id.
 func (s *ReleaseService) HeldCatalogs(ctx context.Context) ([]Hold, error) {
-	return db.Collect(ctx, s.db.Reader, scanHold, `SELECT `+holdColumns+` FROM catalog WHERE `+catalog.HeldSQL+` ORDER BY id`)
+	return db.Collect(ctx, s.db.Reader, scanHold, `SELECT `+holdColumns+` FROM catalog WHERE `+catalog.RolledBackSQL+` ORDER BY id`)
 }
 
 // serve has a catalog, whose row is locked, serve a release, and holds it if

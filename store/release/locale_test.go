@@ -16,11 +16,11 @@ func TestLocales(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s := storetest.OpenPublished(t, backend)
 		const (
-			lookup = "DESIGN 8, RFC 4647 look-up over the product's locales"
-			likely = "DESIGN 8, a region's script and its language's other regions, by CLDR"
-			base   = "DESIGN 8, then the base text"
-			star   = "DESIGN 8, * is the base; clients.md: Node's fetch sends it"
-			header = "contract, Accept-Language: language and locale preferred by the storefront"
+			lookup = "RFC 4647 lookup in the product's locales"
+			likely = "a region's script and its language's other regions, by CLDR"
+			base   = "then the base text"
+			star   = "* is the base text; fetch in Node sends it"
+			header = "openapi.yaml, Accept-Language: language and locale preferred by the storefront"
 		)
 		for _, c := range []struct {
 			source, name, asked, product string

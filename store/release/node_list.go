@@ -47,7 +47,7 @@ func (q NodeQuery) check() error {
 		}
 	}
 	if !slices.Contains([]store.SortBy{store.SortDefault, store.SortID, store.SortName, store.SortUpdatedAt}, q.Sort.By) {
-		return store.Invalidf([]string{"sort"}, "must be id, name or updated_at, not %s", q.Sort.By)
+		return store.Invalidf([]string{"sort"}, "must be id, name or updated_at, got %s", q.Sort.By)
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func pricingAt(o *catalog.Offer, at int64, written moneyFormat) *pricing {
 	holding, p.from, p.until = o.SaleAt(at)
 	current := o.Base
 	if holding != nil {
-		current = &holding.Asked
+		current = &holding.TieredPrice
 		p.saleID, p.saleExpires = holding.ID, holding.To
 		p.original, p.originalDisplay = shown(o, o.Base, written)
 	}
@@ -63,7 +63,7 @@ func pricingAt(o *catalog.Offer, at int64, written moneyFormat) *pricing {
 	if current != nil {
 		for _, t := range o.Tiers(holding) {
 			tier := PriceTier{Name: t.Name, MinimumQuantity: t.MinimumQuantity}
-			tier.Price, tier.DisplayPrice = shown(o, &catalog.Asked{Minor: t.Minor, IncludesTax: current.IncludesTax}, written)
+			tier.Price, tier.DisplayPrice = shown(o, &catalog.TieredPrice{Minor: t.Minor, IncludesTax: current.IncludesTax}, written)
 			p.tiers = append(p.tiers, tier)
 		}
 	}
@@ -71,7 +71,7 @@ func pricingAt(o *catalog.Offer, at int64, written moneyFormat) *pricing {
 }
 
 // shown is an amount as readers get it; nil for none.
-func shown(o *catalog.Offer, a *catalog.Asked, written moneyFormat) (*Price, *DisplayPrice) {
+func shown(o *catalog.Offer, a *catalog.TieredPrice, written moneyFormat) (*Price, *DisplayPrice) {
 	if a == nil {
 		return nil, nil
 	}
@@ -92,7 +92,7 @@ func (p *Price) appendJSON(dst []byte) []byte {
 	dst = append(store.AppendName(dst, p.Currency), `{"amount":`...)
 	dst = strconv.AppendInt(dst, p.Minor, 10)
 	dst = append(dst, `,"includes_tax":`...)
-	return append(append(dst, catalog.BooleanText(p.IncludesTax)...), "}}"...)
+	return append(append(dst, catalog.FormatBool(p.IncludesTax)...), "}}"...)
 }
 
 func (d *DisplayPrice) appendJSON(dst []byte) []byte {

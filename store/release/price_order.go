@@ -126,7 +126,7 @@ func (v *View) saleOffers(ctx context.Context, base []int64) ([]saleOffer, error
 			return s, err
 		}
 		if int(s.ordinal) < len(base) && base[s.ordinal] != Unpriced {
-			s.Base = &catalog.Asked{Minor: base[s.ordinal]}
+			s.Base = &catalog.TieredPrice{Minor: base[s.ordinal]}
 		}
 		return s, json.Unmarshal(text, &s.Sales)
 	}, `SELECT ordinal, sales FROM release_sale WHERE release_id IN ($1, $2) AND currency = $3 ORDER BY ordinal`, append(v.Layers(), v.Currency)...)

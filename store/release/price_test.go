@@ -17,9 +17,9 @@ func TestPrices(t *testing.T) {
 		s := storetest.OpenPublished(t, backend)
 		const us, apart = "$", "\u00a0" // a no-break space
 		const (
-			books     = "DESIGN 8, price books by priority, the highest with a price in that currency"
-			formatted = "contract, display_price: amount, currency, formatted as strings"
-			none      = "DESIGN 8, a product without a price is shown without one"
+			books     = "price books by priority, the highest with a price in that currency"
+			formatted = "openapi.yaml, display_price: amount, currency, formatted as strings"
+			none      = "a product without a price is shown without one"
 		)
 		for _, c := range []struct {
 			source, name string

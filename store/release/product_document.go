@@ -53,17 +53,17 @@ type BundleConfiguration struct {
 // scan reads a body as documents are written and assembled, its relationships
 // left out, which begin at relations.
 func (d *productDocument) scan(body []byte, relations int) bool {
-	s := catalog.Scan{Left: body[:relations]}
+	s := catalog.DocumentScanner{Input: body[:relations]}
 	d.ID = s.Member(`{"id":`)
 	s.Skip(`,"type":"product","attributes":`)
 	d.scanAttributes(&s)
 	meta, ok := (&refs{}).scan(body[relations:])
-	s.Left, s.Failed = meta, s.Failed || !ok
+	s.Input, s.Failed = meta, s.Failed || !ok
 	d.scanMeta(&s)
 	return !s.Failed
 }
 
-func (d *productDocument) scanAttributes(s *catalog.Scan) {
+func (d *productDocument) scanAttributes(s *catalog.DocumentScanner) {
 	a := &d.Attributes
 	a.Name = s.Member(`{"name":`)
 	a.Description = s.Member(`,"description":`)
@@ -78,20 +78,20 @@ func (d *productDocument) scanAttributes(s *catalog.Scan) {
 	a.PriceModifiers = s.Texts(`,"price_modifiers":`)
 	s.Skip(`,"base_product":`)
 	a.BaseProduct = s.Boolean()
-	if s.Has(`,"base_product_id":"`) {
+	if s.TrySkip(`,"base_product_id":"`) {
 		a.BaseProductID = s.Text()
 	}
 	a.CreatedAt = s.Time(`,"created_at":`)
 	a.UpdatedAt = s.Time(`,"updated_at":`)
-	if s.Has(`,"components"`) {
-		s.Rest(`:`, `{}`, &a.Components)
+	if s.TrySkip(`,"components"`) {
+		s.Unmarshal(`:`, `{}`, &a.Components)
 	}
 	a.CustomInputs = s.Raw(`,"custom_inputs":`)
 	a.Extensions = s.Raw(`,"extensions":`)
 	a.ShopperAttributes = s.Raw(`,"shopper_attributes":`)
 }
 
-func (d *productDocument) scanMeta(s *catalog.Scan) {
+func (d *productDocument) scanMeta(s *catalog.DocumentScanner) {
 	m := &d.Meta
 	m.Language = s.Member(`,"meta":{"language":`)
 	s.Member(`,"catalog_source":`)
@@ -100,11 +100,11 @@ func (d *productDocument) scanMeta(s *catalog.Scan) {
 	m.BundleConfiguration.SelectedOptions = s.Raw(`,"bundle_configuration":{"selected_options":`)
 	s.Skip(`}`)
 	m.Variations, m.ChildVariations, m.ChildOptionIDs, m.PriceModifiers = []catalog.Variation{}, []catalog.Variation{}, [][]string{}, map[string]modifierDocument{}
-	s.Rest(`,"variations":`, `[]`, &m.Variations)
-	s.Rest(`,"child_variations":`, `[]`, &m.ChildVariations)
+	s.Unmarshal(`,"variations":`, `[]`, &m.Variations)
+	s.Unmarshal(`,"child_variations":`, `[]`, &m.ChildVariations)
 	m.VariationMatrix = s.Raw(`,"variation_matrix":`)
-	s.Rest(`,"child_option_ids":`, `[]`, &m.ChildOptionIDs)
-	s.Rest(`,"price_modifiers":`, `{}`, &m.PriceModifiers)
+	s.Unmarshal(`,"child_option_ids":`, `[]`, &m.ChildOptionIDs)
+	s.Unmarshal(`,"price_modifiers":`, `{}`, &m.PriceModifiers)
 	s.Raw(`,"bread_crumbs":`)
 	m.BreadCrumbNodes = s.Texts(`,"bread_crumb_nodes":`)
 }

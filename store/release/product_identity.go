@@ -57,7 +57,7 @@ func (r *released) Vicinities() *Vicinities { return &r.vicinities }
 func (n *CatalogNode) AppendContent(dst []byte) []byte {
 	shown := *n
 	shown.PublishedAt = time.Time{}
-	dst = append(dst, catalog.BooleanText(n.HasChildren())...)
+	dst = append(dst, catalog.FormatBool(n.HasChildren())...)
 	text, err := json.Marshal(&shown)
 	if err != nil {
 		panic(err) // texts and times can be written

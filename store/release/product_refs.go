@@ -34,9 +34,9 @@ func (r *released) refs() *refs {
 // scan reads relationships as appendRelationships writes them, and returns
 // what is behind them.
 func (r *refs) scan(body []byte) (rest []byte, ok bool) {
-	s := &catalog.Scan{Left: body}
+	s := &catalog.DocumentScanner{Input: body}
 	s.Skip(`,"relationships":{`)
-	if s.Has(`"parent":{"data":{"id":"`) {
+	if s.TrySkip(`"parent":{"data":{"id":"`) {
 		r.parent = s.Text()
 		s.Skip(`,"type":"product"}},`)
 	}
@@ -48,7 +48,7 @@ func (r *refs) scan(body []byte) (rest []byte, ok bool) {
 		s.Skip(`{"type":"file","id":"`)
 		link.ID = s.Text()
 		s.Skip(`,"created_at":`)
-		if !s.Has(`null`) {
+		if !s.TrySkip(`null`) {
 			s.Skip(`"`)
 			link.CreatedAt = s.Text()
 		}
@@ -56,7 +56,7 @@ func (r *refs) scan(body []byte) (rest []byte, ok bool) {
 		r.files = append(r.files, link)
 	})
 	s.Skip(`},"main_image":{"data":`)
-	if !s.Has(`null`) {
+	if !s.TrySkip(`null`) {
 		s.Skip(`{"id":"`)
 		r.image = s.Text()
 		s.Skip(`,"type":"main_image"}`)
@@ -64,11 +64,11 @@ func (r *refs) scan(body []byte) (rest []byte, ok bool) {
 	s.Skip(`},"component_products":{"data":[`)
 	r.components = scanProducts(s)
 	s.Skip(`}`)
-	return s.Left, !s.Failed
+	return s.Input, !s.Failed
 }
 
 // scanProducts reads references, and the link behind them.
-func scanProducts(s *catalog.Scan) []string {
+func scanProducts(s *catalog.DocumentScanner) []string {
 	ids := []string{}
 	s.List(func() {
 		s.Skip(`{"id":"`)

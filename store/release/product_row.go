@@ -103,7 +103,7 @@ func offerIn(lines, currency string) (*catalog.Offer, error) {
 		if err != nil {
 			return nil, err
 		}
-		o.Base = &catalog.Asked{Minor: minor, IncludesTax: tax == "1"}
+		o.Base = &catalog.TieredPrice{Minor: minor, IncludesTax: tax == "1"}
 		if tiers == "" {
 			continue
 		}

@@ -10,10 +10,10 @@ import (
 
 func TestProductRow(t *testing.T) {
 	offers := map[string]*catalog.Offer{
-		"USD": {PricebookID: "retail", Base: &catalog.Asked{Minor: 1999, Tiers: []catalog.Tier{{Name: "a box of\nten", MinimumQuantity: 10, Minor: 1500}}},
-			Sales: []catalog.Sale{{ID: "summer = 50 %", From: 1, To: 2, Asked: catalog.Asked{Minor: 999}}}},
-		"EUR": {PricebookID: "europe", Base: &catalog.Asked{Minor: 0, IncludesTax: true}},
-		"JPY": {PricebookID: "japan", Sales: []catalog.Sale{{ID: "only", Asked: catalog.Asked{Minor: 100}}}},
+		"USD": {PricebookID: "retail", Base: &catalog.TieredPrice{Minor: 1999, Tiers: []catalog.Tier{{Name: "a box of\nten", MinimumQuantity: 10, Minor: 1500}}},
+			Sales: []catalog.Sale{{ID: "summer = 50 %", From: 1, To: 2, TieredPrice: catalog.TieredPrice{Minor: 999}}}},
+		"EUR": {PricebookID: "europe", Base: &catalog.TieredPrice{Minor: 0, IncludesTax: true}},
+		"JPY": {PricebookID: "japan", Sales: []catalog.Sale{{ID: "only", TieredPrice: catalog.TieredPrice{Minor: 100}}}},
 	}
 	row := productRow{"anvil", "12 fr=13", 14, offerLines(offers)}
 	read, err := parseProductRow(row.text())

@@ -142,8 +142,8 @@ func canonicalIDs(ids ...string) (list []string) {
 
 // judge holds a rule against a shopper.
 func judge(r *catalog.CatalogRule, p *profile, at time.Time, published bool) RuleVerdict {
-	v := RuleVerdict{Rule: r, scheduled: len(r.Schedules) == 0 || slices.ContainsFunc(r.Schedules, func(s catalog.Schedule) bool { return s.Holds(at) })}
-	for c, wanted := range r.Asks {
+	v := RuleVerdict{Rule: r, scheduled: len(r.Schedules) == 0 || slices.ContainsFunc(r.Schedules, func(s catalog.Schedule) bool { return s.Contains(at) })}
+	for c, wanted := range r.Values {
 		if wanted == nil {
 			continue
 		}

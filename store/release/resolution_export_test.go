@@ -15,10 +15,10 @@ func RuleOf(line string, sequence int64) (*catalog.CatalogRule, error) {
 	if err := json.Unmarshal([]byte(line), source); err != nil {
 		return nil, err
 	}
-	f := &authoring.Faults{}
+	f := &authoring.Validator{}
 	source.Check(f)
-	if len(f.List) > 0 {
-		return nil, f.List
+	if len(f.Errors) > 0 {
+		return nil, f.Errors
 	}
 	return catalog.NewCatalogRule(source, store.StoredTime(source.Attributes.CreatedAt), sequence), nil
 }

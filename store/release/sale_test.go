@@ -34,10 +34,10 @@ func TestSalePrices(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s, clock := openSalesShop(t, backend, storetest.Noon.Add(-24*time.Hour))
 		const (
-			sales    = "DESIGN 8, of overlapping sales the shortest wins"
-			books    = "DESIGN 8, the highest price book with a price in that currency"
-			currency = "DESIGN 8, a product without a price is shown without one"
-			children = "DESIGN 8, a child inherits its parent's price through price modifiers"
+			sales    = "of overlapping sales the shortest wins"
+			books    = "the highest price book with a price in that currency"
+			currency = "a product without a price is shown without one"
+			children = "a child inherits its parent's price through price modifiers"
 		)
 		for _, c := range []struct {
 			source, name, product string

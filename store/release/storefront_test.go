@@ -111,11 +111,11 @@ func bundleRefused(s *shop.Store) func(*testing.T) {
 		v := storetest.View(t, s, release.ShopperContext{})
 		for _, c := range []struct{ name, id, choice, words string }{
 			{"no bundle", "cup", "drink=cup*1", `"cup" has no components`},
-			{"an unknown component", "sum", "drink=cup*1 dish=bun*1", `must name components of the bundle, which are "drink", "food", not "dish"`},
-			{"an unknown option", "sum", "drink=bun*1", `must name options of the component "drink", not "bun"`},
-			{"an option that is a draft", "sum", "drink=hidden*1", `must name options of the component "drink", not "hidden"`},
-			{"too few options", "sum", "food=bun*1", `must name 1 to 1 options of the component "drink", not 0`},
-			{"too many options", "sum", "drink=cup*1,gift*1", `must name 1 to 1 options of the component "drink", not 2`},
+			{"an unknown component", "sum", "drink=cup*1 dish=bun*1", `must name components of the bundle, which are "drink", "food", got "dish"`},
+			{"an unknown option", "sum", "drink=bun*1", `must name options of the component "drink", got "bun"`},
+			{"an option that is a draft", "sum", "drink=hidden*1", `must name options of the component "drink", got "hidden"`},
+			{"too few options", "sum", "food=bun*1", `must name 1 to 1 options of the component "drink", got 0`},
+			{"too many options", "sum", "drink=cup*1,gift*1", `must name 1 to 1 options of the component "drink", got 2`},
 			{"none of it", "sum", "drink=cup*0", `must have 1 to 1000000 of the option "cup"`},
 			{"less than none", "sum", "drink=cup*-1", `must have 1 to 1000000 of the option "cup"`},
 			{"too much of it", "sum", "drink=cup*1000001", `must have 1 to 1000000 of the option "cup"`},

@@ -154,7 +154,7 @@ func keptTranslations(documents, base string) (list translationList, err error) 
 // textsOf takes the texts from a document, which has them before its line break.
 func textsOf(document string) (*translatedTexts, error) {
 	attributes, _, _ := strings.Cut(document, "\n")
-	s := catalog.Scan{Left: []byte(attributes)}
+	s := catalog.DocumentScanner{Input: []byte(attributes)}
 	s.Member(`{"id":`)
 	s.Skip(`,"type":"product","attributes":`)
 	texts := &translatedTexts{s.Member(`{"name":`), s.Member(`,"description":`)}

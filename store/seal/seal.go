@@ -1,10 +1,7 @@
-// Package seal encrypts the secrets that lie in the database: the passwords of
-// gateways and the private halves of signing keys.
-//
-// It promises that a sealed value opens only with the key and in the place it
-// was sealed for, and that nothing it says or returns as an error shows a
-// secret. It is pure and imports nothing of ours: where keys come from is its
-// callers' business, and so is where sealed bytes lie.
+// Package seal encrypts the secrets in the database: gateway passwords and private signing
+// keys. Sealer encrypts and decrypts; a sealed value opens only with its key and for the field
+// it was sealed for, and no error contains a secret. It is pure and imports no other package
+// of the module.
 package seal
 
 import (
@@ -19,48 +16,44 @@ import (
 	"sync"
 )
 
-// KeySize is the length of a sealing key, in bytes.
+// KeySize is the length of a sealing key in bytes.
 const KeySize = 32
 
-// ErrKey says that a value was sealed with another key than the one given.
-var ErrKey = errors.New("the sealing key is not the one the value was sealed with")
+// ErrKey means that a value was sealed with another key.
+var ErrKey = errors.New("the value was sealed with a different key")
 
 const (
 	version   = 1
 	keyIDSize = 4
 )
 
-// Sealer encrypts the secrets that are kept in the database (DESIGN 7). It
-// may be used from many goroutines.
+// Sealer encrypts and decrypts secrets. It is safe for concurrent use.
 //
-// It holds one key or, while keys are changed (Store.Rekey), several: each
-// opens what it sealed, and the database names the one that seals.
+// It has one key or, during a change of keys (Store.Rekey), several: each opens what it
+// sealed, and the database names the one to seal with.
 //
-// Sealed bytes are a version byte, the key's id (the first 4 bytes of its
-// SHA-256), a random nonce of 12 bytes, and the AES-256-GCM ciphertext. The
-// name of the field is the associated data, so that a sealed value opens only
-// where it was sealed.
+// Sealed bytes are a version byte, the key's id (the first 4 bytes of its SHA-256), a random
+// nonce of 12 bytes, and the AES-256-GCM ciphertext with the field's name as associated data.
 type Sealer struct {
-	again func() ([][]byte, error) // reads the keys anew; nil when they stay
+	reload func() ([][]byte, error) // reloads the keys; nil if they are fixed
 
 	mu   sync.RWMutex
 	keys []*Key // the preferred one first; at least one
 }
 
-// Key is one of a sealer's keys, for who must seal with the one that the
-// database names.
+// Key is one of a sealer's keys.
 type Key struct {
 	ID   KeyID
 	aead cipher.AEAD
 	mac  [sha256.Size]byte // the key of fingerprints
 }
 
-// KeyID tells keys apart, and nothing else of them.
+// KeyID identifies a key and reveals nothing else about it.
 type KeyID [keyIDSize]byte
 
 func (id KeyID) String() string { return hex.EncodeToString(id[:]) }
 
-// ParseKeyID reads what String wrote.
+// ParseKeyID parses the result of String.
 func ParseKeyID(text string) (id KeyID, ok bool) {
 	raw, err := hex.DecodeString(text)
 	if err != nil || len(raw) != keyIDSize {
@@ -69,30 +62,28 @@ func ParseKeyID(text string) (id KeyID, ok bool) {
 	return KeyID(raw), true
 }
 
-// New makes a sealer of random keys of KeySize bytes, the preferred one
-// first.
+// New returns a sealer with random keys of KeySize bytes, the preferred one first.
 func New(keys ...[]byte) (*Sealer, error) {
 	s := &Sealer{}
 	return s, s.add(keys)
 }
 
-// NewOf makes a sealer of the keys that read returns, which it calls
-// again when it meets a value that was sealed with another: so a server gets
-// to know a new key while it runs. Keys that were read once stay good for
-// opening.
-func NewOf(read func() ([][]byte, error)) (*Sealer, error) {
+// NewReloading returns a sealer with the keys that read returns. It calls read again when it meets a
+// value sealed with an unknown key, so a server picks up a new key while it runs. Old keys
+// stay valid for opening.
+func NewReloading(read func() ([][]byte, error)) (*Sealer, error) {
 	keys, err := read()
 	if err != nil {
 		return nil, err
 	}
 	s, err := New(keys...)
 	if err == nil {
-		s.again = read
+		s.reload = read
 	}
 	return s, err
 }
 
-// add puts keys in front of those that are there.
+// add puts keys before the existing ones.
 func (s *Sealer) add(keys [][]byte) error {
 	if len(keys) == 0 {
 		return errors.New("there is no sealing key")
@@ -117,7 +108,7 @@ func (s *Sealer) add(keys [][]byte) error {
 
 func newKey(key []byte) (*Key, error) {
 	if len(key) != KeySize {
-		return nil, fmt.Errorf("the sealing key must be %d bytes long, not %d", KeySize, len(key))
+		return nil, fmt.Errorf("the sealing key must be %d bytes long, got %d", KeySize, len(key))
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {
@@ -133,20 +124,19 @@ func newKey(key []byte) (*Key, error) {
 	return &Key{ID: KeyID(sum[:keyIDSize]), aead: aead, mac: [sha256.Size]byte(mac.Sum(nil))}, nil
 }
 
-// Preferred is the key that seals where the database names none yet.
+// Preferred is the key to seal with if the database names none.
 func (s *Sealer) Preferred() *Key {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.keys[0]
 }
 
-// Key finds a key by its id; nil when there is none, not even among those that
-// are there by now.
+// Key returns the key with an id, after a reload if necessary; nil if there is none.
 func (s *Sealer) Key(id KeyID) *Key {
-	if key := s.known(id); key != nil || s.again == nil {
+	if key := s.known(id); key != nil || s.reload == nil {
 		return key
 	}
-	if keys, err := s.again(); err != nil || s.add(keys) != nil {
+	if keys, err := s.reload(); err != nil || s.add(keys) != nil {
 		return nil
 	}
 	return s.known(id)
@@ -163,8 +153,8 @@ func (s *Sealer) known(id KeyID) *Key {
 	return nil
 }
 
-// Seal encrypts plain for a field such as "signing_key/<id>" with the
-// preferred key. Sealing the same twice gives different bytes.
+// Seal encrypts plain for a field such as "signing_key/<id>" with the preferred key. The
+// result differs each time.
 func (s *Sealer) Seal(field string, plain []byte) []byte { return s.Preferred().Seal(field, plain) }
 
 func (k *Key) Seal(field string, plain []byte) []byte {
@@ -172,8 +162,8 @@ func (k *Key) Seal(field string, plain []byte) []byte {
 	return k.aead.Seal(header, nil, plain, []byte(field))
 }
 
-// Open decrypts what Seal made for the same field. The error is ErrKey
-// when it was sealed with another key; no error holds anything of the secret.
+// Open decrypts a value that Seal made for the same field. The error is ErrKey if it was
+// sealed with an unknown key.
 func (s *Sealer) Open(field string, sealed []byte) ([]byte, error) {
 	key, err := s.KeyOf(field, sealed)
 	if err != nil {
@@ -186,7 +176,7 @@ func (s *Sealer) Open(field string, sealed []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// KeyOf is the key that a value was sealed with.
+// KeyOf returns the key that a value was sealed with.
 func (s *Sealer) KeyOf(field string, sealed []byte) (*Key, error) {
 	if len(sealed) < 1+keyIDSize+s.Preferred().aead.Overhead() || sealed[0] != version {
 		return nil, fmt.Errorf("the sealed value of %s is damaged, or of a newer version", field)
@@ -199,9 +189,8 @@ func (s *Sealer) KeyOf(field string, sealed []byte) (*Key, error) {
 	return key, nil
 }
 
-// Fingerprint is the same for the same secret in the same field under the same
-// key, and tells nothing of it to those without the key: 8 bytes of
-// HMAC-SHA256, in hexadecimal.
+// Fingerprint identifies a secret in a field without revealing it: 8 bytes of HMAC-SHA256 in
+// hexadecimal.
 func (k *Key) Fingerprint(field string, plain []byte) string {
 	mac := hmac.New(sha256.New, k.mac[:])
 	mac.Write([]byte(field + "\x00"))
@@ -209,6 +198,5 @@ func (k *Key) Fingerprint(field string, plain []byte) string {
 	return hex.EncodeToString(mac.Sum(nil)[:8])
 }
 
-// String names the preferred key by its id, so that a printed sealer shows no
-// secret.
+// String returns the id of the preferred key, never a secret.
 func (s *Sealer) String() string { return "sealing key " + s.Preferred().ID.String() }

@@ -55,8 +55,8 @@ func TestSealerRefuses(t *testing.T) {
 		sealed []byte
 		want   string
 	}{
-		{"another key", 2, "f", sealed, "the sealing key is not the one the value was sealed with"},
-		{"another key id", 1, "f", changed(1), "the sealing key is not the one the value was sealed with"},
+		{"another key", 2, "f", sealed, "the value was sealed with a different key"},
+		{"another key id", 1, "f", changed(1), "the value was sealed with a different key"},
 		{"another field", 1, "g", sealed, "belongs to another field"},
 		{"a changed nonce", 1, "f", changed(5), "damaged"},
 		{"a changed text", 1, "f", changed(len(sealed) - 1), "damaged"},
@@ -80,7 +80,7 @@ func TestNewSealerWantsThe32Bytes(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{0, 16, 31, 33} {
 		_, err := seal.New(make([]byte, size))
-		require.EqualError(t, err, fmt.Sprintf("the sealing key must be 32 bytes long, not %d", size))
+		require.EqualError(t, err, fmt.Sprintf("the sealing key must be 32 bytes long, got %d", size))
 	}
 }
 

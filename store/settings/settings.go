@@ -10,7 +10,7 @@ import (
 	"portico/store/db"
 )
 
-// SettingsChange names what to change; nil leaves a member as it is.
+// SettingsChange has the new values; nil keeps a value.
 type SettingsChange struct {
 	PageLength *int    `json:"pageLength,omitempty"`
 	Currency   *string `json:"currency,omitempty"`
@@ -19,13 +19,13 @@ type SettingsChange struct {
 	Nulls store.Nulls `json:"-"`
 }
 
-// Settings returns the store's settings.
+// Settings returns the shop's settings.
 func (s *SettingsService) Settings(ctx context.Context) (*store.Settings, error) {
 	return s.db.Settings(ctx)
 }
 
-// UpdateSettings changes the members given and returns all of them.
-// UNPROCESSABLE names each member out of its bounds; nothing is written then.
+// UpdateSettings changes settings and returns all of them, or UNPROCESSABLE for each member
+// that is out of range.
 func (s *SettingsService) UpdateSettings(ctx context.Context, actor store.Actor, change SettingsChange) (*store.Settings, error) {
 	if err := change.Nulls.Apply([]string{"page_length", "currency", "locale"}, nil); err != nil {
 		return nil, err
@@ -53,14 +53,14 @@ func (s *SettingsService) UpdateSettings(ctx context.Context, actor store.Actor,
 func (c SettingsChange) check() error {
 	var faults store.Errors
 	if c.PageLength != nil && (*c.PageLength < store.MinPageLength || *c.PageLength > store.MaxPageLength) {
-		faults = append(faults, store.Unprocessablef([]string{"page_length"}, "must be between %d and %d, not %d", store.MinPageLength, store.MaxPageLength, *c.PageLength))
+		faults = append(faults, store.Unprocessablef([]string{"page_length"}, "must be between %d and %d, got %d", store.MinPageLength, store.MaxPageLength, *c.PageLength))
 	}
 	if c.Currency != nil && (*c.Currency == "" || !currency.IsValid(*c.Currency)) {
-		faults = append(faults, store.Unprocessablef([]string{"currency"}, "must be an ISO 4217 code such as USD, not %q", *c.Currency))
+		faults = append(faults, store.Unprocessablef([]string{"currency"}, "must be an ISO 4217 code such as USD, got %q", *c.Currency))
 	}
 	if c.Locale != nil {
 		if _, err := language.Parse(*c.Locale); err != nil {
-			faults = append(faults, store.Unprocessablef([]string{"locale"}, "must be a BCP 47 tag such as en or fr-CA, not %q", *c.Locale))
+			faults = append(faults, store.Unprocessablef([]string{"locale"}, "must be a BCP 47 tag such as en or fr-CA, got %q", *c.Locale))
 		}
 	}
 	if len(faults) > 0 {

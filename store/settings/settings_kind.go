@@ -13,7 +13,7 @@ var SettingsKind = authoring.Kind{
 	Write: writeSettings, Export: exportSettings,
 }
 
-// settingsSource is the store's settings.
+// settingsSource is the settings in an import file.
 type settingsSource struct {
 	Type       string `json:"type"`
 	ID         string `json:"id,omitempty"`
@@ -24,7 +24,7 @@ type settingsSource struct {
 
 func (s *settingsSource) Key() string { return "settings" }
 
-func (s *settingsSource) Check(f *authoring.Faults) {
+func (s *settingsSource) Check(f *authoring.Validator) {
 	s.ID = ""
 	f.Between("page_length", s.PageLength, store.MinPageLength, store.MaxPageLength)
 	f.Currency("currency", s.Currency)
@@ -41,8 +41,7 @@ func writeSettings(ctx context.Context, w *authoring.Writer, sources []authoring
 	return int(n), err
 }
 
-// SameAsStored tells whether the settings of a file, of which the last count,
-// are those of the store.
+// SameAsStored reports whether the last of the sources equals the stored settings.
 func SameAsStored(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (bool, error) {
 	stored, err := db.ReadSettings(ctx, w.Session)
 	if err != nil {

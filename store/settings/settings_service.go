@@ -1,11 +1,12 @@
-// Package settings is what holds for the whole shop: the length of a page, the
-// currency and the locale. It may import the words of store, authoring and db.
+// Package settings reads and changes the shop's settings: page length, currency and locale.
+// SettingsService and SettingsChange are its main types. It may import store, authoring and
+// db.
 package settings
 
 import "portico/store/db"
 
-// SettingsService keeps what holds for the whole shop.
+// SettingsService reads and changes the shop's settings.
 type SettingsService struct{ db *db.DB }
 
-// NewSettingsService keeps it in a database.
+// NewSettingsService returns the service of a database.
 func NewSettingsService(d *db.DB) *SettingsService { return &SettingsService{db: d} }

@@ -2,39 +2,38 @@ package shop
 
 import "sync"
 
-// catalogWatch wakes those who want to know when another release may be served:
-// a catalog was published or rolled back, or a rule was changed.
+// catalogWatch notifies subscribers when another release may be served: after a publication
+// or rollback, or a change of a rule.
 type catalogWatch struct {
-	mu     sync.Mutex
-	wanted map[chan struct{}]struct{}
+	mu          sync.Mutex
+	subscribers map[chan struct{}]struct{}
 }
 
-// WatchCatalogs returns a channel that receives whenever catalogs, rules or
-// what is served of them changed, whichever process changed it. Several changes
-// may be one receipt. end ends it.
+// WatchCatalogs returns a channel that receives after changes of catalogs, rules or served
+// releases, by any process. Several changes may be one receive. Call end to unsubscribe.
 func (s *Store) WatchCatalogs() (changed <-chan struct{}, end func()) {
 	w, wake := &s.catalogWatch, make(chan struct{}, 1)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.wanted == nil {
-		w.wanted = map[chan struct{}]struct{}{}
+	if w.subscribers == nil {
+		w.subscribers = map[chan struct{}]struct{}{}
 	}
-	w.wanted[wake] = struct{}{}
+	w.subscribers[wake] = struct{}{}
 	return wake, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		delete(w.wanted, wake)
+		delete(w.subscribers, wake)
 	}
 }
 
-// wake wakes them.
-func (w *catalogWatch) wake() {
+// notify notifies all subscribers.
+func (w *catalogWatch) notify() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for wake := range w.wanted {
+	for wake := range w.subscribers {
 		select {
 		case wake <- struct{}{}:
-		default: // it is to look anyway
+		default: // already notified
 		}
 	}
 }

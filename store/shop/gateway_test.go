@@ -105,8 +105,8 @@ func gatewayMerged(backend storetest.Backend) func(*testing.T) {
 		manual, err = s.UpdateGateway(t.Context(), storetest.Actor, "manual", gateway.GatewayChange{Name: new("Manual"), Enabled: new(false), Test: new(false), MerchantID: new(""), Username: new(""), Password: secret("")})
 		require.NoError(t, err, "sending back all that was read")
 		require.False(t, manual.Enabled)
-		require.Empty(t, s.SecretMark(secret(gateway.SecretMask)), "the mask has no mark")
-		require.NotEmpty(t, s.SecretMark(secret("")))
+		require.Empty(t, s.SecretFingerprint(secret(gateway.SecretMask)), "the mask has no mark")
+		require.NotEmpty(t, s.SecretFingerprint(secret("")))
 	}
 }
 

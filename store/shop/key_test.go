@@ -112,6 +112,6 @@ func TestSigningKeysRefuses(t *testing.T) {
 		_, err = backend.SQL(t).Exec(`UPDATE signing_key SET public = $1`, make([]byte, ed25519.PublicKeySize))
 		require.NoError(t, err)
 		_, err = s.SigningKeys(t.Context(), sealer)
-		require.ErrorContains(t, err, "do not belong together")
+		require.ErrorContains(t, err, "do not match")
 	})
 }

@@ -21,7 +21,7 @@ func TestGrantShopperToken(t *testing.T) {
 		grant, err := s.GrantShopperToken(t.Context(), "client:a", access.NewShopperToken{AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob", ExpiresIn: &seconds})
 		require.NoError(t, err)
 		require.NotEmpty(t, grant.ID)
-		require.Equal(t, &access.ShopperGrant{ID: grant.ID, AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob",
+		require.Equal(t, &access.ShopperTokenContent{ID: grant.ID, AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob",
 			IssuedAt: newYear, Expires: newYear.Add(24 * time.Hour)}, grant)
 
 		usual, err := s.GrantShopperToken(t.Context(), "client:a", access.NewShopperToken{})
@@ -54,13 +54,13 @@ func TestGrantShopperTokenRefuses(t *testing.T) {
 			wanted access.NewShopperToken
 			want   []string // path and detail
 		}{
-			{"no time", access.NewShopperToken{ExpiresIn: second(0)}, []string{"expires_in must be between 60 and 86400 seconds, not 0."}},
-			{"too short", access.NewShopperToken{ExpiresIn: second(59)}, []string{"expires_in must be between 60 and 86400 seconds, not 59."}},
-			{"over a day", access.NewShopperToken{ExpiresIn: second(86_401)}, []string{"expires_in must be between 60 and 86400 seconds, not 86401."}},
+			{"no time", access.NewShopperToken{ExpiresIn: second(0)}, []string{"expires_in must be between 60 and 86400 seconds, got 0."}},
+			{"too short", access.NewShopperToken{ExpiresIn: second(59)}, []string{"expires_in must be between 60 and 86400 seconds, got 59."}},
+			{"over a day", access.NewShopperToken{ExpiresIn: second(86_401)}, []string{"expires_in must be between 60 and 86400 seconds, got 86401."}},
 			{"more than a duration holds", access.NewShopperToken{ExpiresIn: second(1 << 62)}, []string{"expires_in must be between"}},
-			{"ids too long", access.NewShopperToken{AccountID: long, CustomerID: long}, []string{"account_id must be at most 255 bytes long, not 256.", "customer_id must be"}},
+			{"ids too long", access.NewShopperToken{AccountID: long, CustomerID: long}, []string{"account_id must be at most 255 bytes long, got 256.", "customer_id must be"}},
 			{"a tag too long, and one that is no text", access.NewShopperToken{AccountTags: []string{"a", long, "\xff"}}, []string{"account_tags.1 must be at most", "account_tags.2 must be valid UTF-8"}},
-			{"too many tags", access.NewShopperToken{AccountTags: make([]string, 101)}, []string{"account_tags must be at most 100, not 101."}},
+			{"too many tags", access.NewShopperToken{AccountTags: make([]string, 101)}, []string{"account_tags must have at most 100 tags, got 101."}},
 			{"too much in all", access.NewShopperToken{AccountTags: tags}, []string{"account_tags must, with the other claims, be at most 4096 bytes"}},
 		} {
 			_, err := s.GrantShopperToken(t.Context(), "client:a", test.wanted)

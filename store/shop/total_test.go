@@ -214,7 +214,7 @@ func (w *randomWriter) write(s *shop.Store, draw *rand.Rand) {
 		ctx = store.WithIdempotencyKey(ctx, &store.IdempotencyKey{Key: key, Operation: fmt.Sprint(kind), Input: key})
 	}
 	err := w.draw(ctx, s, draw, kind, id, codes)
-	var faults *exchange.ImportFaults
+	var faults *exchange.ImportErrors
 	switch {
 	case err == nil:
 		w.made.Add(1)

@@ -172,18 +172,18 @@ func stockCacheBudget(backend storetest.Backend) func(*testing.T) {
 			_, err := s.CreateStock(t.Context(), storetest.Actor, fmt.Sprint("p", i), 1)
 			require.NoError(t, err)
 		}
-		storetest.Eventually(t, true, func() bool { return s.LiveStockStats().Full })
+		storetest.Eventually(t, true, func() bool { return s.StockCacheStats().OverBudget })
 		storetest.RefreshStock(t, s)
 		storetest.RefreshStock(t, s)
 		require.Equal(t, 1, told("more memory than --stock-cache-bytes"), "once: %s", log.String())
-		require.Zero(t, s.LiveStockStats().Held)
+		require.Zero(t, s.StockCacheStats().Records)
 		storetest.ClearStock(t, backend.SQL(t))
 		storetest.RefreshStock(t, s)
-		require.False(t, s.LiveStockStats().Full)
+		require.False(t, s.StockCacheStats().OverBudget)
 		require.Equal(t, 1, told("fits into --stock-cache-bytes again"))
 		_, err := s.CreateStock(t.Context(), storetest.Actor, "q", 1)
 		require.NoError(t, err)
-		require.Equal(t, 1, s.LiveStockStats().Held, "the cache holds all stock again")
+		require.Equal(t, 1, s.StockCacheStats().Records, "the cache holds all stock again")
 	}
 }
 

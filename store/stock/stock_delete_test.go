@@ -197,7 +197,7 @@ func stockDeletedImported(backend storetest.Backend) func(*testing.T) {
 		require.NotContains(t, storetest.Export(t, s), `"b"`)
 		storetest.RequireSameAfterImport(t, backend, s)
 		report := storetest.ImportWithOptions(t, s, before)
-		require.Equal(t, []any{1, map[string]int{}}, []any{report.Changed, report.Left})
+		require.Equal(t, []any{1, map[string]int{}}, []any{report.Changed, report.Skipped})
 		require.Equal(t, []int{5, 0}, storetest.StockUnits(t, s, "b"))
 		require.Equal(t, []string{"increment 5 ", "set -5 deleted", "set 5 import"}, ledgerLines(t, s, "b"))
 		storetest.RequireStockConsistent(t, backend.SQL(t))

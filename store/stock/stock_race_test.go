@@ -59,7 +59,7 @@ func stockContention(backend storetest.Backend) func(*testing.T) {
 				_, err := s.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "a", Action: action, Quantity: 1}})
 				if err == nil {
 					counter.Add(1)
-				} else if want := "must be at most the 0 available units of a, not 1"; !strings.Contains(err.Error(), want) {
+				} else if want := "must be at most the 0 available units of a, got 1"; !strings.Contains(err.Error(), want) {
 					t.Errorf("a writer got %q, want %s", err, want)
 				}
 			}

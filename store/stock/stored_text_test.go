@@ -56,7 +56,7 @@ func textRefused(backend storetest.Backend) func(*testing.T) {
 			{"a stray byte", "a\xffb", store.Invalid, "UTF-8"},
 			{"half a rune", "\xc3", store.Invalid, "UTF-8"},
 			{"a surrogate", "\xed\xa0\x80", store.Invalid, "UTF-8"},
-			{"256 bytes", strings.Repeat("é", 128), store.Unprocessable, "at most 255 bytes, not 256"},
+			{"256 bytes", strings.Repeat("é", 128), store.Unprocessable, "at most 255 bytes, got 256"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				change := stock.StockChange{ProductID: "a", Action: stock.StockIncrement, Quantity: 1, Reason: c.text}

@@ -171,7 +171,7 @@ func NewSealer(t testing.TB, fill byte) *seal.Sealer {
 // wait for the disk unless an option says so.
 func (backend Backend) Open(t testing.TB, options ...func(*shop.Config)) *shop.Store {
 	t.Helper()
-	config := shop.Config{URL: backend.URL(t), Synchronous: "OFF", Sealer: NewSealer(t, 'k'), Patience: testPatience}
+	config := shop.Config{URL: backend.URL(t), Synchronous: "OFF", Sealer: NewSealer(t, 'k'), Timeouts: testPatience}
 	if backend.stockCache {
 		config.StockBytes = 1 << 24
 	}

@@ -35,20 +35,20 @@ func ImportWithOptions(t *testing.T, s *shop.Store, text string, options ...func
 	}
 	report, err := s.Import(t.Context(), Actor, Source(text), o)
 	require.NoError(t, err)
-	for kind, n := range report.Left {
+	for kind, n := range report.Skipped {
 		if n == 0 {
-			delete(report.Left, kind)
+			delete(report.Skipped, kind)
 		}
 	}
 	return report
 }
 
 // ImportErrors returns the errors of a failed import.
-func ImportErrors(t require.TestingT, err error) []exchange.ImportFault {
-	var faults *exchange.ImportFaults
+func ImportErrors(t require.TestingT, err error) []exchange.ImportError {
+	var faults *exchange.ImportErrors
 	require.ErrorAs(t, err, &faults)
-	require.Equal(t, faults.Count, len(faults.Faults))
-	return faults.Faults
+	require.Equal(t, faults.Count, len(faults.Errors))
+	return faults.Errors
 }
 
 // Export returns the whole store as an import file.

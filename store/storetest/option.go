@@ -14,7 +14,7 @@ func WithStoreClock(clock *Clock) func(*shop.Config) {
 
 // WithKeyQuota limits the idempotency keys of a client, and their bytes.
 func WithKeyQuota(keys int, bytes int64) func(*shop.Config) {
-	return func(config *shop.Config) { config.KeptKeys, config.KeptKeyBytes = keys, bytes }
+	return func(config *shop.Config) { config.MaxKeys, config.MaxKeyBytes = keys, bytes }
 }
 
 // WithoutDeltas makes a store publish complete releases only.

@@ -12,11 +12,11 @@ func (m *Metrics) RegisterStore(log *slog.Logger, s *shop.Store) {
 	m.RegisterDatabase(log, func(ctx context.Context) (DatabaseStats, error) { return databaseStats(ctx, s) })
 	m.RegisterReleaseCache(s.CacheStats)
 	m.RegisterStockCache(func() (held, bytes, age, loads, full float64) {
-		stats := s.LiveStockStats()
-		if stats.Full {
+		stats := s.StockCacheStats()
+		if stats.OverBudget {
 			full = 1
 		}
-		return float64(stats.Held), float64(stats.Bytes), stats.Age.Seconds(), float64(stats.Loads), full
+		return float64(stats.Records), float64(stats.Bytes), stats.Age.Seconds(), float64(stats.Loads), full
 	})
 }
 

@@ -1,0 +1,25 @@
+package catalog
+
+import (
+	"context"
+
+	"portico/store/db"
+	"portico/store/index"
+)
+
+// ProductExists reports whether there is a product, even a draft.
+func (s *CatalogService) ProductExists(ctx context.Context, id string) (bool, error) {
+	_, found, err := db.One(ctx, s.db.Reader, db.Scalar[string], `SELECT id FROM product WHERE id = $1`, id)
+	return found, err
+}
+
+// Words returns the search words of the product by language.
+func (p *ProductSource) Words() (list []index.LanguageWords) {
+	a := &p.Attributes
+	list = append(list, index.NewLanguageWords("", a.Description, a.Name, a.SKU))
+	for _, language := range p.DocumentLanguages() {
+		text := a.Locales[language]
+		list = append(list, index.NewLanguageWords(language, text.Description, text.Name))
+	}
+	return list
+}

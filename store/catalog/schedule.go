@@ -1,0 +1,31 @@
+package catalog
+
+import (
+	"portico/store"
+	"portico/store/authoring"
+)
+
+// scheduleSource is a period, without its end.
+type scheduleSource struct {
+	ValidFrom string `json:"valid_from,omitempty"`
+	ValidTo   string `json:"valid_to,omitempty"`
+}
+
+func (s *scheduleSource) from() int64 { return scheduleMicros(s.ValidFrom) }
+
+func (s *scheduleSource) to() int64 { return scheduleMicros(s.ValidTo) }
+
+func scheduleMicros(text string) int64 {
+	if text == "" {
+		return 0
+	}
+	return store.Micros(store.StoredTime(text))
+}
+
+func (s *scheduleSource) check(f *authoring.Validator, member string) {
+	f.Time(member+".valid_from", &s.ValidFrom)
+	f.Time(member+".valid_to", &s.ValidTo)
+	if s.ValidFrom != "" && s.ValidTo != "" && s.ValidTo <= s.ValidFrom {
+		f.Add(member+".valid_to", "must be after the schedule's start, %s, got %s", s.ValidFrom, s.ValidTo)
+	}
+}

@@ -1,0 +1,44 @@
+package catalog
+
+import (
+	"context"
+
+	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
+)
+
+// write runs a write of catalogs, rules, hierarchies or nodes. These writes, imports
+// included, run one at a time in the whole database, because each locks the sequence row.
+// So a rule never outlives its catalog, and a tree never gets a cycle.
+func (s *CatalogService) write(ctx context.Context, actor store.Actor, fn func(context.Context, *authoring.Writer) error) error {
+	return db.UpdateSilently(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, s.inWriter(fn))
+}
+
+// inWriter wraps fn as such a write.
+func (s *CatalogService) inWriter(fn func(context.Context, *authoring.Writer) error) func(context.Context, *db.Tx) error {
+	return func(ctx context.Context, t *db.Tx) error {
+		w := &authoring.Writer{Tx: t, DB: s.db, Revised: true}
+		if _, err := w.Sequence(ctx, 1); err != nil {
+			return err
+		}
+		if err := fn(ctx, w); err != nil {
+			return err
+		}
+		return w.Finish(ctx)
+	}
+}
+
+// writeRow runs a write and returns the resulting row.
+func writeRow[T any](ctx context.Context, s *CatalogService, actor store.Actor, l db.Listing[T], noun string, id *string, fn func(context.Context, *authoring.Writer) error) (T, error) {
+	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (row T, err error) {
+		err = s.inWriter(func(ctx context.Context, w *authoring.Writer) (err error) {
+			if err := fn(ctx, w); err != nil {
+				return err
+			}
+			row, err = authoring.ReadRow(ctx, w.Session, l, noun, *id)
+			return err
+		})(ctx, t)
+		return row, err
+	})
+}

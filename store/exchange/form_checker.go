@@ -1,0 +1,105 @@
+package exchange
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"portico/store"
+	"portico/store/authoring"
+)
+
+// explainJSON returns every member that does not fit shape; encoding/json reports only the
+// first, sometimes without its path. mistyped is false if all errors are unknown members;
+// passed are those that a lenient import skips.
+func explainJSON(line []byte, err error, shape reflect.Type, lenient bool) (list, passed store.Errors, mistyped bool) {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return store.Errors{store.Invalidf(nil, "The line is not JSON: %s at byte %d.", strings.TrimPrefix(syntax.Error(), "json: "), syntax.Offset)}, nil, true
+	}
+	f := &formChecker{lenient: lenient}
+	f.check(nil, line, shape)
+	if len(f.errs)+len(f.ignored) == 0 {
+		return store.Errors{store.Invalidf(nil, "The line must be a single JSON object.")}, nil, true
+	}
+	return f.errs, f.ignored, f.mistyped
+}
+
+// formChecker collects the members of a line that do not fit its type.
+type formChecker struct {
+	lenient  bool
+	errs     store.Errors
+	ignored  store.Errors // unknown members to skip
+	mistyped bool         // a member is of the wrong JSON type
+}
+
+// check compares a JSON value with a Go type.
+func (f *formChecker) check(path []string, raw []byte, shape reflect.Type) {
+	for shape.Kind() == reflect.Pointer {
+		shape = shape.Elem()
+	}
+	raw = bytes.TrimSpace(raw)
+	if bytes.Equal(raw, []byte("null")) {
+		return
+	}
+	switch {
+	case shape == reflect.TypeFor[json.RawMessage](), shape.Kind() == reflect.Interface:
+	case reflect.PointerTo(shape).Implements(reflect.TypeFor[json.Unmarshaler]()):
+		var wrong *store.Error // the type's own error
+		if err := json.Unmarshal(raw, reflect.New(shape).Interface()); errors.As(err, &wrong) {
+			f.mistyped = true
+			f.errs = append(f.errs, wrong.At(path...))
+		}
+	case shape.Kind() == reflect.Struct, shape.Kind() == reflect.Map:
+		var members map[string]json.RawMessage
+		if json.Unmarshal(raw, &members) != nil {
+			f.mistype(path, "an object", raw)
+			return
+		}
+		for _, name := range slices.Sorted(maps.Keys(members)) {
+			member, known := store.MemberType(shape, name)
+			if known {
+				f.check(append(slices.Clone(path), name), members[name], member)
+			} else if f.lenient {
+				f.ignored = append(f.ignored, store.Invalidf(append(slices.Clone(path), name), "is not a known member"))
+			} else {
+				f.errs = append(f.errs, store.Invalidf(append(slices.Clone(path), name), "is not a known member; remove it, or import with --lenient to skip it"))
+			}
+		}
+	case shape.Kind() == reflect.Slice:
+		var items []json.RawMessage
+		if json.Unmarshal(raw, &items) != nil {
+			f.mistype(path, "an array", raw)
+			return
+		}
+		for i, item := range items {
+			f.check(append(slices.Clone(path), strconv.Itoa(i)), item, shape.Elem())
+		}
+	default:
+		if json.Unmarshal(raw, reflect.New(shape).Interface()) != nil {
+			f.mistype(path, goKind(shape), raw)
+		}
+	}
+}
+
+func (f *formChecker) mistype(path []string, want string, raw []byte) {
+	f.mistyped = true
+	f.errs = append(f.errs, store.Invalidf(path, "must be %s, got %s", want, authoring.JSONKind(raw)))
+}
+
+func goKind(shape reflect.Type) string {
+	switch shape.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "a boolean"
+	case reflect.Float64:
+		return "a number"
+	}
+	return "a whole number"
+}

@@ -1,0 +1,82 @@
+package exchange
+
+import (
+	"fmt"
+
+	"portico/store"
+)
+
+// ImportOptions control an import.
+type ImportOptions struct {
+	Lenient bool // skip unknown types and members
+
+	// Stock overwrites existing stock records and adds to their ledgers; Settings
+	// overwrites the settings. Without them existing values stay, and the report counts
+	// the skipped resources. New stock records, and settings that were never changed, are
+	// written in any case.
+	Stock, Settings bool
+
+	// Batch is the number of lines in a transaction; 0 means 4,000. Larger batches are
+	// faster but block other writers longer.
+	Batch int
+
+	// LineBytes is the longest line; 0 means 64 MiB.
+	LineBytes int
+
+	// Progress, if set, is called with the bytes processed. Each pass counts as a share of
+	// the whole. It may be called from any goroutine.
+	Progress func(done int64)
+}
+
+// ImportReport is the result of an import.
+type ImportReport struct {
+	Resources map[string]int // resources in the file, by type
+	Changed   int            // new or changed resources
+	Skipped   map[string]int // resources that differ from existing ones and were skipped, by type
+
+	// What a lenient import skipped: resources of unknown types, and unknown members.
+	// Ignored lists the first MaxIgnored; IgnoredCount counts all by type, or by type and
+	// member, with * for list indexes.
+	Ignored      []ImportError
+	IgnoredCount map[string]int
+}
+
+// MaxIgnored bounds ImportReport.Passed, and maxIgnoredNames the names in IgnoredCount; others
+// are counted together.
+const (
+	MaxIgnored      = 20
+	maxIgnoredNames = 1000
+)
+
+// ImportError is an error in a line.
+type ImportError struct {
+	Line int          // from 1
+	Type string       // of the resource, if known
+	Err  *store.Error // Path is the member as in the file
+}
+
+func (f ImportError) Error() string {
+	if f.Type == "" {
+		return fmt.Sprintf("line %d: %s", f.Line, f.Err.Error())
+	}
+	return fmt.Sprintf("line %d: %s: %s", f.Line, f.Type, f.Err.Error())
+}
+
+// ImportErrors are the errors of a file by line, at most MaxImportErrors. Nothing was
+// written.
+type ImportErrors struct {
+	Errors []ImportError
+	Count  int // of all errors
+}
+
+// MaxImportErrors bounds the listed errors.
+const MaxImportErrors = 100
+
+func (f *ImportErrors) Error() string {
+	return fmt.Sprintf("%d errors, the first: %s", f.Count, f.Errors[0].Error())
+}
+
+const (
+	defaultBatch     = 4000     // default lines in one transaction
+	defaultLineBytes = 64 << 20 // default limit of a line
+)

@@ -1,0 +1,167 @@
+package exchange
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"portico/store"
+	"portico/store/authoring"
+	"portico/store/catalog"
+	"portico/store/db"
+)
+
+// referenceChecker checks that the targets of references exist, in the file or the store. It
+// tracks hierarchies, nodes, price books, catalogs and promotions. A product's references
+// are not checked: releases omit what is missing or not live.
+type referenceChecker struct {
+	defined map[authoring.Reference]bool          // in the file
+	wanted  map[authoring.Reference][]ImportError // each use, up to the number listed
+	nodes   map[string]nodePosition
+	steps   int // counted to prove linear time
+}
+
+// nodePosition is the position of a node in its tree.
+type nodePosition struct {
+	line              int
+	parent, hierarchy string
+}
+
+func newReferenceChecker() *referenceChecker {
+	return &referenceChecker{defined: map[authoring.Reference]bool{}, wanted: map[authoring.Reference][]ImportError{}, nodes: map[string]nodePosition{}}
+}
+
+func (r *referenceChecker) add(d decodedLine) {
+	if kindByName(d.kind).Referred {
+		r.defined[authoring.Reference{Kind: d.kind, ID: d.source.Key()}] = true
+	}
+	if len(d.errs) > 0 {
+		return // one error a line is enough
+	}
+	for _, ref := range d.refs {
+		target := authoring.Reference{Kind: ref.Kind, ID: ref.ID}
+		if len(r.wanted[target]) < MaxImportErrors {
+			f := &authoring.Validator{}
+			f.Add(ref.Member, "refers to the %s %q, which is neither in the file nor in the store", ref.Kind, ref.ID)
+			r.wanted[target] = append(r.wanted[target], ImportError{d.line, d.kind, f.Errors[0]})
+		}
+	}
+	if node, ok := d.source.(*catalog.NodeSource); ok {
+		r.nodes[node.ID] = nodePosition{d.line, node.Relationships.Parent.ID(), node.Relationships.Hierarchy.ID()}
+	}
+}
+
+// missing reports missing targets, and nodes that are in a cycle or below a node of another
+// hierarchy.
+func (r *referenceChecker) missing(ctx context.Context, s *ExchangeService) (list []ImportError, err error) {
+	for _, kind := range kinds {
+		var ids []string
+		for target := range r.wanted {
+			if target.Kind == kind.Name && !r.defined[target] {
+				ids = append(ids, target.ID)
+			}
+		}
+		slices.Sort(ids)
+		err := store.Chunked(ids, 512, func(ids []string) error {
+			places, args := db.InList(nil, ids)
+			found, err := db.Collect(ctx, s.db.Reader, db.Scalar[string], `SELECT id FROM `+kind.Name+` WHERE id IN (`+places+`)`, args...)
+			for _, id := range ids {
+				if !slices.Contains(found, id) {
+					list = append(list, r.wanted[authoring.Reference{Kind: kind.Name, ID: id}]...)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(list) > 0 || len(r.nodes) == 0 {
+		return list, nil
+	}
+	return r.misplacedNodes(ctx, s)
+}
+
+func (r *referenceChecker) misplacedNodes(ctx context.Context, s *ExchangeService) (list []ImportError, err error) {
+	places, err := s.nodePositions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.misplacedIn(places), nil
+}
+
+// misplacedIn checks nodes together with those of the store.
+func (r *referenceChecker) misplacedIn(places map[string]nodePosition) (list []ImportError) {
+	left := map[string][]string{} // nodes that are not in the file, by parent
+	for id, place := range places {
+		r.steps++
+		if _, inFile := r.nodes[id]; !inFile && place.parent != "" {
+			left[place.parent] = append(left[place.parent], id)
+		}
+	}
+	maps.Copy(places, r.nodes)
+	inOrder := slices.SortedFunc(maps.Keys(r.nodes), func(a, b string) int { return cmp.Or(r.nodes[a].line-r.nodes[b].line, strings.Compare(a, b)) })
+	rooted := map[string]bool{}
+	for _, id := range inOrder {
+		node, f := r.nodes[id], &authoring.Validator{}
+		if parent, ok := places[node.parent]; ok && parent.hierarchy != node.hierarchy {
+			f.Add("relationships.parent.data.id", "must be a node of the same hierarchy, %q; %q is in %q", node.hierarchy, node.parent, parent.hierarchy)
+		}
+		if !r.isRooted(id, places, rooted) {
+			f.Add("relationships.parent.data.id", "must not be the node itself or one of its descendants")
+		}
+		slices.Sort(left[id])
+		for _, child := range left[id] {
+			r.steps++
+			if place := places[child]; place.hierarchy != node.hierarchy {
+				f.Add("relationships.hierarchy.data.id", "must stay %q as long as the node %q of that hierarchy hangs from it", place.hierarchy, child)
+			}
+		}
+		for _, fault := range f.Errors {
+			list = append(list, ImportError{node.line, "node", fault})
+		}
+	}
+	return list
+}
+
+// isRooted reports whether the path up from a node ends, without a cycle. It stores the
+// result for each node on the way, so each is visited once.
+func (r *referenceChecker) isRooted(id string, places map[string]nodePosition, known map[string]bool) bool {
+	var way []string
+	ends := true
+	for up := id; up != ""; up = places[up].parent {
+		r.steps++
+		if rooted, seen := known[up]; seen {
+			ends = rooted
+			break
+		}
+		known[up] = false // until the path ends; meeting it again is a cycle
+		way = append(way, up)
+	}
+	for _, passed := range way {
+		known[passed] = ends
+	}
+	return ends
+}
+
+// nodePositions reads the trees of the store.
+func (s *ExchangeService) nodePositions(ctx context.Context) (map[string]nodePosition, error) {
+	places := map[string]nodePosition{}
+	_, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
+		var body []byte
+		var node catalog.NodeSource
+		if err := rows.Scan(&body); err != nil {
+			return none, err
+		}
+		if err := json.Unmarshal(body, &node); err != nil {
+			return none, err
+		}
+		places[node.ID] = nodePosition{0, node.Relationships.Parent.ID(), node.Relationships.Hierarchy.ID()}
+		return none, nil
+	}, `SELECT body FROM node ORDER BY sequence, id`)
+	return places, err
+}

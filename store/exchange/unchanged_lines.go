@@ -1,0 +1,151 @@
+package exchange
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"hash/maphash"
+
+	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
+	"portico/store/stock"
+)
+
+// unchangedLines are the lines that equal what is stored, found during the check; later passes
+// skip them. It takes one bit a line, and a fixed amount for differing ids: of two lines
+// with one id the later wins, so a line counts as the same only if no line before it with
+// its id differs.
+type unchangedLines struct {
+	lines     bitset
+	stock     bitset // balances, the same only if no ledger entry is new
+	ledger    bool   // a ledger entry is new
+	differing bloomFilter
+}
+
+func newUnchangedLines() *unchangedLines {
+	return &unchangedLines{differing: bloomFilter{seed: maphash.MakeSeed(), bits: make(bitset, 1<<17)}}
+}
+
+// has reports whether a line can be skipped.
+func (l *unchangedLines) has(line int) bool {
+	return l.lines.has(line) || !l.ledger && l.stock.has(line)
+}
+
+// compare compares checked lines with the store.
+func (l *unchangedLines) compare(ctx context.Context, in db.Session, batch []decodedLine) error {
+	byKind := map[string][]decodedLine{}
+	for _, d := range batch {
+		if d.source != nil && len(d.errs) == 0 {
+			byKind[d.kind] = append(byKind[d.kind], d)
+		}
+	}
+	w := &authoring.Writer{Tx: &db.Tx{Session: in}}
+	for _, kind := range kinds {
+		if kind.Whole == nil {
+			continue
+		}
+		if err := l.noteBodies(ctx, w, *kind.Whole, byKind[kind.Name]); err != nil {
+			return err
+		}
+	}
+	if err := l.noteLedger(ctx, w, byKind["stock_transaction"]); err != nil {
+		return err
+	}
+	return l.noteStocks(ctx, w, byKind["stock"])
+}
+
+// mark records a line as the same, or its id as differing.
+func (l *unchangedLines) mark(lines *bitset, d decodedLine, same bool) {
+	if !same {
+		l.differing.add(d.kind, d.source.Key())
+	} else if !l.differing.has(d.kind, d.source.Key()) {
+		lines.set(d.line)
+	}
+}
+
+func (l *unchangedLines) noteBodies(ctx context.Context, w *authoring.Writer, table authoring.Table, list []decodedLine) error {
+	return store.Chunked(list, 512, func(list []decodedLine) error {
+		bodies := make(map[string][]byte, len(list))
+		places, args := db.InList(nil, keysOf(list))
+		if _, err := db.Collect(ctx, w.Session, func(rows *sql.Rows) (none struct{}, err error) {
+			var id string
+			var body []byte
+			err = rows.Scan(&id, &body)
+			bodies[id] = body
+			return none, err
+		}, `SELECT id, body FROM `+table.Name+` WHERE id IN (`+places+`)`, args...); err != nil {
+			return err
+		}
+		for _, d := range list {
+			body, known := bodies[d.source.Key()]
+			l.mark(&l.lines, d, known && bytes.Equal(body, store.Encode(d.source)))
+		}
+		return nil
+	})
+}
+
+func (l *unchangedLines) noteLedger(ctx context.Context, w *authoring.Writer, list []decodedLine) error {
+	known, err := w.Existing(ctx, "stock_transaction", keysOf(list))
+	for _, d := range list {
+		l.ledger = l.ledger || !known[d.source.Key()]
+		l.mark(&l.lines, d, known[d.source.Key()])
+	}
+	return err
+}
+
+func (l *unchangedLines) noteStocks(ctx context.Context, w *authoring.Writer, list []decodedLine) error {
+	before, err := stock.StocksByID(ctx, w, keysOf(list))
+	for _, d := range list {
+		had := before[d.source.Key()]
+		l.mark(&l.stock, d, had != nil && *d.source.(*stock.StockSource).Stock(had, w.Now) == *had)
+	}
+	return err
+}
+
+func keysOf(list []decodedLine) []string {
+	keys := make([]string, len(list))
+	for i, d := range list {
+		keys[i] = d.source.Key()
+	}
+	return keys
+}
+
+// bitset is a set of small integers.
+type bitset []uint64
+
+func (b *bitset) set(n int) {
+	for len(*b) <= n/64 {
+		*b = append(*b, 0)
+	}
+	(*b)[n/64] |= 1 << (n % 64)
+}
+
+func (b bitset) has(n int) bool { return n/64 < len(b) && b[n/64]&(1<<(n%64)) != 0 }
+
+// bloomFilter is a Bloom filter: a set in fixed memory with false positives.
+type bloomFilter struct {
+	seed maphash.Seed
+	bits bitset
+}
+
+func (f *bloomFilter) places(kind, key string) [2]int {
+	sum := maphash.Comparable(f.seed, [2]string{kind, key})
+	size := uint64(len(f.bits) * 64)
+	return [2]int{int(sum % size), int(sum >> 32 % size)}
+}
+
+func (f *bloomFilter) add(kind, key string) {
+	for _, place := range f.places(kind, key) {
+		f.bits.set(place)
+	}
+}
+
+func (f *bloomFilter) has(kind, key string) bool {
+	for _, place := range f.places(kind, key) {
+		if !f.bits.has(place) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,243 @@
+package job
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"portico/store"
+	"portico/store/db"
+)
+
+// Janitor runs periodic sweeps, each on one server at a time. Sweeps are throttled and use the
+// background connection. An interrupted sweep continues at its next run.
+type Janitor struct {
+	db      *db.DB
+	sweeps  []db.Sweep
+	swept   map[string]*atomic.Int64 // deleted rows, by this process
+	running chan struct{}            // full while one goroutine runs Keep
+	wake    chan struct{}
+
+	mu         sync.Mutex
+	requested  map[string]bool      // requested sweeps
+	retryAfter map[string]time.Time // earliest retry of a failed sweep
+}
+
+const (
+	checkEvery  = 5 * time.Second // between two checks for due sweeps
+	retryDelay  = time.Minute     // after a failed sweep
+	maxDueCount = 1000
+)
+
+// NewJanitor returns a House that runs sweeps in order.
+func NewJanitor(d *db.DB, sweeps []db.Sweep) *Janitor {
+	h := &Janitor{db: d, sweeps: sweeps, swept: map[string]*atomic.Int64{}, running: make(chan struct{}, 1), wake: make(chan struct{}, 1),
+		requested: map[string]bool{}, retryAfter: map[string]time.Time{}}
+	for _, sweep := range sweeps {
+		h.swept[sweep.Name] = &atomic.Int64{}
+	}
+	return h
+}
+
+// Request requests a sweep before its time.
+func (h *Janitor) Request(name string) {
+	h.mu.Lock()
+	h.requested[name] = true
+	h.mu.Unlock()
+	select {
+	case h.wake <- struct{}{}:
+	default: // already awake
+	}
+}
+
+// Run runs due sweeps until ctx ends. If several goroutines call it, one runs at a time.
+func (h *Janitor) Run(ctx context.Context) {
+	select {
+	case h.running <- struct{}{}:
+		defer func() { <-h.running }()
+	case <-ctx.Done():
+		return
+	}
+	for ctx.Err() == nil {
+		if !h.db.ReadOnly() {
+			if err := h.sweepDue(ctx); err != nil && ctx.Err() == nil && store.AsErrors(err)[0].Code != store.Unavailable { // those are logged already
+				h.db.Log.Warn("could not look for due sweeps", "error", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-h.wake:
+		case <-time.After(checkEvery):
+		}
+	}
+}
+
+// sweepDue runs sweeps that are due and that no server runs.
+func (h *Janitor) sweepDue(ctx context.Context) error {
+	known, err := h.states(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range h.sweeps {
+		if ctx.Err() != nil {
+			return nil
+		}
+		if is := known[h.sweeps[i].Name]; h.due(&h.sweeps[i], is) {
+			h.sweep(ctx, &h.sweeps[i], is)
+		}
+	}
+	return nil
+}
+
+// SweepAll runs every sweep, due or not, even if other servers run them too.
+func (h *Janitor) SweepAll(ctx context.Context) error {
+	for _, sweep := range h.sweeps {
+		if err := sweep.Run(db.WithSweepCounter(ctx, h.swept[sweep.Name])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sweepState is a row of the table sweep.
+type sweepState struct {
+	held  bool          // a live server runs it
+	ended int64         // end of the last run by the database's clock; 0 for never
+	idle  time.Duration // time since then
+}
+
+func (h *Janitor) states(ctx context.Context) (map[string]sweepState, error) {
+	byName := map[string]sweepState{}
+	_, err := db.Collect(ctx, h.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
+		var name, worker string
+		var beat, ended, now int64
+		err = rows.Scan(&name, &worker, &beat, &ended, &now)
+		byName[name] = sweepState{
+			held:  worker != "" && now-beat < leaseExpiry.Microseconds(),
+			ended: ended, idle: time.Duration(max(0, now-ended)) * time.Microsecond,
+		}
+		return none, err
+	}, `SELECT name, worker, beat_at, ended_at, `+h.db.ClockSQL()+` FROM sweep`)
+	return byName, err
+}
+
+// due reports whether to try a sweep now.
+func (h *Janitor) due(sweep *db.Sweep, is sweepState) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if is.held || time.Now().Before(h.retryAfter[sweep.Name]) {
+		return false
+	}
+	return h.requested[sweep.Name] || is.ended == 0 || is.idle >= sweep.Every
+}
+
+// sweep runs one sweep, unless another server runs it or has run it since is was read.
+func (h *Janitor) sweep(ctx context.Context, sweep *db.Sweep, is sweepState) {
+	worker, within := store.NewID(), ctx
+	held, err := h.claim(ctx, sweep.Name, worker, is)
+	if err == nil && held {
+		h.mu.Lock()
+		delete(h.requested, sweep.Name)
+		h.mu.Unlock()
+		within, err = h.runLeased(ctx, sweep, worker)
+	}
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	h.mu.Lock()
+	h.retryAfter[sweep.Name] = time.Now().Add(retryDelay)
+	h.mu.Unlock()
+	if !errors.Is(err, errLeaseLost) && store.AsErrors(err)[0].Code != store.Unavailable {
+		h.db.Log.WarnContext(within, "could not sweep "+sweep.Name, "error", err)
+	}
+}
+
+// claim takes the lease of a sweep, unless its state changed since it was read.
+func (h *Janitor) claim(ctx context.Context, name, worker string, is sweepState) (held bool, err error) {
+	now := h.db.ClockSQL()
+	err = h.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
+		n, err := t.Exec(ctx, `
+			INSERT INTO sweep (name, worker, beat_at, ended_at, swept) VALUES ($1, $2, `+now+`, 0, 0)
+			ON CONFLICT (name) DO UPDATE SET worker = excluded.worker, beat_at = excluded.beat_at
+			WHERE sweep.ended_at = $4 AND (sweep.worker = '' OR sweep.beat_at < `+now+` - $3)`, name, worker, leaseExpiry.Microseconds(), is.ended)
+		held = n > 0
+		return err
+	})
+	return held, err
+}
+
+// runLeased runs a sweep and renews its lease. It stops if the lease is lost. within is the
+// context of the run, for the log.
+func (h *Janitor) runLeased(ctx context.Context, sweep *db.Sweep, worker string) (within context.Context, err error) {
+	within = ctx
+	all := h.swept[sweep.Name]
+	before := all.Load()
+	lost, err := runLeased(ctx,
+		func(ctx context.Context) error { return h.renew(ctx, sweep.Name, worker) },
+		func(ctx context.Context) error {
+			working, tell := store.StartStep(ctx, store.StepSweep+sweep.Name)
+			within = working
+			err := db.RecoverPanic(func() error {
+				return sweep.Run(db.WithSweepCounter(db.WithBackgroundPool(h.db.WithThrottle(working)), all))
+			})
+			tell(err)
+			return err
+		})
+	if lost != nil {
+		return within, lost
+	}
+	return within, errors.Join(err, h.release(context.WithoutCancel(ctx), sweep.Name, worker, all.Load()-before, err == nil))
+}
+
+// renew renews the lease, or returns errLeaseLost.
+func (h *Janitor) renew(ctx context.Context, name, worker string) error {
+	return h.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
+		n, err := t.Exec(ctx, `UPDATE sweep SET beat_at = `+h.db.ClockSQL()+` WHERE name = $1 AND worker = $2`, name, worker)
+		if err == nil && n == 0 {
+			err = errLeaseLost
+		}
+		return err
+	})
+}
+
+// release ends the lease and records the result.
+func (h *Janitor) release(ctx context.Context, name, worker string, rows int64, whole bool) error {
+	return h.db.Update(ctx, "", func(ctx context.Context, t *db.Tx) error {
+		_, err := t.Exec(ctx, `
+			UPDATE sweep SET worker = '', swept = swept + $3, ended_at = CASE WHEN $4 THEN `+h.db.ClockSQL()+` ELSE ended_at END
+			WHERE name = $1 AND worker = $2`, name, worker, rows, whole)
+		return err
+	})
+}
+
+// SweepGauge is the state of a sweep, for metrics.
+type SweepGauge struct {
+	Name  string
+	Swept int64         // deleted rows, by this process
+	Ended bool          // some server has completed it
+	Idle  time.Duration // time since then
+	Due   int           // rows to delete, counted up to 1000
+}
+
+// Gauges returns the state of each sweep.
+func (h *Janitor) Gauges(ctx context.Context) ([]SweepGauge, error) {
+	known, err := h.states(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]SweepGauge, len(h.sweeps))
+	for i, sweep := range h.sweeps {
+		is := known[sweep.Name]
+		list[i] = SweepGauge{Name: sweep.Name, Swept: h.swept[sweep.Name].Load(), Ended: is.ended > 0, Idle: is.idle}
+		if sweep.CountDue == nil {
+			continue
+		}
+		if list[i].Due, err = sweep.CountDue(ctx, maxDueCount); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}

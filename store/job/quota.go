@@ -1,0 +1,68 @@
+package job
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+
+	"portico/store"
+	"portico/store/db"
+)
+
+// Quota limits queued and running jobs; 0 means the default. Each server applies its limits to
+// the jobs of all servers.
+type Quota struct {
+	ClientJobs  int // of one client; default 100
+	ClientCodes int // codes to generate for one client; default 10,000,000
+	Codes       int // codes to generate for all clients; default 50,000,000
+}
+
+// The defaults.
+const (
+	defaultClientJobs  = 100
+	defaultClientCodes = 10_000_000
+	defaultCodes       = 50_000_000
+)
+
+func (r Quota) orDefault() Quota {
+	return Quota{cmp.Or(r.ClientJobs, defaultClientJobs), cmp.Or(r.ClientCodes, defaultClientCodes), cmp.Or(r.Codes, defaultCodes)}
+}
+
+// check returns RATE_LIMITED if another job of so many units exceeds the limits, and
+// UNPROCESSABLE if it always would. Concurrent calls are serialized by a row lock.
+func (r Quota) check(ctx context.Context, t *db.Tx, kind JobKind, units int) error {
+	if most := min(r.ClientCodes, r.Codes); kind == JobGenerateCodes && units > most {
+		return store.Unprocessablef([]string{"count"}, "must be at most %d, got %d; split the request", most, units)
+	}
+	if _, err := t.Exec(ctx, `
+		INSERT INTO counter (name, value) VALUES ('jobs', 1)
+		ON CONFLICT (name) DO UPDATE SET value = counter.value + 1`); err != nil {
+		return err
+	}
+	var jobs, own, all int64
+	_, _, err := db.One(ctx, t.Session, func(rows *sql.Rows) (none struct{}, err error) {
+		return none, rows.Scan(&jobs, &own, &all)
+	}, `
+		SELECT CAST(COALESCE(SUM(CASE WHEN actor = $1 THEN 1 ELSE 0 END), 0) AS BIGINT),
+		       CAST(COALESCE(SUM(CASE WHEN actor = $1 AND kind = $2 THEN total - done ELSE 0 END), 0) AS BIGINT),
+		       CAST(COALESCE(SUM(CASE WHEN kind = $2 THEN total - done ELSE 0 END), 0) AS BIGINT)
+		FROM job WHERE finished_at = 0`, string(t.Actor), string(JobGenerateCodes))
+	switch {
+	case err != nil:
+		return err
+	case jobs >= int64(r.ClientJobs):
+		return quotaError(nil, "This client has %d queued or running jobs; the limit is %d", jobs, r.ClientJobs)
+	case kind != JobGenerateCodes:
+		return nil
+	case own+int64(units) > int64(r.ClientCodes):
+		return quotaError([]string{"count"}, "is too high, %d: this client already waits for %d codes; the limit is %d", units, own, r.ClientCodes)
+	case all+int64(units) > int64(r.Codes):
+		return quotaError([]string{"count"}, "is too high, %d: all clients wait for %d codes; the limit is %d", units, all, r.Codes)
+	}
+	return nil
+}
+
+func quotaError(path []string, format string, args ...any) error {
+	return &store.Error{Code: store.RateLimited, Path: path, Detail: fmt.Sprintf(format, args...) + "; retry when a job has finished, or cancel one"}
+}

@@ -1,0 +1,35 @@
+package job
+
+import (
+	"context"
+	"time"
+
+	"portico/store/db"
+)
+
+// JobService queues and runs the jobs of a database.
+type JobService struct {
+	db       *db.DB
+	jobs     chan struct{} // wakes the worker of this process
+	works    map[JobKind]JobWork
+	quota    Quota
+	maxTurn  time.Duration         // longest run while other jobs wait
+	janitor  func(context.Context) // runs sweeps until its context ends
+	jobWatch *db.Notifier[*Job]
+}
+
+// NewJobService returns a service that runs jobs with works within the limits of room, and
+// house in parallel.
+func NewJobService(d *db.DB, works map[JobKind]JobWork, room Quota, house func(context.Context)) *JobService {
+	return &JobService{db: d, jobs: make(chan struct{}, 1), works: works, quota: room.orDefault(), maxTurn: defaultTurn, janitor: house, jobWatch: newJobWatch()}
+}
+
+// newJobWatch compares states by progress, which never goes back.
+func newJobWatch() *db.Notifier[*Job] {
+	return db.NewNotifier(func(told, known *Job) bool {
+		return known.FinishedAt.IsZero() && (told.State != known.State || told.Done != known.Done || told.Total != known.Total || !told.FinishedAt.IsZero())
+	})
+}
+
+// JobWork does a kind of job. It reports progress and returns the job's result.
+type JobWork func(ctx context.Context, job *Job, progress func(done, total int)) (result any, err error)

@@ -1,0 +1,31 @@
+package job
+
+import (
+	"context"
+
+	"portico/store"
+	"portico/store/db"
+)
+
+// JobWatcher is a subscription to a job.
+type JobWatcher struct{ *db.Subscription[*Job] }
+
+// WatchJob subscribes to a job, starting with the given state. Each poll reads all watched
+// jobs with one statement. Close the watcher when done.
+func (s *JobService) WatchJob(job *Job) *JobWatcher {
+	w := &JobWatcher{s.jobWatch.Subscribe([]string{job.ID})}
+	w.Offer(job.ID, job)
+	return w
+}
+
+// Follow reads the watched jobs.
+func Follow(ctx context.Context, s *JobService) error {
+	return store.Chunked(s.jobWatch.SubscribedIDs(), 512, func(ids []string) error {
+		list, args := db.InList(nil, ids)
+		jobs, err := db.Collect(ctx, s.db.Reader, scanJob, `SELECT `+jobColumns+` FROM job WHERE id IN (`+list+`)`, args...)
+		for _, job := range jobs {
+			s.jobWatch.Publish(job.ID, job)
+		}
+		return err
+	})
+}

@@ -1,0 +1,56 @@
+package shop
+
+import (
+	"context"
+	"time"
+
+	"portico/store"
+	"portico/store/access"
+	"portico/store/authoring"
+	"portico/store/db"
+	"portico/store/job"
+	"portico/store/promotion"
+	"portico/store/publish"
+	"portico/store/release"
+	"portico/store/stock"
+)
+
+// housekeeper is the actor of sweeps.
+const housekeeper store.Actor = "system:housekeeping"
+
+// sweepEvery is the interval of sweeps of data that expires within hours.
+const sweepEvery = 10 * time.Minute
+
+// sweeps lists all sweeps.
+func (s *Store) sweeps(kept store.Retention) []db.Sweep {
+	return []db.Sweep{
+		publish.SweepReleases(s.PublishService, housekeeper, sweepEvery),
+		promotion.SweepCodes(s.PromotionService, housekeeper, sweepEvery),
+		{Name: "idempotency keys", Every: sweepEvery, Run: s.db.SweepIdempotencyKeys, CountDue: s.db.IdempotencyKeysDue},
+		{Name: "signing keys", Every: sweepEvery,
+			Run: func(ctx context.Context) error { return access.SweepSigningKeys(ctx, s.AccessService, access.KeyActor) }},
+		access.SweepClients(s.AccessService, housekeeper, kept.RevokedClients),
+		job.SweepJobs(s.JobService, kept.FinishedJobs),
+		promotion.SweepUsages(s.PromotionService, housekeeper, kept.CodeUsages),
+		stock.SweepLedger(s.StockService, kept.StockLedger),
+		stock.SweepChanges(s.StockService),
+		promotion.MendTotals(s.PromotionService, housekeeper),
+		stock.RepairLedgerLengths(s.StockService, housekeeper),
+		authoring.SweepChanges(s.db, func(ctx context.Context) (int64, bool, error) { return release.LeastRevision(ctx, s.db.Reader) }),
+	}
+}
+
+// Sweep runs all sweeps now, in short transactions.
+func (s *Store) Sweep(ctx context.Context) error { return s.janitor.SweepAll(ctx) }
+
+// jobWorks maps job kinds to their implementations.
+func (s *Store) jobWorks() map[job.JobKind]job.JobWork {
+	return map[job.JobKind]job.JobWork{
+		job.JobPublish: func(ctx context.Context, task *job.Job, progress func(done, total int)) (any, error) {
+			return publish.PublishJob(ctx, s.PublishService, task, progress)
+		},
+		job.JobGenerateCodes: func(ctx context.Context, task *job.Job, progress func(done, total int)) (any, error) {
+			return promotion.GenerateJob(ctx, s.PromotionService, task, progress)
+		},
+	}
+}

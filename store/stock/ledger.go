@@ -1,0 +1,86 @@
+package stock
+
+import (
+	"context"
+
+	"portico/store"
+	"portico/store/db"
+)
+
+// StockTransactions lists the ledger of a product, newest first by default. Entries never
+// change and have unordered ids, so sorting by updated_at or id, and ranges of updated_at,
+// are INVALID. Ledgers of deleted records stay. It returns NOT_FOUND for a product that
+// never had a record.
+func (s *StockService) StockTransactions(ctx context.Context, productID string, query store.ListQuery) (*store.Slice[*StockTransaction], error) {
+	for _, r := range query.Ranges {
+		if r.Attribute == store.SortUpdatedAt {
+			return nil, store.Invalidf([]string{"filter"}, "compares updated_at, which stock transactions do not have; use id or created_at")
+		}
+	}
+	switch query.Sort.By {
+	case store.SortDefault:
+		query.Sort = store.Sort{By: store.SortCreatedAt, Descending: true}
+	case store.SortCreatedAt:
+	default:
+		return nil, store.Invalidf([]string{"sort"}, "must be created_at, got %s", query.Sort.By)
+	}
+	if err := s.hasLedger(ctx, productID); err != nil {
+		return nil, err
+	}
+	of := stockTransactionList
+	of.Conditions = []db.Condition{{Clause: "product_id = ?", Values: []any{productID}}}
+	return db.List(ctx, s.db, of, query)
+}
+
+func (s *StockService) hasLedger(ctx context.Context, productID string) error {
+	_, missing := s.Stock(ctx, productID)
+	if !store.HasCode(missing, store.NotFound) || !store.IsID(productID) {
+		return missing
+	}
+	_, deleted, err := db.One(ctx, s.db.Reader, db.Scalar[int64], `SELECT deleted_at FROM stock_deleted WHERE product_id = $1`, productID)
+	if err == nil && !deleted {
+		err = missing
+	}
+	return err
+}
+
+// StockTransaction returns an entry of a product's ledger, or NOT_FOUND.
+func (s *StockService) StockTransaction(ctx context.Context, productID, id string) (*StockTransaction, error) {
+	unknown := store.NotFoundf(nil, "There is no stock transaction %q of the product %q.", store.Abbreviate(id), store.Abbreviate(productID))
+	if !store.IsID(productID) || !store.IsID(id) {
+		return nil, unknown
+	}
+	line, found, err := db.One(ctx, s.db.Reader, scanStockTransaction,
+		`SELECT `+stockTransactionColumns+` FROM stock_transaction WHERE id = $1 AND product_id = $2`, id, productID)
+	if err == nil && !found {
+		err = unknown
+	}
+	return line, err
+}
+
+var stockTransactionList = db.Listing[*StockTransaction]{
+	Name: "stock_transaction", Columns: stockTransactionColumns, Table: "stock_transaction", ID: "id", Scan: scanStockTransaction,
+	TotalSQL: `SELECT lines FROM stock WHERE product_id = $1 UNION ALL SELECT lines FROM stock_deleted WHERE product_id = $1`,
+	Key:      func(line *StockTransaction, _ store.Sort) []any { return []any{store.Micros(line.CreatedAt), line.ID} },
+}
+
+// StockTransactionsByProduct returns the newest entries of several ledgers, newest first,
+// at most limit each.
+func (s *StockService) StockTransactionsByProduct(ctx context.Context, productIDs []string, limit int) (map[string][]*StockTransaction, error) {
+	byProduct := make(map[string][]*StockTransaction, len(productIDs))
+	err := store.Chunked(store.ValidIDs(productIDs), 512, func(ids []string) error {
+		list, args := db.InList([]any{limit}, ids)
+		lines, err := db.Collect(ctx, s.db.Reader, scanStockTransaction, `
+			SELECT `+stockTransactionColumns+` FROM (
+			    SELECT `+stockTransactionColumns+`,
+			           ROW_NUMBER() OVER (PARTITION BY product_id ORDER BY created_at DESC, id DESC) AS place
+			    FROM stock_transaction WHERE product_id IN (`+list+`)) AS ledger
+			WHERE place <= $1
+			ORDER BY product_id, created_at DESC, id DESC`, args...)
+		for _, line := range lines {
+			byProduct[line.ProductID] = append(byProduct[line.ProductID], line)
+		}
+		return err
+	})
+	return byProduct, err
+}

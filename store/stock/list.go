@@ -1,0 +1,218 @@
+package stock
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"time"
+
+	"portico/store"
+	"portico/store/db"
+)
+
+// Stocks lists all stock, of unpublished products too, by default in the order of product
+// ids.
+func (s *StockService) Stocks(ctx context.Context, query store.ListQuery) (*store.Slice[*Stock], error) {
+	page, ok, err := s.cachedPage(ctx, query)
+	if err != nil || !ok {
+		if err != nil {
+			return nil, err
+		}
+		return db.List(ctx, s.db, StockList, query)
+	}
+	return page.slice(), nil
+}
+
+// StockList describes the list of stock.
+var StockList = db.Listing[*Stock]{
+	Name:        "stock",
+	Columns:     stockColumns,
+	Table:       "stock",
+	ID:          "product_id",
+	CounterName: "stock",
+	Scan:        scanStock,
+	Key: func(s *Stock, sort store.Sort) []any {
+		switch sort.By {
+		case store.SortCreatedAt:
+			return []any{store.Micros(s.CreatedAt), s.ProductID}
+		case store.SortUpdatedAt:
+			return []any{store.Micros(s.UpdatedAt), s.ProductID}
+		}
+		return []any{s.ProductID}
+	},
+}
+
+// StockTimes returns the earliest creation and the latest change of all stock; zero times
+// if there is none.
+func (s *StockService) StockTimes(ctx context.Context) (created, updated time.Time, err error) {
+	if s.cache.view(func(cells *stockCells) { created, updated = cells.times() }) {
+		return created, updated, nil
+	}
+	type times struct{ created, updated sql.NullInt64 }
+	t, _, err := db.One(ctx, s.db.Reader, func(rows *sql.Rows) (t times, err error) {
+		return t, rows.Scan(&t.created, &t.updated)
+	}, `SELECT (SELECT MIN(created_at) FROM stock), (SELECT MAX(updated_at) FROM stock)`)
+	if t.created.Valid {
+		created, updated = store.FromMicros(t.created.Int64), store.FromMicros(t.updated.Int64)
+	}
+	return created, updated, err
+}
+
+// StockPage is a page of stock with facts about the whole list. From the cache, all are of
+// one moment.
+type StockPage struct {
+	Limit, Offset    int // as in Slice
+	HasNext          bool
+	HasPrevious      bool
+	Total            int       // rows of the list within the query's ranges
+	Created, Updated time.Time // earliest and latest of all stock; zero if there is none
+
+	rows  []stockCell
+	ids   string // ids of the rows, concatenated
+	query store.ListQuery
+	name  string // name of the list in cursors; empty until needed
+}
+
+// StockPage is Stocks for callers that need all of it, but few cursors.
+func (s *StockService) StockPage(ctx context.Context, query store.ListQuery) (*StockPage, error) {
+	page, ok, err := s.cachedPage(ctx, query)
+	if err != nil || ok {
+		return page, err
+	}
+	slice, err := db.List(ctx, s.db, StockList, query)
+	if err != nil {
+		return nil, err
+	}
+	page = &StockPage{Limit: slice.Limit, Offset: slice.Offset, HasNext: slice.HasNext, HasPrevious: slice.HasPrevious, query: query}
+	for _, stock := range slice.Items {
+		row := cellOf(stock)
+		row.start = uint16(len(page.ids))
+		page.rows, page.ids = append(page.rows, row), page.ids+stock.ProductID
+	}
+	if page.Total, err = slice.Total(ctx); err != nil {
+		return nil, err
+	}
+	page.Created, page.Updated, err = s.StockTimes(ctx)
+	return page, err
+}
+
+// Len is the number of rows.
+func (p *StockPage) Len() int { return len(p.rows) }
+
+// ID returns the product id of a row.
+func (p *StockPage) ID(row int) string {
+	cell := &p.rows[row]
+	return p.ids[cell.start : int(cell.start)+int(cell.length)]
+}
+
+// Units returns the units of a row.
+func (p *StockPage) Units(row int) (available, allocated int) {
+	return int(p.rows[row].available), int(p.rows[row].allocated)
+}
+
+// Row returns the record of a row.
+func (p *StockPage) Row(row int) Stock { return p.rows[row].stock(p.ID(row)) }
+
+// Cursor returns the cursor of a row.
+func (p *StockPage) Cursor(row int) string {
+	if p.name == "" {
+		p.name = StockList.CursorName(p.query)
+	}
+	stock := p.Row(row)
+	return store.Cursor{List: p.name, Key: StockList.Key(&stock, p.query.Sort)}.String()
+}
+
+// slice converts the page.
+func (p *StockPage) slice() *store.Slice[*Stock] {
+	p.name = StockList.CursorName(p.query) // rows may be read concurrently
+	slice := &store.Slice[*Stock]{Items: make([]*Stock, len(p.rows)), Cursor: p.Cursor, Limit: p.Limit, Offset: p.Offset,
+		HasNext: p.HasNext, HasPrevious: p.HasPrevious, Total: func(context.Context) (int, error) { return p.Total, nil }}
+	stocks := make([]Stock, len(p.rows))
+	for i := range stocks {
+		stocks[i] = p.Row(i)
+		slice.Items[i] = &stocks[i]
+	}
+	return slice
+}
+
+// cachedPage reads a page from the cache; ok is false if the cache has another order or is
+// not usable.
+func (s *StockService) cachedPage(ctx context.Context, query store.ListQuery) (page *StockPage, ok bool, err error) {
+	if err := ctx.Err(); err != nil { // as a query would
+		return nil, false, err
+	}
+	if s.cache == nil || query.Sort.By != store.SortDefault && query.Sort.By != store.SortID ||
+		slices.ContainsFunc(query.Ranges, func(r store.Range) bool { return r.Attribute != store.SortID }) {
+		return nil, false, nil
+	}
+	settings, err := s.db.Settings(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	b, err := query.Page.Check(settings.PageLength)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, r := range query.Ranges {
+		if err := r.Check(); err != nil {
+			return nil, false, err
+		}
+	}
+	page = &StockPage{Limit: b.Limit, Offset: -1, query: query}
+	var between map[string]string // ids by "after" and "before"
+	for member, text := range query.Page.Cursors {
+		if page.name == "" {
+			page.name = StockList.CursorName(query)
+		}
+		key, err := StockList.CursorKey(*text, page.name, member, query.Sort)
+		if err != nil {
+			return nil, false, err
+		}
+		if between == nil {
+			between = map[string]string{}
+		}
+		between[member] = key[0].(string)
+	}
+	ok = s.cache.view(func(cells *stockCells) { page.read(cells, b, between) })
+	return page, ok, nil
+}
+
+// read copies the rows of a page from the cells.
+func (p *StockPage) read(cells *stockCells, b store.CheckedPage, between map[string]string) {
+	descending := p.query.Sort.Descending
+	first, last := 0, cells.records() // ranks
+	for _, r := range p.query.Ranges {
+		switch rank := cells.order.rank(cells, r.ID, r.Operator == "gt" || r.Operator == "le"); r.Operator {
+		case "gt", "ge":
+			first = max(first, rank)
+		default:
+			last = min(last, rank)
+		}
+	}
+	p.Total = max(0, last-first)
+	p.Created, p.Updated = cells.times()
+	for member, id := range between {
+		if (member == "after") != descending {
+			first = max(first, cells.order.rank(cells, id, true))
+		} else {
+			last = min(last, cells.order.rank(cells, id, false))
+		}
+	}
+	from, to := first+b.Offset, first+b.Offset+b.Limit
+	more := to < last
+	if descending != b.Backward { // from the end
+		from, to = last-b.Offset-b.Limit, last-b.Offset
+		more = from > first
+	}
+	p.rows, p.ids = cells.span(max(from, first), min(to, last))
+	if descending {
+		slices.Reverse(p.rows)
+	}
+	p.HasNext, p.HasPrevious = more, b.After != "" || b.Offset > 0
+	if b.Backward {
+		p.HasNext, p.HasPrevious = b.Before != "", more
+	}
+	if b.After == "" && b.Before == "" && !b.Backward {
+		p.Offset = b.Offset
+	}
+}

@@ -1,0 +1,62 @@
+package stock
+
+import (
+	"context"
+
+	"portico/store"
+	"portico/store/db"
+)
+
+// Stock returns the stock of a product, or NOT_FOUND if it has no record.
+func (s *StockService) Stock(ctx context.Context, productID string) (*Stock, error) {
+	column, err := s.StockColumn(ctx, []string{productID})
+	if err == nil && column[0] == nil {
+		return nil, store.NotFoundf(nil, "There is no stock record for the product %q.", store.Abbreviate(productID))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return column[0], nil
+}
+
+// StocksByID returns the stock of products by id; those without a record are missing.
+func (s *StockService) StocksByID(ctx context.Context, productIDs []string) (map[string]*Stock, error) {
+	column, err := s.StockColumn(ctx, productIDs)
+	byID := make(map[string]*Stock, len(column))
+	for i, stock := range column {
+		if stock != nil {
+			byID[productIDs[i]] = stock
+		}
+	}
+	return byID, err
+}
+
+// StockColumn returns the stock of products in the order of their ids, nil for those
+// without a record. From the cache it takes two allocations and about 100 ns a product,
+// else one statement for every 512.
+func (s *StockService) StockColumn(ctx context.Context, productIDs []string) ([]*Stock, error) {
+	if err := ctx.Err(); err != nil { // as a query would
+		return nil, err
+	}
+	column := make([]*Stock, len(productIDs))
+	if s.cache.view(func(cells *stockCells) { cells.column(productIDs, column) }) {
+		return column, nil
+	}
+	byID := make(map[string]*Stock, len(productIDs))
+	err := store.Chunked(store.ValidIDs(productIDs), 512, func(ids []string) error {
+		list, args := db.InList(nil, ids)
+		stocks, err := db.Collect(ctx, s.db.Reader, scanStock,
+			`SELECT `+stockColumns+` FROM stock WHERE product_id IN (`+list+`)`, args...)
+		for _, stock := range stocks {
+			byID[stock.ProductID] = stock
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, id := range productIDs {
+		column[i] = byID[id]
+	}
+	return column, nil
+}

@@ -1,0 +1,70 @@
+package stock
+
+import (
+	"portico/store"
+	"portico/store/authoring"
+)
+
+// StockSource is a stock record in an import file. Its id is the product's.
+type StockSource struct {
+	Type      string `json:"type"`
+	ID        string `json:"id"`
+	Available int    `json:"available"`
+	Allocated int    `json:"allocated"`
+	Total     int    `json:"total"`
+	CreatedAt string `json:"created_at,omitempty"`
+	UpdatedAt string `json:"updated_at,omitempty"`
+}
+
+// Key is the product's id.
+func (s *StockSource) Key() string { return s.ID }
+
+// Check reports every error, and makes ids and times canonical.
+func (s *StockSource) Check(f *authoring.Validator) {
+	f.ID("id", &s.ID)
+	f.Between("available", s.Available, 0, store.MaxStock)
+	f.Between("allocated", s.Allocated, 0, store.MaxStock)
+	if total := s.Available + s.Allocated; s.Total != total || total > store.MaxStock {
+		f.Add("total", "must be available plus allocated, %d, and at most %d, got %d", total, store.MaxStock, s.Total)
+	}
+	f.Time("created_at", &s.CreatedAt)
+	f.Time("updated_at", &s.UpdatedAt)
+}
+
+// StockTransactionSource is a ledger entry in an import file. Entries of a product must be
+// in the order in which they were made.
+type StockTransactionSource struct {
+	Type      string `json:"type"`
+	ID        string `json:"id"`
+	ProductID string `json:"product_id"`
+	Action    string `json:"action"`
+	Quantity  int    `json:"quantity"`
+	Allocated int    `json:"allocated,omitempty"` // units that the first entry of an imported ledger allocates
+	Reason    string `json:"reason,omitempty"`
+	Reference string `json:"reference,omitempty"`
+	Actor     string `json:"actor,omitempty"`
+	CreatedAt string `json:"created_at"`
+}
+
+// Key is the entry's id.
+func (s *StockTransactionSource) Key() string { return s.ID }
+
+// Check reports every error, and makes ids and times canonical.
+func (s *StockTransactionSource) Check(f *authoring.Validator) {
+	f.ID("id", &s.ID)
+	f.ID("product_id", &s.ProductID)
+	actions := make([]string, 0, 5)
+	for _, action := range StockActions() {
+		actions = append(actions, string(action))
+	}
+	f.OneOf("action", s.Action, actions...)
+	f.Between("quantity", s.Quantity, 0, store.MaxStock)
+	f.Between("allocated", s.Allocated, -store.MaxStock, store.MaxStock)
+	f.Text("reason", s.Reason, 255)
+	f.Text("reference", s.Reference, 255)
+	f.Text("actor", s.Actor, 255)
+	if s.CreatedAt == "" {
+		f.Rule("created_at", "is required")
+	}
+	f.Time("created_at", &s.CreatedAt)
+}

@@ -1,0 +1,81 @@
+package stock
+
+import (
+	"context"
+	"maps"
+
+	"portico/store"
+	"portico/store/db"
+)
+
+// WatchStock subscribes to the stock of products: first the current record of each, then
+// every change, by any process. A deleted record has no units. Close the watcher when done.
+func (s *StockService) WatchStock(ctx context.Context, productIDs []string) (*StockWatcher, error) {
+	w := &StockWatcher{s.stockWatch.Subscribe(productIDs)} // before the read, so that no change is missed
+	rows, err := s.stockStates(ctx, productIDs)
+	if err != nil {
+		w.Close()
+		return nil, err
+	}
+	for _, row := range rows {
+		w.Offer(row.ProductID, row)
+	}
+	return w, nil
+}
+
+// stockStates reads records with their revisions, from the cache if possible.
+func (s *StockService) stockStates(ctx context.Context, ids []string) (rows []stockRow, err error) {
+	if s.cache.view(func(cells *stockCells) {
+		for _, id := range ids {
+			if cell := cells.find(id); cell != nil {
+				rows = append(rows, stockRow{Stock: cell.stock(id), revision: int64(cell.revision)})
+			}
+		}
+	}) {
+		return rows, nil
+	}
+	err = store.Chunked(store.ValidIDs(ids), 512, func(ids []string) error {
+		found, err := stockRows(ctx, s.db.Reader, ids, "")
+		rows = append(rows, found...)
+		return err
+	})
+	return rows, err
+}
+
+// cacheNotFollowed is called for each poll while the cache is not followed.
+func (s *StockService) cacheNotFollowed(ctx context.Context, lanes map[db.Topic]int64) error {
+	w := s.stockWatch
+	w.cacheBehind = true
+	if maps.Equal(lanes, w.lanes) {
+		return nil
+	}
+	return s.readWatched(ctx, lanes)
+}
+
+// cacheFollowed is called with the rows that a poll read for the cache.
+func (s *StockService) cacheFollowed(ctx context.Context, lanes map[db.Topic]int64, rows []stockRow) error {
+	w := s.stockWatch
+	w.publishAll(rows)
+	if !w.cacheBehind {
+		w.lanes = lanes
+		return nil
+	}
+	if err := s.readWatched(ctx, lanes); err != nil {
+		return err
+	}
+	w.cacheBehind = false
+	return nil
+}
+
+// readWatched reads all watched products from the database.
+func (s *StockService) readWatched(ctx context.Context, lanes map[db.Topic]int64) error {
+	if err := store.Chunked(s.stockWatch.SubscribedIDs(), 512, func(ids []string) error {
+		rows, err := stockStatesOf(ctx, s.db.Reader, ids)
+		s.stockWatch.publishAll(rows)
+		return err
+	}); err != nil {
+		return err
+	}
+	s.stockWatch.lanes = lanes
+	return nil
+}
