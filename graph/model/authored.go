@@ -4,7 +4,7 @@ import (
 	"portico/store/catalog"
 )
 
-// AuthoredNode is a node as authored, among the siblings it came with.
+// AuthoredNode is a node as authored, in a group.
 type AuthoredNode struct {
 	*catalog.AuthoredNode
 	Sibling[*AuthoredNode]

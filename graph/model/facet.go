@@ -10,8 +10,7 @@ import (
 	"portico/store/release"
 )
 
-// ProductConnection is a page of products, with what its list can be narrowed
-// by.
+// ProductConnection is a page of products, with the facets of its list.
 type ProductConnection struct {
 	*Connection[*Product]
 	facets *ProductFacets
@@ -20,8 +19,8 @@ type ProductConnection struct {
 // ProductEdge is a product in a list.
 type ProductEdge struct{ Edge[*Product] }
 
-// Curated tells whether the product was put first in the node whose list this
-// is. It is the edge's, for the product is the same in every list.
+// Curated reports whether the product is curated in the node whose list this is. It
+// belongs to the edge, because the product is the same in all lists.
 func (e ProductEdge) Curated() bool { return e.Node.Curated }
 
 // Edges are the rows with their cursors.

@@ -10,10 +10,10 @@ import (
 	"portico/store/gateway"
 )
 
-// Gateway is a gateway's configuration as the schema has it.
+// Gateway is a gateway's configuration.
 type Gateway struct{ *gateway.Gateway }
 
-// GatewayUpdateInput is the schema's change of a gateway.
+// GatewayUpdateInput is the input of gatewayUpdate.
 type GatewayUpdateInput struct {
 	Slug gateway.GatewaySlug `json:"slug"`
 	gateway.GatewayChange
@@ -36,12 +36,12 @@ func nonEmpty(text string) *string {
 	return &text
 }
 
-// MarshalSecret shows no secret; no field of the schema answers one.
+// MarshalSecret writes a mask. No field of the schema returns a secret.
 func MarshalSecret(secret gateway.Secret) graphql.Marshaler {
 	return graphql.WriterFunc(func(w io.Writer) { _, _ = io.WriteString(w, `"`+secret.String()+`"`) })
 }
 
-// UnmarshalSecret takes a text. The error does not repeat what was given.
+// UnmarshalSecret accepts a string. Its error does not quote the value.
 func UnmarshalSecret(value any) (gateway.Secret, error) {
 	text, ok := value.(string)
 	if !ok {

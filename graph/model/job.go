@@ -6,13 +6,13 @@ import (
 	"portico/store/job"
 )
 
-// Job is a job as the schema has it.
+// Job is a background job.
 type Job struct{ *job.Job }
 
-// ActorName tells who asked for it.
+// ActorName returns who started it.
 func (j *Job) ActorName() string { return string(j.Actor) }
 
-// ErrorText is what failed; nil unless it did.
+// ErrorText returns what failed, or nil.
 func (j *Job) ErrorText() *string {
 	if j.Error == "" {
 		return nil

@@ -13,17 +13,14 @@ import (
 	"portico/graph/plan"
 )
 
-// Group is the rows that one list, or one edge of a list, brought into the
-// answer side by side. What one of them asks for, its siblings will too: the
-// first to follow an edge fetches it for all of them in one batch. So the
-// number of SQL statements depends on the shape of a query and not on the size
-// of its pages, and no timer decides what goes into a batch.
+// Group is the rows of one list, or of one edge of a list, in a response. The first row
+// that follows an edge loads it for all rows in one batch. So the number of SQL
+// statements depends on the shape of a query, not on the size of its pages.
 //
-// A plan runs on one goroutine, and fetches at once. gqlgen's executor has many,
-// one of which a dataloader has fetch for all; its batch is full from the start.
+// A plan runs on one goroutine and loads at once. gqlgen's executor uses many, and a
+// dataloader whose batch is full from the start.
 //
-// A group lives as long as its answer. It belongs to one operation, and so to
-// one user.
+// A group lives as long as its response, and belongs to one operation and user.
 type Group[T any] struct {
 	members     []T
 	mu          sync.Mutex
@@ -31,13 +28,13 @@ type Group[T any] struct {
 	edgesBuffer [2]followedEdge // where edges begins
 }
 
-// followedEdge is one that was followed: a column, or a dataloader.
+// followedEdge has the values of an edge, or its dataloader.
 type followedEdge struct {
 	name string
 	to   any
 }
 
-// followed is what was found at an edge; nil where nobody has been.
+// followed returns what was loaded for an edge, or nil.
 func (g *Group[T]) followed(name string) any {
 	for i := range g.edges {
 		if g.edges[i].name == name {
@@ -54,20 +51,19 @@ func (g *Group[T]) follow(name string, to any) {
 	g.edges = append(g.edges, followedEdge{name, to})
 }
 
-// Sibling is a row's place in its group. Rows embed it.
+// Sibling is a row's position in its group. Rows embed it.
 type Sibling[T any] struct {
 	group *Group[T]
 	at    int
 }
 
-// Row is what can stand among siblings: it is made of a source, and has its
-// place.
+// Row is a type that can be in a group: it is set from a source and a position.
 type Row[T, S any] interface {
 	*T
 	Place(of S, place Sibling[*T])
 }
 
-// Siblings makes rows side by side, one of each source.
+// Siblings returns a group of rows, one for each source.
 func Siblings[T, S any, P Row[T, S]](sources []S) []*T {
 	rows := make([]T, len(sources))
 	group := &Group[*T]{members: make([]*T, len(sources))}
@@ -78,8 +74,7 @@ func Siblings[T, S any, P Row[T, S]](sources []S) []*T {
 	return group.members
 }
 
-// SiblingLists makes the rows of several lists, which all become siblings of
-// each other, whichever list they are in.
+// SiblingLists returns the rows of several lists in one group.
 func SiblingLists[T, S any, P Row[T, S]](lists [][]S) [][]*T {
 	rows, cut := Siblings[T, S, P](slices.Concat(lists...)), make([][]*T, len(lists))
 	for i, list := range lists {
@@ -89,9 +84,8 @@ func SiblingLists[T, S any, P Row[T, S]](lists [][]S) [][]*T {
 	return cut
 }
 
-// Load follows an edge from a row. batch is a method of what is given before
-// it; it gets all siblings, and returns what each has, in their order. A client
-// that has gone is followed no further.
+// Load follows an edge from a row. batch is a method of the value before it. It gets all
+// siblings, and returns a value for each, in order. It does not run once ctx is done.
 func Load[R, T, V any](ctx context.Context, row Sibling[T], edge string, of R, batch func(R, context.Context, []T) ([]V, error)) (V, error) {
 	var none V
 	if err := ctx.Err(); err != nil {
@@ -107,7 +101,7 @@ func Load[R, T, V any](ctx context.Context, row Sibling[T], edge string, of R, b
 	return column.values[row.at], nil
 }
 
-// edgeValues is what all members of a group have at an edge.
+// edgeValues are the values of an edge for all rows of a group.
 type edgeValues[V any] struct {
 	values []V
 	err    error
@@ -123,8 +117,8 @@ func valuesOf[R, T, V any](ctx context.Context, g *Group[T], edge string, of R, 
 	return fetched
 }
 
-// recoverBatch turns a panic of a batch, which runs on a goroutine of its own, into
-// an error for everyone who waits for it.
+// recoverBatch runs batch, and converts a panic to an error, because dataloader calls it
+// on another goroutine.
 func recoverBatch[R, T, V any](ctx context.Context, members []T, of R, batch func(R, context.Context, []T) ([]V, error)) (values []V, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -134,7 +128,7 @@ func recoverBatch[R, T, V any](ctx context.Context, members []T, of R, batch fun
 	return batch(of, ctx, members)
 }
 
-// loader returns the edge's, filled as soon as it is made.
+// loader returns the dataloader of an edge, with all rows already requested.
 func loader[R, T, V any](ctx context.Context, g *Group[T], edge string, of R, batch func(R, context.Context, []T) ([]V, error)) *dataloader.Loader[int, V] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -164,8 +158,8 @@ func loader[R, T, V any](ctx context.Context, g *Group[T], edge string, of R, ba
 	return made
 }
 
-// ValuesByKey takes values by key, in the order of the keys; the zero value for
-// what is missing.
+// ValuesByKey returns the values of the keys, in order, and the zero value for missing
+// ones.
 func ValuesByKey[V any](keys []string, byKey map[string]V) []V {
 	values := make([]V, len(keys))
 	for i, key := range keys {

@@ -6,22 +6,22 @@ import (
 	"portico/store/stock"
 )
 
-// Stock is a stock record among the siblings it came with.
+// Stock is a stock record, in a group.
 type Stock struct {
 	*stock.Stock
 	Sibling[*Stock]
 }
 
-// OfProduct is the product's id.
+// OfProduct returns the product's id.
 func (s *Stock) OfProduct() string { return s.ProductID }
 
 // Place implements Row.
 func (s *Stock) Place(of *stock.Stock, place Sibling[*Stock]) { s.Stock, s.Sibling = of, place }
 
-// StockTimestamps are the times of a whole list; nil while it is empty.
+// StockTimestamps are the times of a whole list. They are nil if it is empty.
 type StockTimestamps struct{ CreatedAt, UpdatedAt *time.Time }
 
-// StockTransaction is a line of the ledger.
+// StockTransaction is an entry of the stock ledger.
 type StockTransaction struct {
 	*stock.StockTransaction
 	Sibling[*StockTransaction]
@@ -33,5 +33,5 @@ func (t *StockTransaction) Place(of *stock.StockTransaction, place Sibling[*Stoc
 	t.StockTransaction, t.Sibling = of, place
 }
 
-// ActorName tells who did it.
+// ActorName returns who made the change.
 func (t *StockTransaction) ActorName() string { return string(t.Actor) }

@@ -6,8 +6,8 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// ConditionVariables returns the Boolean variables in the @skip and @include of a
-// validated operation, sorted. Runs with equal values of them have one plan.
+// ConditionVariables returns the Boolean variables in @skip and @include of a validated
+// operation, sorted. Runs with equal values of them share a plan.
 func ConditionVariables(operation *ast.OperationDefinition) (names []string) {
 	add := func(directives ast.DirectiveList) {
 		for _, directive := range directives {
@@ -44,8 +44,7 @@ func ConditionVariables(operation *ast.OperationDefinition) (names []string) {
 	return names
 }
 
-// conditionOf returns the value that a @skip or @include depends on; nil for
-// another directive.
+// conditionOf returns the value of @skip or @include, or nil for another directive.
 func conditionOf(directive *ast.Directive) *ast.Value {
 	if directive.Name != "skip" && directive.Name != "include" {
 		return nil
@@ -53,7 +52,7 @@ func conditionOf(directive *ast.Directive) *ast.Value {
 	return directive.Arguments.ForName("if").Value
 }
 
-// included tells whether directives leave a selection in the plan.
+// included reports whether directives leave a selection in the plan.
 func (p *Plan) included(directives ast.DirectiveList) bool {
 	for _, directive := range directives {
 		value := conditionOf(directive)

@@ -9,25 +9,25 @@ import (
 	"portico/internal/heapsize"
 )
 
-// Holes are the live fields that an answer is to be filled with, each time it
-// is given; and those whose place became null by an error beside them, which
-// are run once more for their own errors. An answer that has such is not kept.
+// Holes are the dynamic fields of a cached response, which are written each time the
+// response is used, and those whose parent became null, which run again for their own
+// errors. A response with such is not cached.
 type Holes struct{ list, nulled []hole }
 
-// hole is where a live field is left out. It refers to no plan: an answer may
-// be kept for longer than the plan, and is charged without it.
+// hole is the position of a dynamic field. It has no pointer to the plan, which the
+// response may outlive.
 type hole struct {
 	at   int // in the answer
 	path []pathStep
 	row  any
 }
 
-// pathStep is a place, whose field is named by its ordinal in the plan; -1 is
-// an element of a list.
+// pathStep is an element of a path: a field by its ordinal in the plan, or -1 for a list
+// element.
 type pathStep struct{ field, index int32 }
 
-// Hole leaves a live field of a row to be written at each answer, where the
-// answer is to be kept.
+// Hole leaves a dynamic field out of a response that is to be cached. It returns false
+// if the response is not.
 func (r *Run) Hole(f *Field, row any) bool {
 	if r.holes == nil {
 		return false
@@ -43,11 +43,11 @@ func (r *Run) Hole(f *Field, row any) bool {
 	return true
 }
 
-// Len is how many holes there are, with those whose place was taken back.
+// Len is the number of holes, including nulled ones.
 func (h *Holes) Len() int { return len(h.list) + len(h.nulled) }
 
-// Rows takes the rows that the holes are of, in the order of Fill, and forgets
-// them: Fill is given others, for a row belongs to one operation.
+// Rows calls take with the rows of the holes, in the order of Fill, and drops them. Fill
+// gets new rows, because a row belongs to one operation.
 func (h *Holes) Rows(take func(row any)) {
 	for _, holes := range [][]hole{h.list, h.nulled} {
 		for i := range holes {
@@ -57,7 +57,7 @@ func (h *Holes) Rows(take func(row any)) {
 	}
 }
 
-// nullAfter takes the holes after a position of the answer out of it.
+// nullAfter moves the holes after a position to nulled.
 func (h *Holes) nullAfter(mark int) {
 	left := len(h.list)
 	for left > 0 && h.list[left-1].at > mark {
@@ -67,7 +67,7 @@ func (h *Holes) nullAfter(mark int) {
 	h.list = h.list[:left]
 }
 
-// Size is what the holes take in memory, in bytes, without their rows.
+// Size returns the memory of the holes in bytes, without rows.
 func (h *Holes) Size() int {
 	size := heapsize.Slice(cap(h.list), int(unsafe.Sizeof(hole{}))) + heapsize.Slice(cap(h.nulled), int(unsafe.Sizeof(hole{})))
 	for _, holes := range [][]hole{h.list, h.nulled} {
@@ -78,15 +78,15 @@ func (h *Holes) Size() int {
 	return size + int(unsafe.Sizeof(Holes{}))
 }
 
-// RunWithHoles is Run, but for the live fields, which are left out.
+// RunWithHoles is Run, but leaves out dynamic fields.
 func (n *Runner) RunWithHoles(ctx context.Context, p *Plan, dst []byte) (answer []byte, holes *Holes, err error) {
 	holes = &Holes{}
 	answer, err = n.run(ctx, &Run{out: dst, holes: holes, runner: n}, p)
 	return answer, holes, err
 }
 
-// Fill appends an answer of a plan to dst with its holes filled, for one
-// operation: row gives the row of each hole, side by side with the others.
+// Fill appends a response with its holes filled. row returns the row of each hole. The
+// rows are siblings.
 func (n *Runner) Fill(ctx context.Context, p *Plan, answer []byte, holes *Holes, row func(i int) any, dst []byte) (filled []byte, err error) {
 	r := &Run{out: dst, variables: graphql.GetOperationContext(ctx).Variables, runner: n, ctx: ctx}
 	defer r.recoverInto(&filled, &err, len(dst))
@@ -112,7 +112,7 @@ func (n *Runner) Fill(ctx context.Context, p *Plan, answer []byte, holes *Holes,
 	return r.out, nil
 }
 
-// fillHole writes the field of a hole, the last of its places.
+// fillHole writes the field of a hole, which is the last of its path.
 func (n *Runner) fillHole(ctx context.Context, r *Run, fields []*Field, hole *hole, row any) {
 	r.path = r.pathBuffer[:0]
 	for _, step := range hole.path {
@@ -128,7 +128,7 @@ func (n *Runner) fillHole(ctx context.Context, r *Run, fields []*Field, hole *ho
 	}
 }
 
-// fieldsByOrdinal are those that are compiled so far, by their ordinals.
+// fieldsByOrdinal returns the fields compiled so far.
 func (p *Plan) fieldsByOrdinal() []*Field {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Limit bounds the memory of answers. A run that exceeds it stops at once,
-// within one leaf or fragment of a row.
+// Limit limits the memory of responses. A run that exceeds it stops within one scalar or
+// cached object.
 type Limit struct {
 	Bytes int // of an answer; 0 is any number
 
@@ -23,9 +23,9 @@ type Limit struct {
 	Buffer func() []byte
 }
 
-// Stopped is the error of a run that was stopped on purpose: its answer is too
-// large (ErrTooLarge), or Limit.Reserve returned Err. No other executor should
-// run the operation in its place.
+// Stopped is the error of a run that was stopped on purpose: the response is too large
+// (ErrTooLarge), or Limit.Reserve failed. No other executor should run the operation
+// instead.
 type Stopped struct{ Err error }
 
 func (s *Stopped) Error() string { return s.Err.Error() }
@@ -33,14 +33,14 @@ func (s *Stopped) Error() string { return s.Err.Error() }
 // Unwrap returns Err.
 func (s *Stopped) Unwrap() error { return s.Err }
 
-// ErrTooLarge says that an answer has more bytes than Limit.Bytes.
+// ErrTooLarge means that a response has more than Limit.Bytes.
 var ErrTooLarge = errors.New("the answer is larger than its limit")
 
-// Stop ends the run or the marshaling around it: it panics with a *Stopped.
+// Stop ends the run or the marshaling around it. It panics with a *Stopped.
 func Stop(err error) { panic(&Stopped{err}) }
 
-// smallLeaf is what a leaf other than a text takes, about: numbers, Booleans,
-// enums and times are appended without a look at the limit.
+// smallLeaf is the approximate size of a number, Boolean, enum or time, which are
+// appended without a check.
 const smallLeaf = 64
 
 // grow makes room for more bytes, or stops the run.
@@ -50,8 +50,8 @@ func (r *Run) grow(more int) {
 	}
 }
 
-// extend makes room for an answer of so many bytes. Its buffer doubles: one that
-// grows by a quarter, as append has it, allocates five times its bytes.
+// extend makes room for a response of a size. The buffer doubles: growing by a quarter,
+// as append does, allocates five times the bytes.
 func (r *Run) extend(bytes int) {
 	limit := r.runner.limit
 	if limit.Bytes > 0 && bytes > limit.Bytes+smallLeaf { // what was asked for as room is not all written
@@ -77,7 +77,7 @@ func (r *Run) extend(bytes int) {
 	}
 }
 
-// max is how many bytes an answer can have, with the room that a leaf asks for.
+// max is the largest size of a response, including the room for a scalar.
 func (l Limit) max() int {
 	if l.Bytes == 0 {
 		return int(^uint(0) >> 1)
@@ -85,14 +85,14 @@ func (l Limit) max() int {
 	return l.Bytes + smallLeaf
 }
 
-// checkSize stops a run whose answer is complete, and too large.
+// checkSize stops a run whose complete response is too large.
 func (r *Run) checkSize() {
 	if limit := r.runner.limit; limit.Bytes > 0 && len(r.out) > limit.Bytes {
 		Stop(ErrTooLarge)
 	}
 }
 
-// recoverInto makes a panic an error, and takes back what was written.
+// recoverInto converts a panic to an error, and discards what was written.
 func (r *Run) recoverInto(answer *[]byte, err *error, mark int) {
 	reason := recover()
 	if reason == nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// ObjectCache keep what was written of rows, for the runs to come. What a row
-// shows of itself follows from its identity alone, so a fragment is never out
-// of date; what does not, it has left out, and each run writes it anew.
+// ObjectCache stores the JSON of rows for later runs. The key has everything that a
+// row's own fields depend on, so entries are never stale. Fields that depend on more are
+// left out, and each run writes them again.
 type ObjectCache interface {
 	// Identity names all that a row's own fields follow from, and what is found
 	// at some edges, each named once or more; false where it is not known.
@@ -26,28 +26,28 @@ type ObjectCache interface {
 	Put(step uint64, of Identity, made *CachedObject)
 }
 
-// Identity is a hash of content that no other content has.
+// Identity is a hash of a row's content.
 type Identity [16]byte
 
-// CachedObject is an object as it was written for one step of a plan, without the
-// fields that do not follow from the identity of its row. It never changes, and
-// runs share it.
+// CachedObject is the JSON of an object for one set of selected fields, with gaps for
+// fields that do not follow from the row's Identity. It is immutable, and shared by
+// runs.
 type CachedObject struct {
 	body []byte
 	gaps []gap
 }
 
-// gap is where a field is left out, or is to be paid for.
+// gap is the position of a field that is left out or must be charged for.
 type gap struct{ at, end, field int }
 
-// Size is what the fragment takes in memory, in bytes.
+// Size returns the memory of the object in bytes.
 func (f *CachedObject) Size() int { return 96 + cap(f.body) + 24*cap(f.gaps) }
 
-// minCachedFields is how many of its fields a row must show for a fragment of it to be
-// kept: fewer are written as fast as they are found. An edge is enough.
+// minCachedFields is the smallest number of a row's own fields for which an object is
+// cached. Fewer are written as fast as they are found. One cached edge is enough.
 const minCachedFields = 4
 
-// isCacheable tells whether all that is selected is what rows show of themselves.
+// isCacheable reports whether all selected fields follow from their rows.
 func (n *Runner) isCacheable(set ast.SelectionSet) bool {
 	for _, selection := range set {
 		switch selection := selection.(type) {
@@ -72,13 +72,13 @@ func (n *Runner) isCacheable(set ast.SelectionSet) bool {
 	return true
 }
 
-// Cacheable tells whether fragments are kept of what is selected.
+// Cacheable reports whether objects with these fields are cached.
 func (r *Run) Cacheable(fields *Fields) bool {
 	return r.runner.cache != nil && fields.cacheable >= minCachedFields
 }
 
-// CachedObject writes what is selected of a row, by the fragment that is kept of it,
-// or keeps one. False where it is null.
+// CachedObject writes an object from the cache, or writes and caches it. It returns
+// false if the object is null.
 func (r *Run) CachedObject(ctx context.Context, fields *Fields, row any) bool {
 	of, known := r.runner.cache.Identity(ctx, row, fields.edges)
 	if !known {
@@ -98,7 +98,7 @@ func (r *Run) CachedObject(ctx context.Context, fields *Fields, row any) bool {
 	return valid
 }
 
-// writeField writes a field of a row; false where that makes the row null.
+// writeField writes a field of a row. It returns false if that makes the row null.
 func (r *Run) writeField(ctx context.Context, f *Field, row any) bool {
 	r.Begin(f)
 	valid := r.runner.field(ctx, r, f, row) || r.Null(f)
@@ -106,7 +106,7 @@ func (r *Run) writeField(ctx context.Context, f *Field, row any) bool {
 	return valid
 }
 
-// writeCached writes a fragment with the fields that it left out.
+// writeCached writes a cached object, and the fields in its gaps.
 func (r *Run) writeCached(ctx context.Context, fields *Fields, kept *CachedObject, row any) bool {
 	mark, valid, from := r.Mark(), true, 0
 	for _, gap := range kept.gaps {
@@ -127,12 +127,11 @@ func (r *Run) writeCached(ctx context.Context, fields *Fields, kept *CachedObjec
 	return valid
 }
 
-// maxCachedObject is the most that a fragment may take of a row, in bytes:
-// larger ones are written anew, and not copied.
+// maxCachedObject is the largest cached object, in bytes.
 const maxCachedObject = 256 << 10
 
-// writeAndCache writes what is selected of a row, and makes a fragment of it; nil where
-// there were errors, or it would be too large.
+// writeAndCache writes an object and returns it for the cache. It returns nil after an
+// error, or if the object is too large.
 func (r *Run) writeAndCache(ctx context.Context, fields *Fields, row any) (made *CachedObject, valid bool) {
 	mark, sound := r.Mark(), true
 	made, valid = &CachedObject{}, true

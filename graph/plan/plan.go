@@ -31,7 +31,7 @@ type Object struct {
 	Fields    map[string]*FieldInfo // by name
 }
 
-// FieldInfo is what a plan knows of a field's definition.
+// FieldInfo is what plans know of a field definition.
 type FieldInfo struct {
 	Number        int  // tells the fields of an object type apart; 0 is __typename
 	NonNull       bool // a null in it makes its object null
@@ -44,10 +44,9 @@ type FieldInfo struct {
 
 var typenameInfo = &FieldInfo{NonNull: true}
 
-// Plan is how one operation of a document runs, for one choice of its
-// conditions: the Booleans of its @skip and @include. It refers to the document.
-// It is safe for concurrent use, and grows while it runs: what is selected of
-// an object type is compiled when the first object of that type comes.
+// Plan is a compiled query, for one set of values of the variables in @skip and
+// @include. It refers to the document. It is safe for concurrent use. The selection on
+// an object type is compiled when the first object of that type is written.
 type Plan struct {
 	root       Selection
 	roots      []string
@@ -61,9 +60,8 @@ type Plan struct {
 	fields   []*Field           // by their ordinals
 }
 
-// Compile makes the plan of a query of a validated document, for these
-// variables, which are coerced. It is nil for a query that asks for nothing
-// but the schema itself.
+// Compile compiles a query of a validated document for coerced variables. It returns nil
+// for a query with introspection fields only.
 func (n *Runner) Compile(operation *ast.OperationDefinition, variables map[string]any) *Plan {
 	conditions := ConditionVariables(operation)
 	p := &Plan{runner: n, conditions: make(map[string]bool, len(conditions)), seed: maphash.MakeSeed(), compiled: map[uint64]*Fields{}}
@@ -86,11 +84,10 @@ func (n *Runner) Compile(operation *ast.OperationDefinition, variables map[strin
 	return p
 }
 
-// Roots are the names of the fields that are asked of the query, each once for
-// each time it is asked.
+// Roots returns the names of the selected root fields, with repetitions.
 func (p *Plan) Roots() []string { return p.roots }
 
-// Size returns the memory that the plan takes, in bytes, without the document.
+// Size returns the memory of the plan in bytes, without the document.
 func (p *Plan) Size() int { return int(p.size.Load()) }
 
 // grow adds to the size.
@@ -104,22 +101,22 @@ const (
 	compiledBytes = int(unsafe.Sizeof(compiledFields{}))
 )
 
-// Selection is what a field selects of what it answers, whatever that is.
+// Selection is the selection set of a field, for all object types that its value may
+// have.
 type Selection struct {
 	plan     *Plan
 	set      ast.SelectionSet
 	compiled atomic.Pointer[compiledFields]
 }
 
-// compiledFields are the fields that are selected of an object type.
+// compiledFields are the fields selected on one object type.
 type compiledFields struct {
 	object *Object
 	fields *Fields
 	next   *compiledFields
 }
 
-// Of is what is selected of an object type. It is compiled when the first
-// object of that type comes.
+// Of returns the fields selected on an object type. It compiles them on the first call.
 func (s *Selection) Of(object *Object) *Fields {
 	for known := s.compiled.Load(); known != nil; known = known.next {
 		if known.object == object {
@@ -140,9 +137,8 @@ func (s *Selection) Of(object *Object) *Fields {
 	return fields
 }
 
-// compile returns the fields that a set selects of an object type. Sets that
-// come to the same fields of the document, as those of a fragment that is
-// spread again, share what was compiled for the first of them.
+// compile returns the fields that a selection set selects on an object type. Equal
+// selections, for example of a fragment that is spread twice, share the result.
 func (p *Plan) compile(object *Object, set ast.SelectionSet) *Fields {
 	selected := p.collect(nil, set, object, map[*ast.FragmentDefinition]bool{})
 	var hash maphash.Hash
@@ -163,8 +159,7 @@ func (p *Plan) compile(object *Object, set ast.SelectionSet) *Fields {
 	return fields
 }
 
-// collect appends the fields of the document that a set selects of an object
-// type, in their order.
+// collect appends the selected fields of the document, in document order.
 func (p *Plan) collect(fields []*ast.Field, set ast.SelectionSet, object *Object, spread map[*ast.FragmentDefinition]bool) []*ast.Field {
 	for _, selection := range set {
 		switch selection := selection.(type) {
@@ -188,13 +183,12 @@ func (p *Plan) collect(fields []*ast.Field, set ast.SelectionSet, object *Object
 	return fields
 }
 
-// matches tells whether an object type meets a fragment's condition, or there is none.
+// matches reports whether an object type meets a fragment's type condition.
 func (o *Object) matches(condition string) bool {
 	return condition == "" || slices.Contains(o.Satisfies, condition)
 }
 
-// merge makes the fields of an answer of the document's: those of one alias
-// are one field, which selects all that they do.
+// merge merges the document's fields by response name.
 func (p *Plan) merge(object *Object, selected []*ast.Field) *Fields {
 	fields := &Fields{object: object, selected: selected, id: p.runner.ids.Add(1)}
 	places := make(map[string]int, len(selected))
@@ -238,8 +232,7 @@ func (p *Plan) merge(object *Object, selected []*ast.Field) *Fields {
 	return fields
 }
 
-// Fields are those that are selected of an object type, in the order of the
-// answer.
+// Fields are the fields selected on an object type, in response order.
 type Fields struct {
 	List      []Field
 	object    *Object
@@ -250,7 +243,7 @@ type Fields struct {
 	edges     []string     // that they hold
 }
 
-// Field is a field that is selected.
+// Field is a selected field.
 type Field struct {
 	Number int // which of its type's it is
 	Selection
@@ -280,7 +273,7 @@ func (f *Field) prepare(p *Plan, object *Object, first bool) {
 	f.constant = !slices.ContainsFunc(f.collected.Arguments, func(a *ast.Argument) bool { return hasVariable(a.Value) })
 }
 
-// hasVariable tells whether a value is a variable, or holds one.
+// hasVariable reports whether a value is or contains a variable.
 func hasVariable(value *ast.Value) bool {
 	return value.Kind == ast.Variable ||
 		slices.ContainsFunc(value.Children, func(child *ast.ChildValue) bool { return hasVariable(child.Value) })

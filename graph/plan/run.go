@@ -11,8 +11,8 @@ import (
 	"portico/internal/heapsize"
 )
 
-// Run is one run of a plan: the answer as far as it is written, and where in
-// it the run is. Generated code embeds it.
+// Run is one run of a plan: the response written so far, and the current path. Generated
+// code embeds it.
 type Run struct {
 	out        []byte
 	path       []pathElement
@@ -28,35 +28,34 @@ type Run struct {
 	reserved bool            // Limit.Reserve was called
 }
 
-// pathElement is a step from the root: a field, or an element of its list.
+// pathElement is a field, or an element of its list.
 type pathElement struct {
 	field *Field
 	index int // -1 for the field itself
 }
 
-// Mark is a position in the answer.
+// Mark returns the current position in the response.
 func (r *Run) Mark() int { return len(r.out) }
 
-// Begin writes the name of a field, whose value is next.
+// Begin writes the name of a field. Its value comes next.
 func (r *Run) Begin(f *Field) {
 	r.path = append(r.path, pathElement{f, -1})
 	r.grow(len(f.key) + smallLeaf)
 	r.out = append(r.out, f.key...)
 }
 
-// End ends a field or an element, whose value was written, or was null.
+// End closes the current field or list element. Call it after its value, including null,
+// was written.
 func (r *Run) End() { r.path = r.path[:len(r.path)-1] }
 
-// Null writes null in place of a field's value; false where that makes its
-// object null.
+// Null writes null for a field. It returns false if that makes the object null.
 func (r *Run) Null(f *Field) bool {
 	r.out = append(r.out, "null"...)
 	return !f.info.NonNull
 }
 
-// Close ends the object that began at a mark. An object with a null where
-// there can be none is null itself: it leaves the answer, and its neighbours
-// have all run, as their errors are to be told.
+// Close ends the object that began at mark. If valid is false, it removes the object,
+// which is null. All its fields have run by then, so that all errors are reported.
 func (r *Run) Close(mark int, valid bool) bool {
 	if !valid {
 		r.truncate(mark)
@@ -69,7 +68,7 @@ func (r *Run) Close(mark int, valid bool) bool {
 	return true
 }
 
-// truncate takes back what was written since a mark, and the holes in it.
+// truncate removes what was written since a mark.
 func (r *Run) truncate(mark int) {
 	r.out = r.out[:mark]
 	if r.holes != nil {
@@ -93,11 +92,11 @@ func (r *Run) Element(i int) {
 	r.path = append(r.path, pathElement{nil, i})
 }
 
-// NullElement writes null in place of an element that can be null.
+// NullElement writes null for a nullable element.
 func (r *Run) NullElement() { r.out = append(r.out, "null"...) }
 
-// CloseList ends the list that began at a mark; one with a null where there
-// can be none is null itself.
+// CloseList ends the list that began at mark. If valid is false, it removes the list,
+// which is null.
 func (r *Run) CloseList(mark int, valid bool) bool {
 	if !valid {
 		r.truncate(mark)
@@ -125,19 +124,18 @@ func (r *Run) Boolean(b bool) bool {
 	return true
 }
 
-// Bytes is the answer as far as it is written, for what appends to it by
-// itself.
+// Bytes returns the response so far, for code that appends to it.
 func (r *Run) Bytes() []byte { return r.out }
 
-// SetBytes takes the answer with what was appended to it; false, for null,
-// where nothing was.
+// SetBytes sets the response after code appended to it. It returns false, for null, if
+// nothing was appended.
 func (r *Run) SetBytes(answer []byte) bool {
 	grown := len(answer) > len(r.out)
 	r.out = answer
 	return grown
 }
 
-// Marshal has a value write itself.
+// Marshal lets a value write itself.
 func (r *Run) Marshal(value graphql.Marshaler) bool {
 	if value == graphql.Null {
 		return false
@@ -158,7 +156,7 @@ func (r *Run) MarshalContext(ctx context.Context, value graphql.ContextMarshaler
 	return true
 }
 
-// outputWriter is the end of an answer, as a writer.
+// outputWriter appends to a run's response.
 type outputWriter Run
 
 // Write implements io.Writer.
@@ -177,7 +175,7 @@ func (t *outputWriter) WriteString(text string) (int, error) {
 
 var _ io.StringWriter = (*outputWriter)(nil)
 
-// Fail is false, for null, with the error of the field that the run is at.
+// Fail reports the error of the current field, and returns false for null.
 func (r *Run) Fail(ctx context.Context, err error) bool {
 	r.errorCount++
 	ctx = r.fieldContext(ctx)
@@ -190,10 +188,10 @@ func (r *Run) Fail(ctx context.Context, err error) bool {
 	return false
 }
 
-// panicError is what the operation makes of a panic.
+// panicError is a recovered panic of a resolver.
 type panicError struct{ error }
 
-// Call calls a resolver. A panic of it is the error of its field.
+// Call calls a resolver, and recovers its panics.
 func Call[T any](ctx context.Context, resolve func() (T, error)) (value T, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -203,7 +201,7 @@ func Call[T any](ctx context.Context, resolve func() (T, error)) (value T, err e
 	return resolve()
 }
 
-// Missing is false, for null, with an error that says that there can be none.
+// Missing reports null for a non-null field, and returns false.
 func (r *Run) Missing(ctx context.Context) bool {
 	r.errorCount++
 	ctx = r.fieldContext(ctx)
@@ -213,7 +211,7 @@ func (r *Run) Missing(ctx context.Context) bool {
 	return false
 }
 
-// fieldContext is the context as gqlgen's executor has it where the run is, for the path
+// fieldContext returns the context that gqlgen's executor would have here, for the path
 // of an error.
 func (r *Run) fieldContext(ctx context.Context) context.Context {
 	for _, place := range r.path {
@@ -226,12 +224,11 @@ func (r *Run) fieldContext(ctx context.Context) context.Context {
 	return ctx
 }
 
-// ReadArguments reads a field's arguments by the schema's types. It is
-// generated.
+// ReadArguments decodes a field's arguments. It is generated.
 type ReadArguments func(ctx context.Context, raw map[string]any) (map[string]any, error)
 
-// Arguments are a field's, read once for all rows of a run, or of all runs;
-// false, with the error told, where they cannot be.
+// Arguments returns a field's arguments, decoded once for all rows of a run, or of all
+// runs. It returns false after an error.
 func (r *Run) Arguments(ctx context.Context, f *Field, read ReadArguments) (map[string]any, bool) {
 	if kept := f.arguments.Load(); kept != nil {
 		return *kept, true
@@ -259,12 +256,12 @@ func (r *Run) Arguments(ctx context.Context, f *Field, read ReadArguments) (map[
 	return arguments, true
 }
 
-// Introspection writes a field of the schema itself, by gqlgen's code for it.
+// Introspection writes __schema or __type with gqlgen's code.
 func (r *Run) Introspection(ctx context.Context, f *Field, resolve func(context.Context, graphql.CollectedField) graphql.Marshaler) bool {
 	return r.Marshal(resolve(ctx, f.collected))
 }
 
-// Root runs a field of the query's root within the middleware of root fields.
+// Root runs a root field within the middleware for root fields.
 func (r *Run) Root(ctx context.Context, f *Field, field func(context.Context) bool) bool {
 	written := false
 	ctx = graphql.WithRootFieldContext(ctx, &graphql.RootFieldContext{Object: f.collected.Name, Field: f.collected})
@@ -277,5 +274,5 @@ func (r *Run) Root(ctx context.Context, f *Field, field func(context.Context) bo
 	return written
 }
 
-// alreadyWritten stands for what is in the answer already.
+// alreadyWritten stands for a value that is in the response.
 var alreadyWritten = graphql.WriterFunc(func(io.Writer) {})

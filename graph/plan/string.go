@@ -2,8 +2,8 @@ package plan
 
 import "math/bits"
 
-// AppendString appends a text as gqlgen writes it: quoted, with quotation
-// marks, backslashes and control characters escaped, and nothing else.
+// AppendString appends a JSON string as gqlgen writes it: only quotation marks,
+// backslashes and control characters are escaped.
 func AppendString(dst []byte, text string) []byte {
 	dst = append(dst, '"')
 	for {
@@ -39,9 +39,8 @@ const (
 	lowBits  = 0x0101010101010101
 )
 
-// plainPrefix is how many bytes at the beginning of a text need no escape. It looks
-// at eight at a time: a byte below n borrows from the bit above it when n is
-// taken away, and one that equals c is zero once c is taken out.
+// plainPrefix returns how many bytes at the start of text need no escape, checking eight
+// at a time.
 func plainPrefix(text string) int {
 	i := 0
 	for ; i+8 <= len(text); i += 8 {
