@@ -150,7 +150,7 @@ func TestDocumentationQuotesMessages(t *testing.T) {
 	for _, file := range []string{"docs/runbook.md", "docs/postgresql.md", "docs/operations.md"} {
 		for _, match := range quotedMessage.FindAllStringSubmatch(pages[file], -1) {
 			if !toolCommand.MatchString(match[1]) {
-				require.Contains(t, source, match[1], "%s quotes a message", file)
+				require.True(t, strings.Contains(source, match[1]), "%s quotes a message that the program does not have: %s", file, match[1])
 			}
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/access"
-	"portico/store/promotion"
+	"portico/store/promotion/redeem"
 	"portico/store/storetest"
 )
 
@@ -169,7 +169,7 @@ func seedCodes(t *testing.T, s *service) {
 	load(t, s.store, `{"type":"promotion","id":"spring","name":"Spring","description":"","promotion_type":"fixed_discount","enabled":true,`+
 		`"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`+"\n"+
 		`{"type":"promotion_code","id":"spring-1","promotion_id":"spring","code":"HI","max_uses":3}`)
-	_, err := s.store.RedeemCode(t.Context(), "test", promotion.CodeUse{Code: "HI", Units: 1, Reference: "order-0"})
+	_, err := s.store.RedeemCode(t.Context(), "test", redeem.CodeUse{Code: "HI", Units: 1, Reference: "order-0"})
 	require.NoError(t, err)
 }
 

@@ -7,7 +7,7 @@ import (
 	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
 )
 
 func (r mutationResolver) PromotionCodesGenerate(ctx context.Context, input generated.PromotionCodesGenerateInput) (*generated.PromotionCodesGeneratePayload, error) {
@@ -15,7 +15,7 @@ func (r mutationResolver) PromotionCodesGenerate(ctx context.Context, input gene
 	if err != nil {
 		return nil, err
 	}
-	job, odds, err := r.store.GenerateCodes(ctx, auth.From(ctx).Actor(), promotion.CodeGeneration{PromotionID: store.LocalID(input.PromotionID),
+	job, odds, err := r.store.GenerateCodes(ctx, auth.From(ctx).Actor(), code.CodeGeneration{PromotionID: store.LocalID(input.PromotionID),
 		Count: input.Count, Pattern: input.Pattern, Alphabet: deref(input.Alphabet), Uses: input.Uses, ConsumeUnit: input.ConsumeUnit})
 	faults, err := userErrors(err)
 	if job == nil {

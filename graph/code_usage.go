@@ -8,10 +8,12 @@ import (
 	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/redeem"
+	"portico/store/promotion/rule"
 )
 
-func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *promotion.GivenAmount) (*promotion.CodeCheck, error) {
+func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *rule.GivenAmount) (*redeem.CodeCheck, error) {
 	if err := auth.Require(ctx, "Query.promotionCodeCheck"); err != nil {
 		return nil, err
 	}
@@ -22,7 +24,7 @@ func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user
 	if fault != nil {
 		return nil, fault.At("cart_value")
 	}
-	return r.store.CheckCode(ctx, promotion.CodeUse{Code: code, User: deref(user), Units: units, CartValue: worth})
+	return r.store.CheckCode(ctx, redeem.CodeUse{Code: code, User: deref(user), Units: units, CartValue: worth})
 }
 
 func (r queryResolver) PromotionCodeUsages(ctx context.Context, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.PromotionCodeUsageConnection, error) {
@@ -46,7 +48,7 @@ func (r mutationResolver) PromotionCodeRedeem(ctx context.Context, input generat
 		return nil, err
 	}
 	usage, err := r.store.RedeemCode(ctx, auth.From(ctx).Actor(),
-		promotion.CodeUse{Code: input.Code, User: deref(input.User), Units: input.Units, Reference: input.Reference})
+		redeem.CodeUse{Code: input.Code, User: deref(input.User), Units: input.Units, Reference: input.Reference})
 	faults, err := userErrors(err)
 	payload := &generated.PromotionCodeRedeemPayload{UserErrors: faults}
 	if usage != nil {
@@ -65,6 +67,6 @@ func (r mutationResolver) PromotionCodeRelease(ctx context.Context, input genera
 	return &generated.PromotionCodeReleasePayload{Usages: model.NewPromotionCodeUsages(released), UserErrors: faults}, err
 }
 
-func (codeRefusalResolver) Message(_ context.Context, obj *promotion.CodeRefusal) (string, error) {
+func (codeRefusalResolver) Message(_ context.Context, obj *code.CodeRefusal) (string, error) {
 	return model.Message(obj.Fault), nil
 }

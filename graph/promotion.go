@@ -9,9 +9,10 @@ import (
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/promotion"
+	"portico/store/promotion/rule"
 )
 
-func (r queryResolver) Promotion(ctx context.Context, id string) (*promotion.Promotion, error) {
+func (r queryResolver) Promotion(ctx context.Context, id string) (*rule.Promotion, error) {
 	if err := auth.Require(ctx, "Query.promotion"); err != nil {
 		return nil, err
 	}
@@ -35,11 +36,11 @@ func (r queryResolver) Promotions(ctx context.Context, filter *model.PromotionFi
 
 // MinCartValue and MaxDiscountValue read nothing: a promotion has its amounts,
 // and they are but written for the shopper.
-func (r promotionResolver) MinCartValue(ctx context.Context, obj *promotion.Promotion) ([]*store.Money, error) {
+func (r promotionResolver) MinCartValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error) {
 	return r.store.Monies(ctx, obj.MinCartValue, opctx.Shopper(ctx).Locale)
 }
 
-func (r promotionResolver) MaxDiscountValue(ctx context.Context, obj *promotion.Promotion) ([]*store.Money, error) {
+func (r promotionResolver) MaxDiscountValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error) {
 	return r.store.Monies(ctx, obj.MaxDiscountValue, opctx.Shopper(ctx).Locale)
 }
 
@@ -90,7 +91,7 @@ func (r mutationResolver) PromotionDelete(ctx context.Context, input generated.P
 
 // Amount takes digits as they are: the store tells which are no amount, with
 // all else that is wrong.
-func (moneyInputResolver) Amount(_ context.Context, obj *promotion.GivenAmount, data string) error {
+func (moneyInputResolver) Amount(_ context.Context, obj *rule.GivenAmount, data string) error {
 	obj.SetDigits(data)
 	return nil
 }

@@ -8,10 +8,10 @@ import (
 	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
 )
 
-func (r queryResolver) PromotionCode(ctx context.Context, code string) (*promotion.PromotionCode, error) {
+func (r queryResolver) PromotionCode(ctx context.Context, code string) (*code.PromotionCode, error) {
 	if err := auth.Require(ctx, "Query.promotionCode"); err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (r mutationResolver) PromotionCodesCreate(ctx context.Context, input genera
 	p, made, err := r.store.CreatePromotionCodes(ctx, auth.From(ctx).Actor(), store.LocalID(input.PromotionID), values(input.Codes), input.ConsumeUnit)
 	faults, err := userErrors(err)
 	if made == nil {
-		made = []*promotion.PromotionCode{}
+		made = []*code.PromotionCode{}
 	}
 	return &generated.PromotionCodesCreatePayload{Promotion: p, Codes: made, UserErrors: faults}, err
 }
@@ -57,7 +57,7 @@ func (r mutationResolver) PromotionCodesDelete(ctx context.Context, input genera
 }
 
 // User is a list in GraphQL, and in REST a text, too.
-func (promotionCodeInputResolver) User(_ context.Context, obj *promotion.NewCode, data []string) error {
-	obj.User = promotion.CodeUsers(data)
+func (promotionCodeInputResolver) User(_ context.Context, obj *code.NewCode, data []string) error {
+	obj.User = code.CodeUsers(data)
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/promotion"
+	"portico/store/promotion/rule"
 	"portico/store/storetest"
 )
 
@@ -67,13 +67,13 @@ func TestPromotionTypesRoundTrip(t *testing.T) {
 		"BUNDLE_FIXED_DISCOUNT": `currencies: [{currency: "USD", amount: 1}], targets: [["A"]], quantities: [1]`, "BUNDLE_GIFT": `gifts: ["G"], targets: [["A"]], quantities: [1]`}
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
-		require.Len(t, schemas, len(promotion.PromotionTypes()))
+		require.Len(t, schemas, len(rule.PromotionTypes()))
 		for _, name := range valuesOf("PromotionType") {
 			a := s.post(t, `mutation { promotionCreate(input: {id: "`+strings.ToLower(name)+`", name: "P", promotionType: `+name+`, start: "2024-01-01", end: "2030-01-01", schema: {`+schemas[name]+`}}) { promotion { promotionType } userErrors { message } } }`, nil)
 			require.JSONEq(t, `{"promotionCreate":{"promotion":{"promotionType":"`+name+`"},"userErrors":[]}}`, string(a.Data), "%s", a.Body)
 			p, err := s.store.Promotion(t.Context(), strings.ToLower(name))
 			require.NoError(t, err)
-			require.Equal(t, promotion.PromotionType(strings.ToLower(name)), p.Type, "what the store keeps")
+			require.Equal(t, rule.PromotionType(strings.ToLower(name)), p.Type, "what the store keeps")
 		}
 	})
 }

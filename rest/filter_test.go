@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/promotion"
+	"portico/store/promotion/rule"
 	"portico/store/release"
 )
 
@@ -156,7 +156,7 @@ func TestEveryPromotionTypeIsDocumented(t *testing.T) {
 	require.True(t, found)
 	documented, _, _ = strings.Cut(documented, "]")
 	var names []string
-	for _, name := range promotion.PromotionTypes() {
+	for _, name := range rule.PromotionTypes() {
 		names = append(names, string(name))
 	}
 	require.Equal(t, strings.Join(names, ", "), documented)

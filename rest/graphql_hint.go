@@ -19,7 +19,8 @@ import (
 	"portico/graph/opctx"
 	"portico/store"
 	"portico/store/gateway"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/rule"
 )
 
 //go:embed operations.graphql
@@ -162,9 +163,9 @@ func toGraphQLJSON(v reflect.Value) any {
 		return secretPlaceholder
 	case time.Time:
 		return value.Format(time.RFC3339Nano)
-	case json.RawMessage, promotion.GivenAmount:
+	case json.RawMessage, rule.GivenAmount:
 		return value
-	case promotion.CodeUser: // always a list in GraphQL
+	case code.CodeUser: // always a list in GraphQL
 		return toGraphQLJSON(reflect.ValueOf(value.Names()))
 	}
 	switch v.Kind() {

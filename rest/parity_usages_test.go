@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/promotion"
+	"portico/store/promotion/redeem"
 )
 
 // redeemCode gives a store a promotion, and codes of it that were used.
@@ -20,7 +20,7 @@ func redeemCode(t testing.TB, s *testServer) {
 		`{"type":"promotion_code","id":"spring-2","promotion_id":"spring","code":"A+B ü","consume_unit":"per_item"}`,
 	}, "\n"))
 	for i := range 40 {
-		use := promotion.CodeUse{Code: "HI", User: "u1", Units: 1 + i, Reference: fmt.Sprint("order-", i)}
+		use := redeem.CodeUse{Code: "HI", User: "u1", Units: 1 + i, Reference: fmt.Sprint("order-", i)}
 		if i%3 == 0 {
 			use.Code = "A+B ü"
 		}

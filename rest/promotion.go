@@ -10,6 +10,7 @@ import (
 	"portico/graph/model"
 	"portico/store"
 	"portico/store/promotion"
+	"portico/store/promotion/rule"
 )
 
 // promotionBody is a promotion as clients send it. Nil members were left out. Members
@@ -21,20 +22,20 @@ type promotionBody struct {
 
 // promotionMembers is promotion.PromotionChange with the member names of REST.
 type promotionMembers struct {
-	Name                   *string                  `json:"name"`
-	Description            *string                  `json:"description"`
-	Type                   *promotion.PromotionType `json:"promotion_type"`
-	Enabled                *bool                    `json:"enabled"`
-	Automatic              *bool                    `json:"automatic"`
-	Start                  *string                  `json:"start"`
-	End                    *string                  `json:"end"`
-	MinCartValue           []promotion.GivenAmount  `json:"min_cart_value"`
-	MaxDiscountValue       []promotion.GivenAmount  `json:"max_discount_value"`
-	MaxApplicationsPerCart *int                     `json:"max_applications_per_cart"`
-	Schema                 json.RawMessage          `json:"schema"`
-	Currencies             json.RawMessage          `json:"currencies"`
-	TargetCatalogs         []string                 `json:"target_catalogs"`
-	Conditions             json.RawMessage          `json:"conditions"`
+	Name                   *string             `json:"name"`
+	Description            *string             `json:"description"`
+	Type                   *rule.PromotionType `json:"promotion_type"`
+	Enabled                *bool               `json:"enabled"`
+	Automatic              *bool               `json:"automatic"`
+	Start                  *string             `json:"start"`
+	End                    *string             `json:"end"`
+	MinCartValue           []rule.GivenAmount  `json:"min_cart_value"`
+	MaxDiscountValue       []rule.GivenAmount  `json:"max_discount_value"`
+	MaxApplicationsPerCart *int                `json:"max_applications_per_cart"`
+	Schema                 json.RawMessage     `json:"schema"`
+	Currencies             json.RawMessage     `json:"currencies"`
+	TargetCatalogs         []string            `json:"target_catalogs"`
+	Conditions             json.RawMessage     `json:"conditions"`
 
 	Nulls store.Nulls `json:"-"`
 }
@@ -199,30 +200,30 @@ type deletionMeta struct {
 	UsagesKept int `json:"usages_kept"`
 }
 
-func writePromotion(w http.ResponseWriter, status int, p *promotion.Promotion) error {
+func writePromotion(w http.ResponseWriter, status int, p *rule.Promotion) error {
 	return writeData(w, status, newPromotionResource(p))
 }
 
 // promotionResource is a promotion with its state and times.
 type promotionResource struct {
-	Type                   string                   `json:"type"`
-	ID                     string                   `json:"id"`
-	Name                   string                   `json:"name"`
-	Description            string                   `json:"description"`
-	PromotionType          promotion.PromotionType  `json:"promotion_type"`
-	Enabled                bool                     `json:"enabled"`
-	Automatic              bool                     `json:"automatic"`
-	State                  promotion.PromotionState `json:"state"`
-	Start                  string                   `json:"start"`
-	End                    string                   `json:"end"`
-	MinCartValue           []store.CurrencyAmount   `json:"min_cart_value"`
-	MaxDiscountValue       []store.CurrencyAmount   `json:"max_discount_value"`
-	MaxApplicationsPerCart *int                     `json:"max_applications_per_cart"`
-	Schema                 json.RawMessage          `json:"schema"`
-	Currencies             []discountBody           `json:"currencies"`
-	TargetCatalogs         []string                 `json:"target_catalogs"` // null means all
-	Conditions             json.RawMessage          `json:"conditions"`
-	Meta                   timesMeta                `json:"meta"`
+	Type                   string                 `json:"type"`
+	ID                     string                 `json:"id"`
+	Name                   string                 `json:"name"`
+	Description            string                 `json:"description"`
+	PromotionType          rule.PromotionType     `json:"promotion_type"`
+	Enabled                bool                   `json:"enabled"`
+	Automatic              bool                   `json:"automatic"`
+	State                  rule.PromotionState    `json:"state"`
+	Start                  string                 `json:"start"`
+	End                    string                 `json:"end"`
+	MinCartValue           []store.CurrencyAmount `json:"min_cart_value"`
+	MaxDiscountValue       []store.CurrencyAmount `json:"max_discount_value"`
+	MaxApplicationsPerCart *int                   `json:"max_applications_per_cart"`
+	Schema                 json.RawMessage        `json:"schema"`
+	Currencies             []discountBody         `json:"currencies"`
+	TargetCatalogs         []string               `json:"target_catalogs"` // null means all
+	Conditions             json.RawMessage        `json:"conditions"`
+	Meta                   timesMeta              `json:"meta"`
 }
 
 // discountBody is promotion.PromotionCurrency with the member names of REST.
@@ -236,7 +237,7 @@ type timesMeta struct {
 	Timestamps timestamps `json:"timestamps"`
 }
 
-func newPromotionResource(p *promotion.Promotion) promotionResource {
+func newPromotionResource(p *rule.Promotion) promotionResource {
 	currencies := make([]discountBody, len(p.Currencies))
 	for i, c := range p.Currencies {
 		currencies[i] = discountBody(c)

@@ -12,14 +12,14 @@ import (
 	"portico/graph/generated"
 	"portico/graph/model"
 	"portico/store"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
 )
 
 // codesBody is a list of codes to create or delete.
 type codesBody[Codes any] struct {
-	Type        *string               `json:"type"`
-	Codes       Codes                 `json:"codes"`
-	ConsumeUnit promotion.ConsumeUnit `json:"consume_unit"` // for codes without one
+	Type        *string          `json:"type"`
+	Codes       Codes            `json:"codes"`
+	ConsumeUnit code.ConsumeUnit `json:"consume_unit"` // for codes without one
 }
 
 // codeRows are the codes of a body: decoded, or raw if one of them is malformed.
@@ -48,17 +48,17 @@ func (b codesBody[Codes]) check() error {
 
 // codeBody is promotion.NewCode with the member names of REST.
 type codeBody struct {
-	Code        string                `json:"code"`
-	ConsumeUnit promotion.ConsumeUnit `json:"consume_unit"`
-	User        promotion.CodeUser    `json:"user"`
-	MaxUses     *int                  `json:"uses"`
+	Code        string           `json:"code"`
+	ConsumeUnit code.ConsumeUnit `json:"consume_unit"`
+	User        code.CodeUser    `json:"user"`
+	MaxUses     *int             `json:"uses"`
 }
 
 // inputs decodes raw rows one by one, and returns an error for each malformed row.
-func (r codeRows) inputs() (list []*promotion.NewCode, err error) {
-	list = make([]*promotion.NewCode, 0, len(r.decoded)+len(r.raw))
+func (r codeRows) inputs() (list []*code.NewCode, err error) {
+	list = make([]*code.NewCode, 0, len(r.decoded)+len(r.raw))
 	for _, c := range r.decoded {
-		list = append(list, (*promotion.NewCode)(c))
+		list = append(list, (*code.NewCode)(c))
 	}
 	var faults store.Errors
 	for i, row := range r.raw {
@@ -67,7 +67,7 @@ func (r codeRows) inputs() (list []*promotion.NewCode, err error) {
 			faults = append(faults, fault.At("codes", strconv.Itoa(i)))
 			continue
 		}
-		list = append(list, (*promotion.NewCode)(&c))
+		list = append(list, (*code.NewCode)(&c))
 	}
 	if len(faults) > 0 {
 		return nil, faults.Truncated()
@@ -107,7 +107,7 @@ func (a *API) createCodes(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	input := generated.PromotionCodesCreateInput{
-		PromotionID: r.PathValue("id"), Codes: codes, ConsumeUnit: cmp.Or(b.ConsumeUnit, promotion.PerCart)}
+		PromotionID: r.PathValue("id"), Codes: codes, ConsumeUnit: cmp.Or(b.ConsumeUnit, code.PerCart)}
 	addGraphQLHint(w, r, "input", input)
 	payload, err := a.resolver.Mutation().PromotionCodesCreate(r.Context(), input)
 	if err == nil {
@@ -146,7 +146,7 @@ func nameRows(err error, rows int) error {
 
 // codes lists the codes of a promotion.
 func (a *API) codes(w http.ResponseWriter, r *http.Request) error {
-	p, err := parseListParamsSortedBy(r, promotion.SortCode, store.SortCreatedAt)
+	p, err := parseListParamsSortedBy(r, code.SortCode, store.SortCreatedAt)
 	if err != nil {
 		return err
 	}
@@ -240,19 +240,19 @@ func (a *API) removeCodes(w http.ResponseWriter, r *http.Request, codes []string
 // codeResource is a code. Uses is the number of remaining uses and MaxUses the total.
 // Both are null if unlimited.
 type codeResource struct {
-	Type        string                `json:"type"`
-	ID          string                `json:"id"`
-	PromotionID string                `json:"promotion_id"`
-	Code        string                `json:"code"`
-	Uses        *int                  `json:"uses"`
-	MaxUses     *int                  `json:"max_uses"`
-	ConsumeUnit promotion.ConsumeUnit `json:"consume_unit"`
-	User        promotion.CodeUser    `json:"user"`
-	Valid       bool                  `json:"valid"`
-	CreatedAt   *string               `json:"created_at"`
+	Type        string           `json:"type"`
+	ID          string           `json:"id"`
+	PromotionID string           `json:"promotion_id"`
+	Code        string           `json:"code"`
+	Uses        *int             `json:"uses"`
+	MaxUses     *int             `json:"max_uses"`
+	ConsumeUnit code.ConsumeUnit `json:"consume_unit"`
+	User        code.CodeUser    `json:"user"`
+	Valid       bool             `json:"valid"`
+	CreatedAt   *string          `json:"created_at"`
 }
 
-func newCodeResource(c *promotion.PromotionCode) codeResource {
+func newCodeResource(c *code.PromotionCode) codeResource {
 	return codeResource{Type: "promotion_code", ID: c.ID, PromotionID: c.PromotionID, Code: c.Code, Uses: c.Uses(), MaxUses: c.MaxUses,
 		ConsumeUnit: c.ConsumeUnit, User: c.User, Valid: c.Valid(), CreatedAt: timeOrNull(c.CreatedAt)}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"portico/graph/model"
-	"portico/store/promotion"
+	"portico/store/promotion/rule"
 )
 
 // promotionFilter parses a filter of promotions. It returns nil for an empty filter.
@@ -56,9 +56,9 @@ func (c condition) addToPromotionFilter(filter *model.PromotionFilter) error {
 	case "name":
 		filter.Name = &model.TextFilter{In: c.values}
 	case "promotion_type":
-		filter.PromotionType, err = enumValues(c, promotion.PromotionTypes())
+		filter.PromotionType, err = enumValues(c, rule.PromotionTypes())
 	case "state":
-		filter.State, err = enumValues(c, promotion.PromotionStates())
+		filter.State, err = enumValues(c, rule.PromotionStates())
 	case "enabled":
 		filter.Enabled, err = parseBool(c)
 	case "automatic":

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/promotion"
+	"portico/store/promotion/code"
 	"portico/store/storetest"
 )
 
@@ -113,7 +113,7 @@ func TestTenThousandCodesInOneRequest(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		var rows, inputs []string
-		for i := range promotion.MaxCodes {
+		for i := range code.MaxCodes {
 			user := fmt.Sprintf("00000000-0000-4000-8000-%012d", i)
 			rows = append(rows, fmt.Sprintf(`{"code":"SUMMER-SALE-2024-REST-%05d","uses":100,"consume_unit":"per_cart","user":["%s","%s"]}`, i, user, user))
 			inputs = append(inputs, fmt.Sprintf(`{"code":"SUMMER-SALE-2024-GRAPHQL-%05d","uses":100,"consumeUnit":"PER_CART","user":["%s","%s"]}`, i, user, user))
@@ -127,7 +127,7 @@ func TestTenThousandCodesInOneRequest(t *testing.T) {
 			Meta struct{ Results struct{ Total int } }
 		}
 		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &list))
-		require.Equal(t, 2*promotion.MaxCodes+2, list.Meta.Results.Total)
+		require.Equal(t, 2*code.MaxCodes+2, list.Meta.Results.Total)
 	})
 }
 

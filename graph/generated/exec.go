@@ -14,7 +14,9 @@ import (
 	"portico/store/catalog"
 	"portico/store/gateway"
 	"portico/store/job"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/redeem"
+	"portico/store/promotion/rule"
 	"portico/store/release"
 	"portico/store/stock"
 	"strconv"
@@ -859,7 +861,7 @@ type ComplexityRoot struct {
 		Products            func(childComplexity int, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotion           func(childComplexity int, id string) int
 		PromotionCode       func(childComplexity int, code string) int
-		PromotionCodeCheck  func(childComplexity int, code string, user *string, units int, cartValue *promotion.GivenAmount) int
+		PromotionCodeCheck  func(childComplexity int, code string, user *string, units int, cartValue *rule.GivenAmount) int
 		PromotionCodeUsages func(childComplexity int, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		PromotionCodes      func(childComplexity int, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotions          func(childComplexity int, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
@@ -1091,15 +1093,15 @@ type ProductResolver interface {
 	Stock(ctx context.Context, obj *model.Product) (*model.Stock, error)
 }
 type PromotionResolver interface {
-	MinCartValue(ctx context.Context, obj *promotion.Promotion) ([]*store.Money, error)
-	MaxDiscountValue(ctx context.Context, obj *promotion.Promotion) ([]*store.Money, error)
+	MinCartValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error)
+	MaxDiscountValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error)
 }
 type PromotionCodeRefusalResolver interface {
-	Message(ctx context.Context, obj *promotion.CodeRefusal) (string, error)
+	Message(ctx context.Context, obj *code.CodeRefusal) (string, error)
 }
 type PromotionPreviewResolver interface {
-	MinCartValue(ctx context.Context, obj *promotion.Promotion) ([]*store.Money, error)
-	MaxDiscountValue(ctx context.Context, obj *promotion.Promotion) ([]*store.Money, error)
+	MinCartValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error)
+	MaxDiscountValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error)
 }
 type QueryResolver interface {
 	Product(ctx context.Context, id *string, sku *string, slug *string) (*model.Product, error)
@@ -1120,11 +1122,11 @@ type QueryResolver interface {
 	StockLocations(ctx context.Context) ([]*stock.StockLocation, error)
 	StockTransactions(ctx context.Context, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.StockTransaction], error)
 	StockTransaction(ctx context.Context, productID string, id string) (*model.StockTransaction, error)
-	Promotion(ctx context.Context, id string) (*promotion.Promotion, error)
-	Promotions(ctx context.Context, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*promotion.Promotion], error)
-	PromotionCode(ctx context.Context, code string) (*promotion.PromotionCode, error)
-	PromotionCodes(ctx context.Context, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*promotion.PromotionCode], error)
-	PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *promotion.GivenAmount) (*promotion.CodeCheck, error)
+	Promotion(ctx context.Context, id string) (*rule.Promotion, error)
+	Promotions(ctx context.Context, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*rule.Promotion], error)
+	PromotionCode(ctx context.Context, code string) (*code.PromotionCode, error)
+	PromotionCodes(ctx context.Context, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*code.PromotionCode], error)
+	PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *rule.GivenAmount) (*redeem.CodeCheck, error)
 	PromotionCodeUsages(ctx context.Context, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.PromotionCodeUsage], error)
 	Catalog(ctx context.Context, id string) (*catalog.Catalog, error)
 	Catalogs(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Catalog], error)
@@ -1157,10 +1159,10 @@ type SubscriptionResolver interface {
 }
 
 type MoneyInputResolver interface {
-	Amount(ctx context.Context, obj *promotion.GivenAmount, data string) error
+	Amount(ctx context.Context, obj *rule.GivenAmount, data string) error
 }
 type PromotionCodeInputResolver interface {
-	User(ctx context.Context, obj *promotion.NewCode, data []string) error
+	User(ctx context.Context, obj *code.NewCode, data []string) error
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -4788,7 +4790,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.PromotionCodeCheck(childComplexity, args["code"].(string), args["user"].(*string), args["units"].(int), args["cartValue"].(*promotion.GivenAmount)), true
+		return e.ComplexityRoot.Query.PromotionCodeCheck(childComplexity, args["code"].(string), args["user"].(*string), args["units"].(int), args["cartValue"].(*rule.GivenAmount)), true
 	case "Query.promotionCodeUsages":
 		if e.ComplexityRoot.Query.PromotionCodeUsages == nil {
 			break
@@ -12500,8 +12502,8 @@ func (ec *executionContext) field_Query_promotionCodeCheck_args(ctx context.Cont
 	}
 	args["units"] = arg2
 	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "cartValue",
-		func(ctx context.Context, v any) (*promotion.GivenAmount, error) {
-			return ec.unmarshalOMoneyInput2ᚖporticoᚋstoreᚋpromotionᚐGivenAmount(ctx, v)
+		func(ctx context.Context, v any) (*rule.GivenAmount, error) {
+			return ec.unmarshalOMoneyInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐGivenAmount(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -23923,7 +23925,7 @@ func (ec *executionContext) fieldContext_ProductTranslation_description(_ contex
 	return graphql.NewScalarFieldContext("ProductTranslation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_id(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_id(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23946,7 +23948,7 @@ func (ec *executionContext) fieldContext_Promotion_id(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Promotion", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_uuid(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_uuid(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23969,7 +23971,7 @@ func (ec *executionContext) fieldContext_Promotion_uuid(_ context.Context, field
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_name(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_name(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -23992,7 +23994,7 @@ func (ec *executionContext) fieldContext_Promotion_name(_ context.Context, field
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_description(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_description(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24015,7 +24017,7 @@ func (ec *executionContext) fieldContext_Promotion_description(_ context.Context
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_promotionType(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_promotionType(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24027,8 +24029,8 @@ func (ec *executionContext) _Promotion_promotionType(ctx context.Context, field 
 			return obj.Type, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v promotion.PromotionType) graphql.Marshaler {
-			return ec.marshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v rule.PromotionType) graphql.Marshaler {
+			return ec.marshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24038,7 +24040,7 @@ func (ec *executionContext) fieldContext_Promotion_promotionType(_ context.Conte
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type PromotionType does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_enabled(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_enabled(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24061,7 +24063,7 @@ func (ec *executionContext) fieldContext_Promotion_enabled(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_automatic(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_automatic(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24084,7 +24086,7 @@ func (ec *executionContext) fieldContext_Promotion_automatic(_ context.Context, 
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_state(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_state(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24096,8 +24098,8 @@ func (ec *executionContext) _Promotion_state(ctx context.Context, field graphql.
 			return obj.State, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v promotion.PromotionState) graphql.Marshaler {
-			return ec.marshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v rule.PromotionState) graphql.Marshaler {
+			return ec.marshalNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐPromotionState(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24107,7 +24109,7 @@ func (ec *executionContext) fieldContext_Promotion_state(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type PromotionState does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_start(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_start(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24130,7 +24132,7 @@ func (ec *executionContext) fieldContext_Promotion_start(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_end(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_end(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24153,7 +24155,7 @@ func (ec *executionContext) fieldContext_Promotion_end(_ context.Context, field 
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_minCartValue(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_minCartValue(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24185,7 +24187,7 @@ func (ec *executionContext) fieldContext_Promotion_minCartValue(_ context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _Promotion_maxDiscountValue(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_maxDiscountValue(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24217,7 +24219,7 @@ func (ec *executionContext) fieldContext_Promotion_maxDiscountValue(_ context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _Promotion_maxApplicationsPerCart(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_maxApplicationsPerCart(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24240,7 +24242,7 @@ func (ec *executionContext) fieldContext_Promotion_maxApplicationsPerCart(_ cont
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_schema(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_schema(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24263,7 +24265,7 @@ func (ec *executionContext) fieldContext_Promotion_schema(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type JSON does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_currencies(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_currencies(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24275,8 +24277,8 @@ func (ec *executionContext) _Promotion_currencies(ctx context.Context, field gra
 			return obj.Currencies, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []promotion.PromotionCurrency) graphql.Marshaler {
-			return ec.marshalNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚐPromotionCurrencyᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []rule.PromotionCurrency) graphql.Marshaler {
+			return ec.marshalNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrencyᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24295,7 +24297,7 @@ func (ec *executionContext) fieldContext_Promotion_currencies(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _Promotion_targetCatalogs(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_targetCatalogs(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24318,7 +24320,7 @@ func (ec *executionContext) fieldContext_Promotion_targetCatalogs(_ context.Cont
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_conditions(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_conditions(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24341,7 +24343,7 @@ func (ec *executionContext) fieldContext_Promotion_conditions(_ context.Context,
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type JSON does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_createdAt(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_createdAt(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24364,7 +24366,7 @@ func (ec *executionContext) fieldContext_Promotion_createdAt(_ context.Context, 
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_updatedAt(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_updatedAt(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24387,7 +24389,7 @@ func (ec *executionContext) fieldContext_Promotion_updatedAt(_ context.Context, 
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_id(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_id(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24410,7 +24412,7 @@ func (ec *executionContext) fieldContext_PromotionCode_id(_ context.Context, fie
 	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_uuid(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_uuid(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24433,7 +24435,7 @@ func (ec *executionContext) fieldContext_PromotionCode_uuid(_ context.Context, f
 	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_code(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_code(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24456,7 +24458,7 @@ func (ec *executionContext) fieldContext_PromotionCode_code(_ context.Context, f
 	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_valid(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_valid(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24479,7 +24481,7 @@ func (ec *executionContext) fieldContext_PromotionCode_valid(_ context.Context, 
 	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_uses(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_uses(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24502,7 +24504,7 @@ func (ec *executionContext) fieldContext_PromotionCode_uses(_ context.Context, f
 	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_maxUses(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_maxUses(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24525,7 +24527,7 @@ func (ec *executionContext) fieldContext_PromotionCode_maxUses(_ context.Context
 	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_used(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_used(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24548,7 +24550,7 @@ func (ec *executionContext) fieldContext_PromotionCode_used(_ context.Context, f
 	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_consumeUnit(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_consumeUnit(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24560,8 +24562,8 @@ func (ec *executionContext) _PromotionCode_consumeUnit(ctx context.Context, fiel
 			return obj.ConsumeUnit, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v promotion.ConsumeUnit) graphql.Marshaler {
-			return ec.marshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v code.ConsumeUnit) graphql.Marshaler {
+			return ec.marshalNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24571,7 +24573,7 @@ func (ec *executionContext) fieldContext_PromotionCode_consumeUnit(_ context.Con
 	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type ConsumeUnit does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_users(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_users(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24594,7 +24596,7 @@ func (ec *executionContext) fieldContext_PromotionCode_users(_ context.Context, 
 	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_createdAt(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_createdAt(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24617,7 +24619,7 @@ func (ec *executionContext) fieldContext_PromotionCode_createdAt(_ context.Conte
 	return graphql.NewScalarFieldContext("PromotionCode", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCode_promotion(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCode) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCode_promotion(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24629,8 +24631,8 @@ func (ec *executionContext) _PromotionCode_promotion(ctx context.Context, field 
 			return obj.Promotion, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
-			return ec.marshalNPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
+			return ec.marshalNPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24649,7 +24651,7 @@ func (ec *executionContext) fieldContext_PromotionCode_promotion(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCodeCheck_valid(ctx context.Context, field graphql.CollectedField, obj *promotion.CodeCheck) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeCheck_valid(ctx context.Context, field graphql.CollectedField, obj *redeem.CodeCheck) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24672,7 +24674,7 @@ func (ec *executionContext) fieldContext_PromotionCodeCheck_valid(_ context.Cont
 	return graphql.NewScalarFieldContext("PromotionCodeCheck", field, true, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeCheck_reasons(ctx context.Context, field graphql.CollectedField, obj *promotion.CodeCheck) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeCheck_reasons(ctx context.Context, field graphql.CollectedField, obj *redeem.CodeCheck) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24684,8 +24686,8 @@ func (ec *executionContext) _PromotionCodeCheck_reasons(ctx context.Context, fie
 			return obj.Refusals, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []promotion.CodeRefusal) graphql.Marshaler {
-			return ec.marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚐCodeRefusalᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []code.CodeRefusal) graphql.Marshaler {
+			return ec.marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusalᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24704,7 +24706,7 @@ func (ec *executionContext) fieldContext_PromotionCodeCheck_reasons(_ context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCodeCheck_unitsApplied(ctx context.Context, field graphql.CollectedField, obj *promotion.CodeCheck) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeCheck_unitsApplied(ctx context.Context, field graphql.CollectedField, obj *redeem.CodeCheck) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24727,7 +24729,7 @@ func (ec *executionContext) fieldContext_PromotionCodeCheck_unitsApplied(_ conte
 	return graphql.NewScalarFieldContext("PromotionCodeCheck", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeCheck_remainingUses(ctx context.Context, field graphql.CollectedField, obj *promotion.CodeCheck) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeCheck_remainingUses(ctx context.Context, field graphql.CollectedField, obj *redeem.CodeCheck) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24750,7 +24752,7 @@ func (ec *executionContext) fieldContext_PromotionCodeCheck_remainingUses(_ cont
 	return graphql.NewScalarFieldContext("PromotionCodeCheck", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeCheck_promotionId(ctx context.Context, field graphql.CollectedField, obj *promotion.CodeCheck) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeCheck_promotionId(ctx context.Context, field graphql.CollectedField, obj *redeem.CodeCheck) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24773,7 +24775,7 @@ func (ec *executionContext) fieldContext_PromotionCodeCheck_promotionId(_ contex
 	return graphql.NewScalarFieldContext("PromotionCodeCheck", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*promotion.PromotionCode]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*code.PromotionCode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24785,7 +24787,7 @@ func (ec *executionContext) _PromotionCodeConnection_edges(ctx context.Context, 
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*promotion.PromotionCode]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*code.PromotionCode]) graphql.Marshaler {
 			return ec.marshalNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -24805,7 +24807,7 @@ func (ec *executionContext) fieldContext_PromotionCodeConnection_edges(_ context
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCodeConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*promotion.PromotionCode]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*code.PromotionCode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24817,8 +24819,8 @@ func (ec *executionContext) _PromotionCodeConnection_nodes(ctx context.Context, 
 			return obj.Nodes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*promotion.PromotionCode) graphql.Marshaler {
-			return ec.marshalNPromotionCode2ᚕᚖporticoᚋstoreᚋpromotionᚐPromotionCodeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*code.PromotionCode) graphql.Marshaler {
+			return ec.marshalNPromotionCode2ᚕᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCodeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24837,7 +24839,7 @@ func (ec *executionContext) fieldContext_PromotionCodeConnection_nodes(_ context
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCodeConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*promotion.PromotionCode]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*code.PromotionCode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24869,7 +24871,7 @@ func (ec *executionContext) fieldContext_PromotionCodeConnection_pageInfo(_ cont
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCodeConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*promotion.PromotionCode]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*code.PromotionCode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24892,7 +24894,7 @@ func (ec *executionContext) fieldContext_PromotionCodeConnection_totalCount(_ co
 	return graphql.NewScalarFieldContext("PromotionCodeConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*promotion.PromotionCode]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*code.PromotionCode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24915,7 +24917,7 @@ func (ec *executionContext) fieldContext_PromotionCodeEdge_cursor(_ context.Cont
 	return graphql.NewScalarFieldContext("PromotionCodeEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*promotion.PromotionCode]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*code.PromotionCode]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24927,8 +24929,8 @@ func (ec *executionContext) _PromotionCodeEdge_node(ctx context.Context, field g
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *promotion.PromotionCode) graphql.Marshaler {
-			return ec.marshalNPromotionCode2ᚖporticoᚋstoreᚋpromotionᚐPromotionCode(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *code.PromotionCode) graphql.Marshaler {
+			return ec.marshalNPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx, selections, v)
 		},
 		true,
 		true,
@@ -25034,7 +25036,7 @@ func (ec *executionContext) fieldContext_PromotionCodeRedeemPayload_userErrors(_
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCodeRefusal_reason(ctx context.Context, field graphql.CollectedField, obj *promotion.CodeRefusal) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeRefusal_reason(ctx context.Context, field graphql.CollectedField, obj *code.CodeRefusal) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25046,8 +25048,8 @@ func (ec *executionContext) _PromotionCodeRefusal_reason(ctx context.Context, fi
 			return obj.Reason, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v promotion.CodeReason) graphql.Marshaler {
-			return ec.marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚐCodeReason(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v code.CodeReason) graphql.Marshaler {
+			return ec.marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason(ctx, selections, v)
 		},
 		true,
 		true,
@@ -25057,7 +25059,7 @@ func (ec *executionContext) fieldContext_PromotionCodeRefusal_reason(_ context.C
 	return graphql.NewScalarFieldContext("PromotionCodeRefusal", field, false, false, errors.New("field of type PromotionCodeReason does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeRefusal_argument(ctx context.Context, field graphql.CollectedField, obj *promotion.CodeRefusal) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeRefusal_argument(ctx context.Context, field graphql.CollectedField, obj *code.CodeRefusal) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25069,8 +25071,8 @@ func (ec *executionContext) _PromotionCodeRefusal_argument(ctx context.Context, 
 			return obj.Argument(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v promotion.CodeArgument) graphql.Marshaler {
-			return ec.marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v code.CodeArgument) graphql.Marshaler {
+			return ec.marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument(ctx, selections, v)
 		},
 		true,
 		true,
@@ -25080,7 +25082,7 @@ func (ec *executionContext) fieldContext_PromotionCodeRefusal_argument(_ context
 	return graphql.NewScalarFieldContext("PromotionCodeRefusal", field, true, false, errors.New("field of type PromotionCodeArgument does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCodeRefusal_message(ctx context.Context, field graphql.CollectedField, obj *promotion.CodeRefusal) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCodeRefusal_message(ctx context.Context, field graphql.CollectedField, obj *code.CodeRefusal) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25583,8 +25585,8 @@ func (ec *executionContext) _PromotionCodesCreatePayload_promotion(ctx context.C
 			return obj.Promotion, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
-			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, selections, v)
 		},
 		true,
 		false,
@@ -25615,8 +25617,8 @@ func (ec *executionContext) _PromotionCodesCreatePayload_codes(ctx context.Conte
 			return obj.Codes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*promotion.PromotionCode) graphql.Marshaler {
-			return ec.marshalNPromotionCode2ᚕᚖporticoᚋstoreᚋpromotionᚐPromotionCodeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*code.PromotionCode) graphql.Marshaler {
+			return ec.marshalNPromotionCode2ᚕᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCodeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -25809,7 +25811,7 @@ func (ec *executionContext) fieldContext_PromotionCodesGeneratePayload_userError
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*promotion.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*rule.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25821,7 +25823,7 @@ func (ec *executionContext) _PromotionConnection_edges(ctx context.Context, fiel
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*promotion.Promotion]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*rule.Promotion]) graphql.Marshaler {
 			return ec.marshalNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -25841,7 +25843,7 @@ func (ec *executionContext) fieldContext_PromotionConnection_edges(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*promotion.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*rule.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25853,8 +25855,8 @@ func (ec *executionContext) _PromotionConnection_nodes(ctx context.Context, fiel
 			return obj.Nodes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*promotion.Promotion) graphql.Marshaler {
-			return ec.marshalNPromotion2ᚕᚖporticoᚋstoreᚋpromotionᚐPromotionᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*rule.Promotion) graphql.Marshaler {
+			return ec.marshalNPromotion2ᚕᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -25873,7 +25875,7 @@ func (ec *executionContext) fieldContext_PromotionConnection_nodes(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*promotion.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*rule.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25905,7 +25907,7 @@ func (ec *executionContext) fieldContext_PromotionConnection_pageInfo(_ context.
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*promotion.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*rule.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25940,8 +25942,8 @@ func (ec *executionContext) _PromotionCreatePayload_promotion(ctx context.Contex
 			return obj.Promotion, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
-			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, selections, v)
 		},
 		true,
 		false,
@@ -25992,7 +25994,7 @@ func (ec *executionContext) fieldContext_PromotionCreatePayload_userErrors(_ con
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionCurrency_currency(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCurrency) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCurrency_currency(ctx context.Context, field graphql.CollectedField, obj *rule.PromotionCurrency) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26015,7 +26017,7 @@ func (ec *executionContext) fieldContext_PromotionCurrency_currency(_ context.Co
 	return graphql.NewScalarFieldContext("PromotionCurrency", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCurrency_amount(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCurrency) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCurrency_amount(ctx context.Context, field graphql.CollectedField, obj *rule.PromotionCurrency) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26038,7 +26040,7 @@ func (ec *executionContext) fieldContext_PromotionCurrency_amount(_ context.Cont
 	return graphql.NewScalarFieldContext("PromotionCurrency", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionCurrency_percentage(ctx context.Context, field graphql.CollectedField, obj *promotion.PromotionCurrency) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionCurrency_percentage(ctx context.Context, field graphql.CollectedField, obj *rule.PromotionCurrency) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26162,7 +26164,7 @@ func (ec *executionContext) fieldContext_PromotionDeletePayload_userErrors(_ con
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*promotion.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*rule.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26185,7 +26187,7 @@ func (ec *executionContext) fieldContext_PromotionEdge_cursor(_ context.Context,
 	return graphql.NewScalarFieldContext("PromotionEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*promotion.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*rule.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26197,8 +26199,8 @@ func (ec *executionContext) _PromotionEdge_node(ctx context.Context, field graph
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
-			return ec.marshalNPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
+			return ec.marshalNPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, selections, v)
 		},
 		true,
 		true,
@@ -26217,7 +26219,7 @@ func (ec *executionContext) fieldContext_PromotionEdge_node(_ context.Context, f
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionPreview_uuid(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_uuid(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26240,7 +26242,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_uuid(_ context.Context
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_name(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_name(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26263,7 +26265,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_name(_ context.Context
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_description(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_description(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26286,7 +26288,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_description(_ context.
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_promotionType(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_promotionType(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26298,8 +26300,8 @@ func (ec *executionContext) _PromotionPreview_promotionType(ctx context.Context,
 			return obj.Type, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v promotion.PromotionType) graphql.Marshaler {
-			return ec.marshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v rule.PromotionType) graphql.Marshaler {
+			return ec.marshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx, selections, v)
 		},
 		true,
 		true,
@@ -26309,7 +26311,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_promotionType(_ contex
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type PromotionType does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_enabled(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_enabled(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26332,7 +26334,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_enabled(_ context.Cont
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_automatic(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_automatic(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26355,7 +26357,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_automatic(_ context.Co
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_state(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_state(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26367,8 +26369,8 @@ func (ec *executionContext) _PromotionPreview_state(ctx context.Context, field g
 			return obj.State, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v promotion.PromotionState) graphql.Marshaler {
-			return ec.marshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v rule.PromotionState) graphql.Marshaler {
+			return ec.marshalNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐPromotionState(ctx, selections, v)
 		},
 		true,
 		true,
@@ -26378,7 +26380,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_state(_ context.Contex
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type PromotionState does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_start(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_start(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26401,7 +26403,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_start(_ context.Contex
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_end(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_end(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26424,7 +26426,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_end(_ context.Context,
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_minCartValue(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_minCartValue(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26456,7 +26458,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_minCartValue(_ context
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionPreview_maxDiscountValue(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_maxDiscountValue(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26488,7 +26490,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_maxDiscountValue(_ con
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionPreview_maxApplicationsPerCart(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_maxApplicationsPerCart(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26511,7 +26513,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_maxApplicationsPerCart
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_schema(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_schema(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26534,7 +26536,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_schema(_ context.Conte
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type JSON does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_currencies(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_currencies(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26546,8 +26548,8 @@ func (ec *executionContext) _PromotionPreview_currencies(ctx context.Context, fi
 			return obj.Currencies, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []promotion.PromotionCurrency) graphql.Marshaler {
-			return ec.marshalNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚐPromotionCurrencyᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []rule.PromotionCurrency) graphql.Marshaler {
+			return ec.marshalNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrencyᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -26566,7 +26568,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_currencies(_ context.C
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionPreview_targetCatalogs(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_targetCatalogs(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26589,7 +26591,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_targetCatalogs(_ conte
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_conditions(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_conditions(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26612,7 +26614,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_conditions(_ context.C
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type JSON does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_createdAt(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_createdAt(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26635,7 +26637,7 @@ func (ec *executionContext) fieldContext_PromotionPreview_createdAt(_ context.Co
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionPreview_updatedAt(ctx context.Context, field graphql.CollectedField, obj *promotion.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionPreview_updatedAt(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26670,8 +26672,8 @@ func (ec *executionContext) _PromotionUpdatePayload_promotion(ctx context.Contex
 			return obj.Promotion, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
-			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, selections, v)
 		},
 		true,
 		false,
@@ -26702,8 +26704,8 @@ func (ec *executionContext) _PromotionUpdatePayload_preview(ctx context.Context,
 			return obj.Preview, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
-			return ec.marshalOPromotionPreview2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotionPreview2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27558,8 +27560,8 @@ func (ec *executionContext) _Query_promotion(ctx context.Context, field graphql.
 			return ec.Resolvers.Query().Promotion(ctx, fc.Args["id"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
-			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27602,7 +27604,7 @@ func (ec *executionContext) _Query_promotions(ctx context.Context, field graphql
 			return ec.Resolvers.Query().Promotions(ctx, fc.Args["filter"].(*model.PromotionFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*promotion.Promotion]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*rule.Promotion]) graphql.Marshaler {
 			return ec.marshalOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -27646,8 +27648,8 @@ func (ec *executionContext) _Query_promotionCode(ctx context.Context, field grap
 			return ec.Resolvers.Query().PromotionCode(ctx, fc.Args["code"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *promotion.PromotionCode) graphql.Marshaler {
-			return ec.marshalOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚐPromotionCode(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *code.PromotionCode) graphql.Marshaler {
+			return ec.marshalOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27690,7 +27692,7 @@ func (ec *executionContext) _Query_promotionCodes(ctx context.Context, field gra
 			return ec.Resolvers.Query().PromotionCodes(ctx, fc.Args["promotionId"].(string), fc.Args["filter"].(*model.PromotionCodeFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*promotion.PromotionCode]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*code.PromotionCode]) graphql.Marshaler {
 			return ec.marshalOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -27731,11 +27733,11 @@ func (ec *executionContext) _Query_promotionCodeCheck(ctx context.Context, field
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().PromotionCodeCheck(ctx, fc.Args["code"].(string), fc.Args["user"].(*string), fc.Args["units"].(int), fc.Args["cartValue"].(*promotion.GivenAmount))
+			return ec.Resolvers.Query().PromotionCodeCheck(ctx, fc.Args["code"].(string), fc.Args["user"].(*string), fc.Args["units"].(int), fc.Args["cartValue"].(*rule.GivenAmount))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *promotion.CodeCheck) graphql.Marshaler {
-			return ec.marshalOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚐCodeCheck(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *redeem.CodeCheck) graphql.Marshaler {
+			return ec.marshalOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚋredeemᚐCodeCheck(ctx, selections, v)
 		},
 		true,
 		false,
@@ -32917,8 +32919,8 @@ func (ec *executionContext) unmarshalInputListOrder(ctx context.Context, obj any
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputMoneyInput(ctx context.Context, obj any) (promotion.GivenAmount, error) {
-	var it promotion.GivenAmount
+func (ec *executionContext) unmarshalInputMoneyInput(ctx context.Context, obj any) (rule.GivenAmount, error) {
+	var it rule.GivenAmount
 	if obj == nil {
 		return it, nil
 	}
@@ -33470,8 +33472,8 @@ func (ec *executionContext) unmarshalInputPromotionCodeFilter(ctx context.Contex
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputPromotionCodeInput(ctx context.Context, obj any) (promotion.NewCode, error) {
-	var it promotion.NewCode
+func (ec *executionContext) unmarshalInputPromotionCodeInput(ctx context.Context, obj any) (code.NewCode, error) {
+	var it code.NewCode
 	if obj == nil {
 		return it, nil
 	}
@@ -33504,7 +33506,7 @@ func (ec *executionContext) unmarshalInputPromotionCodeInput(ctx context.Context
 			it.MaxUses = data
 		case "consumeUnit":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("consumeUnit"))
-			data, err := ec.unmarshalOConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx, v)
+			data, err := ec.unmarshalOConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33701,14 +33703,14 @@ func (ec *executionContext) unmarshalInputPromotionCodesCreateInput(ctx context.
 			it.PromotionID = data
 		case "codes":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("codes"))
-			data, err := ec.unmarshalNPromotionCodeInput2ᚕᚖporticoᚋstoreᚋpromotionᚐNewCodeᚄ(ctx, v)
+			data, err := ec.unmarshalNPromotionCodeInput2ᚕᚖporticoᚋstoreᚋpromotionᚋcodeᚐNewCodeᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.Codes = data
 		case "consumeUnit":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("consumeUnit"))
-			data, err := ec.unmarshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx, v)
+			data, err := ec.unmarshalNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33831,7 +33833,7 @@ func (ec *executionContext) unmarshalInputPromotionCodesGenerateInput(ctx contex
 			it.Uses = data
 		case "consumeUnit":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("consumeUnit"))
-			data, err := ec.unmarshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx, v)
+			data, err := ec.unmarshalNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33899,7 +33901,7 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 			it.Description = data
 		case "promotionType":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("promotionType"))
-			data, err := ec.unmarshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType(ctx, v)
+			data, err := ec.unmarshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -33934,14 +33936,14 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 			it.End = data
 		case "minCartValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minCartValue"))
-			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚐGivenAmountᚄ(ctx, v)
+			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐGivenAmountᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.MinCartValue = data
 		case "maxDiscountValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxDiscountValue"))
-			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚐGivenAmountᚄ(ctx, v)
+			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐGivenAmountᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -34082,14 +34084,14 @@ func (ec *executionContext) unmarshalInputPromotionFilter(ctx context.Context, o
 			it.NameLike = data
 		case "promotionType":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("promotionType"))
-			data, err := ec.unmarshalOPromotionType2ᚕporticoᚋstoreᚋpromotionᚐPromotionTypeᚄ(ctx, v)
+			data, err := ec.unmarshalOPromotionType2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionTypeᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.PromotionType = data
 		case "state":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
-			data, err := ec.unmarshalOPromotionState2ᚕporticoᚋstoreᚋpromotionᚐPromotionStateᚄ(ctx, v)
+			data, err := ec.unmarshalOPromotionState2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionStateᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -34220,7 +34222,7 @@ func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Conte
 			it.Description = data
 		case "promotionType":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("promotionType"))
-			data, err := ec.unmarshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType(ctx, v)
+			data, err := ec.unmarshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -34255,14 +34257,14 @@ func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Conte
 			it.End = data
 		case "minCartValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minCartValue"))
-			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚐGivenAmountᚄ(ctx, v)
+			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐGivenAmountᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.MinCartValue = data
 		case "maxDiscountValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxDiscountValue"))
-			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚐGivenAmountᚄ(ctx, v)
+			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐGivenAmountᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -34716,12 +34718,12 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Stock(ctx, sel, obj)
-	case *promotion.PromotionCode:
+	case *code.PromotionCode:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._PromotionCode(ctx, sel, obj)
-	case *promotion.Promotion:
+	case *rule.Promotion:
 		if obj == nil {
 			return graphql.Null
 		}
@@ -40303,7 +40305,7 @@ func (ec *executionContext) _ProductTranslation(ctx context.Context, sel ast.Sel
 
 var promotionImplementors = []string{"Promotion", "Node"}
 
-func (ec *executionContext) _Promotion(ctx context.Context, sel ast.SelectionSet, obj *promotion.Promotion) graphql.Marshaler {
+func (ec *executionContext) _Promotion(ctx context.Context, sel ast.SelectionSet, obj *rule.Promotion) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -40497,7 +40499,7 @@ func (ec *executionContext) _Promotion(ctx context.Context, sel ast.SelectionSet
 
 var promotionCodeImplementors = []string{"PromotionCode", "Node"}
 
-func (ec *executionContext) _PromotionCode(ctx context.Context, sel ast.SelectionSet, obj *promotion.PromotionCode) graphql.Marshaler {
+func (ec *executionContext) _PromotionCode(ctx context.Context, sel ast.SelectionSet, obj *code.PromotionCode) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -40585,7 +40587,7 @@ func (ec *executionContext) _PromotionCode(ctx context.Context, sel ast.Selectio
 
 var promotionCodeCheckImplementors = []string{"PromotionCodeCheck"}
 
-func (ec *executionContext) _PromotionCodeCheck(ctx context.Context, sel ast.SelectionSet, obj *promotion.CodeCheck) graphql.Marshaler {
+func (ec *executionContext) _PromotionCodeCheck(ctx context.Context, sel ast.SelectionSet, obj *redeem.CodeCheck) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeCheckImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -40643,7 +40645,7 @@ func (ec *executionContext) _PromotionCodeCheck(ctx context.Context, sel ast.Sel
 
 var promotionCodeConnectionImplementors = []string{"PromotionCodeConnection"}
 
-func (ec *executionContext) _PromotionCodeConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*promotion.PromotionCode]) graphql.Marshaler {
+func (ec *executionContext) _PromotionCodeConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*code.PromotionCode]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -40729,7 +40731,7 @@ func (ec *executionContext) _PromotionCodeConnection(ctx context.Context, sel as
 
 var promotionCodeEdgeImplementors = []string{"PromotionCodeEdge"}
 
-func (ec *executionContext) _PromotionCodeEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*promotion.PromotionCode]) graphql.Marshaler {
+func (ec *executionContext) _PromotionCodeEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*code.PromotionCode]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -40820,7 +40822,7 @@ func (ec *executionContext) _PromotionCodeRedeemPayload(ctx context.Context, sel
 
 var promotionCodeRefusalImplementors = []string{"PromotionCodeRefusal"}
 
-func (ec *executionContext) _PromotionCodeRefusal(ctx context.Context, sel ast.SelectionSet, obj *promotion.CodeRefusal) graphql.Marshaler {
+func (ec *executionContext) _PromotionCodeRefusal(ctx context.Context, sel ast.SelectionSet, obj *code.CodeRefusal) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCodeRefusalImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -41295,7 +41297,7 @@ func (ec *executionContext) _PromotionCodesGeneratePayload(ctx context.Context, 
 
 var promotionConnectionImplementors = []string{"PromotionConnection"}
 
-func (ec *executionContext) _PromotionConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*promotion.Promotion]) graphql.Marshaler {
+func (ec *executionContext) _PromotionConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*rule.Promotion]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -41424,7 +41426,7 @@ func (ec *executionContext) _PromotionCreatePayload(ctx context.Context, sel ast
 
 var promotionCurrencyImplementors = []string{"PromotionCurrency"}
 
-func (ec *executionContext) _PromotionCurrency(ctx context.Context, sel ast.SelectionSet, obj *promotion.PromotionCurrency) graphql.Marshaler {
+func (ec *executionContext) _PromotionCurrency(ctx context.Context, sel ast.SelectionSet, obj *rule.PromotionCurrency) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionCurrencyImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -41525,7 +41527,7 @@ func (ec *executionContext) _PromotionDeletePayload(ctx context.Context, sel ast
 
 var promotionEdgeImplementors = []string{"PromotionEdge"}
 
-func (ec *executionContext) _PromotionEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*promotion.Promotion]) graphql.Marshaler {
+func (ec *executionContext) _PromotionEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*rule.Promotion]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -41568,7 +41570,7 @@ func (ec *executionContext) _PromotionEdge(ctx context.Context, sel ast.Selectio
 
 var promotionPreviewImplementors = []string{"PromotionPreview"}
 
-func (ec *executionContext) _PromotionPreview(ctx context.Context, sel ast.SelectionSet, obj *promotion.Promotion) graphql.Marshaler {
+func (ec *executionContext) _PromotionPreview(ctx context.Context, sel ast.SelectionSet, obj *rule.Promotion) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionPreviewImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -44966,15 +44968,15 @@ func (ec *executionContext) marshalNComponentOption2ᚕporticoᚋstoreᚋcatalog
 	return ret
 }
 
-func (ec *executionContext) unmarshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx context.Context, v any) (promotion.ConsumeUnit, error) {
+func (ec *executionContext) unmarshalNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit(ctx context.Context, v any) (code.ConsumeUnit, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit[tmp]
+	res := unmarshalNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx context.Context, sel ast.SelectionSet, v promotion.ConsumeUnit) graphql.Marshaler {
+func (ec *executionContext) marshalNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit(ctx context.Context, sel ast.SelectionSet, v code.ConsumeUnit) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit[v])
+	res := graphql.MarshalString(marshalNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44984,13 +44986,13 @@ func (ec *executionContext) marshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐCo
 }
 
 var (
-	unmarshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit = map[string]promotion.ConsumeUnit{
-		"PER_CART": promotion.PerCart,
-		"PER_ITEM": promotion.PerItem,
+	unmarshalNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit = map[string]code.ConsumeUnit{
+		"PER_CART": code.PerCart,
+		"PER_ITEM": code.PerItem,
 	}
-	marshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit = map[promotion.ConsumeUnit]string{
-		promotion.PerCart: "PER_CART",
-		promotion.PerItem: "PER_ITEM",
+	marshalNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit = map[code.ConsumeUnit]string{
+		code.PerCart: "PER_CART",
+		code.PerItem: "PER_ITEM",
 	}
 )
 
@@ -45467,7 +45469,7 @@ func (ec *executionContext) marshalNMoney2ᚖporticoᚋstoreᚐMoney(ctx context
 	return ec._Money(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNMoneyInput2porticoᚋstoreᚋpromotionᚐGivenAmount(ctx context.Context, v any) (promotion.GivenAmount, error) {
+func (ec *executionContext) unmarshalNMoneyInput2porticoᚋstoreᚋpromotionᚋruleᚐGivenAmount(ctx context.Context, v any) (rule.GivenAmount, error) {
 	res, err := ec.unmarshalInputMoneyInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
@@ -45850,11 +45852,11 @@ func (ec *executionContext) marshalNProductTranslation2ᚖporticoᚋstoreᚋrele
 	return ec._ProductTranslation(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNPromotion2ᚕᚖporticoᚋstoreᚋpromotionᚐPromotionᚄ(ctx context.Context, sel ast.SelectionSet, v []*promotion.Promotion) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotion2ᚕᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionᚄ(ctx context.Context, sel ast.SelectionSet, v []*rule.Promotion) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, sel, v[i])
+		return ec.marshalNPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -45866,7 +45868,7 @@ func (ec *executionContext) marshalNPromotion2ᚕᚖporticoᚋstoreᚋpromotion�
 	return ret
 }
 
-func (ec *executionContext) marshalNPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -45876,11 +45878,11 @@ func (ec *executionContext) marshalNPromotion2ᚖporticoᚋstoreᚋpromotionᚐP
 	return ec._Promotion(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNPromotionCode2ᚕᚖporticoᚋstoreᚋpromotionᚐPromotionCodeᚄ(ctx context.Context, sel ast.SelectionSet, v []*promotion.PromotionCode) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCode2ᚕᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCodeᚄ(ctx context.Context, sel ast.SelectionSet, v []*code.PromotionCode) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotionCode2ᚖporticoᚋstoreᚋpromotionᚐPromotionCode(ctx, sel, v[i])
+		return ec.marshalNPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -45892,7 +45894,7 @@ func (ec *executionContext) marshalNPromotionCode2ᚕᚖporticoᚋstoreᚋpromot
 	return ret
 }
 
-func (ec *executionContext) marshalNPromotionCode2ᚖporticoᚋstoreᚋpromotionᚐPromotionCode(ctx context.Context, sel ast.SelectionSet, v *promotion.PromotionCode) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx context.Context, sel ast.SelectionSet, v *code.PromotionCode) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -45902,15 +45904,15 @@ func (ec *executionContext) marshalNPromotionCode2ᚖporticoᚋstoreᚋpromotion
 	return ec._PromotionCode(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument(ctx context.Context, v any) (promotion.CodeArgument, error) {
+func (ec *executionContext) unmarshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument(ctx context.Context, v any) (code.CodeArgument, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument[tmp]
+	res := unmarshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument(ctx context.Context, sel ast.SelectionSet, v promotion.CodeArgument) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument(ctx context.Context, sel ast.SelectionSet, v code.CodeArgument) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument[v])
+	res := graphql.MarshalString(marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -45920,25 +45922,25 @@ func (ec *executionContext) marshalNPromotionCodeArgument2porticoᚋstoreᚋprom
 }
 
 var (
-	unmarshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument = map[string]promotion.CodeArgument{
-		"CODE":       promotion.CodeArgumentCode,
-		"USER":       promotion.CodeArgumentUser,
-		"UNITS":      promotion.CodeArgumentUnits,
-		"CART_VALUE": promotion.CodeArgumentCartValue,
+	unmarshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument = map[string]code.CodeArgument{
+		"CODE":       code.CodeArgumentCode,
+		"USER":       code.CodeArgumentUser,
+		"UNITS":      code.CodeArgumentUnits,
+		"CART_VALUE": code.CodeArgumentCartValue,
 	}
-	marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument = map[promotion.CodeArgument]string{
-		promotion.CodeArgumentCode:      "CODE",
-		promotion.CodeArgumentUser:      "USER",
-		promotion.CodeArgumentUnits:     "UNITS",
-		promotion.CodeArgumentCartValue: "CART_VALUE",
+	marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument = map[code.CodeArgument]string{
+		code.CodeArgumentCode:      "CODE",
+		code.CodeArgumentUser:      "USER",
+		code.CodeArgumentUnits:     "UNITS",
+		code.CodeArgumentCartValue: "CART_VALUE",
 	}
 )
 
-func (ec *executionContext) marshalNPromotionCodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*promotion.PromotionCode]) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*code.PromotionCode]) graphql.Marshaler {
 	return ec._PromotionCodeEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*promotion.PromotionCode]) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*code.PromotionCode]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -45954,13 +45956,13 @@ func (ec *executionContext) marshalNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodel
 	return ret
 }
 
-func (ec *executionContext) unmarshalNPromotionCodeInput2ᚕᚖporticoᚋstoreᚋpromotionᚐNewCodeᚄ(ctx context.Context, v any) ([]*promotion.NewCode, error) {
+func (ec *executionContext) unmarshalNPromotionCodeInput2ᚕᚖporticoᚋstoreᚋpromotionᚋcodeᚐNewCodeᚄ(ctx context.Context, v any) ([]*code.NewCode, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]*promotion.NewCode, len(vSlice))
+	res := make([]*code.NewCode, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNPromotionCodeInput2ᚖporticoᚋstoreᚋpromotionᚐNewCode(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNPromotionCodeInput2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐNewCode(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -45968,7 +45970,7 @@ func (ec *executionContext) unmarshalNPromotionCodeInput2ᚕᚖporticoᚋstore�
 	return res, nil
 }
 
-func (ec *executionContext) unmarshalNPromotionCodeInput2ᚖporticoᚋstoreᚋpromotionᚐNewCode(ctx context.Context, v any) (*promotion.NewCode, error) {
+func (ec *executionContext) unmarshalNPromotionCodeInput2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐNewCode(ctx context.Context, v any) (*code.NewCode, error) {
 	res, err := ec.unmarshalInputPromotionCodeInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
@@ -45992,24 +45994,24 @@ func (ec *executionContext) marshalNPromotionCodeOrderField2porticoᚋstoreᚐSo
 
 var (
 	unmarshalNPromotionCodeOrderField2porticoᚋstoreᚐSortBy = map[string]store.SortBy{
-		"CODE":       promotion.SortCode,
+		"CODE":       code.SortCode,
 		"CREATED_AT": store.SortCreatedAt,
 	}
 	marshalNPromotionCodeOrderField2porticoᚋstoreᚐSortBy = map[store.SortBy]string{
-		promotion.SortCode:  "CODE",
+		code.SortCode:       "CODE",
 		store.SortCreatedAt: "CREATED_AT",
 	}
 )
 
-func (ec *executionContext) unmarshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚐCodeReason(ctx context.Context, v any) (promotion.CodeReason, error) {
+func (ec *executionContext) unmarshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason(ctx context.Context, v any) (code.CodeReason, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚐCodeReason[tmp]
+	res := unmarshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚐCodeReason(ctx context.Context, sel ast.SelectionSet, v promotion.CodeReason) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason(ctx context.Context, sel ast.SelectionSet, v code.CodeReason) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚐCodeReason[v])
+	res := graphql.MarshalString(marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -46019,29 +46021,29 @@ func (ec *executionContext) marshalNPromotionCodeReason2porticoᚋstoreᚋpromot
 }
 
 var (
-	unmarshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚐCodeReason = map[string]promotion.CodeReason{
-		"UNKNOWN":              promotion.CodeUnknown,
-		"EXPIRED":              promotion.CodeExpired,
-		"NOT_STARTED":          promotion.CodeNotStarted,
-		"DISABLED":             promotion.CodeDisabled,
-		"USED_UP":              promotion.CodeUsedUp,
-		"WRONG_USER":           promotion.CodeWrongUser,
-		"NO_UNITS":             promotion.CodeNoUnits,
-		"PER_ITEM_AUTOMATIC":   promotion.CodeNotPerItem,
-		"BELOW_MIN_CART_VALUE": promotion.CodeCartTooLow,
-		"OTHER_CURRENCY":       promotion.CodeNotCurrency,
+	unmarshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason = map[string]code.CodeReason{
+		"UNKNOWN":              code.CodeUnknown,
+		"EXPIRED":              code.CodeExpired,
+		"NOT_STARTED":          code.CodeNotStarted,
+		"DISABLED":             code.CodeDisabled,
+		"USED_UP":              code.CodeUsedUp,
+		"WRONG_USER":           code.CodeWrongUser,
+		"NO_UNITS":             code.CodeNoUnits,
+		"PER_ITEM_AUTOMATIC":   code.CodeNotPerItem,
+		"BELOW_MIN_CART_VALUE": code.CodeCartTooLow,
+		"OTHER_CURRENCY":       code.CodeNotCurrency,
 	}
-	marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚐCodeReason = map[promotion.CodeReason]string{
-		promotion.CodeUnknown:     "UNKNOWN",
-		promotion.CodeExpired:     "EXPIRED",
-		promotion.CodeNotStarted:  "NOT_STARTED",
-		promotion.CodeDisabled:    "DISABLED",
-		promotion.CodeUsedUp:      "USED_UP",
-		promotion.CodeWrongUser:   "WRONG_USER",
-		promotion.CodeNoUnits:     "NO_UNITS",
-		promotion.CodeNotPerItem:  "PER_ITEM_AUTOMATIC",
-		promotion.CodeCartTooLow:  "BELOW_MIN_CART_VALUE",
-		promotion.CodeNotCurrency: "OTHER_CURRENCY",
+	marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason = map[code.CodeReason]string{
+		code.CodeUnknown:     "UNKNOWN",
+		code.CodeExpired:     "EXPIRED",
+		code.CodeNotStarted:  "NOT_STARTED",
+		code.CodeDisabled:    "DISABLED",
+		code.CodeUsedUp:      "USED_UP",
+		code.CodeWrongUser:   "WRONG_USER",
+		code.CodeNoUnits:     "NO_UNITS",
+		code.CodeNotPerItem:  "PER_ITEM_AUTOMATIC",
+		code.CodeCartTooLow:  "BELOW_MIN_CART_VALUE",
+		code.CodeNotCurrency: "OTHER_CURRENCY",
 	}
 )
 
@@ -46050,15 +46052,15 @@ func (ec *executionContext) unmarshalNPromotionCodeRedeemInput2porticoᚋgraph�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionCodeRefusal2porticoᚋstoreᚋpromotionᚐCodeRefusal(ctx context.Context, sel ast.SelectionSet, v promotion.CodeRefusal) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeRefusal2porticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusal(ctx context.Context, sel ast.SelectionSet, v code.CodeRefusal) graphql.Marshaler {
 	return ec._PromotionCodeRefusal(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚐCodeRefusalᚄ(ctx context.Context, sel ast.SelectionSet, v []promotion.CodeRefusal) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusalᚄ(ctx context.Context, sel ast.SelectionSet, v []code.CodeRefusal) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotionCodeRefusal2porticoᚋstoreᚋpromotionᚐCodeRefusal(ctx, sel, v[i])
+		return ec.marshalNPromotionCodeRefusal2porticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusal(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -46141,15 +46143,15 @@ func (ec *executionContext) unmarshalNPromotionCreateInput2porticoᚋgraphᚋmod
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionCurrency2porticoᚋstoreᚋpromotionᚐPromotionCurrency(ctx context.Context, sel ast.SelectionSet, v promotion.PromotionCurrency) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCurrency2porticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrency(ctx context.Context, sel ast.SelectionSet, v rule.PromotionCurrency) graphql.Marshaler {
 	return ec._PromotionCurrency(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚐPromotionCurrencyᚄ(ctx context.Context, sel ast.SelectionSet, v []promotion.PromotionCurrency) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrencyᚄ(ctx context.Context, sel ast.SelectionSet, v []rule.PromotionCurrency) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotionCurrency2porticoᚋstoreᚋpromotionᚐPromotionCurrency(ctx, sel, v[i])
+		return ec.marshalNPromotionCurrency2porticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrency(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -46166,11 +46168,11 @@ func (ec *executionContext) unmarshalNPromotionDeleteInput2porticoᚋgraphᚋgen
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*promotion.Promotion]) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*rule.Promotion]) graphql.Marshaler {
 	return ec._PromotionEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*promotion.Promotion]) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*rule.Promotion]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -46218,15 +46220,15 @@ var (
 	}
 )
 
-func (ec *executionContext) unmarshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState(ctx context.Context, v any) (promotion.PromotionState, error) {
+func (ec *executionContext) unmarshalNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐPromotionState(ctx context.Context, v any) (rule.PromotionState, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState[tmp]
+	res := unmarshalNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐPromotionState[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState(ctx context.Context, sel ast.SelectionSet, v promotion.PromotionState) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐPromotionState(ctx context.Context, sel ast.SelectionSet, v rule.PromotionState) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState[v])
+	res := graphql.MarshalString(marshalNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐPromotionState[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -46236,29 +46238,29 @@ func (ec *executionContext) marshalNPromotionState2porticoᚋstoreᚋpromotion�
 }
 
 var (
-	unmarshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState = map[string]promotion.PromotionState{
-		"SCHEDULED": promotion.PromotionScheduled,
-		"ACTIVE":    promotion.PromotionActive,
-		"EXPIRED":   promotion.PromotionExpired,
-		"DISABLED":  promotion.PromotionDisabled,
+	unmarshalNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐPromotionState = map[string]rule.PromotionState{
+		"SCHEDULED": rule.PromotionScheduled,
+		"ACTIVE":    rule.PromotionActive,
+		"EXPIRED":   rule.PromotionExpired,
+		"DISABLED":  rule.PromotionDisabled,
 	}
-	marshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState = map[promotion.PromotionState]string{
-		promotion.PromotionScheduled: "SCHEDULED",
-		promotion.PromotionActive:    "ACTIVE",
-		promotion.PromotionExpired:   "EXPIRED",
-		promotion.PromotionDisabled:  "DISABLED",
+	marshalNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐPromotionState = map[rule.PromotionState]string{
+		rule.PromotionScheduled: "SCHEDULED",
+		rule.PromotionActive:    "ACTIVE",
+		rule.PromotionExpired:   "EXPIRED",
+		rule.PromotionDisabled:  "DISABLED",
 	}
 )
 
-func (ec *executionContext) unmarshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType(ctx context.Context, v any) (promotion.PromotionType, error) {
+func (ec *executionContext) unmarshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx context.Context, v any) (rule.PromotionType, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType[tmp]
+	res := unmarshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType(ctx context.Context, sel ast.SelectionSet, v promotion.PromotionType) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx context.Context, sel ast.SelectionSet, v rule.PromotionType) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType[v])
+	res := graphql.MarshalString(marshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -46268,35 +46270,35 @@ func (ec *executionContext) marshalNPromotionType2porticoᚋstoreᚋpromotionᚐ
 }
 
 var (
-	unmarshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType = map[string]promotion.PromotionType{
-		"FIXED_DISCOUNT":        promotion.FixedDiscount,
-		"PERCENT_DISCOUNT":      promotion.PercentDiscount,
-		"ITEM_FIXED_DISCOUNT":   promotion.ItemFixedDiscount,
-		"ITEM_PERCENT_DISCOUNT": promotion.ItemPercentDiscount,
-		"X_FOR_Y":               promotion.XForY,
-		"X_FOR_AMOUNT":          promotion.XForAmount,
-		"BUNDLE_FIXED_DISCOUNT": promotion.BundleFixedDiscount,
-		"BUNDLE_GIFT":           promotion.BundleGift,
+	unmarshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType = map[string]rule.PromotionType{
+		"FIXED_DISCOUNT":        rule.FixedDiscount,
+		"PERCENT_DISCOUNT":      rule.PercentDiscount,
+		"ITEM_FIXED_DISCOUNT":   rule.ItemFixedDiscount,
+		"ITEM_PERCENT_DISCOUNT": rule.ItemPercentDiscount,
+		"X_FOR_Y":               rule.XForY,
+		"X_FOR_AMOUNT":          rule.XForAmount,
+		"BUNDLE_FIXED_DISCOUNT": rule.BundleFixedDiscount,
+		"BUNDLE_GIFT":           rule.BundleGift,
 	}
-	marshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType = map[promotion.PromotionType]string{
-		promotion.FixedDiscount:       "FIXED_DISCOUNT",
-		promotion.PercentDiscount:     "PERCENT_DISCOUNT",
-		promotion.ItemFixedDiscount:   "ITEM_FIXED_DISCOUNT",
-		promotion.ItemPercentDiscount: "ITEM_PERCENT_DISCOUNT",
-		promotion.XForY:               "X_FOR_Y",
-		promotion.XForAmount:          "X_FOR_AMOUNT",
-		promotion.BundleFixedDiscount: "BUNDLE_FIXED_DISCOUNT",
-		promotion.BundleGift:          "BUNDLE_GIFT",
+	marshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType = map[rule.PromotionType]string{
+		rule.FixedDiscount:       "FIXED_DISCOUNT",
+		rule.PercentDiscount:     "PERCENT_DISCOUNT",
+		rule.ItemFixedDiscount:   "ITEM_FIXED_DISCOUNT",
+		rule.ItemPercentDiscount: "ITEM_PERCENT_DISCOUNT",
+		rule.XForY:               "X_FOR_Y",
+		rule.XForAmount:          "X_FOR_AMOUNT",
+		rule.BundleFixedDiscount: "BUNDLE_FIXED_DISCOUNT",
+		rule.BundleGift:          "BUNDLE_GIFT",
 	}
 )
 
-func (ec *executionContext) unmarshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType(ctx context.Context, v any) (*promotion.PromotionType, error) {
+func (ec *executionContext) unmarshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx context.Context, v any) (*rule.PromotionType, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType[tmp]
+	res := unmarshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType[tmp]
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType(ctx context.Context, sel ast.SelectionSet, v *promotion.PromotionType) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx context.Context, sel ast.SelectionSet, v *rule.PromotionType) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -46304,7 +46306,7 @@ func (ec *executionContext) marshalNPromotionType2ᚖporticoᚋstoreᚋpromotion
 		return graphql.Null
 	}
 	_ = sel
-	res := graphql.MarshalString(marshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType[*v])
+	res := graphql.MarshalString(marshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType[*v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -46314,25 +46316,25 @@ func (ec *executionContext) marshalNPromotionType2ᚖporticoᚋstoreᚋpromotion
 }
 
 var (
-	unmarshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType = map[string]promotion.PromotionType{
-		"FIXED_DISCOUNT":        promotion.FixedDiscount,
-		"PERCENT_DISCOUNT":      promotion.PercentDiscount,
-		"ITEM_FIXED_DISCOUNT":   promotion.ItemFixedDiscount,
-		"ITEM_PERCENT_DISCOUNT": promotion.ItemPercentDiscount,
-		"X_FOR_Y":               promotion.XForY,
-		"X_FOR_AMOUNT":          promotion.XForAmount,
-		"BUNDLE_FIXED_DISCOUNT": promotion.BundleFixedDiscount,
-		"BUNDLE_GIFT":           promotion.BundleGift,
+	unmarshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType = map[string]rule.PromotionType{
+		"FIXED_DISCOUNT":        rule.FixedDiscount,
+		"PERCENT_DISCOUNT":      rule.PercentDiscount,
+		"ITEM_FIXED_DISCOUNT":   rule.ItemFixedDiscount,
+		"ITEM_PERCENT_DISCOUNT": rule.ItemPercentDiscount,
+		"X_FOR_Y":               rule.XForY,
+		"X_FOR_AMOUNT":          rule.XForAmount,
+		"BUNDLE_FIXED_DISCOUNT": rule.BundleFixedDiscount,
+		"BUNDLE_GIFT":           rule.BundleGift,
 	}
-	marshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType = map[promotion.PromotionType]string{
-		promotion.FixedDiscount:       "FIXED_DISCOUNT",
-		promotion.PercentDiscount:     "PERCENT_DISCOUNT",
-		promotion.ItemFixedDiscount:   "ITEM_FIXED_DISCOUNT",
-		promotion.ItemPercentDiscount: "ITEM_PERCENT_DISCOUNT",
-		promotion.XForY:               "X_FOR_Y",
-		promotion.XForAmount:          "X_FOR_AMOUNT",
-		promotion.BundleFixedDiscount: "BUNDLE_FIXED_DISCOUNT",
-		promotion.BundleGift:          "BUNDLE_GIFT",
+	marshalNPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType = map[rule.PromotionType]string{
+		rule.FixedDiscount:       "FIXED_DISCOUNT",
+		rule.PercentDiscount:     "PERCENT_DISCOUNT",
+		rule.ItemFixedDiscount:   "ITEM_FIXED_DISCOUNT",
+		rule.ItemPercentDiscount: "ITEM_PERCENT_DISCOUNT",
+		rule.XForY:               "X_FOR_Y",
+		rule.XForAmount:          "X_FOR_AMOUNT",
+		rule.BundleFixedDiscount: "BUNDLE_FIXED_DISCOUNT",
+		rule.BundleGift:          "BUNDLE_GIFT",
 	}
 )
 
@@ -47194,27 +47196,27 @@ func (ec *executionContext) marshalOConfiguredProduct2ᚖporticoᚋgraphᚋmodel
 	return ec._ConfiguredProduct(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx context.Context, v any) (promotion.ConsumeUnit, error) {
+func (ec *executionContext) unmarshalOConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit(ctx context.Context, v any) (code.ConsumeUnit, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit[tmp]
+	res := unmarshalOConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx context.Context, sel ast.SelectionSet, v promotion.ConsumeUnit) graphql.Marshaler {
+func (ec *executionContext) marshalOConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit(ctx context.Context, sel ast.SelectionSet, v code.ConsumeUnit) graphql.Marshaler {
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalOConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit[v])
+	res := graphql.MarshalString(marshalOConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit[v])
 	return res
 }
 
 var (
-	unmarshalOConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit = map[string]promotion.ConsumeUnit{
-		"PER_CART": promotion.PerCart,
-		"PER_ITEM": promotion.PerItem,
+	unmarshalOConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit = map[string]code.ConsumeUnit{
+		"PER_CART": code.PerCart,
+		"PER_ITEM": code.PerItem,
 	}
-	marshalOConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit = map[promotion.ConsumeUnit]string{
-		promotion.PerCart: "PER_CART",
-		promotion.PerItem: "PER_ITEM",
+	marshalOConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit = map[code.ConsumeUnit]string{
+		code.PerCart: "PER_CART",
+		code.PerItem: "PER_ITEM",
 	}
 )
 
@@ -47540,16 +47542,16 @@ func (ec *executionContext) marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx context
 	return ec._Money(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚐGivenAmountᚄ(ctx context.Context, v any) ([]promotion.GivenAmount, error) {
+func (ec *executionContext) unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐGivenAmountᚄ(ctx context.Context, v any) ([]rule.GivenAmount, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]promotion.GivenAmount, len(vSlice))
+	res := make([]rule.GivenAmount, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNMoneyInput2porticoᚋstoreᚋpromotionᚐGivenAmount(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNMoneyInput2porticoᚋstoreᚋpromotionᚋruleᚐGivenAmount(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -47557,7 +47559,7 @@ func (ec *executionContext) unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotion�
 	return res, nil
 }
 
-func (ec *executionContext) unmarshalOMoneyInput2ᚖporticoᚋstoreᚋpromotionᚐGivenAmount(ctx context.Context, v any) (*promotion.GivenAmount, error) {
+func (ec *executionContext) unmarshalOMoneyInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐGivenAmount(ctx context.Context, v any) (*rule.GivenAmount, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -47688,28 +47690,28 @@ func (ec *executionContext) unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐ
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._Promotion(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚐPromotionCode(ctx context.Context, sel ast.SelectionSet, v *promotion.PromotionCode) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx context.Context, sel ast.SelectionSet, v *code.PromotionCode) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._PromotionCode(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚐCodeCheck(ctx context.Context, sel ast.SelectionSet, v *promotion.CodeCheck) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚋredeemᚐCodeCheck(ctx context.Context, sel ast.SelectionSet, v *redeem.CodeCheck) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._PromotionCodeCheck(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*promotion.PromotionCode]) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*code.PromotionCode]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -47781,7 +47783,7 @@ func (ec *executionContext) marshalOPromotionCodesGeneratePayload2ᚖporticoᚋg
 	return ec._PromotionCodesGeneratePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*promotion.Promotion]) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*rule.Promotion]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -47818,23 +47820,23 @@ func (ec *executionContext) unmarshalOPromotionOrder2ᚖporticoᚋgraphᚋmodel�
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOPromotionPreview2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *promotion.Promotion) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionPreview2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._PromotionPreview(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOPromotionState2ᚕporticoᚋstoreᚋpromotionᚐPromotionStateᚄ(ctx context.Context, v any) ([]promotion.PromotionState, error) {
+func (ec *executionContext) unmarshalOPromotionState2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionStateᚄ(ctx context.Context, v any) ([]rule.PromotionState, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]promotion.PromotionState, len(vSlice))
+	res := make([]rule.PromotionState, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐPromotionState(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -47842,14 +47844,14 @@ func (ec *executionContext) unmarshalOPromotionState2ᚕporticoᚋstoreᚋpromot
 	return res, nil
 }
 
-func (ec *executionContext) marshalOPromotionState2ᚕporticoᚋstoreᚋpromotionᚐPromotionStateᚄ(ctx context.Context, sel ast.SelectionSet, v []promotion.PromotionState) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionState2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionStateᚄ(ctx context.Context, sel ast.SelectionSet, v []rule.PromotionState) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState(ctx, sel, v[i])
+		return ec.marshalNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐPromotionState(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -47861,16 +47863,16 @@ func (ec *executionContext) marshalOPromotionState2ᚕporticoᚋstoreᚋpromotio
 	return ret
 }
 
-func (ec *executionContext) unmarshalOPromotionType2ᚕporticoᚋstoreᚋpromotionᚐPromotionTypeᚄ(ctx context.Context, v any) ([]promotion.PromotionType, error) {
+func (ec *executionContext) unmarshalOPromotionType2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionTypeᚄ(ctx context.Context, v any) ([]rule.PromotionType, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]promotion.PromotionType, len(vSlice))
+	res := make([]rule.PromotionType, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -47878,14 +47880,14 @@ func (ec *executionContext) unmarshalOPromotionType2ᚕporticoᚋstoreᚋpromoti
 	return res, nil
 }
 
-func (ec *executionContext) marshalOPromotionType2ᚕporticoᚋstoreᚋpromotionᚐPromotionTypeᚄ(ctx context.Context, sel ast.SelectionSet, v []promotion.PromotionType) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionType2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionTypeᚄ(ctx context.Context, sel ast.SelectionSet, v []rule.PromotionType) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType(ctx, sel, v[i])
+		return ec.marshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -47897,45 +47899,45 @@ func (ec *executionContext) marshalOPromotionType2ᚕporticoᚋstoreᚋpromotion
 	return ret
 }
 
-func (ec *executionContext) unmarshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType(ctx context.Context, v any) (*promotion.PromotionType, error) {
+func (ec *executionContext) unmarshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx context.Context, v any) (*rule.PromotionType, error) {
 	if v == nil {
 		return nil, nil
 	}
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType[tmp]
+	res := unmarshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType[tmp]
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType(ctx context.Context, sel ast.SelectionSet, v *promotion.PromotionType) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx context.Context, sel ast.SelectionSet, v *rule.PromotionType) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType[*v])
+	res := graphql.MarshalString(marshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType[*v])
 	return res
 }
 
 var (
-	unmarshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType = map[string]promotion.PromotionType{
-		"FIXED_DISCOUNT":        promotion.FixedDiscount,
-		"PERCENT_DISCOUNT":      promotion.PercentDiscount,
-		"ITEM_FIXED_DISCOUNT":   promotion.ItemFixedDiscount,
-		"ITEM_PERCENT_DISCOUNT": promotion.ItemPercentDiscount,
-		"X_FOR_Y":               promotion.XForY,
-		"X_FOR_AMOUNT":          promotion.XForAmount,
-		"BUNDLE_FIXED_DISCOUNT": promotion.BundleFixedDiscount,
-		"BUNDLE_GIFT":           promotion.BundleGift,
+	unmarshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType = map[string]rule.PromotionType{
+		"FIXED_DISCOUNT":        rule.FixedDiscount,
+		"PERCENT_DISCOUNT":      rule.PercentDiscount,
+		"ITEM_FIXED_DISCOUNT":   rule.ItemFixedDiscount,
+		"ITEM_PERCENT_DISCOUNT": rule.ItemPercentDiscount,
+		"X_FOR_Y":               rule.XForY,
+		"X_FOR_AMOUNT":          rule.XForAmount,
+		"BUNDLE_FIXED_DISCOUNT": rule.BundleFixedDiscount,
+		"BUNDLE_GIFT":           rule.BundleGift,
 	}
-	marshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚐPromotionType = map[promotion.PromotionType]string{
-		promotion.FixedDiscount:       "FIXED_DISCOUNT",
-		promotion.PercentDiscount:     "PERCENT_DISCOUNT",
-		promotion.ItemFixedDiscount:   "ITEM_FIXED_DISCOUNT",
-		promotion.ItemPercentDiscount: "ITEM_PERCENT_DISCOUNT",
-		promotion.XForY:               "X_FOR_Y",
-		promotion.XForAmount:          "X_FOR_AMOUNT",
-		promotion.BundleFixedDiscount: "BUNDLE_FIXED_DISCOUNT",
-		promotion.BundleGift:          "BUNDLE_GIFT",
+	marshalOPromotionType2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionType = map[rule.PromotionType]string{
+		rule.FixedDiscount:       "FIXED_DISCOUNT",
+		rule.PercentDiscount:     "PERCENT_DISCOUNT",
+		rule.ItemFixedDiscount:   "ITEM_FIXED_DISCOUNT",
+		rule.ItemPercentDiscount: "ITEM_PERCENT_DISCOUNT",
+		rule.XForY:               "X_FOR_Y",
+		rule.XForAmount:          "X_FOR_AMOUNT",
+		rule.BundleFixedDiscount: "BUNDLE_FIXED_DISCOUNT",
+		rule.BundleGift:          "BUNDLE_GIFT",
 	}
 )
 

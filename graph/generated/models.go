@@ -6,7 +6,8 @@ import (
 	"portico/graph/model"
 	"portico/store"
 	"portico/store/catalog"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/rule"
 	"portico/store/release"
 	"portico/store/stock"
 	"time"
@@ -465,9 +466,9 @@ type PromotionCodesCreateInput struct {
 	// The promotion's global id or `uuid`. It must not be automatic or expired.
 	PromotionID string `json:"promotionId"`
 	// 1 to 10000 codes.
-	Codes []*promotion.NewCode `json:"codes"`
+	Codes []*code.NewCode `json:"codes"`
 	// What one use covers, unless the code has its own.
-	ConsumeUnit promotion.ConsumeUnit `json:"consumeUnit"`
+	ConsumeUnit code.ConsumeUnit `json:"consumeUnit"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
@@ -475,9 +476,9 @@ type PromotionCodesCreateInput struct {
 // Result of `promotionCodesCreate`.
 type PromotionCodesCreatePayload struct {
 	// The promotion. Null if there are errors.
-	Promotion *promotion.Promotion `json:"promotion,omitempty"`
+	Promotion *rule.Promotion `json:"promotion,omitempty"`
 	// The new codes, in the order of the input.
-	Codes []*promotion.PromotionCode `json:"codes"`
+	Codes []*code.PromotionCode `json:"codes"`
 	// What to correct, for each code that cannot be created. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -514,7 +515,7 @@ type PromotionCodesGenerateInput struct {
 	// Uses of each code, at least 1. Default: unlimited.
 	Uses *int `json:"uses,omitempty"`
 	// What one use covers.
-	ConsumeUnit promotion.ConsumeUnit `json:"consumeUnit"`
+	ConsumeUnit code.ConsumeUnit `json:"consumeUnit"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
@@ -532,7 +533,7 @@ type PromotionCodesGeneratePayload struct {
 // Result of `promotionCreate`.
 type PromotionCreatePayload struct {
 	// The new promotion. Null if there are errors.
-	Promotion *promotion.Promotion `json:"promotion,omitempty"`
+	Promotion *rule.Promotion `json:"promotion,omitempty"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -563,9 +564,9 @@ type PromotionDeletePayload struct {
 // Result of `promotionUpdate`.
 type PromotionUpdatePayload struct {
 	// The changed promotion. Null with `dryRun`, or if there are errors.
-	Promotion *promotion.Promotion `json:"promotion,omitempty"`
+	Promotion *rule.Promotion `json:"promotion,omitempty"`
 	// The promotion as it would be. Null without `dryRun`, or if there are errors.
-	Preview *promotion.Promotion `json:"preview,omitempty"`
+	Preview *rule.Promotion `json:"preview,omitempty"`
 	// Number of codes that the change deleted, or with `dryRun` would delete.
 	CodesDeleted int `json:"codesDeleted"`
 	// What to correct. Empty on success.

@@ -11,7 +11,9 @@ import (
 	"portico/store/catalog"
 	"portico/store/gateway"
 	"portico/store/job"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/redeem"
+	"portico/store/promotion/rule"
 	"portico/store/release"
 	"portico/store/stock"
 	"time"
@@ -2613,7 +2615,7 @@ var planPromotion = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotion(ctx context.Context, fields *plan.Fields, obj *promotion.Promotion) bool {
+func (x *planRun) writePromotion(ctx context.Context, fields *plan.Fields, obj *rule.Promotion) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2626,7 +2628,7 @@ func (x *planRun) writePromotion(ctx context.Context, fields *plan.Fields, obj *
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *promotion.Promotion) bool {
+func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *rule.Promotion) bool {
 	switch f.Number {
 	case 1: // id
 		return x.writeNID2string(ctx, f, obj.GlobalID())
@@ -2637,13 +2639,13 @@ func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *promot
 	case 4: // description
 		return x.writeNString2string(ctx, f, obj.Description)
 	case 5: // promotionType
-		return x.writeNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType(ctx, f, obj.Type)
+		return x.writeNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx, f, obj.Type)
 	case 6: // enabled
 		return x.writeNBoolean2bool(ctx, f, obj.Enabled)
 	case 7: // automatic
 		return x.writeNBoolean2bool(ctx, f, obj.Automatic)
 	case 8: // state
-		return x.writeNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState(ctx, f, obj.State)
+		return x.writeNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐPromotionState(ctx, f, obj.State)
 	case 9: // start
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.Start)
 	case 10: // end
@@ -2665,7 +2667,7 @@ func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *promot
 	case 14: // schema
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Schema)
 	case 15: // currencies
-		return x.writeNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚐPromotionCurrencyᚄ(ctx, f, obj.Currencies)
+		return x.writeNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrencyᚄ(ctx, f, obj.Currencies)
 	case 16: // targetCatalogs
 		return x.writeOID2ᚕstringᚄ(ctx, f, obj.TargetCatalogs)
 	case 17: // conditions
@@ -2696,7 +2698,7 @@ var planPromotionCode = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionCode(ctx context.Context, fields *plan.Fields, obj *promotion.PromotionCode) bool {
+func (x *planRun) writePromotionCode(ctx context.Context, fields *plan.Fields, obj *code.PromotionCode) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2709,7 +2711,7 @@ func (x *planRun) writePromotionCode(ctx context.Context, fields *plan.Fields, o
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionCode(ctx context.Context, f *plan.Field, obj *promotion.PromotionCode) bool {
+func (x *planRun) fieldPromotionCode(ctx context.Context, f *plan.Field, obj *code.PromotionCode) bool {
 	switch f.Number {
 	case 1: // id
 		return x.writeNID2string(ctx, f, obj.GlobalID())
@@ -2726,13 +2728,13 @@ func (x *planRun) fieldPromotionCode(ctx context.Context, f *plan.Field, obj *pr
 	case 7: // used
 		return x.writeNInt2int(ctx, f, obj.Used)
 	case 8: // consumeUnit
-		return x.writeNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx, f, obj.ConsumeUnit)
+		return x.writeNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit(ctx, f, obj.ConsumeUnit)
 	case 9: // users
 		return x.writeOString2ᚕstringᚄ(ctx, f, obj.Users())
 	case 10: // createdAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.CreatedAt)
 	case 11: // promotion
-		return x.writeNPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, f, obj.Promotion)
+		return x.writeNPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, f, obj.Promotion)
 	}
 	return x.String("PromotionCode")
 }
@@ -2749,7 +2751,7 @@ var planPromotionCodeCheck = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionCodeCheck(ctx context.Context, fields *plan.Fields, obj *promotion.CodeCheck) bool {
+func (x *planRun) writePromotionCodeCheck(ctx context.Context, fields *plan.Fields, obj *redeem.CodeCheck) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2762,12 +2764,12 @@ func (x *planRun) writePromotionCodeCheck(ctx context.Context, fields *plan.Fiel
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionCodeCheck(ctx context.Context, f *plan.Field, obj *promotion.CodeCheck) bool {
+func (x *planRun) fieldPromotionCodeCheck(ctx context.Context, f *plan.Field, obj *redeem.CodeCheck) bool {
 	switch f.Number {
 	case 1: // valid
 		return x.writeNBoolean2bool(ctx, f, obj.Valid())
 	case 2: // reasons
-		return x.writeNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚐCodeRefusalᚄ(ctx, f, obj.Refusals)
+		return x.writeNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusalᚄ(ctx, f, obj.Refusals)
 	case 3: // unitsApplied
 		return x.writeNInt2int(ctx, f, obj.UnitsApplied)
 	case 4: // remainingUses
@@ -2789,7 +2791,7 @@ var planPromotionCodeConnection = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionCodeConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*promotion.PromotionCode]) bool {
+func (x *planRun) writePromotionCodeConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*code.PromotionCode]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2802,12 +2804,12 @@ func (x *planRun) writePromotionCodeConnection(ctx context.Context, fields *plan
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionCodeConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*promotion.PromotionCode]) bool {
+func (x *planRun) fieldPromotionCodeConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*code.PromotionCode]) bool {
 	switch f.Number {
 	case 1: // edges
 		return x.writeNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
-		return x.writeNPromotionCode2ᚕᚖporticoᚋstoreᚋpromotionᚐPromotionCodeᚄ(ctx, f, obj.Nodes)
+		return x.writeNPromotionCode2ᚕᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCodeᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
@@ -2829,7 +2831,7 @@ var planPromotionCodeEdge = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionCodeEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*promotion.PromotionCode]) bool {
+func (x *planRun) writePromotionCodeEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*code.PromotionCode]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2842,12 +2844,12 @@ func (x *planRun) writePromotionCodeEdge(ctx context.Context, fields *plan.Field
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionCodeEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*promotion.PromotionCode]) bool {
+func (x *planRun) fieldPromotionCodeEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*code.PromotionCode]) bool {
 	switch f.Number {
 	case 1: // cursor
 		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
-		return x.writeNPromotionCode2ᚖporticoᚋstoreᚋpromotionᚐPromotionCode(ctx, f, obj.Node)
+		return x.writeNPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx, f, obj.Node)
 	}
 	return x.String("PromotionCodeEdge")
 }
@@ -2862,7 +2864,7 @@ var planPromotionCodeRefusal = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionCodeRefusal(ctx context.Context, fields *plan.Fields, obj *promotion.CodeRefusal) bool {
+func (x *planRun) writePromotionCodeRefusal(ctx context.Context, fields *plan.Fields, obj *code.CodeRefusal) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2875,12 +2877,12 @@ func (x *planRun) writePromotionCodeRefusal(ctx context.Context, fields *plan.Fi
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionCodeRefusal(ctx context.Context, f *plan.Field, obj *promotion.CodeRefusal) bool {
+func (x *planRun) fieldPromotionCodeRefusal(ctx context.Context, f *plan.Field, obj *code.CodeRefusal) bool {
 	switch f.Number {
 	case 1: // reason
-		return x.writeNPromotionCodeReason2porticoᚋstoreᚋpromotionᚐCodeReason(ctx, f, obj.Reason)
+		return x.writeNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason(ctx, f, obj.Reason)
 	case 2: // argument
-		return x.writeNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument(ctx, f, obj.Argument())
+		return x.writeNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument(ctx, f, obj.Argument())
 	case 3: // message
 		v, err := plan.Call(ctx, func() (string, error) { return x.resolvers.PromotionCodeRefusal().Message(ctx, obj) })
 		if err != nil {
@@ -3032,7 +3034,7 @@ var planPromotionConnection = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*promotion.Promotion]) bool {
+func (x *planRun) writePromotionConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*rule.Promotion]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -3045,12 +3047,12 @@ func (x *planRun) writePromotionConnection(ctx context.Context, fields *plan.Fie
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*promotion.Promotion]) bool {
+func (x *planRun) fieldPromotionConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*rule.Promotion]) bool {
 	switch f.Number {
 	case 1: // edges
 		return x.writeNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
-		return x.writeNPromotion2ᚕᚖporticoᚋstoreᚋpromotionᚐPromotionᚄ(ctx, f, obj.Nodes)
+		return x.writeNPromotion2ᚕᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
@@ -3073,7 +3075,7 @@ var planPromotionCurrency = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionCurrency(ctx context.Context, fields *plan.Fields, obj *promotion.PromotionCurrency) bool {
+func (x *planRun) writePromotionCurrency(ctx context.Context, fields *plan.Fields, obj *rule.PromotionCurrency) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -3086,7 +3088,7 @@ func (x *planRun) writePromotionCurrency(ctx context.Context, fields *plan.Field
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionCurrency(ctx context.Context, f *plan.Field, obj *promotion.PromotionCurrency) bool {
+func (x *planRun) fieldPromotionCurrency(ctx context.Context, f *plan.Field, obj *rule.PromotionCurrency) bool {
 	switch f.Number {
 	case 1: // currency
 		return x.writeNString2string(ctx, f, obj.Currency)
@@ -3107,7 +3109,7 @@ var planPromotionEdge = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*promotion.Promotion]) bool {
+func (x *planRun) writePromotionEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*rule.Promotion]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -3120,12 +3122,12 @@ func (x *planRun) writePromotionEdge(ctx context.Context, fields *plan.Fields, o
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*promotion.Promotion]) bool {
+func (x *planRun) fieldPromotionEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*rule.Promotion]) bool {
 	switch f.Number {
 	case 1: // cursor
 		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
-		return x.writeNPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, f, obj.Node)
+		return x.writeNPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, f, obj.Node)
 	}
 	return x.String("PromotionEdge")
 }
@@ -3399,19 +3401,17 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := plan.Call(ctx, func() (*promotion.Promotion, error) {
-			return x.resolvers.Query().Promotion(ctx, arguments["id"].(string))
-		})
+		v, err := plan.Call(ctx, func() (*rule.Promotion, error) { return x.resolvers.Query().Promotion(ctx, arguments["id"].(string)) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, f, v)
+		return x.writeOPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, f, v)
 	case 20: // promotions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotions_args)
 		if !ok {
 			return false
 		}
-		v, err := plan.Call(ctx, func() (*model.Connection[*promotion.Promotion], error) {
+		v, err := plan.Call(ctx, func() (*model.Connection[*rule.Promotion], error) {
 			return x.resolvers.Query().Promotions(ctx, arguments["filter"].(*model.PromotionFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
@@ -3423,19 +3423,19 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := plan.Call(ctx, func() (*promotion.PromotionCode, error) {
+		v, err := plan.Call(ctx, func() (*code.PromotionCode, error) {
 			return x.resolvers.Query().PromotionCode(ctx, arguments["code"].(string))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚐPromotionCode(ctx, f, v)
+		return x.writeOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx, f, v)
 	case 22: // promotionCodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodes_args)
 		if !ok {
 			return false
 		}
-		v, err := plan.Call(ctx, func() (*model.Connection[*promotion.PromotionCode], error) {
+		v, err := plan.Call(ctx, func() (*model.Connection[*code.PromotionCode], error) {
 			return x.resolvers.Query().PromotionCodes(ctx, arguments["promotionId"].(string), arguments["filter"].(*model.PromotionCodeFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
@@ -3447,13 +3447,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := plan.Call(ctx, func() (*promotion.CodeCheck, error) {
-			return x.resolvers.Query().PromotionCodeCheck(ctx, arguments["code"].(string), arguments["user"].(*string), arguments["units"].(int), arguments["cartValue"].(*promotion.GivenAmount))
+		v, err := plan.Call(ctx, func() (*redeem.CodeCheck, error) {
+			return x.resolvers.Query().PromotionCodeCheck(ctx, arguments["code"].(string), arguments["user"].(*string), arguments["units"].(int), arguments["cartValue"].(*rule.GivenAmount))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚐCodeCheck(ctx, f, v)
+		return x.writeOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚋredeemᚐCodeCheck(ctx, f, v)
 	case 24: // promotionCodeUsages
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeUsages_args)
 		if !ok {
@@ -4163,12 +4163,12 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 			return false
 		}
 		return x.writeStock(ctx, f.Of(planStock), obj)
-	case *promotion.PromotionCode:
+	case *code.PromotionCode:
 		if obj == nil {
 			return false
 		}
 		return x.writePromotionCode(ctx, f.Of(planPromotionCode), obj)
-	case *promotion.Promotion:
+	case *rule.Promotion:
 		if obj == nil {
 			return false
 		}
@@ -4563,8 +4563,8 @@ func (x *planRun) writeNComponentOption2ᚕporticoᚋstoreᚋcatalogᚐComponent
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit(ctx context.Context, f *plan.Field, v promotion.ConsumeUnit) bool {
-	return x.String(marshalNConsumeUnit2porticoᚋstoreᚋpromotionᚐConsumeUnit[v])
+func (x *planRun) writeNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit(ctx context.Context, f *plan.Field, v code.ConsumeUnit) bool {
+	return x.String(marshalNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit[v])
 }
 
 func (x *planRun) writeNCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx context.Context, f *plan.Field, v *release.Currency) bool {
@@ -4947,11 +4947,11 @@ func (x *planRun) writeNProductTranslation2ᚖporticoᚋstoreᚋreleaseᚐProduc
 	return x.writeProductTranslation(ctx, f.Of(planProductTranslation), v)
 }
 
-func (x *planRun) writeNPromotion2ᚕᚖporticoᚋstoreᚋpromotionᚐPromotionᚄ(ctx context.Context, f *plan.Field, v []*promotion.Promotion) bool {
+func (x *planRun) writeNPromotion2ᚕᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionᚄ(ctx context.Context, f *plan.Field, v []*rule.Promotion) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx, f, v[i]) {
+		if !x.writeNPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4960,18 +4960,18 @@ func (x *planRun) writeNPromotion2ᚕᚖporticoᚋstoreᚋpromotionᚐPromotion�
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx context.Context, f *plan.Field, v *promotion.Promotion) bool {
+func (x *planRun) writeNPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx context.Context, f *plan.Field, v *rule.Promotion) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
 	return x.writePromotion(ctx, f.Of(planPromotion), v)
 }
 
-func (x *planRun) writeNPromotionCode2ᚕᚖporticoᚋstoreᚋpromotionᚐPromotionCodeᚄ(ctx context.Context, f *plan.Field, v []*promotion.PromotionCode) bool {
+func (x *planRun) writeNPromotionCode2ᚕᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCodeᚄ(ctx context.Context, f *plan.Field, v []*code.PromotionCode) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNPromotionCode2ᚖporticoᚋstoreᚋpromotionᚐPromotionCode(ctx, f, v[i]) {
+		if !x.writeNPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4980,22 +4980,22 @@ func (x *planRun) writeNPromotionCode2ᚕᚖporticoᚋstoreᚋpromotionᚐPromot
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPromotionCode2ᚖporticoᚋstoreᚋpromotionᚐPromotionCode(ctx context.Context, f *plan.Field, v *promotion.PromotionCode) bool {
+func (x *planRun) writeNPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx context.Context, f *plan.Field, v *code.PromotionCode) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
 	return x.writePromotionCode(ctx, f.Of(planPromotionCode), v)
 }
 
-func (x *planRun) writeNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument(ctx context.Context, f *plan.Field, v promotion.CodeArgument) bool {
-	return x.String(marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚐCodeArgument[v])
+func (x *planRun) writeNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument(ctx context.Context, f *plan.Field, v code.CodeArgument) bool {
+	return x.String(marshalNPromotionCodeArgument2porticoᚋstoreᚋpromotionᚋcodeᚐCodeArgument[v])
 }
 
-func (x *planRun) writeNPromotionCodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*promotion.PromotionCode]) bool {
+func (x *planRun) writeNPromotionCodeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*code.PromotionCode]) bool {
 	return x.writePromotionCodeEdge(ctx, f.Of(planPromotionCodeEdge), &v)
 }
 
-func (x *planRun) writeNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*promotion.PromotionCode]) bool {
+func (x *planRun) writeNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*code.PromotionCode]) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
@@ -5008,19 +5008,19 @@ func (x *planRun) writeNPromotionCodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(c
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPromotionCodeReason2porticoᚋstoreᚋpromotionᚐCodeReason(ctx context.Context, f *plan.Field, v promotion.CodeReason) bool {
-	return x.String(marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚐCodeReason[v])
+func (x *planRun) writeNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason(ctx context.Context, f *plan.Field, v code.CodeReason) bool {
+	return x.String(marshalNPromotionCodeReason2porticoᚋstoreᚋpromotionᚋcodeᚐCodeReason[v])
 }
 
-func (x *planRun) writeNPromotionCodeRefusal2porticoᚋstoreᚋpromotionᚐCodeRefusal(ctx context.Context, f *plan.Field, v promotion.CodeRefusal) bool {
+func (x *planRun) writeNPromotionCodeRefusal2porticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusal(ctx context.Context, f *plan.Field, v code.CodeRefusal) bool {
 	return x.writePromotionCodeRefusal(ctx, f.Of(planPromotionCodeRefusal), &v)
 }
 
-func (x *planRun) writeNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚐCodeRefusalᚄ(ctx context.Context, f *plan.Field, v []promotion.CodeRefusal) bool {
+func (x *planRun) writeNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusalᚄ(ctx context.Context, f *plan.Field, v []code.CodeRefusal) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNPromotionCodeRefusal2porticoᚋstoreᚋpromotionᚐCodeRefusal(ctx, f, v[i]) {
+		if !x.writeNPromotionCodeRefusal2porticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusal(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -5066,15 +5066,15 @@ func (x *planRun) writeNPromotionCodeUsageEdge2ᚕporticoᚋgraphᚋmodelᚐEdge
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPromotionCurrency2porticoᚋstoreᚋpromotionᚐPromotionCurrency(ctx context.Context, f *plan.Field, v promotion.PromotionCurrency) bool {
+func (x *planRun) writeNPromotionCurrency2porticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrency(ctx context.Context, f *plan.Field, v rule.PromotionCurrency) bool {
 	return x.writePromotionCurrency(ctx, f.Of(planPromotionCurrency), &v)
 }
 
-func (x *planRun) writeNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚐPromotionCurrencyᚄ(ctx context.Context, f *plan.Field, v []promotion.PromotionCurrency) bool {
+func (x *planRun) writeNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrencyᚄ(ctx context.Context, f *plan.Field, v []rule.PromotionCurrency) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNPromotionCurrency2porticoᚋstoreᚋpromotionᚐPromotionCurrency(ctx, f, v[i]) {
+		if !x.writeNPromotionCurrency2porticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrency(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -5083,11 +5083,11 @@ func (x *planRun) writeNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚐPromo
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPromotionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*promotion.Promotion]) bool {
+func (x *planRun) writeNPromotionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*rule.Promotion]) bool {
 	return x.writePromotionEdge(ctx, f.Of(planPromotionEdge), &v)
 }
 
-func (x *planRun) writeNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*promotion.Promotion]) bool {
+func (x *planRun) writeNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*rule.Promotion]) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
@@ -5100,12 +5100,12 @@ func (x *planRun) writeNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx c
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState(ctx context.Context, f *plan.Field, v promotion.PromotionState) bool {
-	return x.String(marshalNPromotionState2porticoᚋstoreᚋpromotionᚐPromotionState[v])
+func (x *planRun) writeNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐPromotionState(ctx context.Context, f *plan.Field, v rule.PromotionState) bool {
+	return x.String(marshalNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐPromotionState[v])
 }
 
-func (x *planRun) writeNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType(ctx context.Context, f *plan.Field, v promotion.PromotionType) bool {
-	return x.String(marshalNPromotionType2porticoᚋstoreᚋpromotionᚐPromotionType[v])
+func (x *planRun) writeNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx context.Context, f *plan.Field, v rule.PromotionType) bool {
+	return x.String(marshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType[v])
 }
 
 func (x *planRun) writeNStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx context.Context, f *plan.Field, v []*model.Stock) bool {
@@ -5574,28 +5574,28 @@ func (x *planRun) writeOProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductCo
 	return x.writeProductConnection(ctx, f.Of(planProductConnection), v)
 }
 
-func (x *planRun) writeOPromotion2ᚖporticoᚋstoreᚋpromotionᚐPromotion(ctx context.Context, f *plan.Field, v *promotion.Promotion) bool {
+func (x *planRun) writeOPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx context.Context, f *plan.Field, v *rule.Promotion) bool {
 	if v == nil {
 		return false
 	}
 	return x.writePromotion(ctx, f.Of(planPromotion), v)
 }
 
-func (x *planRun) writeOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚐPromotionCode(ctx context.Context, f *plan.Field, v *promotion.PromotionCode) bool {
+func (x *planRun) writeOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx context.Context, f *plan.Field, v *code.PromotionCode) bool {
 	if v == nil {
 		return false
 	}
 	return x.writePromotionCode(ctx, f.Of(planPromotionCode), v)
 }
 
-func (x *planRun) writeOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚐCodeCheck(ctx context.Context, f *plan.Field, v *promotion.CodeCheck) bool {
+func (x *planRun) writeOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚋredeemᚐCodeCheck(ctx context.Context, f *plan.Field, v *redeem.CodeCheck) bool {
 	if v == nil {
 		return false
 	}
 	return x.writePromotionCodeCheck(ctx, f.Of(planPromotionCodeCheck), v)
 }
 
-func (x *planRun) writeOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*promotion.PromotionCode]) bool {
+func (x *planRun) writeOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*code.PromotionCode]) bool {
 	if v == nil {
 		return false
 	}
@@ -5609,7 +5609,7 @@ func (x *planRun) writeOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodel�
 	return x.writePromotionCodeUsageConnection(ctx, f.Of(planPromotionCodeUsageConnection), v)
 }
 
-func (x *planRun) writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*promotion.Promotion]) bool {
+func (x *planRun) writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*rule.Promotion]) bool {
 	if v == nil {
 		return false
 	}

@@ -4,17 +4,17 @@ import (
 	"time"
 
 	"portico/store"
-	"portico/store/promotion"
+	"portico/store/promotion/redeem"
 )
 
 // PromotionCodeUsage is a redemption of a code.
-type PromotionCodeUsage struct{ *promotion.CodeUsage }
+type PromotionCodeUsage struct{ *redeem.CodeUsage }
 
 // NewPromotionCodeUsage wraps a usage.
-func NewPromotionCodeUsage(u *promotion.CodeUsage) *PromotionCodeUsage { return &PromotionCodeUsage{u} }
+func NewPromotionCodeUsage(u *redeem.CodeUsage) *PromotionCodeUsage { return &PromotionCodeUsage{u} }
 
 // NewPromotionCodeUsages wraps several usages.
-func NewPromotionCodeUsages(list []*promotion.CodeUsage) []*PromotionCodeUsage {
+func NewPromotionCodeUsages(list []*redeem.CodeUsage) []*PromotionCodeUsage {
 	usages := make([]*PromotionCodeUsage, len(list))
 	for i, u := range list {
 		usages[i] = NewPromotionCodeUsage(u)

@@ -5,7 +5,8 @@ import (
 
 	"portico/store"
 	"portico/store/catalog"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/rule"
 )
 
 // Connection is a page of a list.
@@ -108,10 +109,10 @@ type (
 	FileConnection = Connection[*catalog.File]
 	FileEdge       = Edge[*catalog.File]
 
-	PromotionConnection     = Connection[*promotion.Promotion]
-	PromotionEdge           = Edge[*promotion.Promotion]
-	PromotionCodeConnection = Connection[*promotion.PromotionCode]
-	PromotionCodeEdge       = Edge[*promotion.PromotionCode]
+	PromotionConnection     = Connection[*rule.Promotion]
+	PromotionEdge           = Edge[*rule.Promotion]
+	PromotionCodeConnection = Connection[*code.PromotionCode]
+	PromotionCodeEdge       = Edge[*code.PromotionCode]
 )
 
 // StockConnection is a page of stock, with the times of the whole list.

@@ -3,19 +3,20 @@ package model
 import (
 	"portico/store"
 	"portico/store/promotion"
+	"portico/store/promotion/rule"
 )
 
 // PromotionFilter is the schema's filter of promotions.
 type PromotionFilter struct {
-	ID            *IDFilter                  `json:"id,omitzero"`
-	Name          *TextFilter                `json:"name,omitzero"`
-	NameLike      *string                    `json:"nameLike,omitzero"`
-	PromotionType []promotion.PromotionType  `json:"promotionType,omitzero"`
-	State         []promotion.PromotionState `json:"state,omitzero"`
-	Enabled       *bool                      `json:"enabled,omitzero"`
-	Automatic     *bool                      `json:"automatic,omitzero"`
-	Search        *string                    `json:"search,omitzero"`
-	Bounds        *ListBounds                `json:"bounds,omitzero"`
+	ID            *IDFilter             `json:"id,omitzero"`
+	Name          *TextFilter           `json:"name,omitzero"`
+	NameLike      *string               `json:"nameLike,omitzero"`
+	PromotionType []rule.PromotionType  `json:"promotionType,omitzero"`
+	State         []rule.PromotionState `json:"state,omitzero"`
+	Enabled       *bool                 `json:"enabled,omitzero"`
+	Automatic     *bool                 `json:"automatic,omitzero"`
+	Search        *string               `json:"search,omitzero"`
+	Bounds        *ListBounds           `json:"bounds,omitzero"`
 }
 
 // PromotionCodeFilter is the schema's filter of codes.

@@ -15,7 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"portico/store/access"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
 )
 
 // Main parses args by a kong grammar, runs the command, and returns the exit
@@ -66,7 +66,7 @@ func Parser(grammar any, streams Streams) (*kong.Kong, error) {
 		kong.Name("portico"),
 		kong.Description(description),
 		kong.DefaultEnvars("PORTICO"),
-		kong.Vars{"scopes": strings.Join(access.Scopes(), ","), "scopeList": strings.Join(access.Scopes(), ", "), "codePattern": promotion.DefaultCodePattern},
+		kong.Vars{"scopes": strings.Join(access.Scopes(), ","), "scopeList": strings.Join(access.Scopes(), ", "), "codePattern": code.DefaultCodePattern},
 		kong.Writers(streams.Out, streams.Err),
 		kong.ExplicitGroups(flagGroups),
 		kong.PostBuild(hideGroups),

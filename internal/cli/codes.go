@@ -9,7 +9,7 @@ import (
 
 	"portico/store"
 	"portico/store/job"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
 	"portico/store/shop"
 )
 
@@ -67,7 +67,7 @@ func (c *CodesGenerate) Run(ctx context.Context, streams Streams) error {
 	}
 	defer s.Close()
 	id, _ := store.CanonicalID(c.Promotion)
-	generation := promotion.CodeGeneration{PromotionID: id, Count: c.Count, Pattern: c.Pattern, Alphabet: c.Alphabet, ConsumeUnit: promotion.ConsumeUnit(c.ConsumeUnit)}
+	generation := code.CodeGeneration{PromotionID: id, Count: c.Count, Pattern: c.Pattern, Alphabet: c.Alphabet, ConsumeUnit: code.ConsumeUnit(c.ConsumeUnit)}
 	if c.Uses != 0 {
 		generation.Uses = &c.Uses
 	}
@@ -143,6 +143,6 @@ func (c *CodesExport) Run(ctx context.Context, streams Streams) error {
 	defer s.Close()
 	id, _ := store.CanonicalID(c.Promotion)
 	return c.export(streams, "code", func(w io.Writer) (int, error) {
-		return s.ExportCodes(ctx, w, id, promotion.CodeFormat(c.Format))
+		return s.ExportCodes(ctx, w, id, code.CodeFormat(c.Format))
 	})
 }

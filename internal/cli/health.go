@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 
 	"portico/internal/web"
@@ -63,6 +65,9 @@ func (c *Health) Run(ctx context.Context, streams Streams) error {
 	}}
 	defer client.CloseIdleConnections()
 	resp, err := client.Do(req)
+	if urlError := new(url.Error); errors.As(err, &urlError) {
+		err = urlError.Err // without the URL, whose host is not the address
+	}
 	if err != nil {
 		return fmt.Errorf("no response from the server at %s: %w", c.Addr, err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-const description = "A commerce service over GraphQL and REST in one program. " + variableRule
+const description = "Commerce over GraphQL and REST in one program. Try it: portico serve --demo\n\n" + variableRule
 
 const variableRule = "Each flag can also be set by an environment variable: --log-level by PORTICO_LOG_LEVEL. The flag wins."
 
@@ -46,6 +46,7 @@ func groupKey(flag *kong.Flag) string {
 // hideGroups leaves limits and retention to --help-all. Other flags that few
 // people use have the tag hidden.
 func hideGroups(k *kong.Kong) error {
+	k.Model.HelpFlag.Help = "Show this help."
 	for _, command := range k.Model.Leaves(false) {
 		for _, flag := range command.Flags {
 			if key := groupKey(flag); IsLimit(key) || key == "retention" {

@@ -32,12 +32,12 @@ func (c Man) Run(streams Streams, command *kong.Context) error {
 func roff(model *kong.Application) string {
 	var w strings.Builder
 	fmt.Fprintf(&w, ".TH PORTICO 1\n.SH NAME\nportico \\- commerce service over GraphQL and REST\n"+
-		".SH SYNOPSIS\n.B portico\n.I command\n[\n.I flags\n]\n.SH DESCRIPTION\n%s\n.SH COMMANDS\n", roffText(model.Help))
+		".SH SYNOPSIS\n.B portico\n.I command\n[\n.I flags\n]\n.SH DESCRIPTION\n%s\n.SH COMMANDS\n", strings.ReplaceAll(roffText(model.Help), "\n\n", "\n.PP\n"))
 	for _, command := range model.Leaves(true) {
 		fmt.Fprintf(&w, ".SS portico %s\n%s\n", roffText(command.Summary()), roffText(command.Help))
 		for paragraph := range strings.SplitSeq(command.Detail, "\n\n") {
 			if code, ok := strings.CutPrefix(paragraph, "    "); ok {
-				fmt.Fprintf(&w, ".PP\n.EX\n%s\n.EE\n", roffText(code))
+				fmt.Fprintf(&w, ".PP\n.EX\n%s\n.EE\n", roffText(strings.ReplaceAll(code, "\n    ", "\n")))
 			} else if paragraph != "" {
 				fmt.Fprintf(&w, ".PP\n%s\n", roffText(paragraph))
 			}

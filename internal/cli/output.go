@@ -53,7 +53,7 @@ func (o Output) printLine(streams Streams, text string) {
 
 // jsonHelp is the part of a command's help that shows what --json prints.
 func jsonHelp(example any) string {
-	text, err := json.Marshal(example)
+	text, err := json.MarshalIndent(example, "    ", "  ")
 	if err != nil {
 		panic(err) // an example that a test has seen
 	}

@@ -109,7 +109,7 @@ func storeFormerKeys(streams Streams, log *slog.Logger, path string, keys [][]by
 	if err := writeKeys(path, os.Rename, keys[0]); err != nil {
 		return fmt.Errorf("write the key file: %w", err)
 	}
-	fmt.Fprintf(streams.Err, "The former key is in %s, the first of %s. Keep it for as long as you keep older backups, then delete it.\n", formerPath, count(len(former), "key"))
+	fmt.Fprintf(streams.Err, "The former key is now in %s, the first of %s. Keep it for as long as you keep older backups, then delete it.\n", formerPath, count(len(former), "line"))
 	return nil
 }
 

@@ -18,7 +18,7 @@ import (
 // StoreFlags are the flags of each command that opens the database.
 type StoreFlags struct {
 	DatabaseURL string `group:"database" placeholder:"URL" default:"file:portico.db" help:"Database: file:PATH for SQLite, or postgres://user@host:5432/database."`
-	Readers     uint16 `group:"database" placeholder:"N" default:"0" help:"Size of the connection pools: for reads of SQLite; for reads and for writes of PostgreSQL, which uses up to 5 more for publications, exports and housekeeping. 0 means pool_max_conns of the URL, else a size chosen by the number of CPU cores."`
+	Readers     uint16 `group:"database" placeholder:"N" default:"0" help:"Size of the connection pool for reads. PostgreSQL has another one of this size for writes, and up to 5 more connections for publications, exports and housekeeping. 0 means pool_max_conns of the URL, else a size that depends on the CPU cores."`
 	CacheBytes  uint64 `group:"database" placeholder:"BYTES" default:"0" help:"Memory for published products and lists. 0 means an eighth of the memory, at most 128 MiB."`
 	Synchronous string `group:"database" hidden:"" placeholder:"MODE" enum:"FULL,NORMAL,OFF" default:"FULL" help:"SQLite only. When a write is durable: FULL survives a power failure, NORMAL can lose the last writes, OFF leaves it to the operating system."`
 

@@ -22,7 +22,7 @@ func TestJSONOutput(t *testing.T) {
 	// result runs a command, whose words are the first of args, and returns what it prints.
 	result := func(words int, args ...string) any {
 		name := strings.Join(args[:words], " ")
-		example := regexp.MustCompile(`(?m)^    ([\[{].*)$`).FindStringSubmatch(good(t, append(slices.Clone(args[:words]), "--help")...))
+		example := regexp.MustCompile(`(?ms)^    ([\[{].*?^    [\]}])$`).FindStringSubmatch(good(t, append(slices.Clone(args[:words]), "--help")...))
 		require.NotNil(t, example, "the help of %s has no example of --json", name)
 		var documented, printed any
 		require.NoError(t, json.Unmarshal([]byte(example[1]), &documented))

@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/rule"
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
@@ -126,10 +127,10 @@ func keyStoredForm(backend storetest.Backend) func(*testing.T) {
 		under := func(key string) context.Context {
 			return storetest.WithIdempotencyKey(t.Context(), key, "o", nil, &replayed)
 		}
-		write := func() (p *promotion.Promotion, codes []*promotion.PromotionCode) {
+		write := func() (p *rule.Promotion, codes []*code.PromotionCode) {
 			p, err := s.CreatePromotion(under("one"), storetest.Actor, "", storetest.TenPercentOff(clock.Now()))
 			require.NoError(t, err)
-			_, codes, err = s.CreatePromotionCodes(under("two"), storetest.Actor, p.ID, []promotion.NewCode{{Code: "a"}}, "")
+			_, codes, err = s.CreatePromotionCodes(under("two"), storetest.Actor, p.ID, []code.NewCode{{Code: "a"}}, "")
 			require.NoError(t, err)
 			return p, codes
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/promotion"
+	"portico/store/promotion/redeem"
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
@@ -197,7 +197,7 @@ func codesLinearizable(backend storetest.Backend) func(*testing.T) {
 			if o.release {
 				_, err = s.ReleaseCode(t.Context(), storetest.Actor, o.reference, new("C"))
 			} else {
-				_, err = s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: "C", Reference: o.reference, Units: 1})
+				_, err = s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "C", Reference: o.reference, Units: 1})
 			}
 			if err != nil {
 				return o, outcomeOf(t, err)

@@ -13,7 +13,7 @@ import (
 
 	"portico/store/access"
 	"portico/store/job"
-	"portico/store/promotion"
+	"portico/store/promotion/redeem"
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -49,7 +49,7 @@ func migrateNextVersion(backend storetest.Backend) func(*testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, storetest.Increment(storetest.WithIdempotencyKey(t.Context(), fmt.Sprint("k", i), "o", 1, &replayed), s, fmt.Sprint("made-", i)))
 			require.Equal(t, 6, storetest.Available(t, s, fmt.Sprint("made-", i)))
-			_, err = s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: "MANY", Reference: fmt.Sprint("order-", i), Units: 1})
+			_, err = s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "MANY", Reference: fmt.Sprint("order-", i), Units: 1})
 			require.NoError(t, err)
 			_, err = s.ReleaseCode(t.Context(), storetest.Actor, fmt.Sprint("order-", i), nil)
 			require.NoError(t, err)

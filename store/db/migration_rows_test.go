@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/store/promotion"
+	"portico/store/promotion/redeem"
 	"portico/store/storetest"
 )
 
@@ -22,7 +22,7 @@ func migrateRows(backend storetest.Backend) func(*testing.T) {
 		s, db := backend.Open(t), backend.SQL(t)
 		storetest.Import(t, s, storetest.SalesShop())
 		storetest.Import(t, s, storetest.JoinLines(storetest.PromotionLine("p", ``), storetest.PromotionLine("auto", `,"automatic":true`), storetest.CodeLine("p", "A", ``), storetest.CodeLine("p", "B", ``), storetest.CodeLine("p", "GONE", ``)))
-		_, err := s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: "A", Reference: "order", Units: 1})
+		_, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "A", Reference: "order", Units: 1})
 		require.NoError(t, err)
 		_, err = s.CreateStock(t.Context(), storetest.Actor, "some", 5)
 		require.NoError(t, err)

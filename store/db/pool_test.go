@@ -12,6 +12,8 @@ import (
 	"portico/store"
 	"portico/store/access"
 	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/redeem"
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
@@ -49,11 +51,11 @@ func poolReads(t *testing.T, s *shop.Store) map[string]func() error {
 func poolWrites(t *testing.T, s *shop.Store) map[string]func() error {
 	return map[string]func() error{
 		"codes": func() error {
-			_, _, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "p", make([]promotion.NewCode, 1), "")
+			_, _, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "p", make([]code.NewCode, 1), "")
 			return err
 		},
 		"uses": func() error {
-			_, err := s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: "HOLDS", Units: 1, Reference: store.NewID()})
+			_, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "HOLDS", Units: 1, Reference: store.NewID()})
 			return err
 		},
 		"jobs": func() error { _, err := s.PublishLater(t.Context(), storetest.Actor, "main", true); return err },

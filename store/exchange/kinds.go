@@ -6,6 +6,8 @@ import (
 	"portico/store/catalog"
 	"portico/store/gateway"
 	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/redeem"
 	"portico/store/settings"
 	"portico/store/stock"
 )
@@ -17,7 +19,7 @@ var kinds = []authoring.Kind{
 	catalog.PricebookKind, catalog.PriceKind, catalog.ModifierKind,
 	catalog.CatalogKind, catalog.RuleKind,
 	stock.StockTransactionKind, stock.StockKind,
-	promotion.PromotionKind, promotion.CodeKind, promotion.UsageKind,
+	promotion.PromotionKind, code.CodeKind, redeem.UsageKind,
 	gateway.GatewayKind, access.ClientKind,
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"portico/store"
 	"portico/store/job"
-	"portico/store/promotion"
+	codex "portico/store/promotion/code"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -21,7 +21,7 @@ func generateLimited(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
 		ask := func(by store.Actor, count int) (*job.Job, error) {
-			job, _, err := s.GenerateCodes(t.Context(), by, promotion.CodeGeneration{PromotionID: "p", Count: count, Pattern: "################"})
+			job, _, err := s.GenerateCodes(t.Context(), by, codex.CodeGeneration{PromotionID: "p", Count: count, Pattern: "################"})
 			return job, err
 		}
 		refused := func(err error, holds string) {
@@ -30,9 +30,9 @@ func generateLimited(backend storetest.Backend) func(*testing.T) {
 			require.ErrorContains(t, err, holds)
 			require.ErrorContains(t, err, "cancel one")
 		}
-		first, err := ask("client:a", promotion.MaxGeneratedCodes-1)
+		first, err := ask("client:a", codex.MaxGeneratedCodes-1)
 		require.NoError(t, err)
-		require.Equal(t, promotion.MaxGeneratedCodes-1, first.Total)
+		require.Equal(t, codex.MaxGeneratedCodes-1, first.Total)
 		_, err = ask("client:a", 2)
 		refused(err, "asked for 9999999 codes that are not made yet")
 		_, err = ask("client:a", 1)
@@ -42,7 +42,7 @@ func generateLimited(backend storetest.Backend) func(*testing.T) {
 		var taken atomic.Int64
 		for i := range 12 {
 			asking.Go(func() {
-				_, err := ask(store.Actor(fmt.Sprintf("client:%d", i)), promotion.MaxGeneratedCodes)
+				_, err := ask(store.Actor(fmt.Sprintf("client:%d", i)), codex.MaxGeneratedCodes)
 				if err == nil {
 					taken.Add(1)
 				} else if !store.HasCode(err, store.RateLimited) {
@@ -91,7 +91,7 @@ func generateConfiguredLimits(backend storetest.Backend) func(*testing.T) {
 					if c.all {
 						by += "a"
 					}
-					job, _, err := s.GenerateCodes(t.Context(), by, promotion.CodeGeneration{PromotionID: "p", Count: count, Pattern: "################"})
+					job, _, err := s.GenerateCodes(t.Context(), by, codex.CodeGeneration{PromotionID: "p", Count: count, Pattern: "################"})
 					asked = append(asked, job)
 					return err
 				}

@@ -11,7 +11,7 @@ import (
 
 	"portico/store"
 	"portico/store/job"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -40,7 +40,7 @@ func generateByPattern(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``))
 		storetest.RunWorker(t, s)
-		task := storetest.WaitForJob(t, s, storetest.GenerateCodes(t, s, promotion.CodeGeneration{PromotionID: "p", Count: 5001, Pattern: "SUMMER-#####-###", Alphabet: "abcdefghij", Uses: new(3), ConsumeUnit: promotion.PerItem}).ID)
+		task := storetest.WaitForJob(t, s, storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: 5001, Pattern: "SUMMER-#####-###", Alphabet: "abcdefghij", Uses: new(3), ConsumeUnit: code.PerItem}).ID)
 		require.Equal(t, job.JobSucceeded, task.State, task.Error)
 		require.Equal(t, []int{5001, 5001}, []int{task.Done, task.Total})
 		codes := storetest.ExportedCodes(t, s, "p")
@@ -51,7 +51,7 @@ func generateByPattern(backend storetest.Backend) func(*testing.T) {
 		c, err := s.PromotionCode(t.Context(), codes[0])
 		require.NoError(t, err)
 		require.True(t, c.Valid())
-		require.Equal(t, []any{3, promotion.PerItem, "p"}, []any{*c.MaxUses, c.ConsumeUnit, c.PromotionID})
+		require.Equal(t, []any{3, code.PerItem, "p"}, []any{*c.MaxUses, c.ConsumeUnit, c.PromotionID})
 	}
 }
 
@@ -63,7 +63,7 @@ func generateSlowDatabase(backend storetest.Backend) func(*testing.T) {
 		storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
 		network, address := storetest.NewProxy(t, backend)
 		s := backend.Open(t, func(config *shop.Config) { config.URL = address })
-		task := storetest.GenerateCodes(t, s, promotion.CodeGeneration{PromotionID: "p", Count: 6000})
+		task := storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: 6000})
 		network.SetDelay(3 * time.Millisecond)
 		ctx, counter := store.CountStatements(t.Context())
 		ctx, stop := context.WithCancel(ctx)
@@ -84,29 +84,29 @@ func generateRefusals(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("auto", `,"automatic":true`), storetest.PromotionLine("over", `,"end":"2024-02-01"`))
 		for _, c := range []struct {
-			g      promotion.CodeGeneration
+			g      code.CodeGeneration
 			code   store.Code
 			member string
 			words  string
 		}{
-			{promotion.CodeGeneration{PromotionID: "p", Count: 1001, Pattern: "X###-##", Alphabet: "0123456789"}, store.Unprocessable, "pattern", "there are 100000, so that 1 guess in 99.9 would find one; at least 100"},
-			{promotion.CodeGeneration{PromotionID: "p", Count: 11, Pattern: "#", Alphabet: "01"}, store.Unprocessable, "pattern", "there are 2, so that 1 guess in 1 would"},
-			{promotion.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "NONE"}, store.Unprocessable, "pattern", "SUMMER-####-####"},
-			{promotion.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "\x00#"}, store.Invalid, "pattern", "NUL"},
-			{promotion.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "AAB"}, store.Unprocessable, "alphabet", "each once"},
-			{promotion.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "A"}, store.Unprocessable, "alphabet", "2 to 64"},
-			{promotion.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "A B"}, store.Unprocessable, "alphabet", "visible"},
-			{promotion.CodeGeneration{PromotionID: "p", Count: 0}, store.Unprocessable, "count", "10000000"},
-			{promotion.CodeGeneration{PromotionID: "p", Count: 10_000_001}, store.Unprocessable, "count", "10000000"},
-			{promotion.CodeGeneration{PromotionID: "p", Count: 1, Uses: new(0)}, store.Unprocessable, "uses", "1"},
-			{promotion.CodeGeneration{PromotionID: "none", Count: 1}, store.NotFound, "promotion_id", "none"},
-			{promotion.CodeGeneration{PromotionID: "auto", Count: 1}, store.Unprocessable, "", "automatic"},
-			{promotion.CodeGeneration{PromotionID: "over", Count: 1}, store.Unprocessable, "", "ended"},
+			{code.CodeGeneration{PromotionID: "p", Count: 1001, Pattern: "X###-##", Alphabet: "0123456789"}, store.Unprocessable, "pattern", "there are 100000, so that 1 guess in 99.9 would find one; at least 100"},
+			{code.CodeGeneration{PromotionID: "p", Count: 11, Pattern: "#", Alphabet: "01"}, store.Unprocessable, "pattern", "there are 2, so that 1 guess in 1 would"},
+			{code.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "NONE"}, store.Unprocessable, "pattern", "SUMMER-####-####"},
+			{code.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "\x00#"}, store.Invalid, "pattern", "NUL"},
+			{code.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "AAB"}, store.Unprocessable, "alphabet", "each once"},
+			{code.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "A"}, store.Unprocessable, "alphabet", "2 to 64"},
+			{code.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "A B"}, store.Unprocessable, "alphabet", "visible"},
+			{code.CodeGeneration{PromotionID: "p", Count: 0}, store.Unprocessable, "count", "10000000"},
+			{code.CodeGeneration{PromotionID: "p", Count: 10_000_001}, store.Unprocessable, "count", "10000000"},
+			{code.CodeGeneration{PromotionID: "p", Count: 1, Uses: new(0)}, store.Unprocessable, "uses", "1"},
+			{code.CodeGeneration{PromotionID: "none", Count: 1}, store.NotFound, "promotion_id", "none"},
+			{code.CodeGeneration{PromotionID: "auto", Count: 1}, store.Unprocessable, "", "automatic"},
+			{code.CodeGeneration{PromotionID: "over", Count: 1}, store.Unprocessable, "", "ended"},
 		} {
 			_, _, err := s.GenerateCodes(t.Context(), storetest.Actor, c.g)
 			storetest.RequireError(t, err, c.code, c.member, c.words)
 		}
-		_, odds, err := s.GenerateCodes(t.Context(), storetest.Actor, promotion.CodeGeneration{PromotionID: "p", Count: 1000, Pattern: "X###-##", Alphabet: "0123456789"})
+		_, odds, err := s.GenerateCodes(t.Context(), storetest.Actor, code.CodeGeneration{PromotionID: "p", Count: 1000, Pattern: "X###-##", Alphabet: "0123456789"})
 		require.NoError(t, err)
 		require.InDelta(t, 100, odds, 0.001)
 	}
@@ -115,7 +115,7 @@ func generateRefusals(backend storetest.Backend) func(*testing.T) {
 func generateTwice(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
-		g := promotion.CodeGeneration{PromotionID: "p", Count: 10}
+		g := code.CodeGeneration{PromotionID: "p", Count: 10}
 		first, second := storetest.GenerateCodes(t, s, g), storetest.GenerateCodes(t, s, g)
 		require.NotEqual(t, first.ID, second.ID)
 		storetest.RunWorker(t, s)
@@ -135,7 +135,7 @@ func generateAround(backend storetest.Backend) func(*testing.T) {
 		}
 		s, _ := storetest.OpenWithLines(t, backend, lines...)
 		storetest.RunWorker(t, s)
-		g := promotion.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "##", Alphabet: "0123456789"}
+		g := code.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "##", Alphabet: "0123456789"}
 		for created := range left {
 			task := storetest.WaitForJob(t, s, storetest.GenerateCodes(t, s, g).ID)
 			require.Equal(t, job.JobSucceeded, task.State, "%d: %s", created, task.Error)
@@ -152,7 +152,7 @@ func generateResumed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		count := storetest.QuickOrFull(6_000, 30_000)
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
-		task := storetest.GenerateCodes(t, s, promotion.CodeGeneration{PromotionID: "p", Count: count})
+		task := storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: count})
 		created := func() (n int) {
 			require.NoError(t, backend.SQL(t).QueryRow(`SELECT COUNT(*) FROM promotion_code`).Scan(&n))
 			return n
@@ -181,7 +181,7 @@ func generateLostLease(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		count := storetest.QuickOrFull(6_000, 60_000)
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
-		task := storetest.GenerateCodes(t, s, promotion.CodeGeneration{PromotionID: "p", Count: count})
+		task := storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: count})
 		for _, s := range []*shop.Store{s, backend.Open(t), backend.Open(t)} {
 			storetest.RunWorker(t, s)
 		}
@@ -200,7 +200,7 @@ func generateLostLease(backend storetest.Backend) func(*testing.T) {
 func generateCanceled(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``))
-		task := storetest.GenerateCodes(t, s, promotion.CodeGeneration{PromotionID: "p", Count: 1_000_000})
+		task := storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: 1_000_000})
 		storetest.RunWorker(t, s)
 		storetest.Eventually(t, true, func() bool { return len(storetest.ExportedCodes(t, s, "p")) > 0 })
 		_, err := s.CancelJob(t.Context(), storetest.Actor, task.ID)
@@ -215,8 +215,8 @@ func generateCanceled(backend storetest.Backend) func(*testing.T) {
 func generateEnded(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, clock := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``))
-		expired := storetest.GenerateCodes(t, s, promotion.CodeGeneration{PromotionID: "p", Count: 10})
-		deleted := storetest.GenerateCodes(t, s, promotion.CodeGeneration{PromotionID: "q", Count: 10})
+		expired := storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: 10})
+		deleted := storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "q", Count: 10})
 		require.NoError(t, storetest.DeletePromotion(t.Context(), s, storetest.Actor, "q"))
 		clock.Set(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
 		storetest.RunWorker(t, s)

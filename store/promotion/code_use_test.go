@@ -12,7 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"portico/store"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/redeem"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -36,7 +37,7 @@ func TestRedeemCode(t *testing.T) {
 	})
 }
 
-func reasons(check *promotion.CodeCheck) (list []promotion.CodeReason) {
+func reasons(check *redeem.CodeCheck) (list []code.CodeReason) {
 	for _, r := range check.Refusals {
 		list = append(list, r.Reason)
 	}
@@ -55,30 +56,30 @@ func codeChecked(backend storetest.Backend) func(*testing.T) {
 			storetest.CodeLine("soon", "SOON", ``), storetest.CodeLine("over", "OVER", ``), storetest.CodeLine("percent", "PERCENT", ``))
 		for _, c := range []struct {
 			name    string
-			use     promotion.CodeUse
+			use     redeem.CodeUse
 			units   int
-			reasons []promotion.CodeReason
+			reasons []code.CodeReason
 		}{
-			{"good", promotion.CodeUse{Code: "GOOD", Units: 7}, 1, nil},
-			{"good for whoever", promotion.CodeUse{Code: "GOOD", User: "u9", Units: 0}, 1, nil},
-			{"unknown", promotion.CodeUse{Code: "NONE", Units: 1}, 0, []promotion.CodeReason{promotion.CodeUnknown}},
-			{"in another case", promotion.CodeUse{Code: "good", Units: 1}, 0, []promotion.CodeReason{promotion.CodeUnknown}},
-			{"not even a code", promotion.CodeUse{Code: "\x00", Units: 1}, 0, []promotion.CodeReason{promotion.CodeUnknown}},
-			{"expired", promotion.CodeUse{Code: "OVER", Units: 1}, 0, []promotion.CodeReason{promotion.CodeExpired}},
-			{"not started", promotion.CodeUse{Code: "SOON", Units: 1}, 0, []promotion.CodeReason{promotion.CodeNotStarted}},
-			{"used up", promotion.CodeUse{Code: "SPENT", Units: 1}, 0, []promotion.CodeReason{promotion.CodeUsedUp}},
-			{"several at once", promotion.CodeUse{Code: "OFF", User: "u2", Units: 1}, 0, []promotion.CodeReason{promotion.CodeDisabled, promotion.CodeUsedUp, promotion.CodeWrongUser}},
-			{"one of its users", promotion.CodeUse{Code: "MINE", User: "u2", Units: 1}, 1, nil},
-			{"nobody in particular", promotion.CodeUse{Code: "MINE", Units: 1}, 0, []promotion.CodeReason{promotion.CodeWrongUser}},
-			{"its only user", promotion.CodeUse{Code: "ONLY", User: "u1", Units: 1}, 1, nil},
-			{"items", promotion.CodeUse{Code: "ITEMS", Units: 2}, 2, nil},
-			{"more items than are left", promotion.CodeUse{Code: "ITEMS", Units: 9}, 3, nil},
-			{"no items", promotion.CodeUse{Code: "ITEMS", Units: 0}, 0, []promotion.CodeReason{promotion.CodeNoUnits}},
-			{"a cart that comes to enough", promotion.CodeUse{Code: "GOOD", Units: 1, CartValue: &store.CurrencyAmount{Currency: "USD", Minor: 1000}}, 1, nil},
-			{"a cart that does not", promotion.CodeUse{Code: "GOOD", Units: 1, CartValue: &store.CurrencyAmount{Currency: "USD", Minor: 999}}, 0, []promotion.CodeReason{promotion.CodeCartTooLow}},
-			{"a cart in a currency it gives nothing in", promotion.CodeUse{Code: "BARE", Units: 1, CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []promotion.CodeReason{promotion.CodeNotCurrency}},
-			{"a cart in a currency without a minimum", promotion.CodeUse{Code: "GOOD", Units: 1, CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []promotion.CodeReason{promotion.CodeNotCurrency, promotion.CodeNotCurrency}},
-			{"a percentage in any currency", promotion.CodeUse{Code: "PERCENT", Units: 1, CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 1, nil},
+			{"good", redeem.CodeUse{Code: "GOOD", Units: 7}, 1, nil},
+			{"good for whoever", redeem.CodeUse{Code: "GOOD", User: "u9", Units: 0}, 1, nil},
+			{"unknown", redeem.CodeUse{Code: "NONE", Units: 1}, 0, []code.CodeReason{code.CodeUnknown}},
+			{"in another case", redeem.CodeUse{Code: "good", Units: 1}, 0, []code.CodeReason{code.CodeUnknown}},
+			{"not even a code", redeem.CodeUse{Code: "\x00", Units: 1}, 0, []code.CodeReason{code.CodeUnknown}},
+			{"expired", redeem.CodeUse{Code: "OVER", Units: 1}, 0, []code.CodeReason{code.CodeExpired}},
+			{"not started", redeem.CodeUse{Code: "SOON", Units: 1}, 0, []code.CodeReason{code.CodeNotStarted}},
+			{"used up", redeem.CodeUse{Code: "SPENT", Units: 1}, 0, []code.CodeReason{code.CodeUsedUp}},
+			{"several at once", redeem.CodeUse{Code: "OFF", User: "u2", Units: 1}, 0, []code.CodeReason{code.CodeDisabled, code.CodeUsedUp, code.CodeWrongUser}},
+			{"one of its users", redeem.CodeUse{Code: "MINE", User: "u2", Units: 1}, 1, nil},
+			{"nobody in particular", redeem.CodeUse{Code: "MINE", Units: 1}, 0, []code.CodeReason{code.CodeWrongUser}},
+			{"its only user", redeem.CodeUse{Code: "ONLY", User: "u1", Units: 1}, 1, nil},
+			{"items", redeem.CodeUse{Code: "ITEMS", Units: 2}, 2, nil},
+			{"more items than are left", redeem.CodeUse{Code: "ITEMS", Units: 9}, 3, nil},
+			{"no items", redeem.CodeUse{Code: "ITEMS", Units: 0}, 0, []code.CodeReason{code.CodeNoUnits}},
+			{"a cart that comes to enough", redeem.CodeUse{Code: "GOOD", Units: 1, CartValue: &store.CurrencyAmount{Currency: "USD", Minor: 1000}}, 1, nil},
+			{"a cart that does not", redeem.CodeUse{Code: "GOOD", Units: 1, CartValue: &store.CurrencyAmount{Currency: "USD", Minor: 999}}, 0, []code.CodeReason{code.CodeCartTooLow}},
+			{"a cart in a currency it gives nothing in", redeem.CodeUse{Code: "BARE", Units: 1, CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []code.CodeReason{code.CodeNotCurrency}},
+			{"a cart in a currency without a minimum", redeem.CodeUse{Code: "GOOD", Units: 1, CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []code.CodeReason{code.CodeNotCurrency, code.CodeNotCurrency}},
+			{"a percentage in any currency", redeem.CodeUse{Code: "PERCENT", Units: 1, CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 1, nil},
 		} {
 			check, err := s.CheckCode(t.Context(), c.use)
 			require.NoError(t, err, c.name)
@@ -100,13 +101,13 @@ func codeChecked(backend storetest.Backend) func(*testing.T) {
 			}
 		}
 		clock.Set(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC).Add(-time.Millisecond))
-		check, err := s.CheckCode(t.Context(), promotion.CodeUse{Code: "GOOD", Units: 1})
+		check, err := s.CheckCode(t.Context(), redeem.CodeUse{Code: "GOOD", Units: 1})
 		require.NoError(t, err)
 		require.Empty(t, check.Refusals, "valid until just before the end")
 		clock.Advance(time.Millisecond)
-		check, err = s.CheckCode(t.Context(), promotion.CodeUse{Code: "GOOD", Units: 1})
+		check, err = s.CheckCode(t.Context(), redeem.CodeUse{Code: "GOOD", Units: 1})
 		require.NoError(t, err)
-		require.Equal(t, []promotion.CodeReason{promotion.CodeExpired}, reasons(check), "expired at the end")
+		require.Equal(t, []code.CodeReason{code.CodeExpired}, reasons(check), "expired at the end")
 		require.Equal(t, "p", check.Promotion.ID)
 	}
 }
@@ -115,23 +116,23 @@ func codeUseForms(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", ``))
 		for _, c := range []struct {
-			use    promotion.CodeUse
+			use    redeem.CodeUse
 			code   store.Code
 			member string
 		}{
-			{promotion.CodeUse{Code: "A", Units: 1}, store.Unprocessable, "reference"},
-			{promotion.CodeUse{Code: "A", Units: 1, Reference: strings.Repeat("r", 256)}, store.Unprocessable, "reference"},
-			{promotion.CodeUse{Code: "A", Units: 1, Reference: "\x00"}, store.Invalid, "reference"},
-			{promotion.CodeUse{Code: "A", Units: 1, Reference: "r", User: "\xff"}, store.Invalid, "user"},
-			{promotion.CodeUse{Code: "A", Units: 0, Reference: "r"}, store.Unprocessable, "units"},
-			{promotion.CodeUse{Code: "A", Units: 1_000_001, Reference: "r"}, store.Unprocessable, "units"},
-			{promotion.CodeUse{Code: "B", Units: 1, Reference: "r"}, store.NotFound, "code"},
+			{redeem.CodeUse{Code: "A", Units: 1}, store.Unprocessable, "reference"},
+			{redeem.CodeUse{Code: "A", Units: 1, Reference: strings.Repeat("r", 256)}, store.Unprocessable, "reference"},
+			{redeem.CodeUse{Code: "A", Units: 1, Reference: "\x00"}, store.Invalid, "reference"},
+			{redeem.CodeUse{Code: "A", Units: 1, Reference: "r", User: "\xff"}, store.Invalid, "user"},
+			{redeem.CodeUse{Code: "A", Units: 0, Reference: "r"}, store.Unprocessable, "units"},
+			{redeem.CodeUse{Code: "A", Units: 1_000_001, Reference: "r"}, store.Unprocessable, "units"},
+			{redeem.CodeUse{Code: "B", Units: 1, Reference: "r"}, store.NotFound, "code"},
 		} {
 			_, err := s.RedeemCode(t.Context(), storetest.Actor, c.use)
 			storetest.RequireError(t, err, c.code, c.member)
 		}
 		for member, cart := range map[string]store.CurrencyAmount{"amount": {Currency: "USD", Minor: -1}, "currency": {Minor: 5}} {
-			_, err := s.CheckCode(t.Context(), promotion.CodeUse{Code: "A", Units: 1, CartValue: &cart})
+			_, err := s.CheckCode(t.Context(), redeem.CodeUse{Code: "A", Units: 1, CartValue: &cart})
 			storetest.RequireError(t, err, store.Unprocessable, "cart_value."+member)
 		}
 		_, err := s.ReleaseCode(t.Context(), storetest.Actor, "r", nil)
@@ -147,13 +148,13 @@ func codeUnits(backend storetest.Backend) func(*testing.T) {
 			code         string
 			asked, units int
 		}{{"CART", 5, 1}, {"CART", 1, 1}, {"CART", 1, 0}, {"ITEM", 3, 3}, {"ITEM", 5, 4}, {"ITEM", 1, 0}, {"ANY", 1_000_000, 1_000_000}} {
-			usage, err := s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: c.code, Units: c.asked, Reference: fmt.Sprint("order-", i), User: "u"})
+			usage, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: c.code, Units: c.asked, Reference: fmt.Sprint("order-", i), User: "u"})
 			if c.units == 0 {
 				storetest.RequireError(t, err, store.Unprocessable, "code", "used up")
 				continue
 			}
 			require.NoError(t, err)
-			require.Equal(t, &promotion.CodeUsage{ID: usage.ID, PromotionID: "p", Code: c.code, User: "u", Reference: fmt.Sprint("order-", i),
+			require.Equal(t, &redeem.CodeUsage{ID: usage.ID, PromotionID: "p", Code: c.code, User: "u", Reference: fmt.Sprint("order-", i),
 				UnitsAsked: c.asked, Units: c.units, Actor: storetest.Actor, CreatedAt: storetest.Noon}, usage)
 		}
 		requireUsages(t, backend)
@@ -163,14 +164,14 @@ func codeUnits(backend storetest.Backend) func(*testing.T) {
 func codeReference(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, clock := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", `,"max_uses":1`), storetest.CodeLine("p", "B", `,"max_uses":1`))
-		use := promotion.CodeUse{Code: "A", Units: 2, Reference: "order", User: "u"}
+		use := redeem.CodeUse{Code: "A", Units: 2, Reference: "order", User: "u"}
 		first, err := s.RedeemCode(t.Context(), storetest.Actor, use)
 		require.NoError(t, err)
 		clock.Advance(100 * 365 * 24 * time.Hour) // used up and expired
 		again, err := s.RedeemCode(t.Context(), "client:other", use)
 		require.NoError(t, err)
 		require.Equal(t, first, again)
-		for member, other := range map[string]promotion.CodeUse{
+		for member, other := range map[string]redeem.CodeUse{
 			"another user": {Code: "A", Units: 2, Reference: "order", User: "v"},
 			"already":      {Code: "A", Units: 3, Reference: "order", User: "u"},
 		} {
@@ -178,7 +179,7 @@ func codeReference(backend storetest.Backend) func(*testing.T) {
 			storetest.RequireError(t, err, store.Conflict, "reference", member)
 		}
 		clock.Set(storetest.Noon)
-		_, err = s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: "B", Units: 2, Reference: "order", User: "u"})
+		_, err = s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "B", Units: 2, Reference: "order", User: "u"})
 		require.NoError(t, err, "an order may use several codes")
 		requireUsages(t, backend)
 	}
@@ -188,10 +189,10 @@ func codeReleased(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, clock := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", `,"max_uses":1`), storetest.CodeLine("p", "B", `,"max_uses":9,"consume_unit":"per_item"`), storetest.CodeLine("p", "C", `,"max_uses":1`))
 		for _, c := range []string{"A", "B"} {
-			_, err := s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: c, Units: 4, Reference: "order"})
+			_, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: c, Units: 4, Reference: "order"})
 			require.NoError(t, err)
 		}
-		_, err := s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: "C", Units: 1, Reference: "other"})
+		_, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "C", Units: 1, Reference: "other"})
 		require.NoError(t, err)
 		used := func(code string) int {
 			c, err := s.PromotionCode(t.Context(), code)
@@ -212,9 +213,9 @@ func codeReleased(backend storetest.Backend) func(*testing.T) {
 			require.Equal(t, []time.Time{storetest.Noon, storetest.Noon.Add(time.Hour)}, []time.Time{all[0].ReleasedAt, all[1].ReleasedAt})
 			require.Equal(t, []int{0, 0, 1}, []int{used("A"), used("B"), used("C")})
 		}
-		_, err = s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: "A", Units: 4, Reference: "order"})
+		_, err = s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "A", Units: 4, Reference: "order"})
 		storetest.RequireError(t, err, store.Unprocessable, "reference", "released", "another reference")
-		_, err = s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: "A", Units: 4, Reference: "order-2"})
+		_, err = s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "A", Units: 4, Reference: "order-2"})
 		require.NoError(t, err)
 		requireUsages(t, backend)
 	}
@@ -223,20 +224,20 @@ func codeReleased(backend storetest.Backend) func(*testing.T) {
 func codeUsages(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, clock := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``), storetest.CodeLine("p", "A", ``), storetest.CodeLine("p", "B", ``), storetest.CodeLine("q", "C", ``))
-		var want []*promotion.CodeUsage
+		var want []*redeem.CodeUsage
 		for i, c := range []string{"A", "B", "A", "C", "A"} {
 			clock.Advance(time.Second)
-			usage, err := s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: c, Units: 1, Reference: fmt.Sprint(i)})
+			usage, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: c, Units: 1, Reference: fmt.Sprint(i)})
 			require.NoError(t, err)
 			want = append(want, usage)
 		}
 		for _, c := range []struct {
 			promotion string
 			code      *string
-			want      []*promotion.CodeUsage
+			want      []*redeem.CodeUsage
 		}{
-			{"p", nil, []*promotion.CodeUsage{want[0], want[1], want[2], want[4]}},
-			{"p", new("A"), []*promotion.CodeUsage{want[0], want[2], want[4]}},
+			{"p", nil, []*redeem.CodeUsage{want[0], want[1], want[2], want[4]}},
+			{"p", new("A"), []*redeem.CodeUsage{want[0], want[2], want[4]}},
 			{"q", new("C"), want[3:4]},
 		} {
 			page, err := s.CodeUsages(t.Context(), c.promotion, c.code, store.ListQuery{})
@@ -248,7 +249,7 @@ func codeUsages(backend storetest.Backend) func(*testing.T) {
 		}
 		page, err := s.CodeUsages(t.Context(), "p", new("A"), store.ListQuery{Sort: store.Sort{Descending: true}, Page: store.Page{First: new(2)}})
 		require.NoError(t, err)
-		require.Equal(t, []*promotion.CodeUsage{want[4], want[2]}, page.Items)
+		require.Equal(t, []*redeem.CodeUsage{want[4], want[2]}, page.Items)
 		page, err = s.CodeUsages(t.Context(), "p", new("A"), store.ListQuery{Sort: store.Sort{Descending: true}, Page: store.Page{After: &page.Cursors()[1]}})
 		require.NoError(t, err)
 		require.Equal(t, want[:1], page.Items)
@@ -316,7 +317,7 @@ func codeModel(backend storetest.Backend) func(*testing.T) {
 					continue
 				}
 				asked := rapid.IntRange(1, 4).Draw(r, "units")
-				usage, err := s.RedeemCode(context.Background(), storetest.Actor, promotion.CodeUse{Code: name, Units: asked, Reference: reference})
+				usage, err := s.RedeemCode(context.Background(), storetest.Actor, redeem.CodeUse{Code: name, Units: asked, Reference: reference})
 				switch {
 				case known && was.asked != asked:
 					require.True(r, store.HasCode(err, store.Conflict), "%v", err)
@@ -351,7 +352,7 @@ func codeRace(backend storetest.Backend) func(*testing.T) {
 			var took atomic.Int64
 			redeemers(t, backend, func(s *shop.Store, redeemer int) {
 				for n := 0; ; n++ {
-					usage, err := s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: name, Units: units, Reference: fmt.Sprintf("%s-%d-%d", name, redeemer, n)})
+					usage, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: name, Units: units, Reference: fmt.Sprintf("%s-%d-%d", name, redeemer, n)})
 					if err != nil {
 						if !store.HasCode(err, store.Unprocessable) || !strings.Contains(err.Error(), "used up") {
 							t.Errorf("redeeming returned %v", err)
@@ -382,7 +383,7 @@ func codeSameReference(backend storetest.Backend) func(*testing.T) {
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", `,"max_uses":1`), storetest.CodeLine("p", "B", `,"max_uses":7,"consume_unit":"per_item"`))
 		for name, units := range map[string]int{"A": 1, "B": 4} {
 			redeemers(t, backend, func(s *shop.Store, _ int) {
-				usage, err := s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: name, Units: 4, Reference: "order"})
+				usage, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: name, Units: 4, Reference: "order"})
 				if err != nil || usage.Units != units {
 					t.Errorf("redeeming returned %v, %v", usage, err)
 				}
@@ -402,7 +403,7 @@ func codeChurn(backend storetest.Backend) func(*testing.T) {
 			for n := range 5 {
 				reference := fmt.Sprintf("%d-%d", redeemer, n)
 				for _, name := range []string{"A", "B"} {
-					_, err := s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: name, Units: 2, Reference: reference})
+					_, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: name, Units: 2, Reference: reference})
 					if err != nil && !store.HasCode(err, store.Unprocessable) {
 						t.Errorf("redeeming returned %v", err)
 					}

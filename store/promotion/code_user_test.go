@@ -12,6 +12,9 @@ import (
 	"portico/store"
 	"portico/store/exchange"
 	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/redeem"
+	"portico/store/promotion/rule"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -46,14 +49,14 @@ func requireForm(t *testing.T, s *shop.Store, id, code, form string, users []str
 		require.True(t, c.Valid(), "of %s, for somebody", code)
 	}
 	for _, user := range append([]string{"", "stranger", "one", "two"}, users...) {
-		check, err := s.CheckCode(t.Context(), promotion.CodeUse{Code: code, User: user, Units: 1})
+		check, err := s.CheckCode(t.Context(), redeem.CodeUse{Code: code, User: user, Units: 1})
 		require.NoError(t, err)
 		good := users == nil
 		for _, u := range users {
 			good = good || u == user
 		}
 		require.Equal(t, good, check.Valid(), "%s for %q", code, user)
-		_, err = s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: code, User: user, Units: 1, Reference: "by " + user})
+		_, err = s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: code, User: user, Units: 1, Reference: "by " + user})
 		require.Equal(t, good, err == nil, "%s for %q: %v", code, user, err)
 	}
 }
@@ -69,11 +72,11 @@ func codeUserForms(d *storetest.SharedStore) func(*testing.T) {
 				member = `,"user":` + form.json
 			}
 			lines = append(lines, storetest.CodeLine("told", "told-"+string(rune('a'+i)), member))
-			var user promotion.CodeUser
+			var user code.CodeUser
 			if form.json != "" {
 				require.NoError(t, user.UnmarshalJSON([]byte(form.json)))
 			}
-			_, codes, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "created", []promotion.NewCode{{Code: "created-" + string(rune('a'+i)), User: user}}, "")
+			_, codes, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "created", []code.NewCode{{Code: "created-" + string(rune('a'+i)), User: user}}, "")
 			require.NoError(t, err, form.json)
 			require.Equal(t, form.users, codes[0].Users(), form.json)
 		}
@@ -90,7 +93,7 @@ func codeUserForms(d *storetest.SharedStore) func(*testing.T) {
 			}
 			require.Contains(t, text, `"user":`+form.json)
 			var file bytes.Buffer
-			_, err := s.ExportCodes(t.Context(), &file, "told", promotion.CodesNDJSON)
+			_, err := s.ExportCodes(t.Context(), &file, "told", code.CodesNDJSON)
 			require.NoError(t, err)
 			require.Contains(t, file.String(), `"user":`+form.json)
 		}
@@ -129,7 +132,7 @@ func codeUserRows(d *storetest.SharedStore) func(*testing.T) {
 			requireForm(t, s, "p", row.code, row.form, row.users)
 			require.Len(t, codesOf(t, s, "p"), i+1)
 			var file bytes.Buffer
-			for _, format := range []promotion.CodeFormat{promotion.CodesCSV, promotion.CodesNDJSON} {
+			for _, format := range []code.CodeFormat{code.CodesCSV, code.CodesNDJSON} {
 				n, err := s.ExportCodes(t.Context(), &file, "p", format)
 				require.NoError(t, err)
 				require.Equal(t, i+1, n)
@@ -138,9 +141,9 @@ func codeUserRows(d *storetest.SharedStore) func(*testing.T) {
 		_, err := d.DB.Exec(`UPDATE promotion_code SET users = '{broken' WHERE code = 'one'`)
 		require.NoError(t, err)
 		require.Len(t, codesOf(t, s, "p"), len(rows))
-		check, err := s.CheckCode(t.Context(), promotion.CodeUse{Code: "one", User: "one", Units: 1})
+		check, err := s.CheckCode(t.Context(), redeem.CodeUse{Code: "one", User: "one", Units: 1})
 		require.NoError(t, err)
-		require.Equal(t, []promotion.CodeReason{promotion.CodeWrongUser}, reasons(check), "an unreadable user allows nobody")
+		require.Equal(t, []code.CodeReason{code.CodeWrongUser}, reasons(check), "an unreadable user allows nobody")
 		for _, row := range rows {
 			n, err := s.DeletePromotionCodes(t.Context(), storetest.Actor, "p", []string{row.code})
 			require.NoError(t, err, row.code)
@@ -153,7 +156,7 @@ func codeTexts(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
 		storetest.CreatePromotion(t, s, "p", d.Clock.Now())
-		_, err := s.CreatePromotion(t.Context(), storetest.Actor, strings.Repeat("x", 64), promotion.PromotionChange{Name: new("Automatic"), Description: new(""), Type: new(promotion.PercentDiscount), Automatic: new(true),
+		_, err := s.CreatePromotion(t.Context(), storetest.Actor, strings.Repeat("x", 64), promotion.PromotionChange{Name: new("Automatic"), Description: new(""), Type: new(rule.PercentDiscount), Automatic: new(true),
 			Start: new("2020-01-01"), End: new("2100-01-01"), Schema: []byte(`{"percent":5}`)})
 		require.NoError(t, err)
 		for _, good := range []string{"A", "...", "a.b", "a b", "ÄÖ é", "10% off?", `back\slash`, "#1", "=1+1", "夏のセール", strings.Repeat("𝟘", 64), "\U0001F389"} {
@@ -180,7 +183,7 @@ func codeTexts(d *storetest.SharedStore) func(*testing.T) {
 			require.Error(t, err, "%q", bad)
 			require.Equal(t, "code", strings.Join(storetest.ImportErrors(t, err)[0].Err.Path, "."), "%q: %v", bad, err)
 		}
-		for _, g := range []promotion.CodeGeneration{
+		for _, g := range []code.CodeGeneration{
 			{Pattern: "a/####-####"}, {Pattern: " ####-####"}, {Pattern: "\u202e####-####"}, {Pattern: strings.Repeat("#", 65)}, {Pattern: "##", Alphabet: "." + strings.Repeat("0123456789", 1) + "ABCDEFGHIJ"},
 			{Alphabet: "ab/cdefghij"}, {Alphabet: "ab cdefghij"}, {Alphabet: "ab\u200fcdefghij"},
 		} {
@@ -199,12 +202,12 @@ func codeCells(d *storetest.SharedStore) func(*testing.T) {
 		storetest.CreatePromotion(t, s, "p", d.Clock.Now())
 		const formula = "1+cmd|' /C calc'!A0"
 		for _, first := range []string{"=", "+", "-", "@", "＝", "＋", "－", "＠"} {
-			_, _, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "p", []promotion.NewCode{{Code: first + "1", User: promotion.CodeUsers([]string{first + formula, "u2"})},
-				{Code: "x" + first, User: promotion.OneCodeUser("\t" + first)}, {Code: "y" + first, User: promotion.OneCodeUser("\r\n" + first), MaxUses: new(2)}}, "")
+			_, _, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "p", []code.NewCode{{Code: first + "1", User: code.CodeUsers([]string{first + formula, "u2"})},
+				{Code: "x" + first, User: code.OneCodeUser("\t" + first)}, {Code: "y" + first, User: code.OneCodeUser("\r\n" + first), MaxUses: new(2)}}, "")
 			require.NoError(t, err)
 		}
 		var file bytes.Buffer
-		_, err := s.ExportCodes(t.Context(), &file, "p", promotion.CodesCSV)
+		_, err := s.ExportCodes(t.Context(), &file, "p", code.CodesCSV)
 		require.NoError(t, err)
 		rows, err := csv.NewReader(&file).ReadAll()
 		require.NoError(t, err)
@@ -216,7 +219,7 @@ func codeCells(d *storetest.SharedStore) func(*testing.T) {
 		}
 		require.Equal(t, []string{"'+1", "", "", "0", "per_cart", "'+" + formula + " u2"}, rows[1][:6])
 		file.Reset()
-		_, err = s.ExportCodes(t.Context(), &file, "p", promotion.CodesNDJSON)
+		_, err = s.ExportCodes(t.Context(), &file, "p", code.CodesNDJSON)
 		require.NoError(t, err)
 		require.Contains(t, file.String(), `"code":"=1"`, "JSON is not escaped for spreadsheets")
 	}
@@ -230,13 +233,13 @@ func codesInvalid(d *storetest.SharedStore) func(*testing.T) {
 		storetest.CreatePromotion(t, s, "q", d.Clock.Now())
 		require.NoError(t, storetest.AddCodes(s, "q", "taken"))
 		before := storetest.Export(t, s)
-		_, _, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "p", []promotion.NewCode{{Code: "good"}, {Code: "taken", MaxUses: new(0)}, {Code: "a/b", User: promotion.OneCodeUser("")}, {}, {Code: "good"}, {Code: "a/b"}, {Code: "fine", ConsumeUnit: "per_day"}}, "per_week")
+		_, _, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "p", []code.NewCode{{Code: "good"}, {Code: "taken", MaxUses: new(0)}, {Code: "a/b", User: code.OneCodeUser("")}, {}, {Code: "good"}, {Code: "a/b"}, {Code: "fine", ConsumeUnit: "per_day"}}, "per_week")
 		requireErrors(t, err, "INVALID consume_unit", "UNPROCESSABLE codes.1.uses", "UNPROCESSABLE codes.1.code", "UNPROCESSABLE codes.2.code", "UNPROCESSABLE codes.2.user",
 			"UNPROCESSABLE codes.4.code", "UNPROCESSABLE codes.5.code", "INVALID codes.6.consume_unit")
 		for i, e := range store.AsErrors(err) {
 			require.Equal(t, i == 2 || i == 5, e.Reason == store.DuplicateCode, "%v", e)
 		}
-		many := make([]promotion.NewCode, 1000)
+		many := make([]code.NewCode, 1000)
 		for i := range many {
 			many[i].Code = "taken"
 		}
@@ -253,9 +256,9 @@ func codesInvalid(d *storetest.SharedStore) func(*testing.T) {
 		require.NoError(t, err)
 		err = storetest.AddCodes(s, "auto", "any")
 		require.Equal(t, store.CodesNotAllowed, store.AsErrors(err)[0].Reason)
-		_, _, err = s.GenerateCodes(t.Context(), storetest.Actor, promotion.CodeGeneration{PromotionID: "auto", Count: 1})
+		_, _, err = s.GenerateCodes(t.Context(), storetest.Actor, code.CodeGeneration{PromotionID: "auto", Count: 1})
 		require.Equal(t, store.CodesNotAllowed, store.AsErrors(err)[0].Reason)
-		_, _, err = s.GenerateCodes(t.Context(), storetest.Actor, promotion.CodeGeneration{PromotionID: "nowhere", Count: 1})
+		_, _, err = s.GenerateCodes(t.Context(), storetest.Actor, code.CodeGeneration{PromotionID: "nowhere", Count: 1})
 		storetest.RequireError(t, err, store.NotFound, "promotion_id", "no promotion")
 	}
 }

@@ -11,6 +11,8 @@ import (
 
 	"portico/store"
 	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/redeem"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -39,7 +41,7 @@ func codeValid(backend storetest.Backend) func(*testing.T) {
 				change := promotion.PromotionChange{}
 				switch rapid.IntRange(0, 6).Draw(r, "step") {
 				case 0, 1:
-					n := promotion.NewCode{Code: shared, ConsumeUnit: rapid.SampledFrom([]promotion.ConsumeUnit{promotion.PerCart, promotion.PerItem}).Draw(r, "unit")}
+					n := code.NewCode{Code: shared, ConsumeUnit: rapid.SampledFrom([]code.ConsumeUnit{code.PerCart, code.PerItem}).Draw(r, "unit")}
 					if rapid.Bool().Draw(r, "own") {
 						n.Code = fmt.Sprint(id, "-", rapid.IntRange(1, 3).Draw(r, "code"))
 					}
@@ -47,9 +49,9 @@ func codeValid(backend storetest.Backend) func(*testing.T) {
 						n.MaxUses = new(rapid.IntRange(1, 2).Draw(r, "uses"))
 					}
 					if rapid.Bool().Draw(r, "named") {
-						n.User = promotion.OneCodeUser("u")
+						n.User = code.OneCodeUser("u")
 					}
-					_, _, _ = s.CreatePromotionCodes(ctx, storetest.Actor, id, []promotion.NewCode{n}, "") // fails if the code is in use
+					_, _, _ = s.CreatePromotionCodes(ctx, storetest.Actor, id, []code.NewCode{n}, "") // fails if the code is in use
 				case 2:
 					clock.Advance(time.Hour)
 				case 3:
@@ -59,7 +61,7 @@ func codeValid(backend storetest.Backend) func(*testing.T) {
 				case 5:
 					change.End = hours(1, 4, "longer")
 				case 6:
-					_, _ = s.RedeemCode(ctx, storetest.Actor, promotion.CodeUse{Code: shared, User: "u", Units: 1, Reference: fmt.Sprint("use-", rapid.Int().Draw(r, "reference"))})
+					_, _ = s.RedeemCode(ctx, storetest.Actor, redeem.CodeUse{Code: shared, User: "u", Units: 1, Reference: fmt.Sprint("use-", rapid.Int().Draw(r, "reference"))})
 				}
 				_, _ = s.UpdatePromotion(ctx, storetest.Actor, id, change, false) // fails if the end is before the start
 				for _, id := range ids {
@@ -81,7 +83,7 @@ func requireValidity(r *rapid.T, s *shop.Store, id, look string) {
 		require.Equal(r, listed.Valid(), byID[listed.ID].Valid(), "%s by id", listed.Code)
 		found, err := s.PromotionCode(ctx, listed.Code)
 		require.NoError(r, err)
-		use := promotion.CodeUse{Code: listed.Code, User: "u", Units: 1, Reference: look}
+		use := redeem.CodeUse{Code: listed.Code, User: "u", Units: 1, Reference: look}
 		check, err := s.CheckCode(ctx, use)
 		require.NoError(r, err)
 		require.Equal(r, found.Valid(), check.Valid(), "%s: %v", listed.Code, check.Refusals)

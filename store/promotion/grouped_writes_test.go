@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/redeem"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -60,22 +61,22 @@ func groupedRedeems(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("off", `,"enabled":false`), storetest.CodeLine("p", "MANY", ``), storetest.CodeLine("p", "FEW", `,"max_uses":3`), storetest.CodeLine("off", "OFF", ``))
 		var writes []func(context.Context) error
-		redeem := func(use promotion.CodeUse) {
+		add := func(use redeem.CodeUse) {
 			writes = append(writes, func(ctx context.Context) error {
 				_, err := s.RedeemCode(ctx, storetest.Actor, use)
 				return err
 			})
 		}
 		for i := range 40 {
-			redeem(promotion.CodeUse{Code: []string{"MANY", "FEW", "OFF", "NONE"}[i%4], Units: 1, Reference: fmt.Sprint("order-", i)})
+			add(redeem.CodeUse{Code: []string{"MANY", "FEW", "OFF", "NONE"}[i%4], Units: 1, Reference: fmt.Sprint("order-", i)})
 		}
-		redeem(promotion.CodeUse{Code: "MANY", Units: 1, Reference: "order-0"}) // repeated
-		redeem(promotion.CodeUse{Code: "MANY", Units: 1, Reference: "order-0", User: "other"})
+		add(redeem.CodeUse{Code: "MANY", Units: 1, Reference: "order-0"}) // repeated
+		add(redeem.CodeUse{Code: "MANY", Units: 1, Reference: "order-0", User: "other"})
 		writes = append(writes, func(ctx context.Context) error {
 			gone, cancel := context.WithCancel(context.WithoutCancel(ctx))
 			_ = ctx.Err() // reports to ObservedContext
 			cancel()
-			_, err := s.RedeemCode(gone, storetest.Actor, promotion.CodeUse{Code: "MANY", Units: 1, Reference: "gone"})
+			_, err := s.RedeemCode(gone, storetest.Actor, redeem.CodeUse{Code: "MANY", Units: 1, Reference: "gone"})
 			return err
 		})
 		errs, statements := runBlocked(t, backend, "promotion_code", writes)
@@ -114,11 +115,11 @@ func groupedCreates(backend storetest.Backend) func(*testing.T) {
 		var writes []func(context.Context) error
 		create := func(id string, codes ...string) {
 			writes = append(writes, func(ctx context.Context) error {
-				list := make([]promotion.NewCode, len(codes))
+				list := make([]code.NewCode, len(codes))
 				for i, code := range codes {
 					list[i].Code = code
 				}
-				p, created, err := s.CreatePromotionCodes(ctx, storetest.Actor, id, list, promotion.PerCart)
+				p, created, err := s.CreatePromotionCodes(ctx, storetest.Actor, id, list, code.PerCart)
 				for i, c := range created {
 					if c.PromotionID != id || p.ID != id || codes[i] != "" && c.Code != codes[i] || !c.CreatedAt.Equal(clock.Now()) {
 						t.Errorf("%v was created for %s", c, id)
@@ -180,7 +181,7 @@ func groupedOppositeOrders(backend storetest.Backend) func(*testing.T) {
 					c = 7 - c
 				}
 				name := fmt.Sprintf("C%d-%d", c, (c+n)%3)
-				_, err := s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: name, Units: 1, Reference: fmt.Sprint(n)})
+				_, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: name, Units: 1, Reference: fmt.Sprint(n)})
 				if err == nil && n%4 == 3 {
 					_, err = s.ReleaseCode(t.Context(), storetest.Actor, fmt.Sprint(n), nil)
 				}

@@ -8,6 +8,9 @@ import (
 
 	"portico/store"
 	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/redeem"
+	"portico/store/promotion/rule"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -17,7 +20,7 @@ func redeemedOnce(t *testing.T, d *storetest.SharedStore) {
 	t.Helper()
 	storetest.CreatePromotion(t, d.Store, "p", d.Clock.Now())
 	require.NoError(t, storetest.AddCodes(d.Store, "p", "A", "B"))
-	_, err := d.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: "A", User: "u", Units: 1, Reference: "order 1"})
+	_, err := d.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "A", User: "u", Units: 1, Reference: "order 1"})
 	require.NoError(t, err)
 }
 
@@ -134,17 +137,17 @@ func codeRecreated(d *storetest.SharedStore) func(*testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{"order 1"}, usageReferences(t, s, "p", new("A")), "a deleted code keeps its usages")
 		d.Clock.Advance(storetest.Day / 2)
-		_, _, err = s.CreatePromotionCodes(ctx, storetest.Actor, "p", []promotion.NewCode{{Code: "A", MaxUses: new(1)}}, "")
+		_, _, err = s.CreatePromotionCodes(ctx, storetest.Actor, "p", []code.NewCode{{Code: "A", MaxUses: new(1)}}, "")
 		require.NoError(t, err)
-		_, err = s.RedeemCode(ctx, storetest.Actor, promotion.CodeUse{Code: "A", Units: 1, Reference: "order 2"})
+		_, err = s.RedeemCode(ctx, storetest.Actor, redeem.CodeUse{Code: "A", Units: 1, Reference: "order 2"})
 		require.NoError(t, err)
 		_, err = s.ReleaseCode(ctx, storetest.Actor, "order 1", nil)
 		require.NoError(t, err)
-		_, err = s.RedeemCode(ctx, storetest.Actor, promotion.CodeUse{Code: "A", Units: 1, Reference: "order 3"})
+		_, err = s.RedeemCode(ctx, storetest.Actor, redeem.CodeUse{Code: "A", Units: 1, Reference: "order 3"})
 		storetest.RequireError(t, err, store.Unprocessable, "code", "used up")
 		_, err = s.ReleaseCode(ctx, storetest.Actor, "order 2", nil)
 		require.NoError(t, err)
-		_, err = s.RedeemCode(ctx, storetest.Actor, promotion.CodeUse{Code: "A", Units: 1, Reference: "order 3"})
+		_, err = s.RedeemCode(ctx, storetest.Actor, redeem.CodeUse{Code: "A", Units: 1, Reference: "order 3"})
 		require.NoError(t, err)
 	}
 }
@@ -167,13 +170,13 @@ func promotionNulls(d *storetest.SharedStore) func(*testing.T) {
 		p, err := d.Promotion(t.Context(), "p")
 		require.NoError(t, err)
 		require.NotEmpty(t, p.MinCartValue, "an absent member keeps its value")
-		for member, cleared := range map[string]func(*promotion.Promotion) bool{
-			"min_cart_value":            func(p *promotion.Promotion) bool { return len(p.MinCartValue) == 0 },
-			"max_discount_value":        func(p *promotion.Promotion) bool { return len(p.MaxDiscountValue) == 0 },
-			"max_applications_per_cart": func(p *promotion.Promotion) bool { return p.MaxApplicationsPerCart == nil },
-			"currencies":                func(p *promotion.Promotion) bool { return len(p.Currencies) == 0 },
-			"target_catalogs":           func(p *promotion.Promotion) bool { return p.TargetCatalogs == nil },
-			"conditions":                func(p *promotion.Promotion) bool { return p.Conditions == nil },
+		for member, cleared := range map[string]func(*rule.Promotion) bool{
+			"min_cart_value":            func(p *rule.Promotion) bool { return len(p.MinCartValue) == 0 },
+			"max_discount_value":        func(p *rule.Promotion) bool { return len(p.MaxDiscountValue) == 0 },
+			"max_applications_per_cart": func(p *rule.Promotion) bool { return p.MaxApplicationsPerCart == nil },
+			"currencies":                func(p *rule.Promotion) bool { return len(p.Currencies) == 0 },
+			"target_catalogs":           func(p *rule.Promotion) bool { return p.TargetCatalogs == nil },
+			"conditions":                func(p *rule.Promotion) bool { return p.Conditions == nil },
 		} {
 			require.False(t, cleared(p), member)
 			require.NoError(t, null(member), member)
@@ -181,7 +184,7 @@ func promotionNulls(d *storetest.SharedStore) func(*testing.T) {
 			require.NoError(t, err)
 			require.True(t, cleared(after), member)
 		}
-		fixed := promotion.FixedDiscount
+		fixed := rule.FixedDiscount
 		_, err = d.UpdatePromotion(t.Context(), storetest.Actor, "p", promotion.PromotionChange{Type: &fixed, Schema: json.RawMessage(`{"currencies":[{"currency":"USD","amount":5}]}`)}, false)
 		require.NoError(t, err)
 		storetest.RequireError(t, null("currencies"), store.Unprocessable, "currencies", "is required")

@@ -12,6 +12,7 @@ import (
 	"portico/store"
 	"portico/store/exchange"
 	"portico/store/promotion"
+	"portico/store/promotion/code"
 	"portico/store/storetest"
 )
 
@@ -30,19 +31,19 @@ func codesLifecycle(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s, now := d.Store, d.Clock.Now()
 		storetest.CreatePromotion(t, s, "p", now)
-		p, codes, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "p", []promotion.NewCode{
-			{Code: "b", MaxUses: new(5), ConsumeUnit: promotion.PerCart, User: promotion.CodeUsers([]string{"u1", "u2"})},
-			{Code: "B", User: promotion.OneCodeUser("u1")}, {}, {Code: "é", User: promotion.CodeUsers([]string{"u1"})}}, promotion.PerItem)
+		p, codes, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "p", []code.NewCode{
+			{Code: "b", MaxUses: new(5), ConsumeUnit: code.PerCart, User: code.CodeUsers([]string{"u1", "u2"})},
+			{Code: "B", User: code.OneCodeUser("u1")}, {}, {Code: "é", User: code.CodeUsers([]string{"u1"})}}, code.PerItem)
 		require.NoError(t, err)
 		require.Equal(t, "p", p.ID)
 		require.Len(t, codes, 4)
 		require.Regexp(t, `^[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z]{4}){2}$`, codes[2].Code)
 		for i, want := range []struct {
 			code  string
-			unit  promotion.ConsumeUnit
+			unit  code.ConsumeUnit
 			users []string
 			json  string
-		}{{"b", promotion.PerCart, []string{"u1", "u2"}, `["u1","u2"]`}, {"B", promotion.PerItem, []string{"u1"}, `"u1"`}, {codes[2].Code, promotion.PerItem, nil, `null`}, {"é", promotion.PerItem, []string{"u1"}, `["u1"]`}} {
+		}{{"b", code.PerCart, []string{"u1", "u2"}, `["u1","u2"]`}, {"B", code.PerItem, []string{"u1"}, `"u1"`}, {codes[2].Code, code.PerItem, nil, `null`}, {"é", code.PerItem, []string{"u1"}, `["u1"]`}} {
 			c, err := s.PromotionCode(t.Context(), want.code)
 			require.NoError(t, err)
 			require.Equal(t, c, codes[i], "created and read codes are equal")
@@ -52,14 +53,14 @@ func codesLifecycle(d *storetest.SharedStore) func(*testing.T) {
 		require.Nil(t, codes[1].Uses())
 		byID, err := s.PromotionCodesByID(t.Context(), []string{codes[0].ID, "none"})
 		require.NoError(t, err)
-		require.Equal(t, map[string]*promotion.PromotionCode{codes[0].ID: codes[0]}, byID)
+		require.Equal(t, map[string]*code.PromotionCode{codes[0].ID: codes[0]}, byID)
 
 		d.Clock.Advance(time.Minute)
 		require.NoError(t, storetest.AddCodes(s, "p", "a"))
 		for _, by := range []store.Sort{{}, {Descending: true}, {By: store.SortCreatedAt}, {By: store.SortCreatedAt, Descending: true}} {
 			all, err := s.PromotionCodes(t.Context(), "p", nil, by, store.Page{})
 			require.NoError(t, err)
-			var paged []*promotion.PromotionCode
+			var paged []*code.PromotionCode
 			for after := (*string)(nil); ; {
 				page, err := s.PromotionCodes(t.Context(), "p", nil, by, store.Page{First: new(2), After: after})
 				require.NoError(t, err)
@@ -119,9 +120,9 @@ func codesRefused(d *storetest.SharedStore) func(*testing.T) {
 		require.NoError(t, storetest.AddCodes(s, "p", "own"))
 		before := storetest.Export(t, s)
 		requireDuplicate(t, storetest.AddCodes(s, "p", "z", "taken", "y", "own", "y", "x", "z"), "codes.1.code", "codes.3.code", "codes.4.code", "codes.6.code")
-		_, _, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "p", []promotion.NewCode{
+		_, _, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "p", []code.NewCode{
 			{Code: "good"}, {Code: strings.Repeat("x", 65)}, {Code: "\x00"}, {Code: " a"}, {Code: "b", MaxUses: new(0)},
-			{Code: "c", ConsumeUnit: "per_day"}, {Code: "d", User: promotion.OneCodeUser("")}, {Code: "e", User: promotion.CodeUsers([]string{"u1", ""})}, {Code: "f", User: promotion.CodeUsers([]string{})}}, "")
+			{Code: "c", ConsumeUnit: "per_day"}, {Code: "d", User: code.OneCodeUser("")}, {Code: "e", User: code.CodeUsers([]string{"u1", ""})}, {Code: "f", User: code.CodeUsers([]string{})}}, "")
 		var members []string
 		for _, e := range store.AsErrors(err) {
 			members = append(members, fmt.Sprint(e.Code, " ", strings.Join(e.Path, ".")))
@@ -130,7 +131,7 @@ func codesRefused(d *storetest.SharedStore) func(*testing.T) {
 			"INVALID codes.5.consume_unit", "UNPROCESSABLE codes.6.user", "UNPROCESSABLE codes.7.user.1", "UNPROCESSABLE codes.8.user"}, members)
 		_, _, err = s.CreatePromotionCodes(t.Context(), storetest.Actor, "p", nil, "")
 		storetest.RequireError(t, err, store.Unprocessable, "codes", "is required")
-		_, _, err = s.CreatePromotionCodes(t.Context(), storetest.Actor, "p", make([]promotion.NewCode, promotion.MaxCodes+1), "")
+		_, _, err = s.CreatePromotionCodes(t.Context(), storetest.Actor, "p", make([]code.NewCode, code.MaxCodes+1), "")
 		storetest.RequireError(t, err, store.Unprocessable, "codes", "at most 10000")
 		_, _, err = s.CreatePromotionCodes(t.Context(), storetest.Actor, "nowhere", nil, "")
 		storetest.RequireError(t, err, store.NotFound, "promotion_id", `"nowhere"`)
@@ -145,24 +146,24 @@ func codesMaximum(d *storetest.SharedStore) func(*testing.T) {
 		s := d.Store
 		storetest.CreatePromotion(t, s, "p", d.Clock.Now())
 		ctx, counter := store.CountStatements(t.Context())
-		_, codes, err := s.CreatePromotionCodes(ctx, storetest.Actor, "p", make([]promotion.NewCode, promotion.MaxCodes), "")
+		_, codes, err := s.CreatePromotionCodes(ctx, storetest.Actor, "p", make([]code.NewCode, code.MaxCodes), "")
 		require.NoError(t, err)
-		require.Len(t, codes, promotion.MaxCodes)
+		require.Len(t, codes, code.MaxCodes)
 		require.Less(t, counter.Count(), 120)
-		require.Equal(t, promotion.MaxCodes, storetest.CountRows(t, d.DB, "promotion_code"))
+		require.Equal(t, code.MaxCodes, storetest.CountRows(t, d.DB, "promotion_code"))
 
 		storetest.CreatePromotion(t, s, "q", d.Clock.Now())
-		again := make([]promotion.NewCode, promotion.MaxCodes)
+		again := make([]code.NewCode, code.MaxCodes)
 		again[7654].Code = codes[1234].Code
 		_, _, err = s.CreatePromotionCodes(t.Context(), storetest.Actor, "q", again, "")
 		requireDuplicate(t, err, "codes.7654.code")
-		require.Equal(t, promotion.MaxCodes, storetest.CountRows(t, d.DB, "promotion_code"))
-		require.Equal(t, promotion.MaxCodes, storetest.CountRows(t, d.DB, "code_claim"))
+		require.Equal(t, code.MaxCodes, storetest.CountRows(t, d.DB, "promotion_code"))
+		require.Equal(t, code.MaxCodes, storetest.CountRows(t, d.DB, "code_claim"))
 
 		d.Clock.Advance(2 * storetest.Day)
 		update, err := s.UpdatePromotion(t.Context(), storetest.Actor, "p", promotion.PromotionChange{End: new(d.Clock.Now().Add(storetest.Day).Format(storetest.TimeFormat))}, false)
 		require.NoError(t, err)
-		require.Equal(t, promotion.MaxCodes, update.CodesDeleted)
+		require.Equal(t, code.MaxCodes, update.CodesDeleted)
 		require.NoError(t, s.Sweep(t.Context()), "in several batches")
 		require.Zero(t, storetest.CountRows(t, d.DB, "promotion_code"))
 		require.Zero(t, storetest.CountRows(t, d.DB, "code_claim"))
@@ -173,7 +174,7 @@ func codesStatements(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
 		storetest.CreatePromotion(t, s, "p", d.Clock.Now())
-		_, codes, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "p", make([]promotion.NewCode, 100), "")
+		_, codes, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "p", make([]code.NewCode, 100), "")
 		require.NoError(t, err)
 		var ids []string
 		for _, c := range codes {

@@ -11,6 +11,7 @@ import (
 	"portico/store"
 	"portico/store/exchange"
 	"portico/store/promotion"
+	"portico/store/promotion/rule"
 	"portico/store/storetest"
 )
 
@@ -34,7 +35,7 @@ func promotionRequired(d *storetest.SharedStore) func(*testing.T) {
 		_, err = d.CreatePromotion(t.Context(), storetest.Actor, "", change)
 		storetest.RequireError(t, err, store.Unprocessable, "description", "required", "may be empty")
 		usd := []store.CurrencyAmount{{Currency: "USD", Minor: 500}}
-		for _, kind := range []promotion.PromotionType{promotion.FixedDiscount, promotion.ItemFixedDiscount} {
+		for _, kind := range []rule.PromotionType{rule.FixedDiscount, rule.ItemFixedDiscount} {
 			change = storetest.TenPercentOff(storetest.Noon)
 			change.Type, change.Schema = &kind, json.RawMessage(`{"currencies":[{"currency":"USD","amount":5}]}`)
 			change.MaxDiscountValue = givenAmounts()
@@ -73,7 +74,7 @@ func promotionRequired(d *storetest.SharedStore) func(*testing.T) {
 func promotionOldSchema(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		change := storetest.TenPercentOff(d.Clock.Now())
-		change.Type, change.Schema = new(promotion.FixedDiscount), json.RawMessage(`{"currencies":[{"currency":"USD","amount":500}]}`)
+		change.Type, change.Schema = new(rule.FixedDiscount), json.RawMessage(`{"currencies":[{"currency":"USD","amount":500}]}`)
 		_, err := d.CreatePromotion(t.Context(), storetest.Actor, "old", change)
 		require.NoError(t, err)
 		storetest.Import(t, d.Store, strings.Replace(storetest.Export(t, d.Store), `"schema":`, `"max_discount_value":[{"currency":"USD","amount":300}],"schema":`, 1))
@@ -93,10 +94,10 @@ func promotionOldSchema(d *storetest.SharedStore) func(*testing.T) {
 
 func promotionSchemas(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
-		schemas := map[promotion.PromotionType][]string{
-			promotion.ItemFixedDiscount:   {`{"currencies":[{"currency":"USD","amount":5.0}],"targets":"all"}`, `{"currencies":[{"currency":"USD","amount":5}]}`},
-			promotion.BundleFixedDiscount: {`{"requirements":[{"targets":"all","quantity":2},{"quantity":1.0,"targets":["A"]}],"targets":"all","currencies":[{"currency":"USD","amount":5}]}`, `{"currencies":[{"currency":"USD","amount":5}],"quantities":[1],"targets":[["A"]]}`},
-			promotion.PercentDiscount:     {`{"percent":5.50}`, `{"percent":5,"currencies":[]}`},
+		schemas := map[rule.PromotionType][]string{
+			rule.ItemFixedDiscount:   {`{"currencies":[{"currency":"USD","amount":5.0}],"targets":"all"}`, `{"currencies":[{"currency":"USD","amount":5}]}`},
+			rule.BundleFixedDiscount: {`{"requirements":[{"targets":"all","quantity":2},{"quantity":1.0,"targets":["A"]}],"targets":"all","currencies":[{"currency":"USD","amount":5}]}`, `{"currencies":[{"currency":"USD","amount":5}],"quantities":[1],"targets":[["A"]]}`},
+			rule.PercentDiscount:     {`{"percent":5.50}`, `{"percent":5,"currencies":[]}`},
 		}
 		want := map[string]string{}
 		for kind, list := range schemas {

@@ -9,6 +9,7 @@ import (
 
 	"portico/store"
 	"portico/store/promotion"
+	"portico/store/promotion/rule"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -22,7 +23,7 @@ func promotionStates(d *storetest.SharedStore) func(*testing.T) {
 		_, err := s.CreatePromotion(t.Context(), storetest.Actor, "walk", change)
 		require.NoError(t, err)
 		require.NoError(t, storetest.AddCodes(s, "walk", "WALK"))
-		stands := func(state promotion.PromotionState, valid, held bool) {
+		stands := func(state rule.PromotionState, valid, held bool) {
 			t.Helper()
 			p, err := s.Promotion(t.Context(), "walk")
 			require.NoError(t, err)
@@ -30,26 +31,26 @@ func promotionStates(d *storetest.SharedStore) func(*testing.T) {
 			c, err := s.PromotionCode(t.Context(), "WALK")
 			require.NoError(t, err)
 			require.Equal(t, []any{"walk", valid, held}, []any{c.PromotionID, c.Valid(), c.Held})
-			slice, err := s.Promotions(t.Context(), promotion.PromotionFilter{States: []promotion.PromotionState{state}}, store.ListQuery{})
+			slice, err := s.Promotions(t.Context(), promotion.PromotionFilter{States: []rule.PromotionState{state}}, store.ListQuery{})
 			require.NoError(t, err)
 			require.Len(t, slice.Items, 1, "the list filters by the same state")
 		}
-		stands(promotion.PromotionScheduled, false, true)
+		stands(rule.PromotionScheduled, false, true)
 		storetest.CreatePromotion(t, s, "other", now)
 		requireDuplicate(t, storetest.AddCodes(s, "other", "WALK"), "codes.0.code")
 		d.Clock.Set(now.Add(time.Hour))
 		require.NoError(t, storetest.DeletePromotion(t.Context(), s, storetest.Actor, "other"))
-		stands(promotion.PromotionActive, true, true)
+		stands(rule.PromotionActive, true, true)
 		_, err = s.UpdatePromotion(t.Context(), storetest.Actor, "walk", promotion.PromotionChange{Enabled: new(false)}, false)
 		require.NoError(t, err)
-		stands(promotion.PromotionDisabled, false, true)
+		stands(rule.PromotionDisabled, false, true)
 		_, err = s.UpdatePromotion(t.Context(), storetest.Actor, "walk", promotion.PromotionChange{Enabled: new(true)}, false)
 		require.NoError(t, err)
-		stands(promotion.PromotionActive, true, true)
+		stands(rule.PromotionActive, true, true)
 		d.Clock.Set(now.Add(25*time.Hour - time.Millisecond))
-		stands(promotion.PromotionActive, true, true)
+		stands(rule.PromotionActive, true, true)
 		d.Clock.Set(now.Add(25 * time.Hour))
-		stands(promotion.PromotionExpired, false, true)
+		stands(rule.PromotionExpired, false, true)
 		_, _, err = s.CreatePromotionCodes(t.Context(), storetest.Actor, "walk", storetest.NewCodes("LATE"), "")
 		storetest.RequireError(t, err, store.Unprocessable, "", "ended at", "future")
 
@@ -57,16 +58,16 @@ func promotionStates(d *storetest.SharedStore) func(*testing.T) {
 			update, err := s.UpdatePromotion(t.Context(), storetest.Actor, "walk", change, false)
 			require.NoError(t, err)
 			require.Zero(t, update.CodesDeleted, "its end is still past")
-			stands(promotion.PromotionExpired, false, true)
+			stands(rule.PromotionExpired, false, true)
 		}
 		update, err := s.UpdatePromotion(t.Context(), storetest.Actor, "walk", promotion.PromotionChange{End: new(now.Add(50 * time.Hour).Format(storetest.TimeFormat))}, false)
 		require.NoError(t, err)
-		require.Equal(t, []any{1, promotion.PromotionActive}, []any{update.CodesDeleted, update.Promotion.State})
+		require.Equal(t, []any{1, rule.PromotionActive}, []any{update.CodesDeleted, update.Promotion.State})
 		_, err = s.PromotionCode(t.Context(), "WALK")
 		storetest.RequireError(t, err, store.NotFound, "", "no promotion code")
 		require.Empty(t, codesOf(t, s, "walk"))
 		require.NoError(t, storetest.AddCodes(s, "walk", "WALK"), "the code is free again")
-		stands(promotion.PromotionActive, true, true)
+		stands(rule.PromotionActive, true, true)
 
 		require.Equal(t, 2, storetest.CountRows(t, d.DB, "promotion_code"), "a worker deletes the old code later")
 		worker, stop := context.WithCancel(t.Context())
@@ -77,7 +78,7 @@ func promotionStates(d *storetest.SharedStore) func(*testing.T) {
 		<-done
 		require.Equal(t, 1, storetest.CountRows(t, d.DB, "promotion_code"))
 		require.Equal(t, 1, storetest.CountRows(t, d.DB, "code_claim"))
-		stands(promotion.PromotionActive, true, true)
+		stands(rule.PromotionActive, true, true)
 	}
 }
 
@@ -102,7 +103,7 @@ func promotionDryRun(d *storetest.SharedStore) func(*testing.T) {
 		change := promotion.PromotionChange{Name: new("Again"), End: new(now.Add(9 * storetest.Day).Format(storetest.TimeFormat))}
 		update, err := s.UpdatePromotion(t.Context(), storetest.Actor, "dry", change, true)
 		require.NoError(t, err)
-		require.Equal(t, []any{3, "Again", promotion.PromotionActive}, []any{update.CodesDeleted, update.Promotion.Name, update.Promotion.State})
+		require.Equal(t, []any{3, "Again", rule.PromotionActive}, []any{update.CodesDeleted, update.Promotion.Name, update.Promotion.State})
 		require.Equal(t, before, storetest.Export(t, s))
 		require.Len(t, codesOf(t, s, "dry"), 3)
 		_, err = s.UpdatePromotion(t.Context(), storetest.Actor, "dry", promotion.PromotionChange{End: new("never")}, true)

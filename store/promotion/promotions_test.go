@@ -11,6 +11,7 @@ import (
 
 	"portico/store"
 	"portico/store/promotion"
+	"portico/store/promotion/rule"
 	"portico/store/storetest"
 )
 
@@ -52,10 +53,10 @@ func TestPromotions(t *testing.T) {
 }
 
 // givenAmounts returns amounts as callers send them.
-func givenAmounts(amounts ...store.CurrencyAmount) []promotion.GivenAmount {
-	list := make([]promotion.GivenAmount, len(amounts))
+func givenAmounts(amounts ...store.CurrencyAmount) []rule.GivenAmount {
+	list := make([]rule.GivenAmount, len(amounts))
 	for i, a := range amounts {
-		list[i] = promotion.GivenAmount{Currency: a.Currency, Minor: &a.Minor}
+		list[i] = rule.GivenAmount{Currency: a.Currency, Minor: &a.Minor}
 	}
 	return list
 }
@@ -65,16 +66,16 @@ func promotionLifecycle(d *storetest.SharedStore) func(*testing.T) {
 		s := d.Store
 		now := d.Clock.Now()
 		p, err := s.CreatePromotion(t.Context(), storetest.Actor, "C0FFEE00-0000-4000-8000-000000000001", promotion.PromotionChange{
-			Name: new("Off"), Description: new("Something off."), Type: new(promotion.FixedDiscount), Start: new("2024-06-01"), End: new("2024-06-02 "[:10] + "T09:30"),
+			Name: new("Off"), Description: new("Something off."), Type: new(rule.FixedDiscount), Start: new("2024-06-01"), End: new("2024-06-02 "[:10] + "T09:30"),
 			MinCartValue:           givenAmounts(store.CurrencyAmount{Currency: "USD", Minor: 5000}),
 			MaxApplicationsPerCart: new(2), Schema: json.RawMessage(`{"odd": [1, 2.50], "currencies": [{"currency":"USD","amount":1000}], "target_catalogs": ["main"], "conditions": {"and":[{"template":"t","field":"f","type":"integer","value":"7"}]}}`)})
 		require.NoError(t, err)
 		require.Equal(t, "c0ffee00-0000-4000-8000-000000000001", p.ID, "canonical ID")
-		require.Equal(t, []any{"Off", "Something off.", false, false, promotion.PromotionDisabled, new(2)}, []any{p.Name, p.Description, p.Enabled, p.Automatic, p.State, p.MaxApplicationsPerCart})
+		require.Equal(t, []any{"Off", "Something off.", false, false, rule.PromotionDisabled, new(2)}, []any{p.Name, p.Description, p.Enabled, p.Automatic, p.State, p.MaxApplicationsPerCart})
 		require.Equal(t, time.Date(2024, 6, 1, 0, 0, 0, 0, time.UTC), p.Start)
 		require.Equal(t, time.Date(2024, 6, 2, 9, 30, 0, 0, time.UTC), p.End)
 		require.Equal(t, `{"odd":[1,2.50],"currencies":[{"currency":"USD","amount":1000}],"target_catalogs":["main"],"conditions":{"and":[{"template":"t","field":"f","type":"integer","value":"7"}]}}`, string(p.Schema), "as it was written")
-		require.Equal(t, []promotion.PromotionCurrency{{Currency: "USD", Minor: new(int64(1000))}}, p.Currencies)
+		require.Equal(t, []rule.PromotionCurrency{{Currency: "USD", Minor: new(int64(1000))}}, p.Currencies)
 		require.Equal(t, []string{"main"}, p.TargetCatalogs)
 		require.JSONEq(t, `{"and":[{"template":"t","field":"f","type":"integer","value":"7"}]}`, string(p.Conditions))
 		require.Equal(t, []time.Time{now, now}, []time.Time{p.CreatedAt, p.UpdatedAt})
@@ -83,7 +84,7 @@ func promotionLifecycle(d *storetest.SharedStore) func(*testing.T) {
 		update, err := s.UpdatePromotion(t.Context(), storetest.Actor, p.ID, promotion.PromotionChange{Enabled: new(true), MinCartValue: givenAmounts()}, false)
 		require.NoError(t, err)
 		changed := update.Promotion
-		require.Equal(t, []any{"Off", true, promotion.PromotionScheduled, 0}, []any{changed.Name, changed.Enabled, changed.State, len(changed.MinCartValue)})
+		require.Equal(t, []any{"Off", true, rule.PromotionScheduled, 0}, []any{changed.Name, changed.Enabled, changed.State, len(changed.MinCartValue)})
 		require.Equal(t, []time.Time{now, later}, []time.Time{changed.CreatedAt, changed.UpdatedAt})
 		read, err := s.Promotion(t.Context(), p.ID)
 		require.NoError(t, err)
@@ -115,83 +116,83 @@ func promotionSchemaRules(d *storetest.SharedStore) func(*testing.T) {
 		}
 		usd := `"currencies":[{"currency":"USD","amount":5}]`
 		for _, c := range []struct {
-			kind   promotion.PromotionType
+			kind   rule.PromotionType
 			schema string
 			member string // of the error; empty for none
 		}{
-			{promotion.FixedDiscount, `{` + usd + `}`, ""},
-			{promotion.FixedDiscount, `{}`, "schema.currencies"},
-			{promotion.FixedDiscount, `{"currencies":[]}`, "schema.currencies"},
-			{promotion.FixedDiscount, `{"currencies":{}}`, "schema.currencies"},
-			{promotion.FixedDiscount, `{"currencies":[{"currency":"USD"}]}`, "schema.currencies.0.amount"},
-			{promotion.FixedDiscount, `{"currencies":[{"currency":"USD","amount":1.5}]}`, "schema.currencies.0.amount"},
-			{promotion.FixedDiscount, `{"currencies":[{"currency":"USD","amount":-1}]}`, "schema.currencies.0.amount"},
-			{promotion.FixedDiscount, `{"currencies":[{"currency":"usd","amount":1}]}`, "schema.currencies.0.currency"},
-			{promotion.FixedDiscount, `{"currencies":[{"currency":"USD","amount":1},{"currency":"USD","amount":2}]}`, "schema.currencies.1.currency"},
-			{promotion.FixedDiscount, `{"currencies":[5]}`, "schema.currencies.0"},
-			{promotion.FixedDiscount, `[]`, "schema"},
-			{promotion.PercentDiscount, `{"percent":100}`, ""},
-			{promotion.PercentDiscount, `{"currencies":[{"currency":"USD","percentage":2.5}]}`, ""},
-			{promotion.PercentDiscount, `{}`, "schema.percent"},
-			{promotion.PercentDiscount, `{"percent":0}`, "schema.percent"},
-			{promotion.PercentDiscount, `{"percent":100.01}`, "schema.percent"},
-			{promotion.PercentDiscount, `{"percent":"5"}`, "schema.percent"},
-			{promotion.PercentDiscount, `{"percent":1e1}`, "schema.percent"},
-			{promotion.PercentDiscount, `{"currencies":[{"currency":"USD","amount":5}]}`, "schema.currencies.0.percentage"},
-			{promotion.PercentDiscount, `{"currencies":[]}`, "schema.currencies"},
-			{promotion.ItemFixedDiscount, `{` + usd + `,"targets":[]}`, ""},
-			{promotion.ItemFixedDiscount, `{` + usd + `,"targets":["A",5]}`, "schema.targets.1"},
-			{promotion.ItemPercentDiscount, `{"percent":5.0,"targets":["A"],"currencies":[]}`, ""},
-			{promotion.ItemPercentDiscount, `{"targets":["A"]}`, "schema.percent"},
-			{promotion.XForY, `{"x":3,"y":2,"targets":["A"]}`, ""},
-			{promotion.XForY, `{"x":2,"y":2,"targets":["A"]}`, "schema.x"},
-			{promotion.XForY, `{"x":2,"y":0,"targets":["A"]}`, "schema.y"},
-			{promotion.XForY, `{"x":3,"y":2,"targets":[]}`, "schema.targets"},
-			{promotion.XForY, `{"x":3,"y":2}`, "schema.targets"},
-			{promotion.XForAmount, `{"x":3,` + usd + `,"targets":["A"]}`, ""},
-			{promotion.XForAmount, `{` + usd + `,"targets":["A"]}`, "schema.x"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"targets":[["A","B"],["C"]],"quantities":[1,2]}`, ""},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"targets":[["A","B"],["C"]],"quantities":[1]}`, "schema.quantities"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"targets":["A"],"quantities":[1]}`, "schema.targets.0"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"targets":[["A"]],"quantities":[0]}`, "schema.quantities.0"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A","B"],"quantity":1},{"targets":["C"],"quantity":2}]}`, ""},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":"all","quantity":2}],"targets":"all"}`, ""},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[{"quantity":2.0}],"targets":null}`, ""},
-			{promotion.BundleFixedDiscount, `{` + usd + `}`, "schema.requirements"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"targets":"all","quantities":[1]}`, "schema.requirements"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"targets":[["A"]]}`, "schema.quantities"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[]}`, "schema.requirements"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":{}}`, "schema.requirements"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[5]}`, "schema.requirements.0"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A"]}]}`, "schema.requirements.0.quantity"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A"],"quantity":0}]}`, "schema.requirements.0.quantity"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":[],"quantity":1}]}`, "schema.requirements.0.targets"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":[""],"quantity":1}]}`, "schema.requirements.0.targets.0"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":"some","quantity":1}]}`, "schema.requirements.0.targets"},
-			{promotion.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A"],"quantity":1}],"targets":[["A"]],"quantities":[1]}`, "schema.targets"},
-			{promotion.BundleGift, `{"gifts":["G"],"requirements":[{"targets":["A"],"quantity":1}]}`, ""},
-			{promotion.BundleGift, `{"gifts":["G"]}`, "schema.requirements"},
-			{promotion.ItemFixedDiscount, `{` + usd + `,"targets":"all"}`, ""},
-			{promotion.ItemPercentDiscount, `{"percent":5,"targets":"all"}`, ""},
-			{promotion.FixedDiscount, `{"currencies":[{"currency":"USD","amount":5.0}],"targets":"all"}`, ""},
-			{promotion.ItemPercentDiscount, `{"percent":5,"targets":"every"}`, "schema.targets"},
-			{promotion.XForY, `{"x":3.0,"y":2e0,"targets":["A"]}`, ""},
-			{promotion.XForY, `{"x":3,"y":2,"targets":"all"}`, "schema.targets"},
-			{promotion.BundleGift, `{"gifts":["G"],"targets":[["A"]],"quantities":[1]}`, ""},
-			{promotion.BundleGift, `{"gifts":[],"targets":[["A"]],"quantities":[1]}`, "schema.gifts"},
-			{promotion.BundleGift, `{"targets":[["A"]],"quantities":[1]}`, "schema.gifts"},
+			{rule.FixedDiscount, `{` + usd + `}`, ""},
+			{rule.FixedDiscount, `{}`, "schema.currencies"},
+			{rule.FixedDiscount, `{"currencies":[]}`, "schema.currencies"},
+			{rule.FixedDiscount, `{"currencies":{}}`, "schema.currencies"},
+			{rule.FixedDiscount, `{"currencies":[{"currency":"USD"}]}`, "schema.currencies.0.amount"},
+			{rule.FixedDiscount, `{"currencies":[{"currency":"USD","amount":1.5}]}`, "schema.currencies.0.amount"},
+			{rule.FixedDiscount, `{"currencies":[{"currency":"USD","amount":-1}]}`, "schema.currencies.0.amount"},
+			{rule.FixedDiscount, `{"currencies":[{"currency":"usd","amount":1}]}`, "schema.currencies.0.currency"},
+			{rule.FixedDiscount, `{"currencies":[{"currency":"USD","amount":1},{"currency":"USD","amount":2}]}`, "schema.currencies.1.currency"},
+			{rule.FixedDiscount, `{"currencies":[5]}`, "schema.currencies.0"},
+			{rule.FixedDiscount, `[]`, "schema"},
+			{rule.PercentDiscount, `{"percent":100}`, ""},
+			{rule.PercentDiscount, `{"currencies":[{"currency":"USD","percentage":2.5}]}`, ""},
+			{rule.PercentDiscount, `{}`, "schema.percent"},
+			{rule.PercentDiscount, `{"percent":0}`, "schema.percent"},
+			{rule.PercentDiscount, `{"percent":100.01}`, "schema.percent"},
+			{rule.PercentDiscount, `{"percent":"5"}`, "schema.percent"},
+			{rule.PercentDiscount, `{"percent":1e1}`, "schema.percent"},
+			{rule.PercentDiscount, `{"currencies":[{"currency":"USD","amount":5}]}`, "schema.currencies.0.percentage"},
+			{rule.PercentDiscount, `{"currencies":[]}`, "schema.currencies"},
+			{rule.ItemFixedDiscount, `{` + usd + `,"targets":[]}`, ""},
+			{rule.ItemFixedDiscount, `{` + usd + `,"targets":["A",5]}`, "schema.targets.1"},
+			{rule.ItemPercentDiscount, `{"percent":5.0,"targets":["A"],"currencies":[]}`, ""},
+			{rule.ItemPercentDiscount, `{"targets":["A"]}`, "schema.percent"},
+			{rule.XForY, `{"x":3,"y":2,"targets":["A"]}`, ""},
+			{rule.XForY, `{"x":2,"y":2,"targets":["A"]}`, "schema.x"},
+			{rule.XForY, `{"x":2,"y":0,"targets":["A"]}`, "schema.y"},
+			{rule.XForY, `{"x":3,"y":2,"targets":[]}`, "schema.targets"},
+			{rule.XForY, `{"x":3,"y":2}`, "schema.targets"},
+			{rule.XForAmount, `{"x":3,` + usd + `,"targets":["A"]}`, ""},
+			{rule.XForAmount, `{` + usd + `,"targets":["A"]}`, "schema.x"},
+			{rule.BundleFixedDiscount, `{` + usd + `,"targets":[["A","B"],["C"]],"quantities":[1,2]}`, ""},
+			{rule.BundleFixedDiscount, `{` + usd + `,"targets":[["A","B"],["C"]],"quantities":[1]}`, "schema.quantities"},
+			{rule.BundleFixedDiscount, `{` + usd + `,"targets":["A"],"quantities":[1]}`, "schema.targets.0"},
+			{rule.BundleFixedDiscount, `{` + usd + `,"targets":[["A"]],"quantities":[0]}`, "schema.quantities.0"},
+			{rule.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A","B"],"quantity":1},{"targets":["C"],"quantity":2}]}`, ""},
+			{rule.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":"all","quantity":2}],"targets":"all"}`, ""},
+			{rule.BundleFixedDiscount, `{` + usd + `,"requirements":[{"quantity":2.0}],"targets":null}`, ""},
+			{rule.BundleFixedDiscount, `{` + usd + `}`, "schema.requirements"},
+			{rule.BundleFixedDiscount, `{` + usd + `,"targets":"all","quantities":[1]}`, "schema.requirements"},
+			{rule.BundleFixedDiscount, `{` + usd + `,"targets":[["A"]]}`, "schema.quantities"},
+			{rule.BundleFixedDiscount, `{` + usd + `,"requirements":[]}`, "schema.requirements"},
+			{rule.BundleFixedDiscount, `{` + usd + `,"requirements":{}}`, "schema.requirements"},
+			{rule.BundleFixedDiscount, `{` + usd + `,"requirements":[5]}`, "schema.requirements.0"},
+			{rule.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A"]}]}`, "schema.requirements.0.quantity"},
+			{rule.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A"],"quantity":0}]}`, "schema.requirements.0.quantity"},
+			{rule.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":[],"quantity":1}]}`, "schema.requirements.0.targets"},
+			{rule.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":[""],"quantity":1}]}`, "schema.requirements.0.targets.0"},
+			{rule.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":"some","quantity":1}]}`, "schema.requirements.0.targets"},
+			{rule.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A"],"quantity":1}],"targets":[["A"]],"quantities":[1]}`, "schema.targets"},
+			{rule.BundleGift, `{"gifts":["G"],"requirements":[{"targets":["A"],"quantity":1}]}`, ""},
+			{rule.BundleGift, `{"gifts":["G"]}`, "schema.requirements"},
+			{rule.ItemFixedDiscount, `{` + usd + `,"targets":"all"}`, ""},
+			{rule.ItemPercentDiscount, `{"percent":5,"targets":"all"}`, ""},
+			{rule.FixedDiscount, `{"currencies":[{"currency":"USD","amount":5.0}],"targets":"all"}`, ""},
+			{rule.ItemPercentDiscount, `{"percent":5,"targets":"every"}`, "schema.targets"},
+			{rule.XForY, `{"x":3.0,"y":2e0,"targets":["A"]}`, ""},
+			{rule.XForY, `{"x":3,"y":2,"targets":"all"}`, "schema.targets"},
+			{rule.BundleGift, `{"gifts":["G"],"targets":[["A"]],"quantities":[1]}`, ""},
+			{rule.BundleGift, `{"gifts":[],"targets":[["A"]],"quantities":[1]}`, "schema.gifts"},
+			{rule.BundleGift, `{"targets":[["A"]],"quantities":[1]}`, "schema.gifts"},
 			{"half_price", `{}`, "promotion_type"},
-			{promotion.PercentDiscount, `{"percent":5,"target_catalogs":"main"}`, "schema.target_catalogs"},
-			{promotion.PercentDiscount, `{"percent":5,"conditions":5}`, "schema.conditions"},
-			{promotion.PercentDiscount, `{"percent":5,"conditions":` + deep + `}`, "schema.conditions.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0"},
-			{promotion.PercentDiscount, leaf("integer", `"7"`), ""}, {promotion.PercentDiscount, leaf("integer", `7`), ""},
-			{promotion.PercentDiscount, leaf("integer", `"7.5"`), "schema.conditions.0.value"},
-			{promotion.PercentDiscount, leaf("boolean", `"true"`), ""}, {promotion.PercentDiscount, leaf("boolean", `"yes"`), "schema.conditions.0.value"},
-			{promotion.PercentDiscount, leaf("float", `"1.5"`), ""}, {promotion.PercentDiscount, leaf("float", `"NaN"`), "schema.conditions.0.value"},
-			{promotion.PercentDiscount, leaf("date", `"2024-01-01"`), ""}, {promotion.PercentDiscount, leaf("date", `"soon"`), "schema.conditions.0.value"},
-			{promotion.PercentDiscount, leaf("string", `"x"`), ""}, {promotion.PercentDiscount, leaf("string", `5`), "schema.conditions.0.value"},
-			{promotion.PercentDiscount, leaf("colour", `"x"`), "schema.conditions.0.type"},
-			{promotion.PercentDiscount, `{"percent":5,"conditions":[{"field":"f","type":"string","value":"x"}]}`, "schema.conditions.0.template"},
+			{rule.PercentDiscount, `{"percent":5,"target_catalogs":"main"}`, "schema.target_catalogs"},
+			{rule.PercentDiscount, `{"percent":5,"conditions":5}`, "schema.conditions"},
+			{rule.PercentDiscount, `{"percent":5,"conditions":` + deep + `}`, "schema.conditions.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0"},
+			{rule.PercentDiscount, leaf("integer", `"7"`), ""}, {rule.PercentDiscount, leaf("integer", `7`), ""},
+			{rule.PercentDiscount, leaf("integer", `"7.5"`), "schema.conditions.0.value"},
+			{rule.PercentDiscount, leaf("boolean", `"true"`), ""}, {rule.PercentDiscount, leaf("boolean", `"yes"`), "schema.conditions.0.value"},
+			{rule.PercentDiscount, leaf("float", `"1.5"`), ""}, {rule.PercentDiscount, leaf("float", `"NaN"`), "schema.conditions.0.value"},
+			{rule.PercentDiscount, leaf("date", `"2024-01-01"`), ""}, {rule.PercentDiscount, leaf("date", `"soon"`), "schema.conditions.0.value"},
+			{rule.PercentDiscount, leaf("string", `"x"`), ""}, {rule.PercentDiscount, leaf("string", `5`), "schema.conditions.0.value"},
+			{rule.PercentDiscount, leaf("colour", `"x"`), "schema.conditions.0.type"},
+			{rule.PercentDiscount, `{"percent":5,"conditions":[{"field":"f","type":"string","value":"x"}]}`, "schema.conditions.0.template"},
 		} {
 			change := storetest.TenPercentOff(storetest.Noon)
 			change.Type, change.Schema = &c.kind, json.RawMessage(c.schema)
@@ -272,12 +273,12 @@ func promotionListed(d *storetest.SharedStore) func(*testing.T) {
 			{promotion.PromotionFilter{NameLike: new("%a%")}, store.Sort{}, ""},
 			{promotion.PromotionFilter{IDs: []string{"p4", "p1", "none"}}, store.Sort{}, "p1 p4"},
 			{promotion.PromotionFilter{Names: []string{"Zebra"}}, store.Sort{}, "p2"},
-			{promotion.PromotionFilter{Types: []promotion.PromotionType{promotion.XForY}}, store.Sort{}, ""},
+			{promotion.PromotionFilter{Types: []rule.PromotionType{rule.XForY}}, store.Sort{}, ""},
 			{promotion.PromotionFilter{Enabled: new(true)}, store.Sort{}, "p0 p2 p4"},
 			{promotion.PromotionFilter{Automatic: new(true)}, store.Sort{}, ""},
-			{promotion.PromotionFilter{States: []promotion.PromotionState{promotion.PromotionActive}}, store.Sort{}, "p0 p2"},
-			{promotion.PromotionFilter{States: []promotion.PromotionState{promotion.PromotionScheduled, promotion.PromotionDisabled}}, store.Sort{}, "p1 p3 p4"},
-			{promotion.PromotionFilter{States: []promotion.PromotionState{promotion.PromotionExpired}}, store.Sort{}, ""},
+			{promotion.PromotionFilter{States: []rule.PromotionState{rule.PromotionActive}}, store.Sort{}, "p0 p2"},
+			{promotion.PromotionFilter{States: []rule.PromotionState{rule.PromotionScheduled, rule.PromotionDisabled}}, store.Sort{}, "p1 p3 p4"},
+			{promotion.PromotionFilter{States: []rule.PromotionState{rule.PromotionExpired}}, store.Sort{}, ""},
 		} {
 			var ids []string
 			var after *string

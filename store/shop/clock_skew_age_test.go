@@ -12,6 +12,8 @@ import (
 	"portico/store/access"
 	"portico/store/job"
 	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/redeem"
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
@@ -61,9 +63,9 @@ func writeAgedRows(t *testing.T, s *shop.Store, name string) {
 	_, err := storetest.IncrementWithKey(t, s, "client:a", name)
 	require.NoError(t, err)
 	require.NoError(t, storetest.Increment(t.Context(), s, "a"))
-	_, err = s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: "MANY", Reference: name, Units: 1})
+	_, err = s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "MANY", Reference: name, Units: 1})
 	require.NoError(t, err)
-	task, err := s.CancelJob(t.Context(), storetest.Actor, storetest.GenerateCodes(t, s, promotion.CodeGeneration{PromotionID: "p", Count: 1}).ID)
+	task, err := s.CancelJob(t.Context(), storetest.Actor, storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: 1}).ID)
 	require.NoError(t, err)
 	require.Equal(t, job.JobCanceled, task.State)
 	client, _, err := s.CreateClient(t.Context(), storetest.Actor, name, access.Scopes())
@@ -165,7 +167,7 @@ func skewYearBehind(backend storetest.Backend) func(*testing.T) {
 		right, behind := openSkewed(t, backend, -oneYear)
 		db := backend.SQL(t)
 		writeAgedRows(t, behind, "one")
-		task := storetest.GenerateCodes(t, behind, promotion.CodeGeneration{PromotionID: "p", Count: 1})
+		task := storetest.GenerateCodes(t, behind, code.CodeGeneration{PromotionID: "p", Count: 1})
 		stop := storetest.RunWorker(t, behind)
 		require.Equal(t, job.JobSucceeded, storetest.WaitForJob(t, behind, task.ID).State)
 		stop()

@@ -15,7 +15,8 @@ import (
 
 	"portico/store"
 	"portico/store/job"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/redeem"
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -98,7 +99,7 @@ func skewJobs(backend storetest.Backend) func(*testing.T) {
 		stop := stepClocks(t, clocks...)
 		var jobs []*job.Job
 		for range 3 {
-			jobs = append(jobs, storetest.GenerateCodes(t, stores[0], promotion.CodeGeneration{PromotionID: "p", Count: count}))
+			jobs = append(jobs, storetest.GenerateCodes(t, stores[0], code.CodeGeneration{PromotionID: "p", Count: count}))
 		}
 		for _, s := range stores {
 			storetest.RunWorker(t, s)
@@ -200,7 +201,7 @@ func skewSchedules(backend storetest.Backend) func(*testing.T) {
 		s := storetest.OpenPublished(t, backend, storetest.WithClock(clock))
 		storetest.Import(t, s, storetest.JoinLines(storetest.OutletRuleLine("hour", `"channels":["web"],"schedules":[{"valid_from":"2024-05-30T13:00:00.000Z","valid_to":"2024-05-30T15:00:00.000Z"}],`))+
 			storetest.PromotionLine("p", `,"start":"2024-05-30T10:00:00","end":"2024-05-30T15:00:00"`)+"\n"+storetest.CodeLine("p", "HOLDS", ``)+"\n"+storetest.CodeLine("p", "USED", `,"uses":2`))
-		_, err := s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: "USED", Units: 1, Reference: "order"})
+		_, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "USED", Units: 1, Reference: "order"})
 		require.NoError(t, err)
 		for range 2 {
 			for _, step := range clockSteps {

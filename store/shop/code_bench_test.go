@@ -12,7 +12,7 @@ import (
 
 	"portico/store/exchange"
 	"portico/store/job"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -46,7 +46,7 @@ func BenchmarkCodes(b *testing.B) {
 			b.Run(fmt.Sprint("request of ", size), func(b *testing.B) {
 				s, n := open(b), 0
 				for b.Loop() {
-					_, _, err := s.CreatePromotionCodes(b.Context(), actor, "p", make([]promotion.NewCode, size), promotion.PerCart)
+					_, _, err := s.CreatePromotionCodes(b.Context(), actor, "p", make([]code.NewCode, size), code.PerCart)
 					require.NoError(b, err)
 					n += size
 				}
@@ -60,7 +60,7 @@ func BenchmarkCodes(b *testing.B) {
 			done := make(chan struct{})
 			go func() { defer close(done); s.Work(working) }()
 			for b.Loop() {
-				task, _, err := s.GenerateCodes(b.Context(), actor, promotion.CodeGeneration{PromotionID: "p", Count: size})
+				task, _, err := s.GenerateCodes(b.Context(), actor, code.CodeGeneration{PromotionID: "p", Count: size})
 				require.NoError(b, err)
 				for task.FinishedAt.IsZero() {
 					task, err = s.Job(b.Context(), task.ID)

@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/exchange"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/redeem"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -32,12 +33,12 @@ func BenchmarkCodesTogether(b *testing.B) {
 		redeem := func(codes int64) func() error {
 			return func() error {
 				n := reference.Add(1)
-				_, err := s.RedeemCode(b.Context(), actor, promotion.CodeUse{Code: fmt.Sprint("CODE-", n*7919%codes), Units: 1, Reference: fmt.Sprint("order-", n)})
+				_, err := s.RedeemCode(b.Context(), actor, redeem.CodeUse{Code: fmt.Sprint("CODE-", n*7919%codes), Units: 1, Reference: fmt.Sprint("order-", n)})
 				return err
 			}
 		}
 		create := func() error {
-			_, _, err := s.CreatePromotionCodes(b.Context(), actor, "p", make([]promotion.NewCode, 5), promotion.PerCart)
+			_, _, err := s.CreatePromotionCodes(b.Context(), actor, "p", make([]code.NewCode, 5), code.PerCart)
 			return err
 		}
 		for _, c := range []struct {

@@ -11,6 +11,8 @@ import (
 	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/redeem"
 	"portico/store/stock"
 )
 
@@ -34,9 +36,9 @@ func AuthoredQueries() (list []Query) {
 // PromotionQueries returns pages of promotions and of one promotion's codes.
 func PromotionQueries() (list []Query) {
 	promotions := promotion.PromotionList(time.Now())
-	codes := promotion.CodesOf(7, 1)
+	codes := code.CodesOf(7, 1)
 	where, args := codes.Where(nil)
-	list = append(list, Query{"the total of codes", codes.TotalSQL, args}, Query{"the total of usages", promotion.UsageList.TotalSQL, []any{7}})
+	list = append(list, Query{"the total of codes", codes.TotalSQL, args}, Query{"the total of usages", redeem.UsageList.TotalSQL, []any{7}})
 	for _, descending := range []bool{false, true} {
 		for _, by := range []store.SortBy{store.SortID, store.SortName, store.SortCreatedAt, store.SortUpdatedAt} {
 			sort := store.Sort{By: by, Descending: descending}

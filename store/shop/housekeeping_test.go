@@ -12,7 +12,7 @@ import (
 
 	"portico/store"
 	"portico/store/access"
-	"portico/store/promotion"
+	"portico/store/promotion/redeem"
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/stock"
@@ -115,7 +115,7 @@ func usagesSwept(backend storetest.Backend) func(*testing.T) {
 		s := backend.Open(t, storetest.WithClock(clock), withRetention(func(r *store.Retention) { r.CodeUsages = 10 * storetest.Day }))
 		storetest.Import(t, s, strings.Join([]string{storetest.PromotionLine("p", ""), storetest.PromotionLine("q", ""), storetest.CodeLine("p", "MANY", `,"max_uses":100,"uses":100`), storetest.CodeLine("q", "OTHER", "")}, "\n"))
 		redeem := func(code, reference string) {
-			_, err := s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: code, Reference: reference, Units: 1})
+			_, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: code, Reference: reference, Units: 1})
 			require.NoError(t, err)
 		}
 		for i := range 20 {
@@ -167,7 +167,7 @@ func unlimitedRetention(backend storetest.Backend) func(*testing.T) {
 		storetest.OpenWithStock(t, backend, 5, "a")
 		s, db := backend.Open(t, storetest.WithClock(clock), withRetention(func(r *store.Retention) { *r = store.Retention{} })), backend.SQL(t)
 		storetest.Import(t, s, strings.Join([]string{storetest.PromotionLine("p", ""), storetest.CodeLine("p", "MANY", "")}, "\n"))
-		_, err := s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: "MANY", Reference: "order", Units: 1})
+		_, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "MANY", Reference: "order", Units: 1})
 		require.NoError(t, err)
 		var replayed atomic.Int64
 		require.NoError(t, storetest.Increment(storetest.WithIdempotencyKey(t.Context(), "k", "o", 1, &replayed), s, "a"))

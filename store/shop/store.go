@@ -22,6 +22,8 @@ import (
 	"portico/store/gateway"
 	"portico/store/job"
 	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/redeem"
 	"portico/store/publish"
 	"portico/store/release"
 	"portico/store/seal"
@@ -60,6 +62,8 @@ type Store struct {
 	*gateway.GatewayService
 	*job.JobService
 	*promotion.PromotionService
+	*code.CodeService
+	*redeem.RedeemService
 	*publish.PublishService
 	*release.ReleaseService
 	*settings.SettingsService
@@ -89,7 +93,9 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 		ReleaseService: release.NewReleaseService(d), SettingsService: settings.NewSettingsService(d), StockService: stock.NewStockService(d, stockBytes),
 	}
 	s.JobService = job.NewJobService(d, s.jobWorks(), config.JobQuota, func(ctx context.Context) { s.janitor.Run(ctx) })
-	s.PromotionService = promotion.NewPromotionService(d, s.JobService)
+	s.PromotionService = promotion.NewPromotionService(d)
+	s.CodeService = code.NewCodeService(d, s.JobService)
+	s.RedeemService = redeem.NewRedeemService(d)
 	s.PublishService = publish.NewPublishService(d, s.JobService, s.ReleaseService, publish.PublishConfig{
 		WordBytes: config.WordBytes, Whole: config.WholeReleases, Kept: kept.Releases,
 		Left: func() { s.janitor.Request(publish.SweepOfReleases) },

@@ -9,7 +9,8 @@ import (
 	"portico/store/authoring"
 	"portico/store/db"
 	"portico/store/job"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/redeem"
 	"portico/store/publish"
 	"portico/store/release"
 	"portico/store/stock"
@@ -25,16 +26,16 @@ const sweepEvery = 10 * time.Minute
 func (s *Store) sweeps(kept store.Retention) []db.Sweep {
 	return []db.Sweep{
 		publish.SweepReleases(s.PublishService, housekeeper, sweepEvery),
-		promotion.SweepCodes(s.PromotionService, housekeeper, sweepEvery),
+		code.SweepCodes(s.CodeService, housekeeper, sweepEvery),
 		{Name: "idempotency keys", Every: sweepEvery, Run: s.db.SweepIdempotencyKeys, CountDue: s.db.IdempotencyKeysDue},
 		{Name: "signing keys", Every: sweepEvery,
 			Run: func(ctx context.Context) error { return access.SweepSigningKeys(ctx, s.AccessService, access.KeyActor) }},
 		access.SweepClients(s.AccessService, housekeeper, kept.RevokedClients),
 		job.SweepJobs(s.JobService, kept.FinishedJobs),
-		promotion.SweepUsages(s.PromotionService, housekeeper, kept.CodeUsages),
+		redeem.SweepUsages(s.RedeemService, housekeeper, kept.CodeUsages),
 		stock.SweepLedger(s.StockService, kept.StockLedger),
 		stock.SweepChanges(s.StockService),
-		promotion.MendTotals(s.PromotionService, housekeeper),
+		redeem.MendTotals(s.RedeemService, housekeeper),
 		stock.RepairLedgerLengths(s.StockService, housekeeper),
 		authoring.SweepChanges(s.db, func(ctx context.Context) (int64, bool, error) { return release.LeastRevision(ctx, s.db.Reader) }),
 	}
@@ -50,7 +51,7 @@ func (s *Store) jobWorks() map[job.JobKind]job.JobWork {
 			return publish.PublishJob(ctx, s.PublishService, task, progress)
 		},
 		job.JobGenerateCodes: func(ctx context.Context, task *job.Job, progress func(done, total int)) (any, error) {
-			return promotion.GenerateJob(ctx, s.PromotionService, task, progress)
+			return code.GenerateJob(ctx, s.CodeService, task, progress)
 		},
 	}
 }

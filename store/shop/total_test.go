@@ -17,6 +17,8 @@ import (
 	"portico/store"
 	"portico/store/exchange"
 	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/redeem"
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
@@ -60,7 +62,7 @@ func totalsFiltered(backend storetest.Backend) func(*testing.T) {
 		require.Equal(t, 2, storetest.CodesTotal(t, t.Context(), d.Store, "p", "A", "C", "X"))
 		require.Equal(t, 3, storetest.CodesTotal(t, t.Context(), d.Store, "p"))
 		for _, code := range []string{"A", "A", "B"} {
-			_, err := d.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: code, Units: 1, Reference: store.NewID()})
+			_, err := d.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: code, Units: 1, Reference: store.NewID()})
 			require.NoError(t, err)
 		}
 		require.Equal(t, 2, storetest.UsagesTotal(t, t.Context(), d.Store, "p", new("A")))
@@ -147,7 +149,7 @@ func totalsCorrected(backend storetest.Backend) func(*testing.T) {
 		storetest.CreatePromotion(t, d.Store, "p", storetest.Noon)
 		storetest.CreatePromotion(t, d.Store, "q", storetest.Noon)
 		require.NoError(t, storetest.AddCodes(d.Store, "p", "A", "B", "C"))
-		_, err := d.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: "A", Units: 1, Reference: "order"})
+		_, err := d.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: "A", Units: 1, Reference: "order"})
 		require.NoError(t, err)
 		storetest.SeedStock(t, d.DB, stock.Stock{ProductID: "a", Available: 7, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon}, stock.Stock{ProductID: "b", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
 		storetest.Transact(t, d.DB, func(run func(query string, args ...any)) {
@@ -180,7 +182,7 @@ func twoDayRetention(config *shop.Config) {
 }
 
 func exportedLines(t *testing.T, s *shop.Store, id string) (codes []string) {
-	require.NoError(t, s.EachPromotionCode(t.Context(), id, func(c *promotion.PromotionCode) error {
+	require.NoError(t, s.EachPromotionCode(t.Context(), id, func(c *code.PromotionCode) error {
 		codes = append(codes, c.Code)
 		return nil
 	}))
@@ -236,7 +238,7 @@ func (w *randomWriter) draw(ctx context.Context, s *shop.Store, draw *rand.Rand,
 		_, err := s.DeletePromotionCodes(ctx, storetest.Actor, id, codes[:1])
 		return err
 	case 7:
-		task, _, err := s.GenerateCodes(ctx, storetest.Actor, promotion.CodeGeneration{PromotionID: id, Count: 1 + draw.IntN(500), Pattern: "J-########"})
+		task, _, err := s.GenerateCodes(ctx, storetest.Actor, code.CodeGeneration{PromotionID: id, Count: 1 + draw.IntN(500), Pattern: "J-########"})
 		if err == nil && draw.IntN(3) == 0 {
 			_, _ = s.CancelJob(ctx, storetest.Actor, task.ID)
 		}
@@ -264,7 +266,7 @@ func (w *randomWriter) draw(ctx context.Context, s *shop.Store, draw *rand.Rand,
 	case 13:
 		return w.stock(ctx, s, draw)
 	default:
-		_, err := s.RedeemCode(ctx, storetest.Actor, promotion.CodeUse{Code: codes[0], Units: 1, Reference: fmt.Sprint("order-", draw.IntN(1000))})
+		_, err := s.RedeemCode(ctx, storetest.Actor, redeem.CodeUse{Code: codes[0], Units: 1, Reference: fmt.Sprint("order-", draw.IntN(1000))})
 		return err
 	}
 }

@@ -17,7 +17,8 @@ import (
 	"portico/store"
 	"portico/store/access"
 	"portico/store/job"
-	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/redeem"
 	"portico/store/shop"
 	"portico/store/stock"
 	"portico/store/storetest"
@@ -116,7 +117,7 @@ func (y *yearTest) month(t *testing.T, month int) {
 	_, err := y.s.CreatePromotion(ctx, storetest.Actor, name, change)
 	require.NoError(t, err)
 	require.NoError(t, storetest.AddCodes(y.s, name, "SALE-"+strconv.Itoa(month)))
-	task := storetest.GenerateCodes(t, y.s, promotion.CodeGeneration{PromotionID: name, Count: 20 * y.orders})
+	task := storetest.GenerateCodes(t, y.s, code.CodeGeneration{PromotionID: name, Count: 20 * y.orders})
 	stop := storetest.RunWorker(t, y.s)
 	require.Equal(t, job.JobSucceeded, storetest.WaitForJob(t, y.s, task.ID).State)
 	stop()
@@ -154,7 +155,7 @@ func (y *yearTest) order(t *testing.T, code string) {
 	}
 	transact(t.Context(), stock.StockIncrement, 2)
 	transact(ctx, stock.StockAllocate, 2)
-	_, err := y.s.RedeemCode(t.Context(), storetest.Actor, promotion.CodeUse{Code: code, Reference: order, Units: 1})
+	_, err := y.s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: code, Reference: order, Units: 1})
 	require.NoError(t, err)
 	if y.draw.IntN(10) == 0 {
 		_, err := y.s.ReleaseCode(t.Context(), storetest.Actor, order, nil)

@@ -12,6 +12,8 @@ import (
 	"portico/store"
 	"portico/store/job"
 	"portico/store/promotion"
+	"portico/store/promotion/code"
+	"portico/store/promotion/rule"
 	"portico/store/shop"
 )
 
@@ -45,12 +47,12 @@ func CodeLine(promotion, code, members string) string {
 
 // TenPercentOff is a promotion that is active for a day from now.
 func TenPercentOff(now time.Time) promotion.PromotionChange {
-	return promotion.PromotionChange{Name: new("Ten percent"), Description: new(""), Type: new(promotion.PercentDiscount), Enabled: new(true),
+	return promotion.PromotionChange{Name: new("Ten percent"), Description: new(""), Type: new(rule.PercentDiscount), Enabled: new(true),
 		Start: new(now.Format(TimeFormat)), End: new(now.Add(Day).Format(TimeFormat)), Schema: json.RawMessage(`{"percent":10}`)}
 }
 
 // CreatePromotion creates a promotion that is active for a day from now.
-func CreatePromotion(t testing.TB, s *shop.Store, id string, now time.Time) *promotion.Promotion {
+func CreatePromotion(t testing.TB, s *shop.Store, id string, now time.Time) *rule.Promotion {
 	t.Helper()
 	p, err := s.CreatePromotion(t.Context(), Actor, id, TenPercentOff(now))
 	require.NoError(t, err)
@@ -66,8 +68,8 @@ func DeletePromotion(ctx context.Context, s interface {
 }
 
 // NewCodes returns codes without other members.
-func NewCodes(codes ...string) []promotion.NewCode {
-	list := make([]promotion.NewCode, len(codes))
+func NewCodes(codes ...string) []code.NewCode {
+	list := make([]code.NewCode, len(codes))
 	for i, code := range codes {
 		list[i].Code = code
 	}
@@ -81,7 +83,7 @@ func AddCodes(s *shop.Store, promotion string, codes ...string) error {
 }
 
 // GenerateCodes queues a job that generates codes.
-func GenerateCodes(t *testing.T, s *shop.Store, g promotion.CodeGeneration) *job.Job {
+func GenerateCodes(t *testing.T, s *shop.Store, g code.CodeGeneration) *job.Job {
 	t.Helper()
 	task, _, err := s.GenerateCodes(t.Context(), Actor, g)
 	require.NoError(t, err)
@@ -92,7 +94,7 @@ func GenerateCodes(t *testing.T, s *shop.Store, g promotion.CodeGeneration) *job
 // ExportedCodes returns the codes of a promotion, all of which must be active.
 func ExportedCodes(t *testing.T, s *shop.Store, id string) (codes []string) {
 	t.Helper()
-	require.NoError(t, s.EachPromotionCode(t.Context(), id, func(c *promotion.PromotionCode) error {
+	require.NoError(t, s.EachPromotionCode(t.Context(), id, func(c *code.PromotionCode) error {
 		require.True(t, c.Held)
 		codes = append(codes, c.Code)
 		return nil

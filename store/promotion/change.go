@@ -1,0 +1,163 @@
+package promotion
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"portico/store"
+	"portico/store/authoring"
+	"portico/store/promotion/rule"
+)
+
+// PromotionChange names what a promotion is to be, as both surfaces give it;
+// nil leaves a member as it is. Currencies, TargetCatalogs and Conditions are
+// members of the schema, which a given Schema that has them overrides. Nulls are
+// the members that an update clears. By its JSON a second use of an idempotency key is told
+// from another input.
+type PromotionChange struct {
+	Name                   *string             `json:"name,omitempty"`
+	Description            *string             `json:"description,omitempty"`
+	Type                   *rule.PromotionType `json:"promotionType,omitempty"`
+	Enabled                *bool               `json:"enabled,omitempty"`
+	Automatic              *bool               `json:"automatic,omitempty"`
+	Start                  *string             `json:"start,omitempty"` // a date (00:00 UTC), a date and HH:MM, or RFC 3339
+	End                    *string             `json:"end,omitempty"`   // likewise
+	MinCartValue           []rule.GivenAmount  `json:"minCartValue,omitempty"`
+	MaxDiscountValue       []rule.GivenAmount  `json:"maxDiscountValue,omitempty"`
+	MaxApplicationsPerCart *int                `json:"maxApplicationsPerCart,omitempty"` // 0 for any number
+	Schema                 json.RawMessage     `json:"schema,omitempty"`
+	Currencies             json.RawMessage     `json:"currencies,omitempty"`
+	TargetCatalogs         []string            `json:"targetCatalogs,omitempty"`
+	Conditions             json.RawMessage     `json:"conditions,omitempty"`
+
+	Nulls store.Nulls `json:"-"`
+}
+
+// applyNulls clears the members that are null, but for those of the schema,
+// which setSchema clears.
+func (c *PromotionChange) applyNulls() error {
+	return c.Nulls.Apply([]string{"name", "description", "promotion_type", "enabled", "automatic", "start", "end", "schema"}, map[string]func(){
+		"min_cart_value": store.ClearList(&c.MinCartValue), "max_discount_value": store.ClearList(&c.MaxDiscountValue),
+		"max_applications_per_cart": store.Clear(&c.MaxApplicationsPerCart)})
+}
+
+// check tells every amount that is none.
+func (c PromotionChange) check() error {
+	faults := append(rule.CheckAmounts("min_cart_value", c.MinCartValue), rule.CheckAmounts("max_discount_value", c.MaxDiscountValue)...)
+	if len(faults) > 0 {
+		return faults
+	}
+	return nil
+}
+
+// apply changes a source. moved are the members that were sent beside the schema
+// and are now in it.
+func (c PromotionChange) apply(source *rule.Source) (moved []string) {
+	authoring.Assign(&source.Name, c.Name)
+	if c.Description != nil {
+		source.Description = c.Description
+	}
+	authoring.Assign(&source.PromotionType, (*string)(c.Type))
+	authoring.Assign(&source.Start, c.Start)
+	authoring.Assign(&source.End, c.End)
+	authoring.AssignList(&source.MinCartValue, rule.SourceAmounts(c.MinCartValue))
+	authoring.AssignList(&source.MaxDiscountValue, rule.SourceAmounts(c.MaxDiscountValue))
+	if c.Enabled != nil {
+		source.Enabled = *c.Enabled
+	}
+	if c.Automatic != nil {
+		source.Automatic = *c.Automatic
+	}
+	if c.MaxApplicationsPerCart != nil {
+		source.MaxApplicationsPerCart = *c.MaxApplicationsPerCart
+	}
+	return c.setSchema(source)
+}
+
+// setSchema replaces the schema if a new one is given, and sets the members of
+// it that the contract lists beside it. The new schema's own member wins over
+// the one beside it. target_catalogs and conditions limit where the promotion
+// applies, so they keep their values unless one of the two places names them.
+func (c PromotionChange) setSchema(source *rule.Source) (moved []string) {
+	var had, given map[string]json.RawMessage
+	if len(c.Schema) > 0 && string(c.Schema) != "null" {
+		_ = json.Unmarshal(source.Schema, &had)
+		source.Schema = compactJSON(c.Schema)
+		_ = json.Unmarshal(c.Schema, &given) // checkPromotionSchema reports a schema that is not an object
+	}
+	for _, member := range []struct {
+		name string
+		raw  json.RawMessage // empty if absent
+		kept bool
+	}{{"currencies", c.Currencies, false}, {"target_catalogs", rawStrings(c.TargetCatalogs), true}, {"conditions", c.Conditions, true}} {
+		if slices.Contains(c.Nulls, member.name) {
+			member.raw = json.RawMessage("null")
+		}
+		sent := len(member.raw) > 0
+		if member.kept && len(member.raw) == 0 {
+			member.raw = had[member.name]
+		}
+		_, inSchema := given[member.name]
+		shown := given != nil && rule.IsEmptyMember(member.name, member.raw) && string(member.raw) != "null"
+		if len(member.raw) > 0 && !inSchema && !shown {
+			source.Schema = setMember(source.Schema, member.name, member.raw)
+			if sent {
+				moved = append(moved, member.name)
+			}
+		}
+	}
+	return moved
+}
+
+// asSent names the members of faults where they were sent: beside the schema.
+func asSent(faults store.Errors, moved []string) store.Errors {
+	for i, fault := range faults {
+		if len(fault.Path) > 1 && fault.Path[0] == "schema" && slices.Contains(moved, fault.Path[1]) {
+			renamed := *fault
+			renamed.Path = fault.Path[1:]
+			faults[i] = &renamed
+		}
+	}
+	return faults
+}
+
+// rawStrings are texts as JSON; nil stays nil.
+func rawStrings(list []string) json.RawMessage {
+	if list == nil {
+		return nil
+	}
+	raw, _ := json.Marshal(list) // strings always marshal
+	return raw
+}
+
+func compactJSON(raw json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return raw
+	}
+	return b.Bytes()
+}
+
+// setMember gives an object a member, in place of the one it has; null takes
+// it away.
+func setMember(object json.RawMessage, name string, value json.RawMessage) json.RawMessage {
+	if len(object) == 0 && string(value) == "null" {
+		return object
+	}
+	if len(object) == 0 {
+		object = json.RawMessage("{}")
+	}
+	var has map[string]json.RawMessage
+	if json.Unmarshal(object, &has) != nil || has == nil {
+		return object // which is told later
+	}
+	if _, there := has[name]; there {
+		delete(has, name)
+		object = store.Encode(has)
+	}
+	if string(value) == "null" {
+		return object
+	}
+	return rule.AppendMember(object, name, compactJSON(value))
+}

@@ -1,0 +1,173 @@
+package code
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"portico/store"
+	"portico/store/db"
+	"portico/store/promotion/rule"
+)
+
+// claim takes codes, which must be sorted and each there once, for a
+// promotion that has not ended, and tells which it got: those that no
+// promotion holds whose end is yet to come, this one included. Both clocks must
+// say that it has ended (db.SafeNow).
+func claim(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string) (claimed map[string]bool, err error) {
+	claimed = make(map[string]bool, len(codes))
+	err = store.InBlocks(codes, 512, func(codes []string) error {
+		args := []any{p.Number, p.Epoch, store.Micros(t.Now)}
+		places := make([]string, len(codes))
+		for i, code := range codes {
+			args = append(args, code)
+			places[i] = fmt.Sprintf("($%d, CAST($1 AS BIGINT), CAST($2 AS BIGINT))", len(args))
+		}
+		got, err := db.Collect(ctx, t.Session, db.Scalar[string], `
+			INSERT INTO code_claim (code, promotion_number, epoch) VALUES `+strings.Join(places, ", ")+`
+			ON CONFLICT (code) DO UPDATE SET promotion_number = excluded.promotion_number, epoch = excluded.epoch
+			WHERE NOT EXISTS (
+			    SELECT 1 FROM promotion
+			    WHERE promotion.number = code_claim.promotion_number AND promotion.epoch = code_claim.epoch
+			      AND promotion.end_at > `+t.EarlierSQL(`CAST($3 AS BIGINT)`)+`)
+			RETURNING code`, args...)
+		for _, code := range got {
+			claimed[code] = true
+		}
+		return err
+	})
+	return claimed, err
+}
+
+// errTaken says that somebody has one of the codes.
+var errTaken = errors.New("a code is taken")
+
+var (
+	claimInsert   = db.NewInserter("code_claim", []string{"code", "promotion_number", "epoch"}, " ON CONFLICT (code) DO NOTHING")
+	newCodeInsert = db.NewInserter("promotion_code", codeInsert, "")
+)
+
+// claimNew is claim for codes that most likely nobody has, nor had: half of
+// the work. errTaken otherwise, after which the write must not go on.
+func claimNew(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string) error {
+	claimed, err := t.Insert(ctx, claimInsert, len(codes), func(values []any, n int) []any { return append(values, codes[n], p.Number, p.Epoch) })
+	if err == nil && int(claimed) < len(codes) {
+		err = errTaken
+	}
+	return err
+}
+
+// holders are the numbers of the promotions that claimed codes.
+func holders(ctx context.Context, t *db.Tx, codes []string) (map[string]int64, error) {
+	holders := map[string]int64{}
+	err := store.Chunked(codes, 512, func(codes []string) error {
+		list, args := db.InList(nil, codes)
+		_, err := db.Collect(ctx, t.Session, func(rows *sql.Rows) (none struct{}, err error) {
+			var code string
+			var number int64
+			err = rows.Scan(&code, &number)
+			holders[code] = number
+			return none, err
+		}, `SELECT code, promotion_number FROM code_claim WHERE code IN (`+list+`)`, args...)
+		return err
+	})
+	return holders, err
+}
+
+var codeInsert = []string{"promotion_number", "epoch", "code", "id", "max_uses", "used", "consume_unit", "users", "created_at"}
+
+// putCodes inserts rows of codeInsert, many a statement, over those that are
+// there, and tells how many were new or different.
+func putCodes(ctx context.Context, t *db.Tx, rows [][]any) (written int, err error) {
+	fresh := Counts{}
+	// SQLite finds a parameter by going through all before it, so a statement
+	// of several thousand costs more than several smaller ones.
+	err = store.InBlocks(rows, 128, func(rows [][]any) error {
+		text, values := db.InsertSQL("promotion_code", codeInsert, len(rows)), slices.Concat(rows...)
+		of, err := db.Collect(ctx, t.Session, scanCodeNumber, text+codeUnlessThere, values...)
+		for _, number := range of {
+			fresh[number]++
+		}
+		if written += len(of); err != nil || len(of) == len(rows) {
+			return err
+		}
+		n, err := t.Exec(ctx, text+codeUpsert, values...)
+		written += int(n)
+		return err
+	})
+	if err == nil {
+		err = fresh.Add(ctx, t)
+	}
+	return written, err
+}
+
+const codeUnlessThere = ` ON CONFLICT (promotion_number, epoch, code) DO NOTHING RETURNING promotion_number, epoch`
+
+// addAutomaticCode gives an automatic promotion its code, which is undated
+// where the promotion is.
+func AddAutomatic(ctx context.Context, t *db.Tx, p *rule.Promotion) error {
+	code := p.AutomaticCode()
+	ended, err := p.Ended(ctx, t)
+	if err != nil {
+		return err
+	}
+	if !ended {
+		claimed, err := claim(ctx, t, p, []string{code})
+		if err != nil {
+			return err
+		}
+		if !claimed[code] {
+			holders, err := holders(ctx, t, []string{code})
+			if err != nil {
+				return err
+			}
+			if holders[code] != p.Number {
+				e := duplicateCode()
+				e.Documented, e.Path, e.Detail = false, []string{"automatic"}, fmt.Sprintf("needs the code %q, which another promotion has; delete it there first", code)
+				return e
+			}
+		}
+	}
+	created := int64(0)
+	if !p.UpdatedAt.IsZero() {
+		created = store.Micros(t.Now)
+	}
+	fresh, err := t.Exec(ctx, db.InsertSQL("promotion_code", codeInsert, 1)+` ON CONFLICT (promotion_number, epoch, code) DO NOTHING`,
+		p.Number, p.Epoch, code, store.NewID(), nil, 0, string(PerCart), "", created)
+	if err != nil {
+		return err
+	}
+	return Counts{EpochKey{p.Number, p.Epoch}: int(fresh)}.Add(ctx, t)
+}
+
+// dropCodes deletes codes of a promotion's epoch, and gives up their claims.
+func Delete(ctx context.Context, t *db.Tx, number, epoch int64, codes []string) error {
+	gone, err := deleteCodes(ctx, t, number, epoch, codes)
+	if err != nil {
+		return err
+	}
+	return Counts{EpochKey{number, epoch}: -gone}.Add(ctx, t)
+}
+
+// deleteCodes is dropCodes for codes that no promotion counts any more, and
+// tells how many there were.
+func deleteCodes(ctx context.Context, t *db.Tx, number, epoch int64, codes []string) (gone int, err error) {
+	codes = slices.Sorted(slices.Values(codes))
+	err = store.Chunked(codes, 512, func(codes []string) error {
+		list, args := db.InList([]any{number, epoch}, codes)
+		for _, table := range []string{"code_claim", "promotion_code"} {
+			n, err := t.Exec(ctx, `DELETE FROM `+table+` WHERE promotion_number = $1 AND epoch = $2 AND code IN (`+list+`)`, args...)
+			if err != nil {
+				return err
+			}
+			if table == "promotion_code" {
+				gone += int(n)
+			}
+		}
+		return nil
+	})
+	return gone, err
+}

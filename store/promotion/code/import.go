@@ -1,0 +1,179 @@
+package code
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"maps"
+	"slices"
+	"strings"
+
+	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
+	"portico/store/promotion/rule"
+)
+
+// CodeKind comes after promotions, by whose numbers codes are kept.
+var CodeKind = authoring.Kind{
+	Name: "promotion_code", Create: func() authoring.Source { return &codeSource{} },
+	Write: writeImportedCodes, Export: exportCodes,
+	After: "promotion",
+}
+
+// writeImportedCodes writes codes with what was used of them, and claims them where their
+// promotion has not ended.
+func writeImportedCodes(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (int, error) {
+	promotions, err := rule.LockSources(ctx, w, sources, func(r authoring.Source) string { return r.(*codeSource).PromotionID })
+	if err != nil {
+		return 0, err
+	}
+	sources = eachCodeOnce(sources)
+	if err := dropMoved(ctx, w, sources, promotions); err != nil {
+		return 0, err
+	}
+	var rows [][]any
+	for _, resource := range sources {
+		c := resource.(*codeSource)
+		p := promotions[c.PromotionID]
+		maxUses, used := c.counts()
+		created := int64(0)
+		if c.CreatedAt != "" {
+			created = store.Micros(store.StoredTime(c.CreatedAt))
+		}
+		rows = append(rows, []any{p.Number, p.Epoch, c.Code, c.ID, maxUses, used, c.ConsumeUnit, c.User.stored(), created})
+	}
+	if err := importClaims(ctx, w, sources, promotions); err != nil {
+		return 0, err
+	}
+	return putCodes(ctx, w.Tx, rows)
+}
+
+const codeUpsert = `
+	ON CONFLICT (promotion_number, epoch, code) DO UPDATE
+	SET id = excluded.id, max_uses = excluded.max_uses, used = excluded.used, consume_unit = excluded.consume_unit, users = excluded.users,
+	    created_at = CASE WHEN excluded.created_at = 0 THEN promotion_code.created_at ELSE excluded.created_at END
+	WHERE promotion_code.id <> excluded.id OR promotion_code.max_uses IS DISTINCT FROM excluded.max_uses
+	   OR promotion_code.used <> excluded.used OR promotion_code.consume_unit <> excluded.consume_unit
+	   OR promotion_code.users <> excluded.users
+	   OR (excluded.created_at <> 0 AND promotion_code.created_at <> excluded.created_at)`
+
+// eachCodeOnce leaves the last of the lines with one promotion and code, and
+// sorts them by code.
+func eachCodeOnce(sources []authoring.Source) []authoring.Source {
+	last := map[[2]string]authoring.Source{}
+	for _, resource := range sources {
+		c := resource.(*codeSource)
+		last[[2]string{c.PromotionID, c.Code}] = resource
+	}
+	return slices.SortedFunc(maps.Values(last), func(a, b authoring.Source) int {
+		x, y := a.(*codeSource), b.(*codeSource)
+		return cmp.Or(strings.Compare(x.Code, y.Code), strings.Compare(x.PromotionID, y.PromotionID))
+	})
+}
+
+// dropMoved deletes the codes that have a line's id and are another code, or
+// of an epoch that is gone: ids are what a code is known by.
+func dropMoved(ctx context.Context, w *authoring.Writer, sources []authoring.Source, promotions map[string]*rule.Promotion) error {
+	type place struct {
+		number, epoch int64
+		code          string
+	}
+	wanted := map[string]place{}
+	var ids []string
+	for _, resource := range sources {
+		c := resource.(*codeSource)
+		p := promotions[c.PromotionID]
+		wanted[c.ID], ids = place{p.Number, p.Epoch, c.Code}, append(ids, c.ID)
+	}
+	return store.Chunked(ids, 512, func(ids []string) error {
+		list, args := db.InList(nil, ids)
+		var moved []place
+		_, err := db.Collect(ctx, w.Session, func(rows *sql.Rows) (none struct{}, err error) {
+			var id string
+			var at place
+			if err := rows.Scan(&id, &at.number, &at.epoch, &at.code); err == nil && wanted[id] != at {
+				moved = append(moved, at)
+			}
+			return none, err
+		}, `SELECT id, promotion_number, epoch, code FROM promotion_code WHERE id IN (`+list+`)`, args...)
+		for _, at := range moved {
+			if err == nil {
+				err = Delete(ctx, w.Tx, at.number, at.epoch, []string{at.code})
+			}
+		}
+		return err
+	})
+}
+
+// importClaims claims the codes of promotions that have not ended; one that
+// another promotion holds is its line's fault.
+func importClaims(ctx context.Context, w *authoring.Writer, sources []authoring.Source, promotions map[string]*rule.Promotion) error {
+	byPromotion, ended := map[string][]authoring.Source{}, map[string]bool{}
+	for id, p := range promotions {
+		var err error
+		if ended[id], err = p.Ended(ctx, w.Tx); err != nil {
+			return err
+		}
+	}
+	for _, resource := range sources {
+		if id := resource.(*codeSource).PromotionID; !ended[id] {
+			byPromotion[id] = append(byPromotion[id], resource)
+		}
+	}
+	order := slices.SortedFunc(maps.Keys(byPromotion), func(a, b string) int {
+		return cmp.Compare(promotions[a].Number, promotions[b].Number)
+	})
+	for _, id := range order {
+		codes := make([]string, len(byPromotion[id]))
+		for i, resource := range byPromotion[id] {
+			codes[i] = resource.(*codeSource).Code
+		}
+		codes = store.Unique(codes)
+		claimed, err := claim(ctx, w.Tx, promotions[id], codes)
+		if err != nil {
+			return err
+		}
+		holders, err := holders(ctx, w.Tx, slices.DeleteFunc(codes, func(code string) bool { return claimed[code] }))
+		if err != nil {
+			return err
+		}
+		for _, resource := range byPromotion[id] {
+			code := resource.(*codeSource).Code
+			if holder, held := holders[code]; held && holder != promotions[id].Number {
+				e := duplicateCode()
+				e.Documented, e.Path, e.Detail = false, []string{"code"}, "is already in use by another promotion that has not ended: \""+store.Abbreviate(code)+"\""
+				return &authoring.RowError{Source: resource, Err: e}
+			}
+		}
+	}
+	return nil
+}
+
+// exportCodes exports the codes of each promotion, by code; those that were done
+// away with are gone.
+func exportCodes(ctx context.Context, e *authoring.Exporter) error {
+	key := []string{"promotion_number", "epoch", "code"} // as the primary key has it
+	scan := func(rows *sql.Rows) ([]any, *codeSource, error) {
+		c := &codeSource{Type: "promotion_code"}
+		var number, epoch, used, created int64
+		var maxUses sql.NullInt64
+		var users string
+		err := rows.Scan(&number, &epoch, &c.Code, &c.PromotionID, &c.ID, &maxUses, &used, &c.ConsumeUnit, &users, &created)
+		if maxUses.Valid {
+			most, remain := int(maxUses.Int64), int(maxUses.Int64-used)
+			c.MaxUses, c.Uses = &most, &remain
+		} else {
+			c.Used = int(used)
+		}
+		c.User = storedCodeUser(users)
+		if created != 0 {
+			c.CreatedAt = store.FormatTime(store.FromMicros(created))
+		}
+		return []any{number, epoch, c.Code}, c, err
+	}
+	const live = `(
+		SELECT promotion_code.promotion_number, promotion_code.epoch, promotion_code.code, promotion.id AS promotion_id, promotion_code.id, max_uses, used, consume_unit, users, promotion_code.created_at
+		FROM promotion JOIN promotion_code ON promotion_code.promotion_number = promotion.number AND promotion_code.epoch = promotion.epoch) AS live`
+	return db.EachPage(ctx, e.In, live, "promotion_number, epoch, code, promotion_id, id, max_uses, used, consume_unit, users, created_at", key, scan, authoring.WriteAll[*codeSource](e))
+}

@@ -1,0 +1,82 @@
+package code
+
+import (
+	"context"
+	"time"
+
+	"portico/store"
+	"portico/store/db"
+)
+
+// SweepCodes deletes the codes that were done away with.
+func SweepCodes(s *CodeService, actor store.Actor, every time.Duration) db.Sweep {
+	return db.Sweep{
+		Name: "codes", Every: every,
+		Run: func(ctx context.Context) error { return s.purgeCodes(ctx, actor) },
+		CountDue: func(ctx context.Context, most int) (int, error) {
+			purged, err := db.CountUpTo(ctx, s.db, most, `
+				promotion_purge JOIN promotion_code ON promotion_code.promotion_number = promotion_purge.promotion_number AND promotion_code.epoch = promotion_purge.epoch`)
+			if err != nil || purged >= most {
+				return purged, err
+			}
+			dead, err := db.CountUpTo(ctx, s.db, most-purged, `promotion_archive JOIN promotion_code ON promotion_code.promotion_number = promotion_archive.number`)
+			return purged + dead, err
+		},
+	}
+}
+
+// purgeCodes deletes the codes of epochs that have ended and of archived
+// promotions, in short transactions.
+func (s *CodeService) purgeCodes(ctx context.Context, actor store.Actor) error {
+	dead, err := db.Collect(ctx, s.db.Reader, scanCodeNumber, `
+		SELECT promotion_number, epoch FROM promotion_purge ORDER BY promotion_number, epoch`)
+	if err != nil {
+		return err
+	}
+	for _, of := range dead {
+		if err := s.db.InBatches(ctx, actor, func(ctx context.Context, t *db.Tx, rows int) (int64, error) {
+			return purge(ctx, t, of.Number, of.Epoch, rows)
+		}); err != nil {
+			return err
+		}
+	}
+	return PurgeArchived(ctx, s.db, actor)
+}
+
+// nobodys is true for usages whose promotion a server of an older version
+// deleted, which archives none.
+const nobodys = `NOT EXISTS (SELECT 1 FROM promotion WHERE number = $1) AND NOT EXISTS (SELECT 1 FROM promotion_archive WHERE number = $1)`
+
+// purgeEpoch deletes a batch of the codes of an epoch, and tells how many.
+func purgeEpoch(ctx context.Context, t *db.Tx, number, epoch int64, rows int) (int, error) {
+	codes, err := db.Collect(ctx, t.Session, db.Scalar[string], `
+		SELECT code FROM promotion_code WHERE promotion_number = $1 AND epoch = $2 ORDER BY code LIMIT $3`, number, epoch, rows)
+	if err != nil || len(codes) == 0 {
+		return 0, err
+	}
+	return deleteCodes(ctx, t, number, epoch, codes)
+}
+
+// purge deletes a batch, and tells of how many rows; fewer than asked for when
+// there are no more. The claims go first, unless somebody else took them over;
+// what is asked for is noted until nothing is left of it.
+func purge(ctx context.Context, t *db.Tx, number, epoch int64, rows int) (done int64, err error) {
+	codes, err := purgeEpoch(ctx, t, number, epoch, rows)
+	if err != nil || codes > 0 {
+		return int64(rows), err
+	}
+	usages, err := t.Exec(ctx, `
+		DELETE FROM code_usage WHERE promotion_number = $1 AND id IN (
+		    SELECT id FROM code_usage
+		    WHERE promotion_number = $1 AND `+nobodys+`
+		    ORDER BY created_at, id LIMIT $2)`, number, rows)
+	if err != nil || usages > 0 {
+		return int64(rows), err
+	}
+	if _, err := t.Exec(ctx, `
+		DELETE FROM code_usage_total WHERE promotion_number = $1 AND `+nobodys, number); err != nil {
+		return 0, err
+	}
+	_, err = t.Exec(ctx, `DELETE FROM promotion_purge WHERE promotion_number = $1 AND epoch = $2`, number, epoch)
+	return 0, err
+}

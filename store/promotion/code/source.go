@@ -1,0 +1,66 @@
+package code
+
+import (
+	"portico/store"
+	"portico/store/authoring"
+	"portico/store/promotion/rule"
+)
+
+// codeSource is a promotion's code; Uses is what remains of MaxUses, both
+// absent when it can be used without end.
+type codeSource struct {
+	Type        string   `json:"type"`
+	ID          string   `json:"id"`
+	PromotionID string   `json:"promotion_id"`
+	Code        string   `json:"code"`
+	MaxUses     *int     `json:"max_uses,omitempty"`
+	Uses        *int     `json:"uses,omitempty"`
+	Used        int      `json:"used,omitempty"` // of a code that can be used without end
+	ConsumeUnit string   `json:"consume_unit,omitempty"`
+	User        CodeUser `json:"user,omitzero"`
+	CreatedAt   string   `json:"created_at,omitempty"`
+}
+
+func (c *codeSource) Key() string { return c.ID }
+
+func (c *codeSource) Check(f *authoring.Validator) {
+	f.ID("id", &c.ID)
+	f.Refers("promotion_id", "promotion", &c.PromotionID)
+	if c.Code == "" {
+		f.Rule("code", "is required")
+	} else if c.Code != rule.AutomaticCode(c.PromotionID) {
+		checkCodeText(f, "code", c.Code)
+	}
+	if c.ConsumeUnit != "" {
+		f.OneOf("consume_unit", c.ConsumeUnit, string(PerCart), string(PerItem))
+	}
+	if c.MaxUses != nil {
+		f.Between("max_uses", *c.MaxUses, 1, store.MaxStock)
+	}
+	if c.Uses != nil {
+		most := store.MaxStock
+		if c.MaxUses != nil {
+			most = *c.MaxUses
+		}
+		f.Between("uses", *c.Uses, 0, most)
+	}
+	if limited := c.MaxUses != nil || c.Uses != nil; limited && c.Used != 0 {
+		f.Add("used", "is only for a code without max_uses; uses tells what remains of those")
+	}
+	f.Between("used", c.Used, 0, store.MaxStock)
+	checkCodeUser(f, "user", c.User)
+	f.Time("created_at", &c.CreatedAt)
+}
+
+// counts are the limit of a code, nil where there is none, and what was used.
+func (c *codeSource) counts() (maxUses *int, used int) {
+	switch {
+	case c.MaxUses != nil && c.Uses != nil:
+		return c.MaxUses, *c.MaxUses - *c.Uses
+	case c.MaxUses != nil:
+		return c.MaxUses, 0
+	case c.Uses != nil:
+		return c.Uses, 0
+	}
+	return nil, c.Used
+}

@@ -1,0 +1,158 @@
+package redeem
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+
+	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
+	"portico/store/promotion/rule"
+)
+
+// UsageKind comes after promotions likewise.
+var UsageKind = authoring.Kind{
+	Name: "code_usage", Create: func() authoring.Source { return &usageSource{} },
+	Write: writeUsages, Export: exportUsages,
+	After: "promotion",
+}
+
+// writeUsages writes uses of codes, many a statement; one that is there already
+// stays as it is.
+func writeUsages(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed int, err error) {
+	promotions, err := rule.LockSources(ctx, w, sources, func(r authoring.Source) string { return r.(*usageSource).PromotionID })
+	if err != nil {
+		return 0, err
+	}
+	most := 64
+	if w.OneByOne {
+		most = 1
+	}
+	counts := usageCounts{}
+	err = store.InBlocks(sources, most, func(sources []authoring.Source) error {
+		n, err := putUsages(ctx, w, sources, promotions, counts)
+		changed += n
+		if !w.DB.IsDuplicate(err) {
+			return err
+		}
+		if len(sources) > 1 {
+			return authoring.ErrOneByOne
+		}
+		u := sources[0].(*usageSource)
+		return &authoring.RowError{Source: u, Err: store.Unprocessablef([]string{"reference"}, "is that of another use of the code %q: %q", u.Code, store.Abbreviate(u.Reference))}
+	})
+	if err == nil {
+		err = counts.add(ctx, w.Tx, writersPart)
+	}
+	return changed, err
+}
+
+// putUsages writes uses, those that are there over what they were, and counts
+// which promotion has how many more.
+func putUsages(ctx context.Context, w *authoring.Writer, sources []authoring.Source, promotions map[string]*rule.Promotion, counts usageCounts) (changed int, err error) {
+	there, err := lockUsages(ctx, w.Tx, sources)
+	if err != nil {
+		return 0, err
+	}
+	var fresh, known [][]any
+	for _, resource := range sources {
+		u := resource.(*usageSource)
+		number := promotions[u.PromotionID].Number
+		was, is := there[u.ID]
+		if counts[number]++; is {
+			counts[was]--
+			known = append(known, u.row(number))
+		} else {
+			fresh = append(fresh, u.row(number))
+		}
+	}
+	for _, put := range []struct {
+		rows   [][]any
+		clause string
+		all    bool // are written, or another put some there meanwhile
+	}{{fresh, ` ON CONFLICT (id) DO NOTHING`, true}, {known, usageUpsert, false}} {
+		if len(put.rows) == 0 {
+			continue
+		}
+		n, err := w.Exec(ctx, db.InsertSQL("code_usage", usageInsert, len(put.rows))+put.clause, slices.Concat(put.rows...)...)
+		changed += int(n)
+		if err == nil && put.all && int(n) < len(put.rows) {
+			err = db.ErrRetryWrite
+		}
+		if err != nil {
+			return changed, err
+		}
+	}
+	return changed, nil
+}
+
+var usageInsert = []string{"id", "promotion_number", "epoch", "code", "user_id", "units_asked", "units", "reference", "actor", "created_at", "released_at"}
+
+func (u *usageSource) row(promotion int64) []any {
+	var released *int64
+	if u.ReleasedAt != "" {
+		at := store.Micros(store.StoredTime(u.ReleasedAt))
+		released = &at
+	}
+	created := int64(0)
+	if u.CreatedAt != "" {
+		created = store.Micros(store.StoredTime(u.CreatedAt))
+	}
+	return []any{u.ID, promotion, u.Epoch, u.Code, u.User, max(u.UnitsAsked, u.Units), u.Units, u.Reference, u.Actor, created, released}
+}
+
+const usageUpsert = `
+	ON CONFLICT (id) DO UPDATE
+	SET promotion_number = excluded.promotion_number, epoch = excluded.epoch, code = excluded.code, user_id = excluded.user_id,
+	    units_asked = excluded.units_asked, units = excluded.units, reference = excluded.reference,
+	    actor = excluded.actor, created_at = excluded.created_at, released_at = excluded.released_at
+	WHERE code_usage.promotion_number <> excluded.promotion_number OR code_usage.epoch <> excluded.epoch
+	   OR code_usage.code <> excluded.code OR code_usage.user_id <> excluded.user_id
+	   OR code_usage.units_asked <> excluded.units_asked OR code_usage.units <> excluded.units
+	   OR code_usage.reference <> excluded.reference OR code_usage.actor <> excluded.actor
+	   OR code_usage.created_at <> excluded.created_at OR code_usage.released_at IS DISTINCT FROM excluded.released_at`
+
+// lockUsages tells whose promotion's those uses are that are there, and keeps
+// them as they are.
+func lockUsages(ctx context.Context, t *db.Tx, sources []authoring.Source) (map[string]int64, error) {
+	ids := make([]string, len(sources))
+	for i, resource := range sources {
+		ids[i] = resource.Key()
+	}
+	there := map[string]int64{}
+	list, args := db.InList(nil, ids)
+	_, err := db.Collect(ctx, t.Session, func(rows *sql.Rows) (none struct{}, err error) {
+		var id string
+		var number int64
+		err = rows.Scan(&id, &number)
+		there[id] = number
+		return none, err
+	}, `SELECT id, promotion_number FROM code_usage WHERE id IN (`+list+`) ORDER BY id`+t.ForUpdate("code_usage"), args...)
+	return there, err
+}
+
+// exportUsages exports the uses of codes whose promotion is there. Those of
+// deleted promotions are not exported, as their promotions are not.
+func exportUsages(ctx context.Context, e *authoring.Exporter) error {
+	scan := func(rows *sql.Rows) ([]any, *usageSource, error) {
+		u := &usageSource{Type: "code_usage"}
+		var created int64
+		var released sql.NullInt64
+		err := rows.Scan(&u.ID, &u.PromotionID, &u.Epoch, &u.Code, &u.User, &u.UnitsAsked, &u.Units, &u.Reference, &u.Actor, &created, &released)
+		if u.UnitsAsked == u.Units {
+			u.UnitsAsked = 0
+		}
+		if created != 0 {
+			u.CreatedAt = store.FormatTime(store.FromMicros(created))
+		}
+		if released.Valid {
+			u.ReleasedAt = store.FormatTime(store.FromMicros(released.Int64))
+		}
+		return []any{u.ID}, u, err
+	}
+	const kept = `(
+		SELECT code_usage.id, promotion.id AS promotion_id, code_usage.epoch, code, user_id, units_asked, units, reference, actor, code_usage.created_at, released_at
+		FROM code_usage JOIN promotion ON promotion.number = code_usage.promotion_number) AS kept`
+	return db.EachPage(ctx, e.In, kept, "id, promotion_id, epoch, code, user_id, units_asked, units, reference, actor, created_at, released_at", []string{"id"}, scan, authoring.WriteAll[*usageSource](e))
+}

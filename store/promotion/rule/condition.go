@@ -1,0 +1,100 @@
+package rule
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"portico/store"
+	"portico/store/authoring"
+)
+
+// The bounds of conditions.
+const (
+	maxConditions     = 1000
+	maxConditionDepth = 10
+)
+
+// checkCondition checks conditions (spec: Promotion): an object with a list "and",
+// nested as deep as maxConditionDepth, whose leaves name a template, a field
+// of it, a type and a value of that type. A list is the same as "and".
+func checkCondition(f *authoring.Validator, member string, raw json.RawMessage, depth int, left *int) {
+	if *left--; *left < 0 {
+		if *left == -1 {
+			f.Rule(member, "is one too many: at most %d conditions are taken", maxConditions)
+		}
+		return
+	}
+	if depth == 0 {
+		f.Rule(member, "is nested too deep: at most %d lists inside each other are taken", maxConditionDepth)
+		return
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) == nil && list != nil {
+		for i, item := range list {
+			checkCondition(f, member+"."+strconv.Itoa(i), item, depth-1, left)
+		}
+		return
+	}
+	var c map[string]json.RawMessage
+	if json.Unmarshal(raw, &c) != nil || c == nil {
+		f.Add(member, "must be an object or an array, got %s", authoring.JSONKind(raw))
+		return
+	}
+	if and, nested := c["and"]; nested {
+		if _, ok := f.Array(member+".and", and); ok {
+			checkCondition(f, member+".and", and, depth, left)
+		}
+		return
+	}
+	if len(c) > 0 {
+		checkConditionLeaf(f, member, c)
+	}
+}
+
+// checkConditionLeaf checks a condition on one field.
+func checkConditionLeaf(f *authoring.Validator, member string, c map[string]json.RawMessage) {
+	texts := map[string]string{}
+	for _, name := range []string{"template", "field", "type"} {
+		var text string
+		if raw := c[name]; raw != nil && json.Unmarshal(raw, &text) != nil {
+			f.Add(member+"."+name, "must be a string, got %s", authoring.JSONKind(raw))
+			return
+		}
+		f.Required(member+"."+name, text, authoring.MaxName)
+		texts[name] = text
+	}
+	kinds := map[string]func(string) bool{
+		"string":  func(string) bool { return true },
+		"integer": func(text string) bool { _, err := strconv.ParseInt(text, 10, 64); return err == nil },
+		"boolean": func(text string) bool { return text == "true" || text == "false" },
+		"float":   func(text string) bool { return json.Valid([]byte(text)) && isNumber(text) },
+		"date":    func(text string) bool { _, err := store.ReadTime(text); return err == nil },
+	}
+	holds, known := kinds[texts["type"]]
+	if !known {
+		if texts["type"] != "" {
+			f.OneOf(member+".type", texts["type"], "string", "integer", "boolean", "float", "date")
+		}
+		return
+	}
+	raw := c["value"]
+	if raw == nil {
+		f.Rule(member+".value", "is required")
+		return
+	}
+	text := string(raw) // a number or a boolean may stand for itself
+	if raw[0] == '"' {
+		_ = json.Unmarshal(raw, &text) // of a value that was read as JSON already
+	} else if texts["type"] == "string" || texts["type"] == "date" || raw[0] == '{' || raw[0] == '[' || raw[0] == 'n' {
+		f.Add(member+".value", "must be a string, got %s", authoring.JSONKind(raw))
+		return
+	}
+	f.Text(member+".value", text, authoring.MaxName)
+	if !holds(text) {
+		f.Rule(member+".value", "must be of the type %s, got %q", texts["type"], store.Abbreviate(text))
+	}
+}
+
+func isNumber(text string) bool {
+	return text != "" && (text[0] == '-' || text[0] >= '0' && text[0] <= '9')
+}

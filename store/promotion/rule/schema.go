@@ -1,0 +1,226 @@
+package rule
+
+import (
+	"encoding/json"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"portico/store"
+	"portico/store/authoring"
+)
+
+// promotionSchema is what a promotion's schema is known to hold; members
+// beside these are kept and mean nothing here.
+type promotionSchema struct {
+	Currencies []struct {
+		Currency   string       `json:"currency"`
+		Amount     *int64       `json:"amount"`     // minor units
+		Percentage *json.Number `json:"percentage"` // percent
+	} `json:"currencies"`
+	Percent        *json.Number    `json:"percent"`
+	TargetCatalogs []string        `json:"target_catalogs"`
+	Conditions     json.RawMessage `json:"conditions"`
+}
+
+// decodePromotionSchema reads a checked schema.
+func DecodeSchema(raw json.RawMessage) (s promotionSchema) {
+	_ = store.DecodeJSON(raw, &s) // what was imported before it was checked as it is now reads as far as it goes
+	return s
+}
+
+// checkPromotionSchema finds what is wrong with a schema for a type.
+func checkPromotionSchema(f *authoring.Validator, t PromotionType, raw json.RawMessage) {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(raw, &m) != nil || m == nil {
+		return // which is told already
+	}
+	for name, value := range m {
+		if string(value) == "null" || name == "targets" && string(value) == everyTarget {
+			delete(m, name)
+		}
+	}
+	for _, name := range promotionTypeOf(t).needs {
+		switch {
+		case m[name] != nil:
+		case name == "targets":
+			f.Rule("schema.targets", "is required for %s: a list of SKUs", t)
+		default:
+			f.Rule("schema."+name, "is required for %s", t)
+		}
+	}
+	if t == PercentDiscount && m["percent"] == nil && m["currencies"] == nil {
+		f.Rule("schema.percent", "is required for %s, or currencies with a percentage each", t)
+	}
+	checkPromotionCurrencies(f, t, m["currencies"], m["percent"] != nil)
+	checkPercent(f, "schema.percent", m["percent"])
+	checkPromotionTargets(f, t, m)
+	f.Strings("schema.gifts", m["gifts"], t == BundleGift)
+	f.Strings("schema.target_catalogs", m["target_catalogs"], false)
+	x, y := f.Count("schema.x", m["x"]), f.Count("schema.y", m["y"])
+	if t == XForY && x > 0 && y > 0 && x <= y {
+		f.Rule("schema.x", "must be more than y, %d, got %d", y, x)
+	}
+	if conditions := m["conditions"]; conditions != nil {
+		left := maxConditions
+		checkCondition(f, "schema.conditions", conditions, maxConditionDepth, &left)
+	}
+}
+
+// checkPromotionCurrencies checks what is given in each currency, once each.
+func checkPromotionCurrencies(f *authoring.Validator, t PromotionType, raw json.RawMessage, percent bool) {
+	const member = "schema.currencies"
+	items, ok := f.Array(member, raw)
+	if !ok {
+		return
+	}
+	amounts := slices.Contains([]PromotionType{FixedDiscount, ItemFixedDiscount, XForAmount, BundleFixedDiscount}, t)
+	if len(items) == 0 && (amounts || t == PercentDiscount && !percent) {
+		f.Rule(member, "must have at least one currency for %s", t)
+	}
+	seen := map[string]bool{}
+	for i, item := range items {
+		at := member + "." + strconv.Itoa(i)
+		var c map[string]json.RawMessage
+		if json.Unmarshal(item, &c) != nil || c == nil {
+			f.Add(at, "must be an object, got %s", authoring.JSONKind(item))
+			continue
+		}
+		var code string
+		_ = json.Unmarshal(c["currency"], &code)
+		f.Currency(at+".currency", code)
+		if seen[code] {
+			f.Rule(at+".currency", "is there twice: %q", store.Abbreviate(code))
+		}
+		seen[code] = true
+		checkGiven(f, at, t, c, amounts, percent)
+	}
+}
+
+// checkGiven checks what one currency gives.
+func checkGiven(f *authoring.Validator, at string, t PromotionType, c map[string]json.RawMessage, amounts, percent bool) {
+	amount, percentage := c["amount"], c["percentage"]
+	if amount != nil {
+		f.Whole(at+".amount", amount, "a whole number of minor units", 0, store.MaxAmount)
+	}
+	checkPercent(f, at+".percentage", percentage)
+	if amounts && amount == nil {
+		f.Rule(at+".amount", "is required for %s", t)
+	}
+	if t == PercentDiscount && !percent && percentage == nil {
+		f.Rule(at+".percentage", "is required for %s, or a percent for all currencies", t)
+	}
+}
+
+// checkPercent takes more than 0 and at most 100.
+func checkPercent(f *authoring.Validator, member string, raw json.RawMessage) {
+	if raw == nil {
+		return
+	}
+	p, ok := percentOf(raw)
+	switch {
+	case !ok:
+		f.Add(member, "must be a number such as 12.5, got %s", authoring.JSONKind(raw))
+	case p.Sign() <= 0 || p.Cmp(big.NewRat(100, 1)) > 0:
+		f.Rule(member, "must be more than 0 and at most 100, got %s", store.Abbreviate(string(raw)))
+	}
+}
+
+// percentOf reads a number of JSON exactly; a great exponent is none.
+func percentOf(raw []byte) (*big.Rat, bool) {
+	var number json.Number
+	if len(raw) > 32 || raw[0] == '"' || json.Unmarshal(raw, &number) != nil || strings.ContainsAny(string(raw), "eE") {
+		return nil, false
+	}
+	return new(big.Rat).SetString(number.String())
+}
+
+// everyTarget in place of SKUs is as none, which is all of them where a type
+// can do without.
+const everyTarget = `"all"`
+
+// checkPromotionTargets checks the SKUs that a promotion is for: a list, and the
+// parts of a bundle.
+func checkPromotionTargets(f *authoring.Validator, t PromotionType, m map[string]json.RawMessage) {
+	if t != BundleFixedDiscount && t != BundleGift {
+		f.Strings("schema.targets", m["targets"], t == XForY || t == XForAmount)
+		return
+	}
+	switch {
+	case m["requirements"] == nil && m["targets"] == nil:
+		f.Rule("schema.requirements", "is required for %s, or targets with quantities", t)
+	case m["requirements"] != nil && m["targets"] != nil:
+		f.Rule("schema.targets", "must be left out where there are requirements, which have targets of their own")
+	case m["requirements"] == nil && m["quantities"] == nil:
+		f.Rule("schema.quantities", "is required for %s, or requirements in place of targets", t)
+	}
+	checkRequirements(f, t, m["requirements"])
+	checkTargetGroups(f, t, m["targets"], m["quantities"])
+}
+
+// checkRequirements checks the parts of a bundle, each so many of some SKUs.
+func checkRequirements(f *authoring.Validator, t PromotionType, raw json.RawMessage) {
+	items, ok := f.Array("schema.requirements", raw)
+	if ok && len(items) == 0 {
+		f.Add("schema.requirements", "must have at least one part for %s", t)
+	}
+	for i, item := range items {
+		at := "schema.requirements." + strconv.Itoa(i)
+		var part map[string]json.RawMessage
+		if json.Unmarshal(item, &part) != nil || part == nil {
+			f.Add(at, "must be an object, got %s", authoring.JSONKind(item))
+			continue
+		}
+		if targets := part["targets"]; string(targets) != everyTarget && string(targets) != "null" {
+			f.Strings(at+".targets", targets, true)
+		}
+		if part["quantity"] == nil {
+			f.Rule(at+".quantity", "is required")
+		}
+		f.Count(at+".quantity", part["quantity"])
+	}
+}
+
+// checkTargetGroups checks the same parts as a list of lists, with a quantity for
+// each.
+func checkTargetGroups(f *authoring.Validator, t PromotionType, targets, quantities json.RawMessage) {
+	groups, ok := f.Array("schema.targets", targets)
+	for i, group := range groups {
+		f.Strings("schema.targets."+strconv.Itoa(i), group, true)
+	}
+	if ok && len(groups) == 0 {
+		f.Add("schema.targets", "must have at least one list of SKUs for %s", t)
+	}
+	counts, counted := f.Array("schema.quantities", quantities)
+	for i, count := range counts {
+		f.Count("schema.quantities."+strconv.Itoa(i), count)
+	}
+	if ok && counted && len(groups) != len(counts) {
+		f.Rule("schema.quantities", "must have one quantity for each of the %d targets, got %d", len(groups), len(counts))
+	}
+}
+
+// The helpers below pass over a member that is not there.
+
+// checkPerCurrency takes one amount for each currency.
+func checkPerCurrency(f *authoring.Validator, member string, values []amountSource) {
+	seen := map[string]bool{}
+	for i, value := range values {
+		at := member + "." + strconv.Itoa(i)
+		if value.Currency == "" {
+			f.Rule(at+".currency", "is required")
+		} else {
+			f.Currency(at+".currency", value.Currency)
+		}
+		if value.Amount == nil {
+			f.Rule(at+".amount", "is required, in minor units")
+		} else {
+			f.Within(at+".amount", *value.Amount, 0, store.MaxAmount)
+		}
+		if seen[value.Currency] {
+			f.Rule(at+".currency", "is there twice: %q", store.Abbreviate(value.Currency))
+		}
+		seen[value.Currency] = true
+	}
+}

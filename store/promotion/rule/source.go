@@ -1,0 +1,126 @@
+package rule
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"portico/store"
+	"portico/store/authoring"
+)
+
+// promotionSource is a promotion in the contract's shape. Start and End are
+// kept as they were written; what the contract lists beside schema is moved
+// into it.
+type Source struct {
+	Type                   string          `json:"type"`
+	ID                     string          `json:"id"`
+	Name                   string          `json:"name"`
+	Description            *string         `json:"description"` // required, and may be empty
+	PromotionType          string          `json:"promotion_type"`
+	Enabled                bool            `json:"enabled"`
+	Automatic              bool            `json:"automatic"`
+	Start                  string          `json:"start"`
+	End                    string          `json:"end"`
+	MinCartValue           []amountSource  `json:"min_cart_value,omitempty"`
+	MaxDiscountValue       []amountSource  `json:"max_discount_value,omitempty"`
+	MaxApplicationsPerCart int             `json:"max_applications_per_cart,omitempty"`
+	Schema                 json.RawMessage `json:"schema"`
+	Currencies             json.RawMessage `json:"currencies,omitempty"`
+	TargetCatalogs         json.RawMessage `json:"target_catalogs,omitempty"`
+	Conditions             json.RawMessage `json:"conditions,omitempty"`
+	CreatedAt              string          `json:"created_at,omitempty"`
+	UpdatedAt              string          `json:"updated_at,omitempty"`
+	Epoch                  int             `json:"epoch,omitempty"` // how often its codes were done away with
+}
+
+func (p *Source) Key() string { return p.ID }
+
+func (p *Source) Check(f *authoring.Validator) {
+	f.ID("id", &p.ID)
+	const date = "is required, and must be a date, a date and HH:MM, or RFC 3339"
+	for _, member := range []struct{ name, text, rule string }{{"name", p.Name, "is required"}, {"promotion_type", p.PromotionType, "is required"}, {"start", p.Start, date}, {"end", p.End, date}} {
+		if member.text == "" {
+			f.Rule(member.name, "%s", member.rule)
+		}
+	}
+	f.Text("name", p.Name, authoring.MaxName)
+	if p.Description == nil {
+		f.Rule("description", "is required; it may be empty")
+	} else {
+		f.Text("description", *p.Description, authoring.MaxDescription)
+	}
+	p.checkTimes(f)
+	checkPerCurrency(f, "min_cart_value", p.MinCartValue)
+	checkPerCurrency(f, "max_discount_value", p.MaxDiscountValue)
+	t := PromotionType(p.PromotionType)
+	f.Within("max_applications_per_cart", int64(p.MaxApplicationsPerCart), 0, store.MaxStock)
+	f.Within("epoch", int64(p.Epoch), 0, store.MaxStock)
+	p.moveInto(f)
+	if t != "" {
+		f.OneOf("promotion_type", p.PromotionType, promotionTypeNames()...)
+	}
+	checkPromotionSchema(f, t, p.Schema)
+}
+
+// checkMaximum keeps the maximum from fixed discounts, as the contract does.
+// Files are not held to it: stores were written, and exported, without.
+func (p *Source) CheckMaximum(f *authoring.Validator) {
+	t := PromotionType(p.PromotionType)
+	if len(p.MaxDiscountValue) > 0 && (t == FixedDiscount || t == ItemFixedDiscount) {
+		f.Rule("max_discount_value", "must be left out or empty for %s, which takes off a fixed amount", t)
+	}
+}
+
+func (p *Source) checkTimes(f *authoring.Validator) {
+	good := true
+	for _, at := range []struct{ member, text string }{{"start", p.Start}, {"end", p.End}} {
+		if _, err := store.ReadTime(at.text); err != nil {
+			good = false
+			if at.text != "" { // which is told already
+				f.Add(at.member, "must be a date, a date and HH:MM, or RFC 3339, got %q", store.Abbreviate(at.text))
+			}
+		}
+	}
+	if good && !store.StoredTime(p.End).After(store.StoredTime(p.Start)) {
+		f.Rule("end", "must be after start, %s, got %s", p.Start, p.End)
+	}
+	f.Time("created_at", &p.CreatedAt)
+	f.Time("updated_at", &p.UpdatedAt)
+}
+
+// moveInto puts what stands beside the schema into it, where the schema has
+// not got it: that is where the clients send it.
+func (p *Source) moveInto(f *authoring.Validator) {
+	f.Object("schema", &p.Schema)
+	if len(p.Schema) == 0 {
+		f.Rule("schema", "is required")
+		return
+	}
+	var has map[string]json.RawMessage
+	if json.Unmarshal(p.Schema, &has) != nil {
+		return // which is told already
+	}
+	for _, beside := range []struct {
+		name string
+		raw  *json.RawMessage
+	}{{"currencies", &p.Currencies}, {"target_catalogs", &p.TargetCatalogs}, {"conditions", &p.Conditions}} {
+		raw := *beside.raw
+		*beside.raw = nil
+		if _, there := has[beside.name]; !there && !IsEmptyMember(beside.name, raw) {
+			p.Schema = AppendMember(p.Schema, beside.name, raw)
+		}
+	}
+}
+
+// saysNothing tells whether a member beside the schema is there only because
+// promotions are shown with it, and clients send back what they read.
+func IsEmptyMember(name string, raw json.RawMessage) bool {
+	return len(raw) == 0 || string(raw) == "null" || name == "currencies" && string(raw) == "[]"
+}
+
+// withMember adds a member to an object that has not got it.
+func AppendMember(object json.RawMessage, name string, value json.RawMessage) json.RawMessage {
+	open := object[:len(object)-1] // the closing brace
+	added := store.AppendKey(bytes.Clone(bytes.TrimSpace(open)), name)
+	return append(append(added, value...), '}')
+}

@@ -1,0 +1,14 @@
+// Package promotion creates, updates, deletes, lists and imports promotions through its
+// PromotionService. What a promotion is stands in promotion/rule, its codes in promotion/code and
+// their use in promotion/redeem. It must not import catalogs or releases.
+package promotion
+
+import (
+	"portico/store/db"
+)
+
+// PromotionService writes and lists promotions.
+type PromotionService struct{ db *db.DB }
+
+// NewPromotionService returns a service on a database.
+func NewPromotionService(d *db.DB) *PromotionService { return &PromotionService{db: d} }
