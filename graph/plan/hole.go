@@ -9,23 +9,6 @@ import (
 	"portico/internal/heapsize"
 )
 
-// Holes are the dynamic fields of a cached response, which are written each time the
-// response is used, and those whose parent became null, which run again for their own
-// errors. A response with such is not cached.
-type Holes struct{ list, nulled []hole }
-
-// hole is the position of a dynamic field. It has no pointer to the plan, which the
-// response may outlive.
-type hole struct {
-	at   int // in the answer
-	path []pathStep
-	row  any
-}
-
-// pathStep is an element of a path: a field by its ordinal in the plan, or -1 for a list
-// element.
-type pathStep struct{ field, index int32 }
-
 // Hole leaves a dynamic field out of a response that is to be cached. It returns false
 // if the response is not.
 func (r *Run) Hole(f *Field, row any) bool {

@@ -1,27 +1,11 @@
 package plan
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
 )
-
-// Limit limits the memory of responses. A run that exceeds it stops within one scalar or
-// cached object.
-type Limit struct {
-	Bytes int // of an answer; 0 is any number
-
-	// An answer that is to grow beyond Large bytes calls Reserve first, once. An
-	// error of it stops the run. Reserve may be nil.
-	Large   int
-	Reserve func(context.Context) error
-
-	// Buffer returns an empty buffer for an answer of more than Large bytes; the
-	// answer has it as long as it is enough. It may be nil.
-	Buffer func() []byte
-}
 
 // Stopped is the error of a run that was stopped on purpose: the response is too large
 // (ErrTooLarge), or Limit.Reserve failed. No other executor should run the operation

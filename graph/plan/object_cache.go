@@ -3,74 +3,10 @@ package plan
 import (
 	"context"
 	"slices"
-
-	"github.com/vektah/gqlparser/v2/ast"
 )
-
-// ObjectCache stores the JSON of rows for later runs. The key has everything that a
-// row's own fields depend on, so entries are never stale. Fields that depend on more are
-// left out, and each run writes them again.
-type ObjectCache interface {
-	// Identity names all that a row's own fields follow from, and what is found
-	// at some edges, each named once or more; false where it is not known.
-	Identity(ctx context.Context, row any, edges []string) (identity Identity, known bool)
-
-	// Charge accounts for an edge that is not followed, as it is in the fragment;
-	// false where it must not be given.
-	Charge(ctx context.Context, row any, edge string) bool
-
-	// Get returns a fragment that was kept; nil for none.
-	Get(step uint64, of Identity) *CachedObject
-
-	// Put keeps a fragment for as long as there is room.
-	Put(step uint64, of Identity, made *CachedObject)
-}
-
-// Identity is a hash of a row's content.
-type Identity [16]byte
-
-// CachedObject is the JSON of an object for one set of selected fields, with gaps for
-// fields that do not follow from the row's Identity. It is immutable, and shared by
-// runs.
-type CachedObject struct {
-	body []byte
-	gaps []gap
-}
-
-// gap is the position of a field that is left out or must be charged for.
-type gap struct{ at, end, field int }
 
 // Size returns the memory of the object in bytes.
 func (f *CachedObject) Size() int { return 96 + cap(f.body) + 24*cap(f.gaps) }
-
-// minCachedFields is the smallest number of a row's own fields for which an object is
-// cached. Fewer are written as fast as they are found. One cached edge is enough.
-const minCachedFields = 4
-
-// isCacheable reports whether all selected fields follow from their rows.
-func (n *Runner) isCacheable(set ast.SelectionSet) bool {
-	for _, selection := range set {
-		switch selection := selection.(type) {
-		case *ast.Field:
-			if selection.Name == "__typename" {
-				continue
-			}
-			object := n.objects[selection.ObjectDefinition.Name]
-			if object == nil || object.Fields[selection.Name] == nil || object.Fields[selection.Name].External || !n.isCacheable(selection.SelectionSet) {
-				return false
-			}
-		case *ast.InlineFragment:
-			if !n.isCacheable(selection.SelectionSet) {
-				return false
-			}
-		case *ast.FragmentSpread:
-			if !n.isCacheable(selection.Definition.SelectionSet) {
-				return false
-			}
-		}
-	}
-	return true
-}
 
 // Cacheable reports whether objects with these fields are cached.
 func (r *Run) Cacheable(fields *Fields) bool {

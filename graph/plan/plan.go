@@ -14,8 +14,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -24,41 +22,7 @@ import (
 	"portico/internal/heapsize"
 )
 
-// Object is an object type of the schema.
-type Object struct {
-	Name      string
-	Satisfies []string              // the conditions of fragments that it meets: its own name and its interfaces'
-	Fields    map[string]*FieldInfo // by name
-}
-
-// FieldInfo is what plans know of a field definition.
-type FieldInfo struct {
-	Number        int  // tells the fields of an object type apart; 0 is __typename
-	NonNull       bool // a null in it makes its object null
-	Dynamic       bool // it changes while all that surrounds it stays the same
-	Resolver      bool // it is more than what its row holds: resolving it may fail, or cost
-	External      bool // it does not follow from what its row shows of itself
-	Cached        bool // though apart, it is kept in fragments of its row, with what they show below it
-	Introspection bool // it is __schema or __type, which gqlgen's own code answers
-}
-
 var typenameInfo = &FieldInfo{NonNull: true}
-
-// Plan is a compiled query, for one set of values of the variables in @skip and
-// @include. It refers to the document. It is safe for concurrent use. The selection on
-// an object type is compiled when the first object of that type is written.
-type Plan struct {
-	root       Selection
-	roots      []string
-	conditions map[string]bool
-	runner     *Runner
-	size       atomic.Int64
-
-	mu       sync.Mutex
-	seed     maphash.Seed
-	compiled map[uint64]*Fields // by the object type and the fields of the document that they merge; linked
-	fields   []*Field           // by their ordinals
-}
 
 // Compile compiles a query of a validated document for coerced variables. It returns nil
 // for a query with introspection fields only.
@@ -100,21 +64,6 @@ const (
 	fieldBytes    = int(unsafe.Sizeof(Field{}))
 	compiledBytes = int(unsafe.Sizeof(compiledFields{}))
 )
-
-// Selection is the selection set of a field, for all object types that its value may
-// have.
-type Selection struct {
-	plan     *Plan
-	set      ast.SelectionSet
-	compiled atomic.Pointer[compiledFields]
-}
-
-// compiledFields are the fields selected on one object type.
-type compiledFields struct {
-	object *Object
-	fields *Fields
-	next   *compiledFields
-}
 
 // Of returns the fields selected on an object type. It compiles them on the first call.
 func (s *Selection) Of(object *Object) *Fields {
@@ -232,31 +181,6 @@ func (p *Plan) merge(object *Object, selected []*ast.Field) *Fields {
 	return fields
 }
 
-// Fields are the fields selected on an object type, in response order.
-type Fields struct {
-	List      []Field
-	object    *Object
-	selected  []*ast.Field // of the document, in its order
-	next      *Fields      // with the same hash
-	id        uint64       // which no others have, in any plan of the runner
-	cacheable int          // how much of it fragments hold
-	edges     []string     // that they hold
-}
-
-// Field is a selected field.
-type Field struct {
-	Number int // which of its type's it is
-	Selection
-
-	info      *FieldInfo
-	key       []byte // what stands before its value: `{"name":` or `,"name":`
-	collected graphql.CollectedField
-	ordinal   int32                          // in the plan
-	cached    bool                           // fragments of its row hold it
-	constant  bool                           // its arguments hold no variables
-	arguments atomic.Pointer[map[string]any] // read already, where they are constant
-}
-
 func (f *Field) prepare(p *Plan, object *Object, first bool) {
 	f.plan, f.set = p, f.collected.Selections
 	f.info = object.Fields[f.collected.Name]
@@ -277,4 +201,33 @@ func (f *Field) prepare(p *Plan, object *Object, first bool) {
 func hasVariable(value *ast.Value) bool {
 	return value.Kind == ast.Variable ||
 		slices.ContainsFunc(value.Children, func(child *ast.ChildValue) bool { return hasVariable(child.Value) })
+}
+
+// minCachedFields is the smallest number of a row's own fields for which an object is
+// cached. Fewer are written as fast as they are found. One cached edge is enough.
+const minCachedFields = 4
+
+// isCacheable reports whether all selected fields follow from their rows.
+func (n *Runner) isCacheable(set ast.SelectionSet) bool {
+	for _, selection := range set {
+		switch selection := selection.(type) {
+		case *ast.Field:
+			if selection.Name == "__typename" {
+				continue
+			}
+			object := n.objects[selection.ObjectDefinition.Name]
+			if object == nil || object.Fields[selection.Name] == nil || object.Fields[selection.Name].External || !n.isCacheable(selection.SelectionSet) {
+				return false
+			}
+		case *ast.InlineFragment:
+			if !n.isCacheable(selection.SelectionSet) {
+				return false
+			}
+		case *ast.FragmentSpread:
+			if !n.isCacheable(selection.Definition.SelectionSet) {
+				return false
+			}
+		}
+	}
+	return true
 }

@@ -11,29 +11,6 @@ import (
 	"portico/internal/heapsize"
 )
 
-// Run is one run of a plan: the response written so far, and the current path. Generated
-// code embeds it.
-type Run struct {
-	out        []byte
-	path       []pathElement
-	pathBuffer [24]pathElement           // where places begins
-	arguments  map[*Field]map[string]any // that variables went into
-	variables  map[string]any
-	holes      *Holes // nil where live fields are written like all others
-	errorCount int    // errors told so far, by this run itself
-	runner     *Runner
-
-	ctx      context.Context // of the run, for Limit.Reserve
-	capacity int             // the answer may have this many bytes before extend is called
-	reserved bool            // Limit.Reserve was called
-}
-
-// pathElement is a field, or an element of its list.
-type pathElement struct {
-	field *Field
-	index int // -1 for the field itself
-}
-
 // Mark returns the current position in the response.
 func (r *Run) Mark() int { return len(r.out) }
 

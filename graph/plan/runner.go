@@ -2,21 +2,9 @@ package plan
 
 import (
 	"context"
-	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
 )
-
-// Runner runs plans. There is a generated one for each schema.
-type Runner struct {
-	query   *Object
-	objects map[string]*Object // by name
-	root    func(context.Context, *Run, *Fields) bool
-	field   func(context.Context, *Run, *Field, any) bool
-	cache   ObjectCache   // nil where none are kept
-	limit   Limit         // of every run
-	ids     atomic.Uint64 // of all plans
-}
 
 // NewRunner returns a runner. objects are all object types that a query can reach. root
 // writes the query type, and field a field of a row of a type that is cached or has
