@@ -89,7 +89,7 @@ func TestNodesAreAuthored(t *testing.T) {
 		{name: "changed", query: `mutation { nodeUpdate(input: {id: "shelf", slug: "shelf", description: "Dusty."}) { node { name slug description }` + mended + ` }`, data: `{"nodeUpdate":{"node":{"name":"Shelf","slug":"shelf","description":"Dusty."},"userErrors":[]}}`},
 		{name: "moved", query: `mutation { nodeMove(input: {id: ` + global("CatalogNode", "shelf") + `, parentId: "box"}) { node { parentId }` + mended + ` }`, data: `{"nodeMove":{"node":{"parentId":"box"},"userErrors":[]}}`},
 		{name: "not below itself", query: `mutation { nodeMove(input: {id: "box", parentId: "shelf"}) { node { parentId }` + mended + ` }`,
-			data: `{"nodeMove":{"node":null,"userErrors":[{"field":["input","parentId"],"code":"UNPROCESSABLE","message":"parentId must not be the node itself or one of its descendants, got \"shelf\" is."}]}}`},
+			data: `{"nodeMove":{"node":null,"userErrors":[{"field":["input","parentId"],"code":"UNPROCESSABLE","message":"parentId must not be the node itself or one of its descendants, got \"shelf\"."}]}}`},
 		{name: "attached", query: `mutation { nodeProductsAttach(input: {id: "shelf", productIds: ["anvil", ` + global("Product", "brush") + `, "drill-draft"]}) { node { productCount productIds two: productIds(first: 2, offset: 1) }` + mended + ` }`,
 			data: `{"nodeProductsAttach":{"node":{"productCount":3,"productIds":["drill-draft","brush","anvil"],"two":["brush","anvil"]},"userErrors":[]}}`},
 		{name: "curated", query: `mutation { nodeCurate(input: {id: "shelf", productIds: ["brush", "anvil"]}) { node { curatedProductIds }` + mended + ` }`, data: `{"nodeCurate":{"node":{"curatedProductIds":["brush","anvil"]},"userErrors":[]}}`},

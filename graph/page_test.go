@@ -188,7 +188,7 @@ func TestPagesOutOfBoundsAreRefused(t *testing.T) {
 				{`last: 0`, "last", "UNPROCESSABLE", "between 1 and 100, got 0"},
 				{`last: 101`, "last", "UNPROCESSABLE", "between 1 and 100, got 101"},
 				{`offset: -1`, "offset", "UNPROCESSABLE", "between 0 and 10000, got -1"},
-				{`offset: 10001`, "offset", "UNPROCESSABLE", "page by key"},
+				{`offset: 10001`, "offset", "UNPROCESSABLE", "to read further"},
 				{`first: 1, last: 1`, "last", "INVALID", "cannot be combined with first"},
 				{`last: 1, offset: 1`, "offset", "INVALID", "cannot be combined"},
 				{`offset: 0, after: "` + cursor + `"`, "offset", "INVALID", "cannot be combined"},

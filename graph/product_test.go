@@ -88,7 +88,7 @@ func productEdges() []scenario {
 		{name: "the child of a choice", query: `{ product(id: "easel") { childByOptions(optionIds: ["oak"]) { uuid childVariations { uuid option { uuid } } } none: childByOptions(optionIds: ["pine"]) { uuid } } }`,
 			data: `{"product":{"childByOptions":{"uuid":"easel-oak","childVariations":[{"uuid":"wood","option":{"uuid":"oak"}}]},"none":null}}`},
 		{name: "a choice of nothing", query: `{ product(id: "easel") { childByOptions(optionIds: []) { uuid } } }`, data: `{"product":{"childByOptions":null}}`,
-			codes: []store.Code{store.Unprocessable}, argument: "optionIds", holds: []string{"1 to 100 option ids, not 0"}},
+			codes: []store.Code{store.Unprocessable}, argument: "optionIds", holds: []string{"1 to 100 option ids, got 0"}},
 		{name: "variations and what they lead to", query: `{ product(id: "easel") { variations { uuid option { uuid } options { uuid } } variationMatrix childOptionIds } }`,
 			data: `{"product":{"variations":[{"uuid":"wood","option":null,"options":[{"uuid":"oak"},{"uuid":"pine"}]}],"variationMatrix":{"oak":"easel-oak"},"childOptionIds":[["oak"]]}}`},
 		{name: "texts in every language", headers: []string{"Accept-Language", "fr"}, query: `{ product(id: "brush") { language translations { language name description } } }`,

@@ -125,7 +125,7 @@ func TestStockTransactions(t *testing.T) {
 		{name: "more than was allocated", query: transact(`{productId: "anvil", action: DEALLOCATE, quantity: 3}`),
 			data: failed(`{"field":["input","changes","0","quantity"],"code":"UNPROCESSABLE","message":"changes.0.quantity must be at most the 2 allocated units of anvil, got 3."}`)},
 		{name: "more than a client can count", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 2147483647}`),
-			data: failed(`{"field":["input","changes","0","quantity"],"code":"UNPROCESSABLE","message":"changes.0.quantity would take the total of anvil past 2147483647; it is 14 now."}`)},
+			data: failed(`{"field":["input","changes","0","quantity"],"code":"UNPROCESSABLE","message":"changes.0.quantity would raise the total of anvil above 2147483647; it is 14 now."}`)},
 		{name: "no changes", query: transact(``), data: failed(`{"field":["input","changes"],"code":"UNPROCESSABLE","message":"changes must have between 1 and 1000 changes, got 0."}`)},
 		{name: "1001 changes", query: `mutation($c: [StockChangeInput!]!) { stockTransact(input: {changes: $c}) { transactions { uuid } userErrors { field code message } } }`,
 			variables: variables{"c": repeated(variables{"productId": "anvil", "action": "INCREMENT", "quantity": 1}, 1001)},

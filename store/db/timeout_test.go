@@ -68,7 +68,7 @@ func rowsLocked(backend storetest.Backend) func(*testing.T) {
 		}
 		writers.Wait()
 		err := storetest.Increment(t.Context(), s, "a")
-		storetest.RequireError(t, err, store.Unavailable, "", "Another write holds", "nothing was written", "try again")
+		storetest.RequireError(t, err, store.Unavailable, "", "Another write has locked the same rows", "Nothing was written", "Retry in a moment")
 		require.NoError(t, storetest.Increment(t.Context(), s, "b"))
 		release()
 		require.NoError(t, storetest.Increment(t.Context(), s, "a"))
@@ -229,7 +229,7 @@ func querySlow(backend storetest.Backend) func(*testing.T) {
 		_, err = lock.Exec(`LOCK TABLE promotion`)
 		require.NoError(t, err)
 		_, err = s.Promotions(t.Context(), promotion.PromotionFilter{}, store.ListQuery{})
-		storetest.RequireError(t, err, store.Unavailable, "", "took too long", "try again")
+		storetest.RequireError(t, err, store.Unavailable, "", "took too long", "Retry in a moment")
 		require.NoError(t, lock.Rollback())
 		_, err = s.Promotions(t.Context(), promotion.PromotionFilter{}, store.ListQuery{})
 		require.NoError(t, err)

@@ -136,9 +136,9 @@ func searchBounds(t *testing.T) {
 		words []string // of the error; nil if the text is valid
 	}{
 		"200 characters":     {strings.Repeat("é", 200), nil},
-		"201 characters":     {strings.Repeat("é", 201), []string{"201 characters", "at most 200"}},
+		"201 characters":     {strings.Repeat("é", 201), []string{"201 characters", "limit is 200"}},
 		"20 words":           {strings.Repeat("a ", 20), nil},
-		"21 words":           {strings.Repeat("a ", 21), []string{"21 words", "at most 20"}},
+		"21 words":           {strings.Repeat("a ", 21), []string{"21 words", "limit is 20"}},
 		"one word of 200":    {strings.Repeat("木", 200), nil},
 		"NUL":                {"a\x00b", []string{"without NUL"}},
 		"a stray byte":       {"a\xff", []string{"UTF-8"}},

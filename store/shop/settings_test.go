@@ -62,9 +62,9 @@ func settingsBounds(backend storetest.Backend) func(*testing.T) {
 		}{
 			{"page length 1", settings.SettingsChange{PageLength: new(1)}, "", nil},
 			{"page length 100", settings.SettingsChange{PageLength: new(100)}, "", nil},
-			{"page length 0", settings.SettingsChange{PageLength: new(0)}, "page_length", []string{"between 1 and 100", "not 0"}},
-			{"page length 101", settings.SettingsChange{PageLength: new(101)}, "page_length", []string{"between 1 and 100", "not 101"}},
-			{"page length -1", settings.SettingsChange{PageLength: new(-1)}, "page_length", []string{"between 1 and 100", "not -1"}},
+			{"page length 0", settings.SettingsChange{PageLength: new(0)}, "page_length", []string{"between 1 and 100", "got 0"}},
+			{"page length 101", settings.SettingsChange{PageLength: new(101)}, "page_length", []string{"between 1 and 100", "got 101"}},
+			{"page length -1", settings.SettingsChange{PageLength: new(-1)}, "page_length", []string{"between 1 and 100", "got -1"}},
 			{"currency JPY", settings.SettingsChange{Currency: new("JPY")}, "", nil},
 			{"currency in lower case", settings.SettingsChange{Currency: new("usd")}, "currency", []string{"ISO 4217", `"usd"`}},
 			{"currency by name", settings.SettingsChange{Currency: new("EURO")}, "currency", []string{"ISO 4217", `"EURO"`}},
