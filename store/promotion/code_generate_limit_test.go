@@ -34,7 +34,7 @@ func generateLimited(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, codex.MaxGeneratedCodes-1, first.Total)
 		_, err = ask("client:a", 2)
-		refused(err, "asked for 9999999 codes that are not made yet")
+		refused(err, "already waits for 9999999 codes")
 		_, err = ask("client:a", 1)
 		require.NoError(t, err, "up to the limit")
 
