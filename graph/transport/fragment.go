@@ -23,12 +23,12 @@ type fragments struct {
 	resolver *graph.Resolver
 }
 
-// vicinity is what is found at an edge of a product, as far as it is known.
-func vicinity(p *model.Product, edge string) *release.Vicinity {
+// affectedSet is what is found at an edge of a product, as far as it is known.
+func affectedSet(p *model.Product, edge string) *release.EdgeDigest {
 	if edge == "breadcrumbs" {
-		return p.Vicinities().Breadcrumbs.Load()
+		return p.EdgeDigests().Breadcrumbs.Load()
 	}
-	return p.Vicinities().Files.Load() // the main image is one of them
+	return p.EdgeDigests().Files.Load() // the main image is one of them
 }
 
 // Identity implements plan.Fragments. What is found at the edges is looked up
@@ -42,14 +42,14 @@ func (f fragments) Identity(ctx context.Context, row any, edges []string) (ident
 	var space [128]byte
 	all := append(space[:0], identity[:]...)
 	for _, edge := range edges {
-		at := vicinity(p, edge)
+		at := affectedSet(p, edge)
 		if at == nil {
 			survey := (*graph.Resolver).FileDigests
 			if edge == "breadcrumbs" {
 				survey = (*graph.Resolver).BreadcrumbDigests
 			}
 			var err error
-			if at, err = model.Load(ctx, p.Sibling, "vicinity "+edge, f.resolver, survey); err != nil {
+			if at, err = model.Load(ctx, p.Sibling, "affectedSet "+edge, f.resolver, survey); err != nil {
 				return identity, false // who writes the edge tells of it
 			}
 		}
@@ -59,23 +59,23 @@ func (f fragments) Identity(ctx context.Context, row any, edges []string) (ident
 	return plan.Identity(sum[:16]), true
 }
 
-// Pay implements plan.Fragments: the edge costs what it costs when it is
+// Charge implements plan.Fragments: the edge costs what it costs when it is
 // followed.
-func (f fragments) Pay(ctx context.Context, row any, edge string) bool {
+func (f fragments) Charge(ctx context.Context, row any, edge string) bool {
 	if edge == "mainImage" {
 		return true
 	}
-	at := vicinity(row.(*model.Product), edge)
+	at := affectedSet(row.(*model.Product), edge)
 	return at != nil && opctx.SpendRows(ctx, edge, at.Rows) == nil
 }
 
-// Find implements plan.Fragments.
-func (f fragments) Find(step uint64, of plan.Identity) *plan.Fragment {
-	kept, _ := f.room.Fragment(step, of).(*plan.Fragment)
+// Get implements plan.Fragments.
+func (f fragments) Get(step uint64, of plan.Identity) *plan.CachedObject {
+	kept, _ := f.room.Fragment(step, of).(*plan.CachedObject)
 	return kept
 }
 
-// Keep implements plan.Fragments.
-func (f fragments) Keep(step uint64, of plan.Identity, made *plan.Fragment) {
+// Put implements plan.Fragments.
+func (f fragments) Put(step uint64, of plan.Identity, made *plan.CachedObject) {
 	f.room.SetFragment(step, of, made, made.Size())
 }
