@@ -97,14 +97,14 @@ func (c *serve) Validate() error {
 func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Context) error {
 	log, lines := c.Logs(streams)
 	defer lines.Flush()
-	listener, err := c.Listen("--addr", c.Addr, demo.ErrElsewhere)
+	listener, err := c.Listen("--addr", c.Addr, demo.ErrNotLocal)
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
 	var admin net.Listener
 	if c.AdminAddr != "" {
-		if admin, err = c.Listen("--admin-addr", c.AdminAddr, demo.ErrElsewhere); err != nil {
+		if admin, err = c.Listen("--admin-addr", c.AdminAddr, demo.ErrNotLocal); err != nil {
 			return err
 		}
 		defer admin.Close()
@@ -138,7 +138,7 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 		if a.visitor, err = demo.Open(ctx, a.store, a.tokens); err != nil {
 			return err
 		}
-		if err := demo.Welcome(streams.Out, address, a.visitor); err != nil {
+		if err := demo.PrintWelcome(streams.Out, address, a.visitor); err != nil {
 			return err
 		}
 	}
@@ -196,7 +196,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		return nil, err
 	}
 	tokens, err := auth.New(ctx, s, sealer, auth.Options{
-		Issuer: c.TokenIssuer, Log: log, Outside: c.Outside(),
+		Issuer: c.TokenIssuer, Log: log, OIDC: c.Outside(),
 		Limit: middleware.NewRateLimit("token requests", int(c.TokenRateClient), int(c.TokenRateAddress)).Use,
 	})
 	if err != nil {
@@ -249,7 +249,7 @@ type app struct {
 	log     *slog.Logger
 	lines   *accesslog.LineWriter // of the log; nil where it is written another way
 	tls     *tls.Config           // nil for HTTP
-	visitor *demo.Visitor         // nil but in the demo
+	visitor *demo.Client          // nil but in the demo
 
 	certificate *server.Certificate // nil for HTTP
 	hurry       <-chan struct{}     // closed when the shutdown must be soon

@@ -135,7 +135,7 @@ func TestWhoMayAskWhat(t *testing.T) {
 				require.Contains(t, a.Errors[0].Message, "Authorization: Bearer")
 
 				r := newPost(t, query, nil)
-				a = s.send(t, r.WithContext(auth.WithFailure(r.Context(), expired)))
+				a = s.send(t, r.WithContext(auth.WithTokenError(r.Context(), expired)))
 				require.Equal(t, []store.Code{store.Unauthenticated}, slices.Compact(a.codes()), "with a bad token: %s", a.Body)
 				require.Equal(t, expired.Detail, a.Errors[0].Message, "what is wrong with the token")
 
@@ -271,12 +271,12 @@ func TestWhoMayIntrospect(t *testing.T) {
 	} {
 		a := locked.send(t, newPost(t, query, nil))
 		require.Equal(t, []store.Code{store.Unauthenticated}, a.codes(), query)
-		require.Contains(t, a.Errors[0].Message, "get a token from POST /oauth/access_token")
+		require.Contains(t, a.Errors[0].Message, "Get a token from POST /oauth/access_token")
 		require.Contains(t, a.Errors[0].Message, "/schema.graphql")
 		require.NotContains(t, a.Body.String(), `"data"`, "it never ran")
 
 		r := newPost(t, query, nil)
-		a = locked.send(t, r.WithContext(auth.WithFailure(r.Context(), expired)))
+		a = locked.send(t, r.WithContext(auth.WithTokenError(r.Context(), expired)))
 		require.Contains(t, a.Errors[0].Message, expired.Detail, "what is wrong with the token")
 
 		require.Empty(t, locked.send(t, by(newPost(t, query, nil), with())).Errors, "a token without any scope: %s", query)

@@ -61,7 +61,7 @@ func (r mutationResolver) NodeCreate(ctx context.Context, input generated.NodeCr
 	if err != nil {
 		return nil, err
 	}
-	node, faults, err := nodePayload(r.store.CreateNode(ctx, auth.From(ctx).Actor(), deref(input.ID), store.LocalID(input.ParentID),
+	node, faults, err := nodePayload(r.store.CreateNode(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), store.LocalID(input.ParentID),
 		catalog.NodeChange{Name: &input.Name, Slug: input.Slug, Description: input.Description}))
 	return &generated.NodeCreatePayload{Node: node, UserErrors: faults}, err
 }
@@ -71,7 +71,7 @@ func (r mutationResolver) NodeUpdate(ctx context.Context, input generated.NodeUp
 	if err != nil {
 		return nil, err
 	}
-	node, faults, err := nodePayload(r.store.UpdateNode(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID),
+	node, faults, err := nodePayload(r.store.UpdateNode(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID),
 		catalog.NodeChange{Nulls: opctx.Nulls(ctx), Name: input.Name, Slug: input.Slug, Description: input.Description}))
 	return &generated.NodeUpdatePayload{Node: node, UserErrors: faults}, err
 }
@@ -81,7 +81,7 @@ func (r mutationResolver) NodeMove(ctx context.Context, input generated.NodeMove
 	if err != nil {
 		return nil, err
 	}
-	node, faults, err := nodePayload(r.store.MoveNode(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), store.LocalID(input.ParentID)))
+	node, faults, err := nodePayload(r.store.MoveNode(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), store.LocalID(input.ParentID)))
 	return &generated.NodeMovePayload{Node: node, UserErrors: faults}, err
 }
 
@@ -91,7 +91,7 @@ func (r mutationResolver) NodeDelete(ctx context.Context, input generated.NodeDe
 		return nil, err
 	}
 	id := store.LocalID(input.ID)
-	gone, faults, err := deletion(store.TypeAuthoredNode, id, r.store.DeleteNode(ctx, auth.From(ctx).Actor(), id))
+	gone, faults, err := deletion(store.TypeAuthoredNode, id, r.store.DeleteNode(ctx, auth.PrincipalFrom(ctx).Actor(), id))
 	return &generated.NodeDeletePayload{DeletedID: gone, UserErrors: faults}, err
 }
 
@@ -100,7 +100,7 @@ func (r mutationResolver) NodeProductsAttach(ctx context.Context, input generate
 	if err != nil {
 		return nil, err
 	}
-	node, faults, err := nodePayload(r.store.AttachProducts(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
+	node, faults, err := nodePayload(r.store.AttachProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
 	return &generated.NodeProductsAttachPayload{Node: node, UserErrors: faults}, err
 }
 
@@ -109,7 +109,7 @@ func (r mutationResolver) NodeProductsDetach(ctx context.Context, input generate
 	if err != nil {
 		return nil, err
 	}
-	node, faults, err := nodePayload(r.store.DetachProducts(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
+	node, faults, err := nodePayload(r.store.DetachProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
 	return &generated.NodeProductsDetachPayload{Node: node, UserErrors: faults}, err
 }
 
@@ -118,7 +118,7 @@ func (r mutationResolver) NodeCurate(ctx context.Context, input generated.NodeCu
 	if err != nil {
 		return nil, err
 	}
-	node, faults, err := nodePayload(r.store.CurateProducts(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
+	node, faults, err := nodePayload(r.store.CurateProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
 	return &generated.NodeCuratePayload{Node: node, UserErrors: faults}, err
 }
 

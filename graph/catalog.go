@@ -34,7 +34,7 @@ func (r mutationResolver) CatalogCreate(ctx context.Context, input generated.Cat
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := r.store.CreateCatalog(ctx, auth.From(ctx).Actor(), deref(input.ID), catalog.CatalogChange{Name: &input.Name,
+	catalog, err := r.store.CreateCatalog(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), catalog.CatalogChange{Name: &input.Name,
 		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: values(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
 	faults, err := userErrors(err)
 	return &generated.CatalogCreatePayload{Catalog: catalog, UserErrors: faults}, err
@@ -45,7 +45,7 @@ func (r mutationResolver) CatalogUpdate(ctx context.Context, input generated.Cat
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := r.store.UpdateCatalog(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), catalog.CatalogChange{Nulls: opctx.Nulls(ctx), Name: input.Name,
+	catalog, err := r.store.UpdateCatalog(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), catalog.CatalogChange{Nulls: opctx.Nulls(ctx), Name: input.Name,
 		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: values(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
 	faults, err := userErrors(err)
 	return &generated.CatalogUpdatePayload{Catalog: catalog, UserErrors: faults}, err
@@ -57,6 +57,6 @@ func (r mutationResolver) CatalogDelete(ctx context.Context, input generated.Cat
 		return nil, err
 	}
 	id := store.LocalID(input.ID)
-	gone, faults, err := deletion(store.TypeCatalog, id, r.store.DeleteCatalog(ctx, auth.From(ctx).Actor(), id))
+	gone, faults, err := deletion(store.TypeCatalog, id, r.store.DeleteCatalog(ctx, auth.PrincipalFrom(ctx).Actor(), id))
 	return &generated.CatalogDeletePayload{DeletedID: gone, UserErrors: faults}, err
 }

@@ -17,7 +17,7 @@ func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user
 	if err := auth.Require(ctx, "Query.promotionCodeCheck"); err != nil {
 		return nil, err
 	}
-	if err := r.codeLimit(ctx, auth.From(ctx).Share()); err != nil {
+	if err := r.codeLimit(ctx, auth.PrincipalFrom(ctx).QuotaClientID()); err != nil {
 		return nil, err
 	}
 	worth, fault := cartValue.Value()
@@ -44,10 +44,10 @@ func (r mutationResolver) PromotionCodeRedeem(ctx context.Context, input generat
 	if err != nil {
 		return nil, err
 	}
-	if err := r.codeLimit(ctx, auth.From(ctx).Share()); err != nil {
+	if err := r.codeLimit(ctx, auth.PrincipalFrom(ctx).QuotaClientID()); err != nil {
 		return nil, err
 	}
-	usage, err := r.store.RedeemCode(ctx, auth.From(ctx).Actor(),
+	usage, err := r.store.RedeemCode(ctx, auth.PrincipalFrom(ctx).Actor(),
 		redeem.CodeUse{Code: input.Code, User: deref(input.User), Units: input.Units, Reference: input.Reference})
 	faults, err := userErrors(err)
 	payload := &generated.PromotionCodeRedeemPayload{UserErrors: faults}
@@ -62,7 +62,7 @@ func (r mutationResolver) PromotionCodeRelease(ctx context.Context, input genera
 	if err != nil {
 		return nil, err
 	}
-	released, err := r.store.ReleaseCode(ctx, auth.From(ctx).Actor(), input.Reference, input.Code)
+	released, err := r.store.ReleaseCode(ctx, auth.PrincipalFrom(ctx).Actor(), input.Reference, input.Code)
 	faults, err := userErrors(err)
 	return &generated.PromotionCodeReleasePayload{Usages: model.NewPromotionCodeUsages(released), UserErrors: faults}, err
 }

@@ -31,7 +31,7 @@ func TestACheckoutUsesACode(t *testing.T) {
 			{"a look", check, variables{"code": "ITEMS", "user": "u1", "units": 7, "cartValue": variables{"currency": "USD", "amount": "1999"}},
 				`{"promotionCodeCheck":{"valid":true,"reasons":[],"unitsApplied":5,"remainingUses":5,"promotionId":` + spring + `}}`},
 			{"a cart in another currency", check, variables{"code": "ITEMS", "user": "u1", "cartValue": variables{"currency": "EUR", "amount": "1999"}},
-				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"OTHER_CURRENCY","argument":"CART_VALUE","message":"cartValue must be of a currency that the promotion gives something in, not EUR."}],"unitsApplied":0,"remainingUses":5,"promotionId":` + spring + `}}`},
+				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"OTHER_CURRENCY","argument":"CART_VALUE","message":"cartValue must be of a currency that the promotion gives something in, got EUR."}],"unitsApplied":0,"remainingUses":5,"promotionId":` + spring + `}}`},
 			{"what is wrong", check, variables{"code": "ITEMS", "user": "u2", "units": 0},
 				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"WRONG_USER","argument":"USER","message":"user may not use this code, which is for others."},` +
 					`{"reason":"NO_UNITS","argument":"UNITS","message":"units must be at least 1 for a code that counts per item, got 0."}],"unitsApplied":0,"remainingUses":5,"promotionId":` + spring + `}}`},

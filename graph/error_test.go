@@ -121,7 +121,7 @@ func TestAServerThatShutsDownSaysSo(t *testing.T) {
 				a := s.postInTime(t, query)
 				require.Equal(t, http.StatusOK, a.Code)
 				require.Equal(t, []store.Code{store.Unavailable}, a.codes(), "%s answers %s", query, a.Body)
-				require.Contains(t, a.Errors[0].Message, "Retry")
+				require.Contains(t, a.Errors[0].Message, "Retry in a moment")
 			}
 		}
 	})

@@ -39,7 +39,7 @@ func (r mutationResolver) GatewayUpdate(ctx context.Context, input model.Gateway
 		return nil, err
 	}
 	input.Nulls = opctx.Nulls(ctx)
-	changed, err := r.store.UpdateGateway(ctx, auth.From(ctx).Actor(), string(input.Slug), input.GatewayChange)
+	changed, err := r.store.UpdateGateway(ctx, auth.PrincipalFrom(ctx).Actor(), string(input.Slug), input.GatewayChange)
 	faults, err := userErrors(err)
 	return &generated.GatewayUpdatePayload{Gateway: gatewayOf(changed), UserErrors: faults}, err
 }

@@ -34,7 +34,7 @@ func (r mutationResolver) HierarchyCreate(ctx context.Context, input generated.H
 	if err != nil {
 		return nil, err
 	}
-	hierarchy, err := r.store.CreateHierarchy(ctx, auth.From(ctx).Actor(), deref(input.ID),
+	hierarchy, err := r.store.CreateHierarchy(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID),
 		catalog.NodeChange{Name: &input.Name, Slug: input.Slug, Description: input.Description})
 	faults, err := userErrors(err)
 	return &generated.HierarchyCreatePayload{Hierarchy: hierarchy, UserErrors: faults}, err
@@ -45,7 +45,7 @@ func (r mutationResolver) HierarchyUpdate(ctx context.Context, input generated.H
 	if err != nil {
 		return nil, err
 	}
-	hierarchy, err := r.store.UpdateHierarchy(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID),
+	hierarchy, err := r.store.UpdateHierarchy(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID),
 		catalog.NodeChange{Nulls: opctx.Nulls(ctx), Name: input.Name, Slug: input.Slug, Description: input.Description})
 	faults, err := userErrors(err)
 	return &generated.HierarchyUpdatePayload{Hierarchy: hierarchy, UserErrors: faults}, err
@@ -57,6 +57,6 @@ func (r mutationResolver) HierarchyDelete(ctx context.Context, input generated.H
 		return nil, err
 	}
 	id := store.LocalID(input.ID)
-	gone, faults, err := deletion(store.TypeAuthoredHierarchy, id, r.store.DeleteHierarchy(ctx, auth.From(ctx).Actor(), id))
+	gone, faults, err := deletion(store.TypeAuthoredHierarchy, id, r.store.DeleteHierarchy(ctx, auth.PrincipalFrom(ctx).Actor(), id))
 	return &generated.HierarchyDeletePayload{DeletedID: gone, UserErrors: faults}, err
 }

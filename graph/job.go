@@ -42,7 +42,7 @@ func (r mutationResolver) JobCancel(ctx context.Context, input generated.JobCanc
 		return nil, err
 	}
 	ctx = opctx.WithKey(ctx, coordinate, input.IdempotencyKey, input)
-	job, err := r.store.CancelJob(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID))
+	job, err := r.store.CancelJob(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID))
 	faults, err := userErrors(err)
 	return &generated.JobCancelPayload{Job: jobOf(job), UserErrors: faults}, err
 }

@@ -50,7 +50,7 @@ func (r mutationResolver) PromotionCreate(ctx context.Context, input model.Promo
 		return nil, err
 	}
 	input.TargetCatalogs = localIDs(input.TargetCatalogs)
-	promotion, err := r.store.CreatePromotion(ctx, auth.From(ctx).Actor(), deref(input.ID), input.PromotionChange)
+	promotion, err := r.store.CreatePromotion(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), input.PromotionChange)
 	faults, err := userErrors(err)
 	return &generated.PromotionCreatePayload{Promotion: promotion, UserErrors: faults}, err
 }
@@ -61,7 +61,7 @@ func (r mutationResolver) PromotionUpdate(ctx context.Context, input model.Promo
 		return nil, err
 	}
 	input.TargetCatalogs, input.Nulls = localIDs(input.TargetCatalogs), opctx.Nulls(ctx)
-	update, err := r.store.UpdatePromotion(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), input.PromotionChange, input.DryRun)
+	update, err := r.store.UpdatePromotion(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), input.PromotionChange, input.DryRun)
 	if err != nil {
 		update = &promotion.PromotionUpdate{}
 	}
@@ -81,7 +81,7 @@ func (r mutationResolver) PromotionDelete(ctx context.Context, input generated.P
 		return nil, err
 	}
 	id := store.LocalID(input.ID)
-	done, err := r.store.DeletePromotion(ctx, auth.From(ctx).Actor(), id, input.DryRun)
+	done, err := r.store.DeletePromotion(ctx, auth.PrincipalFrom(ctx).Actor(), id, input.DryRun)
 	gone, faults, err := deletion(store.TypePromotion, id, err)
 	if input.DryRun {
 		gone = nil

@@ -38,7 +38,7 @@ func (r mutationResolver) PromotionCodesCreate(ctx context.Context, input genera
 	if err != nil {
 		return nil, err
 	}
-	p, made, err := r.store.CreatePromotionCodes(ctx, auth.From(ctx).Actor(), store.LocalID(input.PromotionID), values(input.Codes), input.ConsumeUnit)
+	p, made, err := r.store.CreatePromotionCodes(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.PromotionID), values(input.Codes), input.ConsumeUnit)
 	faults, err := userErrors(err)
 	if made == nil {
 		made = []*code.PromotionCode{}
@@ -51,7 +51,7 @@ func (r mutationResolver) PromotionCodesDelete(ctx context.Context, input genera
 	if err != nil {
 		return nil, err
 	}
-	deleted, err := r.store.DeletePromotionCodes(ctx, auth.From(ctx).Actor(), store.LocalID(input.PromotionID), input.Codes)
+	deleted, err := r.store.DeletePromotionCodes(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.PromotionID), input.Codes)
 	faults, err := userErrors(err)
 	return &generated.PromotionCodesDeletePayload{Deleted: deleted, UserErrors: faults}, err
 }

@@ -26,7 +26,7 @@ func (r mutationResolver) CatalogPublish(ctx context.Context, input generated.Ca
 	if err != nil {
 		return nil, err
 	}
-	job, err := r.store.PublishLater(ctx, auth.From(ctx).Actor(), store.LocalID(input.CatalogID), input.Serve)
+	job, err := r.store.PublishLater(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.CatalogID), input.Serve)
 	faults, err := userErrors(err)
 	return &generated.CatalogPublishPayload{Job: jobOf(job), UserErrors: faults}, err
 }
@@ -36,7 +36,7 @@ func (r mutationResolver) CatalogReleaseServe(ctx context.Context, input generat
 	if err != nil {
 		return nil, err
 	}
-	release, err := r.store.ServeRelease(ctx, auth.From(ctx).Actor(), store.LocalID(input.ReleaseID))
+	release, err := r.store.ServeRelease(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ReleaseID))
 	faults, err := userErrors(err)
 	return &generated.CatalogReleaseServePayload{Release: release, UserErrors: faults}, err
 }

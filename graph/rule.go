@@ -35,7 +35,7 @@ func (r mutationResolver) CatalogRuleCreate(ctx context.Context, input generated
 		return nil, err
 	}
 	catalogID := store.LocalID(input.CatalogID)
-	rule, err := r.store.CreateCatalogRule(ctx, auth.From(ctx).Actor(), deref(input.ID), catalog.RuleChange{
+	rule, err := r.store.CreateCatalogRule(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), catalog.RuleChange{
 		Name: &input.Name, CatalogID: &catalogID, AccountIDs: input.AccountIds, AccountTagIDs: input.AccountTagIds,
 		CustomerIDs: input.CustomerIds, Channels: input.Channels, Tags: input.Tags, Schedules: schedules(input.Schedules)})
 	faults, err := userErrors(err)
@@ -53,7 +53,7 @@ func (r mutationResolver) CatalogRuleUpdate(ctx context.Context, input generated
 		catalogID := store.LocalID(*input.CatalogID)
 		change.CatalogID = &catalogID
 	}
-	rule, err := r.store.UpdateCatalogRule(ctx, auth.From(ctx).Actor(), store.LocalID(input.ID), change)
+	rule, err := r.store.UpdateCatalogRule(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), change)
 	faults, err := userErrors(err)
 	return &generated.CatalogRuleUpdatePayload{CatalogRule: rule, UserErrors: faults}, err
 }
@@ -64,7 +64,7 @@ func (r mutationResolver) CatalogRuleDelete(ctx context.Context, input generated
 		return nil, err
 	}
 	id := store.LocalID(input.ID)
-	gone, faults, err := deletion(store.TypeCatalogRule, id, r.store.DeleteCatalogRule(ctx, auth.From(ctx).Actor(), id))
+	gone, faults, err := deletion(store.TypeCatalogRule, id, r.store.DeleteCatalogRule(ctx, auth.PrincipalFrom(ctx).Actor(), id))
 	return &generated.CatalogRuleDeletePayload{DeletedID: gone, UserErrors: faults}, err
 }
 

@@ -23,7 +23,7 @@ func (r mutationResolver) SettingsUpdate(ctx context.Context, input model.Settin
 		return nil, err
 	}
 	input.Nulls = opctx.Nulls(ctx)
-	settings, err := r.store.UpdateSettings(ctx, auth.From(ctx).Actor(), input.SettingsChange)
+	settings, err := r.store.UpdateSettings(ctx, auth.PrincipalFrom(ctx).Actor(), input.SettingsChange)
 	faults, err := userErrors(err)
 	return &generated.SettingsUpdatePayload{Settings: settings, UserErrors: faults}, err
 }

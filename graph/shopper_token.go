@@ -14,7 +14,7 @@ func (r mutationResolver) ShopperTokenCreate(ctx context.Context, input model.Sh
 	if err != nil {
 		return nil, err
 	}
-	client := auth.From(ctx)
+	client := auth.PrincipalFrom(ctx)
 	payload := &generated.ShopperTokenCreatePayload{Scopes: []string{}}
 	grant, err := r.store.GrantShopperToken(ctx, client.Actor(), input.NewShopperToken)
 	if payload.UserErrors, err = userErrors(err); err != nil || grant == nil {

@@ -104,7 +104,7 @@ func (r mutationResolver) StockCreate(ctx context.Context, input generated.Stock
 	if err != nil {
 		return nil, err
 	}
-	stored, err := r.store.CreateStock(ctx, auth.From(ctx).Actor(), store.LocalID(input.ProductID), input.Quantity)
+	stored, err := r.store.CreateStock(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ProductID), input.Quantity)
 	faults, err := userErrors(err)
 	payload := &generated.StockCreatePayload{UserErrors: faults, Warnings: []*model.Warning{}}
 	if stored == nil {
@@ -125,7 +125,7 @@ func (r mutationResolver) StockDelete(ctx context.Context, input generated.Stock
 		return nil, err
 	}
 	id := store.LocalID(input.ProductID)
-	gone, faults, err := deletion(store.TypeStock, id, r.store.DeleteStock(ctx, auth.From(ctx).Actor(), id))
+	gone, faults, err := deletion(store.TypeStock, id, r.store.DeleteStock(ctx, auth.PrincipalFrom(ctx).Actor(), id))
 	return &generated.StockDeletePayload{DeletedID: gone, UserErrors: faults}, err
 }
 
@@ -138,7 +138,7 @@ func (r mutationResolver) StockTransact(ctx context.Context, input generated.Sto
 	for i := range changes {
 		changes[i].ProductID = store.LocalID(changes[i].ProductID)
 	}
-	made, err := r.store.TransactStock(ctx, auth.From(ctx).Actor(), changes)
+	made, err := r.store.TransactStock(ctx, auth.PrincipalFrom(ctx).Actor(), changes)
 	faults, err := userErrors(err)
 	return &generated.StockTransactPayload{Transactions: written(made), UserErrors: faults}, err
 }

@@ -108,7 +108,7 @@ func TestTokenIsCheckedFirst(t *testing.T) {
 // failingHandler makes the surfaces believe in a token that is no good.
 func failingHandler(s *testServer, why string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx := auth.WithFailure(r.Context(), &store.Error{Code: store.Unauthenticated, Detail: why})
+		ctx := auth.WithTokenError(r.Context(), &store.Error{Code: store.Unauthenticated, Detail: why})
 		s.as(nil).ServeHTTP(w, r.WithContext(ctx))
 	})
 }

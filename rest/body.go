@@ -179,7 +179,7 @@ func typeError(e *json.UnmarshalTypeError) *store.Error {
 	if digits, ok := strings.CutPrefix(e.Value, "number "); ok && jsonName(e.Type) == wholeNumber && strings.Trim(digits, "-0123456789") == "" {
 		return &store.Error{Code: store.Unprocessable, Path: path, Detail: fmt.Sprintf("is out of any range: %.*s", maxQuoted, digits)}
 	}
-	return &store.Error{Code: store.Invalid, Path: path, Detail: fmt.Sprintf("must be %s, not a %.*s", jsonName(e.Type), maxQuoted, e.Value)}
+	return &store.Error{Code: store.Invalid, Path: path, Detail: fmt.Sprintf("must be %s, got a %.*s", jsonName(e.Type), maxQuoted, e.Value)}
 }
 
 const wholeNumber = "a whole number"

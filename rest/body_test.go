@@ -76,7 +76,7 @@ func TestTextThatIsNoneIsRefused(t *testing.T) {
 			sent("POST", "/v2/promotions/ten-off/codes", `{"data":{"codes":[{"code":"A"},{"code":"\ud800"}]}}`, "codes.1.code contains half"),
 			sent("DELETE", "/v2/promotions/ten-off/codes", `{"data":{"codes":["\ud800"]}}`, "codes.0 contains half"),
 			sent("POST", "/v2/inventories/multiple", `{"data":[{"id":"\ud800"}]}`, "data.0.id contains half"),
-			sent("POST", "/v2/inventories/new", `{"data":{"quantity":1,"\ud800":1}}`, "has a member whose name contains half"),
+			sent("POST", "/v2/inventories/new", `{"data":{"quantity":1,"\ud800":1}}`, "has a member name that contains half"),
 			sent("POST", "/v2/shopper-tokens", `{"data":{"account_id":"\ud800"}}`, "account_id contains half"),
 			sent("PUT", "/v2/settings", `{"data":{"unknown":"\ud800"}}`, "unknown contains half"),
 			sent("POST", "/v2/inventories/multiple", `{"data":[{"id":"a"},{"id":null}]}`, "data.1.id must be a string"),

@@ -114,7 +114,7 @@ func TestProductFilters(t *testing.T) {
 		{"eq with id", `eq(id,A)`, `compares id with eq; use in(id,…)`},
 		{"eq with two values", `eq(sku,A,B)`, `has eq(sku,…) with 2 values; use one, or in(sku,…) for several`},
 		{"a bound with two values", `gt(id,A,B)`, `gives gt(id,…) 2 values; it takes one`},
-		{"a bound on what does not sort", `gt(sku,A)`, `compares "sku" by gt, which supports only id, created_at and updated_at`},
+		{"a bound on what does not sort", `gt(sku,A)`, `compares "sku" with gt, which supports only id, created_at and updated_at`},
 		{"a time that is none", `ge(created_at,2024-13-01)`, `compares created_at with "2024-13-01", which is not a time; use the form 2012-05-30T00:00:00.000Z`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -40,7 +40,7 @@ func TestWorkThatIsEndedIsTold(t *testing.T) {
 				require.Equal(t, http.StatusServiceUnavailable, w.Code, "%v answers %s", asked, w.Body)
 				requireEnvelope(t, asked[1], w)
 			}
-			require.Contains(t, w.Body.String(), "given up", "%v", asked)
+			require.Contains(t, w.Body.String(), "cancelled or timed out", "%v", asked)
 			require.Equal(t, "1", w.Header().Get("Retry-After"), "%v", asked)
 		}
 		require.True(t, before == exportShop(t, s), "nothing was written")

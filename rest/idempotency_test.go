@@ -92,7 +92,7 @@ func TestEveryWriteTakesAnIdempotencyKey(t *testing.T) {
 				for _, bad := range []string{"", "a b", strings.Repeat("k", 256)} {
 					refused := s.send(t, method, w.path, w.body, "Idempotency-Key", bad)
 					require.Equal(t, 400, refused.Code, "%s", refused.Body)
-					require.Contains(t, refused.Body.String(), "Idempotency-Key must be")
+					require.Contains(t, refused.Body.String(), "Idempotency-Key must have")
 				}
 
 				if w.mutation == "" {

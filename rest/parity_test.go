@@ -266,7 +266,7 @@ func (q *parityCase) ask(s *testServer, r *http.Request) *httptest.ResponseRecor
 	case asAdmin:
 		handler = s.as(admin())
 	case asFailure:
-		r = r.WithContext(auth.WithFailure(r.Context(), &store.Error{Code: store.Unauthenticated, Detail: "The token has expired."}))
+		r = r.WithContext(auth.WithTokenError(r.Context(), &store.Error{Code: store.Unauthenticated, Detail: "The token has expired."}))
 	case asPoor:
 		handler = s.as(&auth.Principal{ClientID: "poor", Scopes: []string{"checkout:write"}})
 	}

@@ -119,7 +119,7 @@ func productFilters() []scenario {
 		bad("an unknown operator", "ne(sku,ANVIL)", `unknown operator \"ne\"`, "eq, in, gt, ge, lt and le"),
 		bad("like", "like(sku,*AN*)", `unknown operator \"like\"`),
 		bad("an unknown attribute", "eq(colour,red)", `unknown attribute \"colour\"`, "manufacturer_part_num"),
-		bad("an attribute that does not compare", "gt(sku,A)", `\"sku\"`, "id, created_at or updated_at"),
+		bad("an attribute that does not compare", "gt(sku,A)", `\"sku\"`, "id, created_at and updated_at"),
 		bad("unbalanced", "eq(sku,ANVIL", "ends where"),
 		bad("no values", "in(sku)", "byte 6"),
 		bad("no value after the comma", "eq(sku,)", "no value at byte 7"),

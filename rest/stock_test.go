@@ -35,7 +35,7 @@ func TestStocks(t *testing.T) {
 			list("between", "filter=gt(id,anvil):lt(id,chalk)", "brush"),
 			list("none", "filter=gt(id,zzz)"),
 			bad("eq is not known here", "filter=eq(id,anvil)", `\"eq\"`, "gt, ge, lt and le on id, created_at and updated_at"),
-			bad("an attribute that does not compare", "filter=gt(total,5)", `\"total\"`, "id, created_at or updated_at"),
+			bad("an attribute that does not compare", "filter=gt(total,5)", `\"total\"`, "id, created_at and updated_at"),
 			bad("two values", "filter=gt(id,a,b)", "gt(id,…) 2 values"),
 			bad("the same bound twice", "filter=gt(id,a):gt(id,b)", "gt(id,…) twice"),
 			bad("NUL", "filter=gt(id,%00)", "id"),

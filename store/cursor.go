@@ -65,7 +65,7 @@ func ParseCursor(text, list, member string) (Cursor, error) {
 		err = decoder.Decode(&c)
 	}
 	if err != nil || c.List == "" || c.Position < 0 || c.Position > maxPosition {
-		return Cursor{}, Invalidf([]string{member}, "is not a valid cursor; use one from pageInfo or from a page's links, unchanged")
+		return Cursor{}, Invalidf([]string{member}, "is not a cursor; use one from pageInfo or from a page's links, unchanged")
 	}
 	if list != "" && c.List != list {
 		return Cursor{}, MismatchedCursor(member)

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestACursorIsWrittenAsItsJSON, whichever way it is written.
-func TestACursorIsWrittenAsItsJSON(t *testing.T) {
+// TestCursorEncodingMatchesJSON compares String with json.Marshal.
+func TestCursorEncodingMatchesJSON(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		c := Cursor{List: ListName(rapid.String().Draw(t, "list")), Release: rapid.Int64().Draw(t, "release"),

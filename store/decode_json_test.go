@@ -22,7 +22,7 @@ func TestWholeNumber(t *testing.T) {
 	}
 }
 
-func TestDecodeJSONReadsWholeNumbers(t *testing.T) {
+func TestDecodeJSONAcceptsWholeNumbers(t *testing.T) {
 	t.Parallel()
 	type embedded struct {
 		Inner *int `json:"inner"`

@@ -12,9 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Faults name members in snake case wherever they arise, for each surface
-// spells them once.
-func TestFaultsNameMembersInSnakeCase(t *testing.T) {
+// TestErrorPathsAreSnakeCase: all error paths in the code are in snake case.
+func TestErrorPathsAreSnakeCase(t *testing.T) {
 	t.Parallel()
 	named := 0
 	check := func(files *token.FileSet, within ast.Node) {
@@ -24,7 +23,7 @@ func TestFaultsNameMembersInSnakeCase(t *testing.T) {
 				require.Equal(t, strings.ToLower(text.Value), text.Value, "%s: a member of a fault", files.Position(text.Pos()))
 			}
 			_, calls := n.(*ast.CallExpr)
-			return !calls // what is looked up or formatted
+			return !calls // a call computes the name
 		})
 	}
 	for _, folder := range []string{".", "../graph", "../rest"} {

@@ -24,7 +24,7 @@ type exactShape struct {
 	Sky    string                `json:"sky"`
 }
 
-func TestMembersInAnotherCaseAreOtherMembers(t *testing.T) {
+func TestExactMembersComparesCase(t *testing.T) {
 	t.Parallel()
 	for sent, want := range map[string]string{
 		`{"name":"a","Name":"b"}`:                                    `{"name":"a"}`,
@@ -50,9 +50,9 @@ func TestMembersInAnotherCaseAreOtherMembers(t *testing.T) {
 	}
 }
 
-// TestExactMembersChangeOnlyNames, in whatever JSON: the text is as long as it
-// was, and where every name is a member's own nothing is changed.
-func TestExactMembersChangeOnlyNames(t *testing.T) {
+// TestExactMembersChangesOnlyNames: for any JSON, the length stays, and nothing changes if
+// every name is exact.
+func TestExactMembersChangesOnlyNames(t *testing.T) {
 	t.Parallel()
 	names := rapid.SampledFrom([]string{"name", "n", "rows", "by_name", "raw", "any", "sky", "Name", "N", "ROWS", "other", "ſky", "na\"me"})
 	var value func(depth int) *rapid.Generator[any]

@@ -9,8 +9,7 @@ import (
 	"portico/store"
 )
 
-// Whatever is sent as a cursor is refused, or is one whose own text reads the
-// same.
+// FuzzParseCursor: any text is rejected, or its cursor round-trips.
 //
 //	go test ./store -run - -fuzz FuzzParseCursor
 func FuzzParseCursor(f *testing.F) {
@@ -34,8 +33,7 @@ func FuzzParseCursor(f *testing.F) {
 	})
 }
 
-// Whatever is sent as a time is refused, or is a moment of the years 1 to 9999
-// that reads the same as it is shown.
+// FuzzParseTime: any text is rejected, or is a time of the years 1 to 9999 that round-trips.
 //
 //	go test ./store -run - -fuzz FuzzParseTime
 func FuzzParseTime(f *testing.F) {
@@ -59,8 +57,7 @@ func FuzzParseTime(f *testing.F) {
 	})
 }
 
-// Whatever is sent as a global id is none, or names an id that makes the same
-// one.
+// FuzzParseGlobalID: any text is rejected, or its id round-trips.
 //
 //	go test ./store -run - -fuzz FuzzParseGlobalID
 func FuzzParseGlobalID(f *testing.F) {

@@ -8,13 +8,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What an id is, once more and in other words.
+// The rules of ids, as regular expressions.
 var (
 	anID   = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 	anUUID = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
 )
 
-func TestAnIDIsToldByItsLetters(t *testing.T) {
+func TestIsIDMatchesRegexp(t *testing.T) {
 	t.Parallel()
 	drawn := rapid.OneOf(
 		rapid.StringMatching(`[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}`),

@@ -157,7 +157,7 @@ func (w *textWalker) problem(text []byte) string {
 // EscapeProblem returns what is wrong with the \uXXXX escapes of a text, to follow its
 // name: a lone surrogate. It returns "" if nothing is wrong.
 func EscapeProblem(text string) string {
-	for c := range escapes(text) {
+	for c := range unicodeEscapes(text) {
 		if utf16.IsSurrogate(c) {
 			return loneSurrogate
 		}
@@ -167,7 +167,7 @@ func EscapeProblem(text string) string {
 
 // escapesNUL reports whether a text contains the escape \u0000.
 func escapesNUL(text string) bool {
-	for c := range escapes(text) {
+	for c := range unicodeEscapes(text) {
 		if c == 0 {
 			return true
 		}
@@ -175,9 +175,9 @@ func escapesNUL(text string) bool {
 	return false
 }
 
-// escapes yields the characters of the \uXXXX escapes of a text; a lone surrogate as
+// unicodeEscapes yields the characters of the \uXXXX escapes of a text; a lone surrogate as
 // itself.
-func escapes(text string) iter.Seq[rune] {
+func unicodeEscapes(text string) iter.Seq[rune] {
 	return func(yield func(rune) bool) {
 		for at := strings.IndexByte(text, '\\'); at >= 0; {
 			width := 2

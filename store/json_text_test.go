@@ -25,9 +25,9 @@ func TestCheckJSON(t *testing.T) {
 		{"{\"a\":\"\xff\"}", "a is not valid UTF-8"},
 		{"{\"a\":\"\xed\xa0\x80\"}", "a is not valid UTF-8"},
 		{`{"x":1,"data":{"codes":[{"code":"a"},{"n":[1,2],"code":"\ud800"}]}}`, "data.codes.1.code contains half"},
-		{`{"x":[[],{},[true,null,"\udfff"]]}`, "x.2.2 holds"},
-		{`{"data":{"\ud800":1}}`, "data has a member whose name contains half"},
-		{`{"\ud800":1}`, "has a member whose name contains half"},
+		{`{"x":[[],{},[true,null,"\udfff"]]}`, "x.2.2 contains"},
+		{`{"data":{"\ud800":1}}`, "data has a member name that contains half"},
+		{`{"\ud800":1}`, "has a member name that contains half"},
 		{`["\ud800"]`, "0 contains half"},
 		{`"\ud800"`, "contains half"},
 		{`{"a":{"b":"x"},"c":"\ud800"}`, "c contains half"},
@@ -43,15 +43,14 @@ func TestCheckJSON(t *testing.T) {
 	}
 }
 
-func TestCheckLineRefusesNUL(t *testing.T) {
+func TestCheckImportLineRejectsNUL(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, CheckImportLine([]byte(`{"a":"\\u0000"}`)))
-	require.ErrorContains(t, CheckImportLine([]byte(`{"a":["x","\u0000"]}`)), "a.1 holds the character U+0000")
+	require.ErrorContains(t, CheckImportLine([]byte(`{"a":["x","\u0000"]}`)), "a.1 contains the character U+0000")
 	require.ErrorContains(t, CheckImportLine([]byte(`{"a":["x","\ud800"]}`)), "a.1 contains half")
 }
 
-// What passes is decoded to what was sent: U+FFFD is there only where it was
-// written.
+// FuzzCheckJSON: accepted JSON is decoded without replacement characters that were not in it.
 //
 //	go test ./store -run - -fuzz FuzzCheckJSON
 func FuzzCheckJSON(f *testing.F) {

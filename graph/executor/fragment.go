@@ -24,11 +24,11 @@ type fragmentStore struct {
 }
 
 // edgeDigest is what is found at an edge of a product, as far as it is known.
-func edgeDigest(p *model.Product, edge string) *release.Vicinity {
+func edgeDigest(p *model.Product, edge string) *release.EdgeDigest {
 	if edge == "breadcrumbs" {
-		return p.Vicinities().Breadcrumbs.Load()
+		return p.EdgeDigests().Breadcrumbs.Load()
 	}
-	return p.Vicinities().Files.Load() // the main image is one of them
+	return p.EdgeDigests().Files.Load() // the main image is one of them
 }
 
 // Identity implements plan.Fragments. What is found at the edges is looked up
@@ -49,7 +49,7 @@ func (f fragmentStore) Identity(ctx context.Context, row any, edges []string) (i
 				survey = (*graph.Resolver).BreadcrumbDigests
 			}
 			var err error
-			if at, err = model.Load(ctx, p.Sibling, "vicinity "+edge, f.resolver, survey); err != nil {
+			if at, err = model.Load(ctx, p.Sibling, "edgeDigest "+edge, f.resolver, survey); err != nil {
 				return identity, false // who writes the edge tells of it
 			}
 		}

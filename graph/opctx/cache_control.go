@@ -22,7 +22,7 @@ var (
 // among requests with the same token, unless the token is an account's, but must revalidate it each
 // time: tokens and prices expire, and releases are replaced without notice.
 func CacheControl(r *http.Request) []string {
-	if p := auth.From(r.Context()); p == nil || p.AccountID != "" || len(p.AccountTags) > 0 || p.CustomerID != "" || r.Header["Store-Catalog-Release"] != nil {
+	if p := auth.PrincipalFrom(r.Context()); p == nil || p.AccountID != "" || len(p.AccountTags) > 0 || p.CustomerID != "" || r.Header["Store-Catalog-Release"] != nil {
 		return privateCache
 	}
 	return publicCache

@@ -45,7 +45,7 @@ func ShopperOf(r *http.Request) release.ShopperContext {
 		shopper.Locale = header(r, "X-Moltin-Language", "Accept-Language")
 	}
 	shopper.Tags = contextTags(r)
-	if p := auth.From(r.Context()); p != nil {
+	if p := auth.PrincipalFrom(r.Context()); p != nil {
 		shopper.AccountID, shopper.AccountTags, shopper.CustomerID = p.AccountID, p.AccountTags, p.CustomerID
 	}
 	return shopper

@@ -38,9 +38,9 @@ func (l *live) events(w http.ResponseWriter, r *http.Request, sent *request) {
 	line := l.begin(r.Context())
 	defer line.close()
 	line.reads = r.Method != http.MethodPost
-	var held *auth.Held
+	var held *auth.TokenWatch
 	if l.resolver.Tokens != nil {
-		held = l.resolver.Tokens.Hold(r)
+		held = l.resolver.Tokens.Watch(r)
 	}
 	line.hold(r.Context(), held)
 	if known := reqctx.From(r.Context()); known != nil {

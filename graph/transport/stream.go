@@ -78,8 +78,8 @@ type line struct {
 
 	// Under live's mu.
 	share share
-	held  *auth.Held // nil without a good token
-	open  int        // subscriptions
+	held  *auth.TokenWatch // nil without a good token
+	open  int              // subscriptions
 }
 
 type lineKey struct{}
@@ -128,15 +128,15 @@ func (l *live) begin(ctx context.Context) *line {
 }
 
 // hold has a connection last no longer than its token.
-func (l *line) hold(ctx context.Context, held *auth.Held) {
+func (l *line) hold(ctx context.Context, held *auth.TokenWatch) {
 	l.live.mu.Lock()
 	defer l.live.mu.Unlock()
 	l.held = held
-	principal, known := auth.From(ctx), reqctx.From(ctx)
+	principal, known := auth.PrincipalFrom(ctx), reqctx.From(ctx)
 	if principal != nil {
 		l.share.client = principal.ClientID
 	}
-	if principal.Share() == "" && known != nil {
+	if principal.QuotaClientID() == "" && known != nil {
 		l.share.address = reqctx.Network(known.Address)
 	}
 }
@@ -151,7 +151,7 @@ func (l *line) close() {
 // look looks at all connections, and comes back while there are any.
 func (l *live) look() {
 	l.mu.Lock()
-	lines, tokens := make([]*line, 0, len(l.lines)), make([]*auth.Held, 0, len(l.lines))
+	lines, tokens := make([]*line, 0, len(l.lines)), make([]*auth.TokenWatch, 0, len(l.lines))
 	for line := range l.lines {
 		lines, tokens = append(lines, line), append(tokens, line.held)
 	}
@@ -163,7 +163,7 @@ func (l *live) look() {
 		if l.drains(line.ctx) {
 			line.end(&ending{closeGoingAway, "The server shuts down; connect again.", nil})
 		} else if token := tokens[i]; token != nil {
-			if err := token.Ended(line.ctx); err != nil && line.ctx.Err() == nil {
+			if err := token.Check(line.ctx); err != nil && line.ctx.Err() == nil {
 				line.end(endingOf(err, token.Expired()))
 			}
 		}

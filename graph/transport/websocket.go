@@ -113,10 +113,10 @@ func (l *line) greet(ctx context.Context, r *http.Request, sent transport.InitPa
 			header.Set(name, value)
 		}
 	}
-	var held *auth.Held
+	var held *auth.TokenWatch
 	if tokens := l.live.resolver.Tokens; tokens != nil && header.Get("Authorization") != "" {
 		var err error
-		if ctx, held, err = tokens.Admit(ctx, header.Get("Authorization")); err != nil {
+		if ctx, held, err = tokens.Authenticate(ctx, header.Get("Authorization")); err != nil {
 			refusal := endingOf(err, true)
 			return transport.AppendCloseReason(transport.WithWebsocketCloseCode(ctx, refusal.code), refusal.reason), refusal
 		}

@@ -12,68 +12,64 @@ import (
 	"portico/store"
 )
 
-// ReadBody reads a body of at most limit bytes, whole, behind what is in room.
-// The error is a
-// *StatusError that says how to do better: 415 where it is encoded, 413 where it
-// is longer, 408 where it did not come in time, 400 where it broke off, 503 where
-// its turn did not come. After 413 and 408 the connection closes.
-func ReadBody(w http.ResponseWriter, r *http.Request, limit int64, room []byte) ([]byte, error) {
-	if err := refuseEncoding(w, r); err != nil {
+// ReadBody reads a whole body of at most limit bytes and appends it to buffer. The error is a *StatusError: 415 for an
+// encoded body, 413 if it is too long, 408 if it took too long, 400 if it is incomplete, 503 if the server is
+// overloaded. After 413 and 408 the connection closes.
+func ReadBody(w http.ResponseWriter, r *http.Request, limit int64, buffer []byte) ([]byte, error) {
+	if err := checkEncoding(w, r); err != nil {
 		return nil, err
 	}
-	body, err := readAll(http.MaxBytesReader(w, r.Body, limit), r.ContentLength, room)
-	tooLarge, noTurn := new(http.MaxBytesError), new(store.Error)
+	body, err := readAll(http.MaxBytesReader(w, r.Body, limit), r.ContentLength, buffer)
+	tooLarge, overloaded := new(http.MaxBytesError), new(store.Error)
 	switch {
 	case err == nil:
 		return body, nil
 	case errors.As(err, &tooLarge):
-		return nil, &StatusError{http.StatusRequestEntityTooLarge, invalid("The body is over %s; send less at a time.", size(tooLarge.Limit))}
-	case errors.As(err, &noTurn):
+		return nil, &StatusError{http.StatusRequestEntityTooLarge, invalid("The body is larger than %s. Send less at once.", formatBytes(tooLarge.Limit))}
+	case errors.As(err, &overloaded):
 		w.Header().Set("Retry-After", "1")
-		return nil, &StatusError{http.StatusServiceUnavailable, noTurn}
+		return nil, &StatusError{http.StatusServiceUnavailable, overloaded}
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		w.Header().Set("Connection", "close")
-		return nil, &StatusError{http.StatusRequestTimeout, invalid("The body did not come in time; send it again, faster, or less of it.")}
+		return nil, &StatusError{http.StatusRequestTimeout, invalid("The body did not arrive in time. Retry, or send less at once.")}
 	}
-	return nil, &StatusError{http.StatusBadRequest, invalid("The body broke off before its end; send it again.")}
+	return nil, &StatusError{http.StatusBadRequest, invalid("The body is incomplete. Retry.")}
 }
 
-// maxEncoding is how much of a Content-Encoding an error quotes, in bytes.
+// maxEncoding is the number of bytes of a Content-Encoding that an error quotes.
 const maxEncoding = 64
 
-// refuseEncoding refuses a body with a Content-Encoding other than identity:
-// the bounds on bodies count the bytes that are sent.
-func refuseEncoding(w http.ResponseWriter, r *http.Request) error {
+// checkEncoding rejects a body with a Content-Encoding other than identity: limits count the bytes sent.
+func checkEncoding(w http.ResponseWriter, r *http.Request) error {
 	sent := strings.Join(r.Header["Content-Encoding"], ", ")
 	if sent == "" || strings.EqualFold(sent, "identity") {
 		return nil
 	}
 	w.Header().Set("Accept-Encoding", "identity") // RFC 9110, 12.5.3
 	return &StatusError{http.StatusUnsupportedMediaType, invalid(
-		"The body has Content-Encoding: %.*s, and request bodies must not be compressed; send it uncompressed, without the header Content-Encoding.", maxEncoding, sent)}
+		"Request bodies must not be compressed, got Content-Encoding: %.*s. Send the body uncompressed, without this header.", maxEncoding, sent)}
 }
 
-// readAll reads to the end, into the room that there is as far as that goes;
-// length is how long it is said to be, or -1.
-func readAll(from io.Reader, length int64, room []byte) ([]byte, error) {
-	const most = 64 << 10 // made room for on a word alone
-	room = slices.Grow(room, int(min(max(length, 0), most))+1)
+// readAll reads to the end and appends to buffer; length is the announced length, or -1.
+func readAll(from io.Reader, length int64, buffer []byte) ([]byte, error) {
+	const maxTrusted = 64 << 10 // of the announced length
+	buffer = slices.Grow(buffer, int(min(max(length, 0), maxTrusted))+1)
 	for {
-		n, err := from.Read(room[len(room):cap(room)])
-		room = room[:len(room)+n]
+		n, err := from.Read(buffer[len(buffer):cap(buffer)])
+		buffer = buffer[:len(buffer)+n]
 		switch {
 		case errors.Is(err, io.EOF):
-			return room, nil
+			return buffer, nil
 		case err != nil:
-			return room, err
-		case len(room) == cap(room):
-			room = slices.Grow(room, len(room))
+			return buffer, err
+		case len(buffer) == cap(buffer):
+			buffer = slices.Grow(buffer, len(buffer))
 		}
 	}
 }
 
-// size is a bound as people read it.
-func size(bytes int64) string {
+// formatBytes formats a limit.
+func formatBytes(bytes int64) string {
 	switch {
 	case bytes >= 1<<20 && bytes%(1<<20) == 0:
 		return fmt.Sprintf("%d MiB", bytes>>20)

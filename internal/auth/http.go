@@ -14,11 +14,10 @@ import (
 	"portico/store"
 )
 
-// WriteError answers a request with an error, in the surface's envelope. It
-// minds *StatusError: 405 and 413 have no store.Code.
+// WriteError writes an error in the format of the API. It must respect the status of *StatusError.
 type WriteError func(w http.ResponseWriter, r *http.Request, err error)
 
-// StatusError is an error whose HTTP status its code does not tell.
+// StatusError is an error with an HTTP status that its code does not imply, such as 405.
 type StatusError struct {
 	Status int
 	Err    *store.Error
@@ -26,11 +25,10 @@ type StatusError struct {
 
 func (e *StatusError) Error() string { return e.Err.Error() }
 
-// Unwrap gives the error in the caller's terms.
+// Unwrap returns the store error.
 func (e *StatusError) Unwrap() error { return e.Err }
 
-// TokenError is an error of a token request with its code of RFC 6749, 5.2,
-// such as invalid_scope.
+// TokenError is an error of a token request with its code by RFC 6749, 5.2, such as invalid_scope.
 type TokenError struct {
 	Code string
 	Err  error
@@ -38,26 +36,25 @@ type TokenError struct {
 
 func (e *TokenError) Error() string { return e.Err.Error() }
 
-// Unwrap gives the error in the caller's terms.
+// Unwrap returns the store error.
 func (e *TokenError) Unwrap() error { return e.Err }
 
 func invalidScope(format string, args ...any) error {
 	return &TokenError{"invalid_scope", &store.Error{Code: store.Invalid, Path: []string{"scope"}, Detail: fmt.Sprintf(format, args...)}}
 }
 
-// tokenError gives the error of a token request its code, where RFC 6749 has
-// one: for 400 and 401.
-func tokenError(err error) error {
+// withTokenErrorCode adds the code of RFC 6749, which exists for 400 and 401, to the error of a token request.
+func withTokenErrorCode(err error) error {
 	code := ""
-	given := new(StatusError)
-	switch fault := store.AsErrors(err)[0]; {
-	case errors.As(err, new(*TokenError)), errors.As(err, &given) && given.Status != http.StatusBadRequest:
+	status := new(StatusError)
+	switch first := store.AsErrors(err)[0]; {
+	case errors.As(err, new(*TokenError)), errors.As(err, &status) && status.Status != http.StatusBadRequest:
 		return err
-	case fault.Code == store.Unauthenticated:
+	case first.Code == store.Unauthenticated:
 		code = "invalid_client"
-	case fault.Code == store.Invalid && slices.Equal(fault.Path, []string{"grant_type"}):
+	case first.Code == store.Invalid && slices.Equal(first.Path, []string{"grant_type"}):
 		code = "unsupported_grant_type"
-	case fault.Code == store.Invalid:
+	case first.Code == store.Invalid:
 		code = "invalid_request"
 	default:
 		return err
@@ -65,8 +62,7 @@ func tokenError(err error) error {
 	return &TokenError{code, err}
 }
 
-// Middleware puts who is asking, or what is wrong with their token, on the
-// context. It refuses nobody: Require does, where something needs a token.
+// Middleware sets the principal, or the error of the token, on the context. It rejects no request: Require does.
 func (s *Service) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := strings.TrimSpace(r.Header.Get("Authorization"))
@@ -74,28 +70,28 @@ func (s *Service) Middleware(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		r, known := reqctx.Begin(r)
+		r, req := reqctx.Begin(r)
 		if principal, err := s.caller(r.Context(), header); err != nil {
-			known.Caller = failure{err}
+			req.Caller = tokenError{err}
 		} else {
-			known.Caller = principal
+			req.Caller = principal
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// caller is who asks by an Authorization header.
+// caller verifies an Authorization header.
 func (s *Service) caller(ctx context.Context, header string) (*Principal, error) {
-	token, ok := bearer(header)
+	token, ok := parseBearer(header)
 	if !ok {
-		return nil, unauthenticated("The header Authorization must be of the form: Bearer <token>; get a token from POST /oauth/access_token.")
+		return nil, unauthenticated("The header Authorization must be Bearer <token>. Get a token from POST /oauth/access_token.")
 	}
 	return s.Verify(ctx, token)
 }
 
-// bearer is the token of an Authorization header: "Bearer TOKEN" in any case
-// and spacing, and "Bearer: TOKEN" as some clients write it.
-func bearer(header string) (token string, ok bool) {
+// parseBearer returns the token of an Authorization header: "Bearer TOKEN" in any case and spacing, and "Bearer: TOKEN", which
+// some clients send.
+func parseBearer(header string) (token string, ok bool) {
 	const separators = ": \t"
 	end := strings.IndexAny(header, separators)
 	if end < 0 || !strings.EqualFold(header[:end], "Bearer") {
@@ -105,17 +101,17 @@ func bearer(header string) (token string, ok bool) {
 	return token, token != ""
 }
 
-// maxTokenRequest bounds the body of a token request, in bytes.
+// maxTokenRequest limits the body of a token request, in bytes.
 const maxTokenRequest = 16 << 10
 
-// TokenHandler answers POST /oauth/access_token. The body is a form or JSON,
-// whatever its Content-Type; the credentials may be HTTP Basic too.
+// TokenHandler serves POST /oauth/access_token. The body is a form or JSON, whatever its Content-Type. Credentials may be
+// sent as HTTP Basic too.
 func (s *Service) TokenHandler(writeError WriteError) http.Handler {
 	return Allow(writeError, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		token, err := s.grant(w, r)
 		if err != nil {
-			writeError(w, r, tokenError(err))
+			writeError(w, r, withTokenErrorCode(err))
 			return
 		}
 		writeToken(w, token)
@@ -127,11 +123,11 @@ func (s *Service) grant(w http.ResponseWriter, r *http.Request) (*Token, error) 
 	if err != nil {
 		return nil, err
 	}
-	tried := "" // whose secret; a storefront's id is in every shopper's browser
+	clientID := "" // only of requests with a secret: the ids of storefronts are public
 	if request.GrantType == GrantClientCredentials {
-		tried, _ = store.CanonicalID(request.ClientID)
+		clientID, _ = store.CanonicalID(request.ClientID)
 	}
-	if err := s.limit(r.Context(), tried); err != nil {
+	if err := s.limit(r.Context(), clientID); err != nil {
 		return nil, err
 	}
 	switch request.GrantType {
@@ -144,11 +140,10 @@ func (s *Service) grant(w http.ResponseWriter, r *http.Request) (*Token, error) 
 		Detail: fmt.Sprintf("must be %s or %s, got %q", GrantClientCredentials, GrantImplicit, request.GrantType)}
 }
 
-// writeToken answers flat, as the clients read it: wrapped in data, they
-// would go on without a token.
+// writeToken writes the token flat, without a data member, as RFC 6749 requires.
 func writeToken(w http.ResponseWriter, token *Token) {
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(store.Encode(struct { // a client that is gone needs no answer
+	_, _ = w.Write(store.Encode(struct { // fails if the client is gone
 		AccessToken string `json:"access_token"`
 		TokenType   string `json:"token_type"`
 		ExpiresIn   int64  `json:"expires_in"` // seconds
@@ -158,12 +153,12 @@ func writeToken(w http.ResponseWriter, token *Token) {
 	}{token.AccessToken, "Bearer", int64(token.Lifetime.Seconds()), token.Expires.Unix(), token.Grant, strings.Join(token.Scopes, " ")}))
 }
 
-// tokenRequest is what a client asks for a token with.
+// tokenRequest is the body of a token request.
 type tokenRequest struct {
 	GrantType    string `json:"grant_type"`
 	ClientID     string `json:"client_id"`
 	ClientSecret string `json:"client_secret"`
-	Scope        string `json:"scope"` // separated by spaces; empty for all that the client may have
+	Scope        string `json:"scope"` // separated by spaces; empty for all scopes of the client
 }
 
 func readTokenRequest(w http.ResponseWriter, r *http.Request) (request tokenRequest, err error) {
@@ -180,7 +175,7 @@ func readTokenRequest(w http.ResponseWriter, r *http.Request) (request tokenRequ
 	return request, nil
 }
 
-// parseTokenRequest goes by the content, because clients label forms as JSON.
+// parseTokenRequest detects the format by content, because some clients label forms as JSON.
 func parseTokenRequest(body []byte) (request tokenRequest, err error) {
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
 	if bytes.HasPrefix(body, []byte("{")) {
@@ -188,13 +183,13 @@ func parseTokenRequest(body []byte) (request tokenRequest, err error) {
 			return request, err
 		}
 		if store.DecodeJSON(body, &request) != nil {
-			return request, invalid("The body is no JSON object with the strings grant_type, client_id, client_secret and scope.")
+			return request, invalid("The body must be a JSON object with the strings grant_type, client_id, client_secret and scope.")
 		}
 		return request, nil
 	}
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
-		return request, invalid("The body is neither a form nor a JSON object.")
+		return request, invalid("The body must be a form or a JSON object.")
 	}
 	for _, name := range []string{"grant_type", "client_id", "client_secret", "scope"} {
 		if err := store.CheckText(form.Get(name), name); err != nil {
@@ -208,17 +203,17 @@ func invalid(format string, args ...any) *store.Error {
 	return &store.Error{Code: store.Invalid, Detail: fmt.Sprintf(format, args...)}
 }
 
-// JWKSHandler answers GET /.well-known/jwks.json.
+// JWKSHandler serves GET /.well-known/jwks.json.
 func (s *Service) JWKSHandler(writeError WriteError) http.Handler {
 	return Allow(writeError, func(w http.ResponseWriter, r *http.Request) {
 		s.keys.latest(r.Context())
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", "public, max-age=300")
-		_, _ = w.Write(s.JWKS()) // a client that is gone needs no answer
+		_, _ = w.Write(s.JWKS()) // fails if the client is gone
 	}, http.MethodGet, http.MethodHead)
 }
 
-// Allow answers other methods with 405, and OPTIONS with what is allowed.
+// Allow writes 405 for other methods, and answers OPTIONS.
 func Allow(writeError WriteError, handle http.HandlerFunc, methods ...string) http.Handler {
 	allowed := strings.Join(methods, ", ") + ", OPTIONS"
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -231,6 +226,6 @@ func Allow(writeError WriteError, handle http.HandlerFunc, methods ...string) ht
 			w.WriteHeader(http.StatusNoContent)
 			return
 		}
-		writeError(w, r, &StatusError{http.StatusMethodNotAllowed, invalid("The method %s is not allowed here; use %s.", r.Method, allowed)})
+		writeError(w, r, &StatusError{http.StatusMethodNotAllowed, invalid("Method %s is not allowed here. Use %s.", r.Method, allowed)})
 	})
 }

@@ -32,11 +32,11 @@ func TestMiddleware(t *testing.T) {
 		{"with spaces", "  Bearer \t  " + token + "  ", ""},
 		{"no header", "", "Send the header Authorization"},
 		{"only spaces", "  ", "Send the header Authorization"},
-		{"no token", "Bearer", "must be of the form"},
-		{"no token after a colon", "Bearer: ", "must be of the form"},
-		{"no scheme", token, "must be of the form"},
-		{"another scheme", "Basic YTpi", "must be of the form"},
-		{"a scheme that begins alike", "Bearerx " + token, "must be of the form"},
+		{"no token", "Bearer", "must be Bearer <token>"},
+		{"no token after a colon", "Bearer: ", "must be Bearer <token>"},
+		{"no scheme", token, "must be Bearer <token>"},
+		{"another scheme", "Basic YTpi", "must be Bearer <token>"},
+		{"a scheme that begins alike", "Bearerx " + token, "must be Bearer <token>"},
 		{"undefined", "Bearer undefined", "malformed"},
 		{"two tokens", "Bearer " + token + " " + token, "malformed"},
 	}
@@ -49,12 +49,12 @@ func TestMiddleware(t *testing.T) {
 				err := auth.Require(r.Context(), "Query.stocks")
 				if test.want == "" {
 					require.NoError(t, err)
-					require.Equal(t, f.client.ID, auth.From(r.Context()).ClientID)
+					require.Equal(t, f.client.ID, auth.PrincipalFrom(r.Context()).ClientID)
 					return
 				}
 				require.ErrorContains(t, err, test.want)
 				require.True(t, store.HasCode(err, store.Unauthenticated))
-				require.Nil(t, auth.From(r.Context()))
+				require.Nil(t, auth.PrincipalFrom(r.Context()))
 			}))
 			r := httptest.NewRequest(http.MethodGet, "/", nil)
 			r.Header.Set("Authorization", test.header)
@@ -226,12 +226,12 @@ func TestTokenHandlerRefuses(t *testing.T) {
 		{"an unknown grant", "grant_type=password&client_id=CID", nil, 400, `grant_type must be client_credentials or implicit, got "password"`},
 		{"no grant", "client_id=CID&client_secret=SECRET", nil, 400, `grant_type must be client_credentials or implicit, got ""`},
 		{"no body", "", nil, 400, "grant_type must be"},
-		{"JSON that breaks off", `{"grant_type":"implicit"`, nil, 400, "no JSON object"},
-		{"JSON of other types", `{"grant_type":1}`, nil, 400, "no JSON object"},
-		{"a form with a bad escape", "grant_type=%zz", nil, 400, "neither a form nor a JSON object"},
+		{"JSON that breaks off", `{"grant_type":"implicit"`, nil, 400, "must be a JSON object"},
+		{"JSON of other types", `{"grant_type":1}`, nil, 400, "must be a JSON object"},
+		{"a form with a bad escape", "grant_type=%zz", nil, 400, "must be a form or a JSON object"},
 		{"a secret that is no text", "grant_type=client_credentials&client_id=CID&client_secret=%ff", nil, 400, "client_secret is not valid UTF-8"},
 		{"a secret that is no text, as JSON", `{"grant_type":"client_credentials","client_id":"CID","client_secret":"\ud800"}`, nil, 400, "client_secret contains half of a surrogate pair"},
-		{"a body too long", "grant_type=implicit&x=" + strings.Repeat("x", 16<<10), nil, 413, "over 16 KiB"},
+		{"a body too long", "grant_type=implicit&x=" + strings.Repeat("x", 16<<10), nil, 413, "larger than 16 KiB"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -276,7 +276,7 @@ func TestHandlersAllowTheirMethodsOnly(t *testing.T) {
 		test.handler.ServeHTTP(w, httptest.NewRequest(test.method, "/", nil))
 		require.Equal(t, http.StatusMethodNotAllowed, w.Code)
 		require.Equal(t, test.want, w.Header().Get("Allow"))
-		require.Contains(t, detail(t, w), "The method "+test.method+" is not allowed here")
+		require.Contains(t, detail(t, w), "Method "+test.method+" is not allowed here")
 	}
 }
 

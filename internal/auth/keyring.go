@@ -17,43 +17,42 @@ import (
 )
 
 const (
-	reloadPause    = time.Second     // between readings for the sake of an unknown key, or after a failed one
-	reloadDeadline = 5 * time.Second // of one reading
+	reloadPause    = time.Second // between loads for an unknown key, and after a failed load
+	reloadDeadline = 5 * time.Second
 )
 
-// keyring holds the signing keys in memory, and follows those in the database.
+// keyring caches the signing keys of the database and follows their changes.
 type keyring struct {
 	store   *shop.Store
 	sealer  *seal.Sealer
 	clock   func() time.Time
 	log     *slog.Logger
-	current atomic.Pointer[keys]
+	current atomic.Pointer[keySet]
 
-	mu      sync.Mutex // one reading at a time
-	asked   time.Time  // when an unknown key last caused a reading
-	failed  time.Time  // when a reading last failed
-	failure error      // of the last reading
+	mu        sync.Mutex // one reading at a time
+	unknownAt time.Time  // when an unknown key last caused a reading
+	failedAt  time.Time  // when a reading last failed
+	err       error      // of the last reading
 }
 
-// keys are one reading of the signing keys.
-type keys struct {
+// keySet is the result of one load of the signing keys.
+type keySet struct {
 	version int64 // store.SigningKeysVersion before the reading
 	public  map[string]ed25519.PublicKey
 	signers []signer // the newest first; at least one
 	jwks    []byte
 }
 
-// signer signs with a key once its time has come.
+// signer signs with a key from validFrom on.
 type signer struct {
 	jose.Signer
-	from time.Time
+	validFrom time.Time
 }
 
-// signer is that of the newest key that may sign by now. Where none may, the
-// oldest does: it is the first there was.
-func (k *keys) signer(now time.Time) jose.Signer {
+// signer returns the newest key that may sign now, else the oldest.
+func (k *keySet) signer(now time.Time) jose.Signer {
 	for _, s := range k.signers {
-		if !s.from.After(now) {
+		if !s.validFrom.After(now) {
 			return s
 		}
 	}
@@ -65,34 +64,33 @@ func newKeyring(ctx context.Context, s *shop.Store, sealer *seal.Sealer, clock f
 	return r, r.reload(ctx)
 }
 
-// latest is the keys as this server knows them. When another process changed
-// them they are read again; should that fail, the old ones stay in use.
-func (r *keyring) latest(ctx context.Context) *keys {
+// latest returns the current keys. It loads them again after another process changed them, and keeps the old ones if that
+// fails.
+func (r *keyring) latest(ctx context.Context) *keySet {
 	have := r.current.Load()
 	if have.version == r.store.SigningKeysVersion() || !r.mu.TryLock() {
 		return have
 	}
 	defer r.mu.Unlock()
-	if r.recent(r.failed) {
+	if r.isRecent(r.failedAt) {
 		return have
 	}
 	if err := r.reload(ctx); err != nil {
-		r.log.WarnContext(ctx, "could not read the signing keys again, going on with the old ones", "error", err)
+		r.log.WarnContext(ctx, "cannot reload the signing keys; keeping the old ones", "error", err)
 	}
 	return r.current.Load()
 }
 
-// find returns the public key of an id. An unknown one may be another
-// server's and seconds old, so the keys are read again, but not more often
-// than once in reloadPause. UNAUTHENTICATED when it stays unknown.
+// find returns the public key of an id. Another server may have created an unknown key seconds ago, so find loads the keys
+// again, at most once in reloadPause. It returns UNAUTHENTICATED if the key stays unknown.
 func (r *keyring) find(ctx context.Context, id string) (ed25519.PublicKey, error) {
 	if key, ok := r.latest(ctx).public[id]; ok {
 		return key, nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.recent(r.asked) {
-		r.asked = r.clock()
+	if !r.isRecent(r.unknownAt) {
+		r.unknownAt = r.clock()
 		if err := r.reload(ctx); err != nil {
 			return nil, err
 		}
@@ -100,39 +98,39 @@ func (r *keyring) find(ctx context.Context, id string) (ed25519.PublicKey, error
 	if key, ok := r.current.Load().public[id]; ok {
 		return key, nil
 	}
-	if r.failure != nil {
-		return nil, r.failure
+	if r.err != nil {
+		return nil, r.err
 	}
-	return nil, unauthenticated("The token was signed with a key that this server does not know; get a new token from POST /oauth/access_token.")
+	return nil, unauthenticated("The token was signed with an unknown key. Get a new token from POST /oauth/access_token.")
 }
 
-// recent tells whether a moment lies less than reloadPause back.
-func (r *keyring) recent(moment time.Time) bool {
+// isRecent reports whether less than reloadPause has passed.
+func (r *keyring) isRecent(moment time.Time) bool {
 	since := r.clock().Sub(moment)
 	return since >= 0 && since < reloadPause
 }
 
-// reload reads the keys, whether or not the request at hand is given up.
+// reload loads the keys, even if the request of ctx is canceled.
 func (r *keyring) reload(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reloadDeadline)
 	defer cancel()
 	version := r.store.SigningKeysVersion() // before reading: a change meanwhile reads again
 	list, err := r.store.SigningKeys(ctx, r.sealer)
 	if err == nil {
-		var fresh *keys
+		var fresh *keySet
 		if fresh, err = newKeys(version, list); err == nil {
 			r.current.Store(fresh)
 		}
 	}
-	if r.failure = err; err != nil {
-		r.failed = r.clock()
+	if r.err = err; err != nil {
+		r.failedAt = r.clock()
 	}
 	return err
 }
 
-// newKeys takes the keys newest first; at least one.
-func newKeys(version int64, list []*access.SigningKey) (*keys, error) {
-	k := &keys{version: version, public: make(map[string]ed25519.PublicKey, len(list))}
+// newKeys takes one key or more, the newest first.
+func newKeys(version int64, list []*access.SigningKey) (*keySet, error) {
+	k := &keySet{version: version, public: make(map[string]ed25519.PublicKey, len(list))}
 	var set jose.JSONWebKeySet
 	for _, key := range list {
 		k.public[key.ID] = key.Public

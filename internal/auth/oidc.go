@@ -25,47 +25,45 @@ import (
 	"portico/store/access"
 )
 
-// GrantOutside is the grant of a token that an outside issuer issued.
-const GrantOutside = "oidc"
+// GrantOIDC is the grant of tokens of the OIDC issuer.
+const GrantOIDC = "oidc"
 
-// outsidePrefix begins the client id of such a token; no id of ours has a colon.
-const outsidePrefix = "oidc:"
+// oidcPrefix begins the client id of such tokens; ids of other clients have no colon.
+const oidcPrefix = "oidc:"
 
 const (
-	outsideKeysFor  = 10 * time.Minute // after which an issuer's keys are read again, so that one it took back goes
-	outsideDeadline = 5 * time.Second  // of one request to it
-	maxOutsideID    = 255              // bytes of a client's id
+	issuerKeysMaxAge = 10 * time.Minute // after which an issuer's keys are read again, so that one it took back goes
+	issuerTimeout    = 5 * time.Second  // of one request to it
+	maxOIDCClientID  = 255              // bytes of a client's id
 )
 
-// OutsideIssuer is an OpenID Connect issuer whose tokens are trusted.
-type OutsideIssuer struct {
-	URL      string // as its tokens name it: https, or http on this machine
-	Audience string // that they must be meant for
+// OIDCIssuer is an OpenID Connect issuer whose tokens are accepted.
+type OIDCIssuer struct {
+	URL      string // the iss of its tokens: https, or http on this machine
+	Audience string // that its tokens must have
 }
 
-// Check tells what is wrong with the issuer; ours is the name of our own.
-func (o OutsideIssuer) Check(ours string) error {
+// Check returns an error for an issuer that cannot be trusted; ours is the name of this service's own issuer.
+func (o OIDCIssuer) Check(ours string) error {
 	at, err := url.Parse(o.URL)
 	switch {
 	case err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || at.User != nil || at.RawQuery != "" || at.Fragment != "":
-		return fmt.Errorf("the issuer must be an address such as https://id.example, got %q", o.URL)
+		return fmt.Errorf("the issuer must be a URL such as https://id.example, got %q", o.URL)
 	case at.Scheme == "http" && !slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, at.Hostname()):
-		return fmt.Errorf("the issuer %q must be asked by https, or its keys could be changed on the way", o.URL)
+		return fmt.Errorf("the issuer %q must use https", o.URL)
 	case o.URL == ours:
-		return fmt.Errorf("the outside issuer must not be named as our own, %q", ours)
+		return fmt.Errorf("the OIDC issuer must differ from --token-issuer, %q", ours)
 	case o.Audience == "":
-		return errors.New("the audience that its tokens are meant for must be named, or tokens for other services would be good here")
+		return errors.New("the audience of its tokens must be set")
 	}
 	return nil
 }
 
-// outside verifies the tokens of an outside issuer. It reads the issuer's keys
-// when the first of its tokens comes. A token of a known key never waits for the
-// issuer: keys older than outsideKeysFor stay good while one load in the
-// background replaces them. Tokens of unknown keys wait for one shared load, and
-// no load starts within reloadPause after the last one ended.
-type outside struct {
-	OutsideIssuer
+// oidcVerifier verifies the tokens of an OIDC issuer. It loads the issuer's keys when the first token comes. A token with a
+// known key never waits: keys older than issuerKeysMaxAge stay valid while they are reloaded in the background.
+// Tokens with unknown keys wait for one shared load, at most one in reloadPause.
+type oidcVerifier struct {
+	OIDCIssuer
 	clock  func() time.Time
 	log    *slog.Logger
 	client *http.Client
@@ -76,27 +74,26 @@ type outside struct {
 	mu      sync.Mutex    // guards what follows; never held during I/O
 	loading chan struct{} // closed when the running load ends; nil while none runs
 	loaded  time.Time     // when the last load ended
-	failure error         // of the last load
+	loadErr error         // of the last load
 }
 
-// issuerKeys are the keys of one load. Nobody writes to them.
+// issuerKeys are the keys of one load. They are not changed.
 type issuerKeys struct {
 	jose.JSONWebKeySet
-	read time.Time
+	loadedAt time.Time
 }
 
-func newOutside(issuer OutsideIssuer, ours string, clock func() time.Time, log *slog.Logger) (*outside, error) {
+func newOIDCVerifier(issuer OIDCIssuer, ours string, clock func() time.Time, log *slog.Logger) (*oidcVerifier, error) {
 	if err := issuer.Check(ours); err != nil {
 		return nil, err
 	}
-	o := &outside{OutsideIssuer: issuer, clock: clock, log: log, client: &http.Client{Timeout: outsideDeadline}}
+	o := &oidcVerifier{OIDCIssuer: issuer, clock: clock, log: log, client: &http.Client{Timeout: issuerTimeout}}
 	o.keys.Store(&issuerKeys{})
 	return o, nil
 }
 
-// issued tells whether a token says that the issuer issued it, which is not
-// yet to be believed.
-func (o *outside) issued(bearer string) bool {
+// matches reports whether a token names the issuer. The token is not verified yet.
+func (o *oidcVerifier) matches(bearer string) bool {
 	if o == nil {
 		return false
 	}
@@ -111,56 +108,54 @@ func (o *outside) issued(bearer string) bool {
 	return err == nil && store.DecodeJSON(text, &said) == nil && said.Issuer == o.URL
 }
 
-// outsideAlgorithms are asymmetric, all of them: with any other, who knows the
-// public key could sign.
-func outsideAlgorithms() []jose.SignatureAlgorithm {
+// oidcAlgorithms returns asymmetric algorithms only: with others, the public key would be enough to sign.
+func oidcAlgorithms() []jose.SignatureAlgorithm {
 	return []jose.SignatureAlgorithm{
 		jose.RS256, jose.RS384, jose.RS512, jose.ES256, jose.ES384, jose.ES512,
 		jose.PS256, jose.PS384, jose.PS512, jose.EdDSA,
 	}
 }
 
-// verify returns who a token of the issuer speaks for. UNAUTHENTICATED says
-// what is wrong with it, UNAVAILABLE that the issuer does not answer.
-func (o *outside) verify(ctx context.Context, bearer string) (*Principal, error) {
-	token, err := jose.ParseSignedCompact(bearer, outsideAlgorithms())
+// verify returns the principal of a token. It returns UNAUTHENTICATED for an invalid token, and UNAVAILABLE if the issuer is
+// not responding.
+func (o *oidcVerifier) verify(ctx context.Context, bearer string) (*Principal, error) {
+	token, err := jose.ParseSignedCompact(bearer, oidcAlgorithms())
 	switch {
 	case errors.As(err, new(*jose.ErrUnexpectedSignatureAlgorithm)):
-		return nil, o.refuse("is not signed with an asymmetric algorithm")
+		return nil, o.reject("is not signed with an asymmetric algorithm")
 	case err != nil:
-		return nil, o.refuse("is malformed")
+		return nil, o.reject("is malformed")
 	}
-	payload, err := o.signed(ctx, token)
+	payload, err := o.verifySignature(ctx, token)
 	if err != nil {
 		return nil, err
 	}
-	var c outsideClaims
+	var c oidcClaims
 	if store.DecodeJSON(payload, &c) != nil || c.Expiry == nil {
-		return nil, o.refuse("is malformed")
+		return nil, o.reject("is malformed")
 	}
-	if err := o.check(c); err != nil {
+	if err := o.checkClaims(c); err != nil {
 		return nil, err
 	}
 	return c.principal(o)
 }
 
-// check looks at what a signed token says: when it expires, and from when on it
-// is good or was issued, each with a leeway.
-func (o *outside) check(c outsideClaims) error {
+// checkClaims checks expiry, audience, nbf and iat, each with a leeway of clockSkew.
+func (o *oidcVerifier) checkClaims(c oidcClaims) error {
 	err := c.ValidateWithLeeway(jwt.Expected{Issuer: o.URL, AnyAudience: jwt.Audience{o.Audience}, Time: o.clock()}, clockSkew)
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, jwt.ErrExpired):
-		return o.refuse("expired at %s", c.Expiry.Time().UTC().Format(time.RFC3339))
+		return o.reject("expired at %s", c.Expiry.Time().UTC().Format(time.RFC3339))
 	case errors.Is(err, jwt.ErrInvalidAudience):
-		return o.refuse("is meant for another audience than %q", o.Audience)
+		return o.reject("is meant for another audience than %q", o.Audience)
 	}
-	return o.refuse("is not valid yet; the clocks of the servers may differ")
+	return o.reject("is not valid yet (the clocks of the servers may differ)")
 }
 
-// signed is what a token says, when one of the issuer's keys signed it.
-func (o *outside) signed(ctx context.Context, token *jose.JSONWebSignature) ([]byte, error) {
+// verifySignature returns the payload of a token that one of the issuer's keys signed.
+func (o *oidcVerifier) verifySignature(ctx context.Context, token *jose.JSONWebSignature) ([]byte, error) {
 	keys, err := o.find(ctx, token.Signatures[0].Header.KeyID)
 	if err != nil {
 		return nil, err
@@ -171,18 +166,17 @@ func (o *outside) signed(ctx context.Context, token *jose.JSONWebSignature) ([]b
 		}
 	}
 	if len(keys) == 0 {
-		return nil, o.refuse("was signed with a key that the issuer does not publish")
+		return nil, o.reject("was signed with a key that the issuer does not publish")
 	}
-	return nil, o.refuse("has a wrong signature; it was changed, or not issued there")
+	return nil, o.reject("has a wrong signature; it was changed, or not issued there")
 }
 
-// find returns the issuer's keys of an id, all of them for a token without one.
-// It waits for a load only where it knows no such key, until ctx ends.
-// UNAVAILABLE when there is none and the last load failed.
-func (o *outside) find(ctx context.Context, kid string) ([]jose.JSONWebKey, error) {
-	known := o.keys.Load()
-	if keys := known.find(kid); len(keys) > 0 {
-		if o.clock().Sub(known.read) >= outsideKeysFor {
+// find returns the issuer's keys with an id, all keys for a token without one. It waits for a load only if it knows no such
+// key, until ctx ends. It returns UNAVAILABLE if there is none and the last load failed.
+func (o *oidcVerifier) find(ctx context.Context, kid string) ([]jose.JSONWebKey, error) {
+	current := o.keys.Load()
+	if keys := current.find(kid); len(keys) > 0 {
+		if o.clock().Sub(current.loadedAt) >= issuerKeysMaxAge {
 			o.load(ctx)
 		}
 		return keys, nil
@@ -195,7 +189,7 @@ func (o *outside) find(ctx context.Context, kid string) ([]jose.JSONWebKey, erro
 		}
 	}
 	keys := o.keys.Load().find(kid)
-	if len(keys) == 0 && o.lastFailure() != nil {
+	if len(keys) == 0 && o.lastErr() != nil {
 		return nil, &store.Error{Code: store.Unavailable, Detail: fmt.Sprintf("The issuer %s is not responding, so its tokens cannot be checked. Retry in a few seconds.", o.URL)}
 	}
 	return keys, nil
@@ -210,16 +204,15 @@ func (k *issuerKeys) find(kid string) (keys []jose.JSONWebKey) {
 	return keys
 }
 
-func (o *outside) lastFailure() error {
+func (o *oidcVerifier) lastErr() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.failure
+	return o.loadErr
 }
 
-// load starts a load of the issuer's keys in the background, or joins the one
-// that runs. The channel closes when it ends. It is nil where the last load ended
-// less than reloadPause ago, and nothing was started.
-func (o *outside) load(ctx context.Context) <-chan struct{} {
+// load starts a load in the background, or joins the one that runs. The channel closes when it ends. It is nil if the last
+// load ended less than reloadPause ago.
+func (o *oidcVerifier) load(ctx context.Context) <-chan struct{} {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.loading != nil {
@@ -235,20 +228,20 @@ func (o *outside) load(ctx context.Context) <-chan struct{} {
 		keys, err := o.read(context.WithoutCancel(ctx))
 		if err != nil {
 			o.jwks = "" // discover it again
-			o.log.WarnContext(ctx, "could not read the keys of the outside issuer", "issuer", o.URL, "error", err)
+			o.log.WarnContext(ctx, "cannot load the keys of the OIDC issuer", "issuer", o.URL, "error", err)
 		} else {
 			o.keys.Store(keys)
 		}
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		o.failure, o.loaded, o.loading = err, o.clock(), nil
+		o.loadErr, o.loaded, o.loading = err, o.clock(), nil
 	}()
 	return ended
 }
 
-// read asks the issuer for its keys. The running load alone calls it.
-func (o *outside) read(ctx context.Context) (*issuerKeys, error) {
-	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, o.client), outsideDeadline)
+// read fetches the keys. Only the running load calls it.
+func (o *oidcVerifier) read(ctx context.Context) (*issuerKeys, error) {
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, o.client), issuerTimeout)
 	defer cancel()
 	if o.jwks == "" {
 		provider, err := oidc.NewProvider(ctx, o.URL)
@@ -263,26 +256,26 @@ func (o *outside) read(ctx context.Context) (*issuerKeys, error) {
 		}
 		o.jwks = found.JWKS
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, o.jwks, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, o.jwks, nil)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := o.client.Do(request)
+	resp, err := o.client.Do(req)
 	if err != nil {
 		return nil, err
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answers %s", o.jwks, answer.Status)
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s returned %s", o.jwks, resp.Status)
 	}
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
-	if err := json.NewDecoder(http.MaxBytesReader(nil, answer.Body, 1<<20)).Decode(&set); err != nil {
-		return nil, fmt.Errorf("%s is no set of keys: %w", o.jwks, err)
+	if err := json.NewDecoder(http.MaxBytesReader(nil, resp.Body, 1<<20)).Decode(&set); err != nil {
+		return nil, fmt.Errorf("%s is not a JSON Web Key Set: %w", o.jwks, err)
 	}
-	keys := &issuerKeys{read: o.clock()}
-	for _, raw := range set.Keys { // a kind of key that we do not know does no harm to the others
+	keys := &issuerKeys{loadedAt: o.clock()}
+	for _, raw := range set.Keys { // unknown kinds of keys are ignored
 		var key jose.JSONWebKey
 		if json.Unmarshal(raw, &key) == nil {
 			keys.Keys = append(keys.Keys, key)
@@ -291,27 +284,27 @@ func (o *outside) read(ctx context.Context) (*issuerKeys, error) {
 	return keys, nil
 }
 
-func (o *outside) refuse(format string, args ...any) *store.Error {
-	return unauthenticated("The token of the issuer %s %s; get a new one there.", o.URL, fmt.Sprintf(format, args...))
+func (o *oidcVerifier) reject(format string, args ...any) *store.Error {
+	return unauthenticated("The token of the issuer %s %s. Get a new one there.", o.URL, fmt.Sprintf(format, args...))
 }
 
-// outsideClaims are what a token of an outside issuer says to us.
-type outsideClaims struct {
+// oidcClaims are the claims that we read from a token of the OIDC issuer.
+type oidcClaims struct {
 	jwt.Claims
-	Scope       string `json:"scope"` // separated by spaces
-	SCP         texts  `json:"scp"`   // what some issuers call it
-	Authorized  string `json:"azp"`
-	ClientID    string `json:"client_id"`
-	AccountID   string `json:"account_id"`
-	AccountTags texts  `json:"account_tags"`
-	CustomerID  string `json:"customer_id"`
+	Scope           string     `json:"scope"` // separated by spaces
+	SCP             stringList `json:"scp"`   // what some issuers call it
+	AuthorizedParty string     `json:"azp"`
+	ClientID        string     `json:"client_id"`
+	AccountID       string     `json:"account_id"`
+	AccountTags     stringList `json:"account_tags"`
+	CustomerID      string     `json:"customer_id"`
 }
 
-// texts is an array of strings, or one string, separated by spaces.
-type texts []string
+// stringList is an array of strings, or one string separated by spaces.
+type stringList []string
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (t *texts) UnmarshalJSON(text []byte) error {
+func (t *stringList) UnmarshalJSON(text []byte) error {
 	var one string
 	if json.Unmarshal(text, &one) == nil {
 		*t = strings.Fields(one)
@@ -320,22 +313,22 @@ func (t *texts) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]string)(t))
 }
 
-// principal has those of the scopes that are ours.
-func (c outsideClaims) principal(o *outside) (*Principal, error) {
+// principal returns the principal, with the known ones of the scopes.
+func (c oidcClaims) principal(o *oidcVerifier) (*Principal, error) {
 	id := c.Subject
-	for _, named := range []string{c.ClientID, c.Authorized} {
+	for _, named := range []string{c.ClientID, c.AuthorizedParty} {
 		if named != "" {
 			id = named
 		}
 	}
 	unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
-	if id == "" || len(id) > maxOutsideID || !utf8.ValidString(id) || strings.ContainsFunc(id, unprintable) {
-		return nil, o.refuse("names no client by azp, client_id or sub, in 1 to %d bytes", maxOutsideID)
+	if id == "" || len(id) > maxOIDCClientID || !utf8.ValidString(id) || strings.ContainsFunc(id, unprintable) {
+		return nil, o.reject("names no client by azp, client_id or sub, in 1 to %d bytes", maxOIDCClientID)
 	}
-	said := append(strings.Fields(c.Scope), c.SCP...)
-	scopes := slices.DeleteFunc(access.Scopes(), func(scope string) bool { return !slices.Contains(said, scope) })
+	names := append(strings.Fields(c.Scope), c.SCP...)
+	scopes := slices.DeleteFunc(access.Scopes(), func(scope string) bool { return !slices.Contains(names, scope) })
 	return &Principal{
-		ClientID: outsidePrefix + id, Grant: GrantOutside, Scopes: scopes, Expires: c.Expiry.Time().UTC(),
+		ClientID: oidcPrefix + id, Grant: GrantOIDC, Scopes: scopes, Expires: c.Expiry.Time().UTC(),
 		AccountID: c.AccountID, AccountTags: c.AccountTags, CustomerID: c.CustomerID,
 	}, nil
 }

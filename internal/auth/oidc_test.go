@@ -113,7 +113,7 @@ func (p *idp) count(path string) int {
 func (f *fixture) trusting(t *testing.T, url string) *auth.Service {
 	t.Helper()
 	service, err := auth.New(t.Context(), f.store, newSealer(t, 1), auth.Options{
-		Issuer: issuer, Clock: f.clock.Now, Outside: &auth.OutsideIssuer{URL: url, Audience: "shop-api"},
+		Issuer: issuer, Clock: f.clock.Now, OIDC: &auth.OIDCIssuer{URL: url, Audience: "shop-api"},
 	})
 	require.NoError(t, err)
 	return service
@@ -212,7 +212,7 @@ func TestOutsideIssuerRefuses(t *testing.T) {
 		{"another audience", signed(map[string]any{"aud": "other"}), `is meant for another audience than "shop-api"`},
 		{"our own audience", signed(map[string]any{"aud": "portico"}), `another audience than "shop-api"`},
 		{"no audience", signed(map[string]any{"aud": nil}), "another audience"},
-		{"expired", signed(map[string]any{"exp": start.Unix() - 61}), "expired at 2026-03-04T05:05:06Z; get a new one there"},
+		{"expired", signed(map[string]any{"exp": start.Unix() - 61}), "expired at 2026-03-04T05:05:06Z. Get a new one there"},
 		{"no expiry", signed(map[string]any{"exp": nil}), "is malformed"},
 		{"not valid yet", signed(map[string]any{"nbf": start.Unix() + 120}), "is not valid yet"},
 		{"another key", sign(t, jose.RS256, stranger, "r", p.saying(nil)), "has a wrong signature"},
@@ -390,16 +390,16 @@ func TestOutsideIssuerChecks(t *testing.T) {
 		{"https://id.example/tenant/1", "shop-api", ""},
 		{"http://localhost:8081/realms/shop", "shop-api", ""},
 		{"http://[::1]:8081", "shop-api", ""},
-		{"http://id.example", "shop-api", "by https"},
-		{"id.example", "shop-api", "must be an address"},
-		{"ftp://id.example", "shop-api", "must be an address"},
-		{"https://u:p@id.example", "shop-api", "must be an address"},
-		{"https://id.example?x=1", "shop-api", "must be an address"},
-		{"", "shop-api", "must be an address"},
-		{issuer, "shop-api", "must not be named as our own"},
+		{"http://id.example", "shop-api", "must use https"},
+		{"id.example", "shop-api", "must be a URL"},
+		{"ftp://id.example", "shop-api", "must be a URL"},
+		{"https://u:p@id.example", "shop-api", "must be a URL"},
+		{"https://id.example?x=1", "shop-api", "must be a URL"},
+		{"", "shop-api", "must be a URL"},
+		{issuer, "shop-api", "must differ from --token-issuer"},
 		{"https://id.example", "", "audience"},
 	} {
-		err := auth.OutsideIssuer{URL: test.url, Audience: test.audience}.Check(issuer)
+		err := auth.OIDCIssuer{URL: test.url, Audience: test.audience}.Check(issuer)
 		if test.want == "" {
 			require.NoError(t, err, test.url)
 			continue
@@ -407,8 +407,8 @@ func TestOutsideIssuerChecks(t *testing.T) {
 		require.ErrorContains(t, err, test.want, test.url)
 	}
 	f := newFixture(t)
-	_, err := auth.New(t.Context(), f.store, newSealer(t, 1), auth.Options{Issuer: issuer, Outside: &auth.OutsideIssuer{URL: issuer, Audience: "a"}})
-	require.ErrorContains(t, err, "our own")
+	_, err := auth.New(t.Context(), f.store, newSealer(t, 1), auth.Options{Issuer: issuer, OIDC: &auth.OIDCIssuer{URL: issuer, Audience: "a"}})
+	require.ErrorContains(t, err, "--token-issuer")
 }
 
 func TestOutsideTokensByManyAtOnce(t *testing.T) {

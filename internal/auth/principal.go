@@ -1,5 +1,6 @@
-// Package auth says who is asking and what they may do: scopes, principals,
-// and the tokens that carry them (DESIGN 8).
+// Package auth authenticates requests and checks scopes (docs/architecture.md, decision 8). Service issues and verifies
+// tokens, PrincipalFrom returns the caller of a request, and Require checks its scope. It must not import the GraphQL
+// and REST packages.
 package auth
 
 import (
@@ -13,98 +14,91 @@ import (
 	"portico/store"
 )
 
-// Principal is who a good token speaks for. Requests share it; nobody writes
-// to it.
+// Principal is the client, or the shopper, that a valid token stands for. Requests share it; it must not be changed.
 type Principal struct {
-	ClientID string   // of an outside issuer's token it begins with "oidc:", as no client of ours does
-	Grant    string   // how the token was got: client_credentials, implicit, shopper or oidc
-	Scopes   []string // what it may do
+	ClientID string // begins with "oidc:" for a token of the OIDC issuer
+	Grant    string // client_credentials, implicit, shopper or oidc
+	Scopes   []string
 	Expires  time.Time
 
-	// Whom the token was minted for; empty when for no shopper in particular.
+	// The shopper that the token was issued for, if any.
 	AccountID   string
 	AccountTags []string
 	CustomerID  string
 }
 
-// Actor names the principal in what it writes.
+// Actor returns the name under which writes are recorded.
 func (p *Principal) Actor() store.Actor { return store.Actor("client:" + p.ClientID) }
 
-// Share is the client whose share of what all clients have the principal uses. It
-// is empty where nobody showed the client's secret, so that anybody can use its
-// id: then the share is the address's.
-func (p *Principal) Share() (clientID string) {
+// QuotaClientID returns the client whose quota a request counts against. It is empty for tokens that anyone can get
+// without the client's secret; these count against the address.
+func (p *Principal) QuotaClientID() (clientID string) {
 	if p == nil || p.Grant == GrantImplicit || p.Grant == GrantShopper {
 		return ""
 	}
 	return p.ClientID
 }
 
-// Holds tells whether the principal has a scope.
-func (p *Principal) Holds(scope string) bool { return slices.Contains(p.Scopes, scope) }
+// HasScope reports whether the principal has a scope.
+func (p *Principal) HasScope(scope string) bool { return slices.Contains(p.Scopes, scope) }
 
-type callerKey struct{}
+type principalKey struct{}
 
-// failure is what is wrong with a token.
-type failure struct{ error }
+// tokenError is the reason why a token is invalid.
+type tokenError struct{ error }
 
-// caller is what the middleware learnt from a request: a *Principal, a failure
-// or, without a token, nil.
-func caller(ctx context.Context) any {
-	if given := ctx.Value(callerKey{}); given != nil {
-		return given
+// callerOf returns what the middleware found: a *Principal, a tokenError or, without a token, nil.
+func callerOf(ctx context.Context) any {
+	if value := ctx.Value(principalKey{}); value != nil {
+		return value
 	}
-	if known := reqctx.From(ctx); known != nil {
-		return known.Caller
+	if req := reqctx.From(ctx); req != nil {
+		return req.Caller
 	}
 	return nil
 }
 
-// WithPrincipal puts who is asking on the context.
+// WithPrincipal returns a context with a principal.
 func WithPrincipal(ctx context.Context, p *Principal) context.Context {
-	return context.WithValue(ctx, callerKey{}, p)
+	return context.WithValue(ctx, principalKey{}, p)
 }
 
-// WithFailure remembers why a token is no good. Require says so when
-// something needs a token, and only then.
-func WithFailure(ctx context.Context, err error) context.Context {
-	return context.WithValue(ctx, callerKey{}, failure{err})
+// WithTokenError returns a context with the reason why a token is invalid. Require returns it where a token is needed.
+func WithTokenError(ctx context.Context, err error) context.Context {
+	return context.WithValue(ctx, principalKey{}, tokenError{err})
 }
 
-// From is who is asking; nil when there is no token, or no good one.
-func From(ctx context.Context) *Principal {
-	p, _ := caller(ctx).(*Principal)
+// PrincipalFrom returns the principal of a request; nil without a valid token.
+func PrincipalFrom(ctx context.Context) *Principal {
+	p, _ := callerOf(ctx).(*Principal)
 	return p
 }
 
-// Authenticated tells whether there is a good token, whatever its scopes: nil
-// if so, else UNAUTHENTICATED or what WithFailure remembered.
+// Authenticated returns nil with a valid token of any scopes, else UNAUTHENTICATED or the error of WithTokenError.
 func Authenticated(ctx context.Context) error {
-	switch c := caller(ctx).(type) {
-	case failure:
+	switch c := callerOf(ctx).(type) {
+	case tokenError:
 		return c.error
 	case nil:
-		return unauthenticated("Send the header Authorization: Bearer <token>; get a token from POST /oauth/access_token.")
+		return unauthenticated("Send the header Authorization: Bearer <token>. Get a token from POST /oauth/access_token.")
 	}
 	return nil
 }
 
-// Require tells whether whoever is asking may use a coordinate of the table:
-// nil if they may. UNAUTHENTICATED, or what WithFailure remembered, without a
-// good token; FORBIDDEN when its scopes do not suffice; INTERNAL for an
-// undeclared coordinate, whoever asks.
+// Require returns nil if the caller may use a coordinate of the scope table. Without a valid token it returns
+// UNAUTHENTICATED or the error of WithTokenError, without the scope FORBIDDEN, and for an unknown coordinate INTERNAL.
 func Require(ctx context.Context, coordinate string) error {
 	scope, declared := Scope(coordinate)
 	if !declared {
 		return fmt.Errorf("the scope table has no coordinate %q, so nobody may use it", coordinate)
 	}
-	if scope == public {
+	if scope == noScope {
 		return nil
 	}
 	if err := Authenticated(ctx); err != nil {
 		return err
 	}
-	if p := From(ctx); scope != AnyScope && !p.Holds(scope) {
+	if p := PrincipalFrom(ctx); scope != AnyScope && !p.HasScope(scope) {
 		return forbidden(scope, p.Scopes)
 	}
 	return nil
@@ -122,10 +116,9 @@ func forbidden(missing string, held []string) *store.Error {
 	return &store.Error{Code: store.Forbidden, Detail: fmt.Sprintf("This needs the scope %s; the token has %s.", missing, has)}
 }
 
-// ClientID is the API client that asks, for the log and the metrics; empty for
-// nobody.
+// ClientID returns the id of the API client, for logs and metrics; empty without a valid token.
 func ClientID(ctx context.Context) string {
-	if principal := From(ctx); principal != nil {
+	if principal := PrincipalFrom(ctx); principal != nil {
 		return principal.ClientID
 	}
 	return ""

@@ -16,7 +16,7 @@ func TestRequire(t *testing.T) {
 	nobody := t.Context()
 	reader := auth.WithPrincipal(nobody, &auth.Principal{ClientID: "c", Scopes: []string{"catalog:read", "inventory:read"}})
 	powerless := auth.WithPrincipal(nobody, &auth.Principal{ClientID: "c"})
-	expired := auth.WithFailure(nobody, &store.Error{Code: store.Unauthenticated, Detail: "The token expired."})
+	expired := auth.WithTokenError(nobody, &store.Error{Code: store.Unauthenticated, Detail: "The token expired."})
 
 	tests := []struct {
 		name       string
@@ -28,13 +28,13 @@ func TestRequire(t *testing.T) {
 		{"public without a token", nobody, "GET /healthz", "", ""},
 		{"public with a bad token", expired, "POST /oauth/access_token", "", ""},
 		{"the scope is held", reader, "Query.stocks", "", ""},
-		{"no token", nobody, "Query.stocks", store.Unauthenticated, "Send the header Authorization: Bearer <token>; get a token from POST /oauth/access_token."},
+		{"no token", nobody, "Query.stocks", store.Unauthenticated, "Send the header Authorization: Bearer <token>. Get a token from POST /oauth/access_token."},
 		{"a bad token", expired, "Query.stocks", store.Unauthenticated, "The token expired."},
 		{"another scope", reader, "Mutation.stockTransact", store.Forbidden, "This needs the scope inventory:write; the token has catalog:read inventory:read."},
 		{"no scope", powerless, "Query.gateways", store.Forbidden, "This needs the scope gateways:read; the token has no scope at all."},
 		{"any scope will do", powerless, "Query.settings", "", ""},
 		{"any scope will do, but no bad token", expired, "Query.settings", store.Unauthenticated, "The token expired."},
-		{"any scope will do, but not none", nobody, "Query.settings", store.Unauthenticated, "Send the header Authorization: Bearer <token>; get a token from POST /oauth/access_token."},
+		{"any scope will do, but not none", nobody, "Query.settings", store.Unauthenticated, "Send the header Authorization: Bearer <token>. Get a token from POST /oauth/access_token."},
 		{"undeclared", reader, "Query.secrets", store.Internal, "An internal error has occurred."},
 		{"undeclared without a token", nobody, "Query.secrets", store.Internal, "An internal error has occurred."},
 	}
@@ -55,8 +55,8 @@ func TestRequire(t *testing.T) {
 func TestPrincipalOnTheContext(t *testing.T) {
 	t.Parallel()
 	principal := &auth.Principal{ClientID: "c1"}
-	require.Nil(t, auth.From(t.Context()))
-	require.Same(t, principal, auth.From(auth.WithPrincipal(t.Context(), principal)))
-	require.Nil(t, auth.From(auth.WithFailure(t.Context(), errors.New("bad"))))
+	require.Nil(t, auth.PrincipalFrom(t.Context()))
+	require.Same(t, principal, auth.PrincipalFrom(auth.WithPrincipal(t.Context(), principal)))
+	require.Nil(t, auth.PrincipalFrom(auth.WithTokenError(t.Context(), errors.New("bad"))))
 	require.Equal(t, store.Actor("client:c1"), principal.Actor())
 }

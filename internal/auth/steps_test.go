@@ -33,7 +33,7 @@ func TestTokensAndClocksThatDiffer(t *testing.T) {
 		"own": f.token(t).AccessToken, "shopper": minted(time.Hour), "a day": minted(access.MaxTokenLifetime),
 		"foreign": foreign(nil), "foreign, from a time on": foreign(map[string]any{"iat": nil, "nbf": start.Unix()}), "foreign, since ever": foreign(map[string]any{"iat": nil}),
 	}
-	const early, late, wrong = "not valid yet", "expired", "further off than any does"
+	const early, late, wrong = "not valid yet", "expired", "later than allowed"
 	for _, test := range []struct {
 		name    string
 		off     time.Duration // from the clock that issued
@@ -54,7 +54,7 @@ func TestTokensAndClocksThatDiffer(t *testing.T) {
 			clock := storetest.NewClock(start)
 			server := func() *auth.Service {
 				service, err := auth.New(t.Context(), f.store, newSealer(t, 1), auth.Options{Issuer: issuer, Clock: clock.Now,
-					Outside: &auth.OutsideIssuer{URL: p.URL, Audience: "shop-api"}})
+					OIDC: &auth.OIDCIssuer{URL: p.URL, Audience: "shop-api"}})
 				require.NoError(t, err)
 				return service
 			}

@@ -28,26 +28,24 @@ const (
 	audience        = "portico"
 	defaultIssuer   = "portico"
 	defaultLifetime = time.Hour
-	maxTokenSize    = 8 << 10 // bytes; longer ones do not pass the proxies in front either
+	maxTokenSize    = 8 << 10 // bytes; common proxies reject longer headers
 )
 
-// Options say how tokens are made. The zero value is good.
+// Options configure a Service. The zero value is valid.
 type Options struct {
 	Issuer   string           // the iss of tokens, the same on all servers of one database; empty means "portico"
 	Clock    func() time.Time // nil means time.Now
 	Lifetime time.Duration    // of a token, whole seconds; 0 means one hour
 	Log      *slog.Logger     // nil discards
-	Outside  *OutsideIssuer   // whose tokens are good too; nil for nobody's
+	OIDC     *OIDCIssuer      // whose tokens are good too; nil for nobody's
 	Limit    Limit            // of token requests; nil for none
 }
 
-// Limit counts a use by a client, empty where it does not matter which, and by
-// the address that the request of ctx came from. RATE_LIMITED when either has
-// had its share.
+// Limit counts a use by a client, "" for any, and by the address of the request of ctx. It returns RATE_LIMITED above the
+// limit.
 type Limit func(ctx context.Context, clientID string) error
 
-// Service issues tokens and verifies them. Its methods may be called from
-// many goroutines.
+// Service issues and verifies tokens. Its methods are safe for concurrent use.
 type Service struct {
 	store    *shop.Store
 	issuer   string
@@ -55,13 +53,12 @@ type Service struct {
 	lifetime time.Duration
 	keys     *keyring
 	verified verifiedTokens
-	outside  *outside // nil when no other issuer is trusted
+	oidc     *oidcVerifier // nil when no other issuer is trusted
 	limit    Limit
 }
 
-// New makes a service that signs with the keys of the database, creating the
-// first one. The error is seal.ErrKey when they were sealed with
-// another key. It does not ask the outside issuer for anything yet.
+// New returns a service that signs with the keys of the database, and creates the first key. The error is seal.ErrKey if
+// they were sealed with another key. It does not contact the OIDC issuer.
 func New(ctx context.Context, s *shop.Store, sealer *seal.Sealer, options Options) (*Service, error) {
 	service := &Service{
 		store: s, issuer: options.Issuer, clock: options.Clock, lifetime: options.Lifetime,
@@ -84,8 +81,8 @@ func New(ctx context.Context, s *shop.Store, sealer *seal.Sealer, options Option
 		log = slog.New(slog.DiscardHandler)
 	}
 	var err error
-	if options.Outside != nil {
-		if service.outside, err = newOutside(*options.Outside, service.issuer, service.clock, log); err != nil {
+	if options.OIDC != nil {
+		if service.oidc, err = newOIDCVerifier(*options.OIDC, service.issuer, service.clock, log); err != nil {
 			return nil, err
 		}
 	}
@@ -95,7 +92,7 @@ func New(ctx context.Context, s *shop.Store, sealer *seal.Sealer, options Option
 	return service, nil
 }
 
-// Grant is what a token is to allow.
+// Grant describes a token to issue.
 type Grant struct {
 	Type     string // one of the grants above
 	ClientID string
@@ -112,7 +109,7 @@ type Token struct {
 	Expires     time.Time     // UTC, whole seconds
 }
 
-// claims are what a token says.
+// claims are the claims of our tokens.
 type claims struct {
 	jwt.Claims
 	Scope       string   `json:"scope"` // separated by spaces
@@ -122,9 +119,8 @@ type claims struct {
 	CustomerID  string   `json:"customer_id,omitempty"`
 }
 
-// Issue signs a token for a grant. It does not ask whether the client exists
-// or may have the scopes. UNPROCESSABLE when the token would be too long to be
-// sent in a header.
+// Issue signs a token for a grant. It does not check that the client exists and has the scopes. It returns UNPROCESSABLE if
+// the token would be too long for a header.
 func (s *Service) Issue(ctx context.Context, grant Grant) (*Token, error) {
 	lifetime := grant.Lifetime
 	if lifetime == 0 {
@@ -132,17 +128,16 @@ func (s *Service) Issue(ctx context.Context, grant Grant) (*Token, error) {
 	}
 	now := s.clock().UTC().Truncate(time.Second)
 	return s.sign(ctx, claims{
-		Claims: s.standard(grant.ClientID, rand.Text(), now, now.Add(lifetime)),
+		Claims: s.standardClaims(grant.ClientID, rand.Text(), now, now.Add(lifetime)),
 		Scope:  strings.Join(grant.Scopes, " "),
 		Grant:  grant.Type,
 	})
 }
 
-// ShopperToken signs what a client granted a shopper. As long as the same key
-// signs, the same grant is the same token.
+// ShopperToken signs a token for a shopper. The same grant gives the same token while the same key signs.
 func (s *Service) ShopperToken(ctx context.Context, clientID string, grant *access.ShopperTokenContent) (*Token, error) {
 	return s.sign(ctx, claims{
-		Claims:      s.standard(clientID, grant.ID, grant.IssuedAt, grant.Expires),
+		Claims:      s.standardClaims(clientID, grant.ID, grant.IssuedAt, grant.Expires),
 		Scope:       strings.Join(ShopperScopes(), " "),
 		Grant:       GrantShopper,
 		AccountID:   grant.AccountID,
@@ -151,10 +146,10 @@ func (s *Service) ShopperToken(ctx context.Context, clientID string, grant *acce
 	})
 }
 
-// ShopperScopes are what a shopper's token may do.
+// ShopperScopes returns the scopes of shopper tokens.
 func ShopperScopes() []string { return []string{"catalog:read", "inventory:read"} }
 
-func (s *Service) standard(subject, id string, issued, expires time.Time) jwt.Claims {
+func (s *Service) standardClaims(subject, id string, issued, expires time.Time) jwt.Claims {
 	return jwt.Claims{
 		Issuer:   s.issuer,
 		Audience: jwt.Audience{audience},
@@ -174,29 +169,27 @@ func (s *Service) sign(ctx context.Context, c claims) (*Token, error) {
 	}
 	if len(token.AccessToken) > maxTokenSize {
 		return nil, &store.Error{Code: store.Unprocessable, Detail: fmt.Sprintf(
-			"The token would be %d bytes long, and at most %d fit into a header; give it fewer account tags.", len(token.AccessToken), maxTokenSize)}
+			"The token would be %d bytes, at most %d are allowed. Use fewer account tags.", len(token.AccessToken), maxTokenSize)}
 	}
 	return token, nil
 }
 
-// ClientCredentials issues a token with the client's scopes, of those only the
-// requested ones where scope names any. UNAUTHENTICATED when the id or the secret
-// is wrong; a *TokenError when scope is (narrow).
+// ClientCredentials issues a token with the scopes of the client, or those of them that scope names. It returns
+// UNAUTHENTICATED for a wrong id or secret, and a *TokenError for an invalid scope (intersectScopes).
 func (s *Service) ClientCredentials(ctx context.Context, id, secret, scope string) (*Token, error) {
 	client, err := s.store.AuthenticateClient(ctx, id, secret)
 	if err != nil {
 		return nil, err
 	}
-	scopes, err := narrow(client.Scopes, scope)
+	scopes, err := intersectScopes(client.Scopes, scope)
 	if err != nil {
 		return nil, err
 	}
 	return s.Issue(ctx, Grant{Type: GrantClientCredentials, ClientID: client.ID, Scopes: scopes})
 }
 
-// Implicit issues a token that may read catalogs and stock, as far as the
-// client may and scope asks for it. UNAUTHENTICATED when there is no such client,
-// or it was revoked; a *TokenError when scope is wrong (narrow).
+// Implicit issues a token that can read catalogs and stock, as far as the client can and scope names it. It returns
+// UNAUTHENTICATED for an unknown or revoked client, and a *TokenError for an invalid scope (intersectScopes).
 func (s *Service) Implicit(ctx context.Context, clientID, scope string) (*Token, error) {
 	client, err := s.store.Client(ctx, clientID)
 	if store.HasCode(err, store.NotFound) {
@@ -206,33 +199,32 @@ func (s *Service) Implicit(ctx context.Context, clientID, scope string) (*Token,
 		return nil, err
 	}
 	if !client.RevokedAt.IsZero() {
-		return nil, unauthenticated("The API client was revoked; ask for the id of another one.")
+		return nil, unauthenticated("The API client was revoked. Use the id of another one.")
 	}
 	scopes := slices.DeleteFunc(ShopperScopes(), func(scope string) bool {
 		return !slices.Contains(client.Scopes, scope)
 	})
-	if scopes, err = narrow(scopes, scope); err != nil {
+	if scopes, err = intersectScopes(scopes, scope); err != nil {
 		return nil, err
 	}
 	return s.Issue(ctx, Grant{Type: GrantImplicit, ClientID: client.ID, Scopes: scopes})
 }
 
-// narrow returns the scopes of held that a token request asks for: scope names
-// them, separated by spaces (RFC 6749, 3.3); empty asks for all. A scope that
-// exists and is not held is left out. An unknown scope, and a request of which
-// nothing is left, is a *TokenError.
-func narrow(held []string, scope string) ([]string, error) {
-	asked := strings.Fields(scope)
-	if len(asked) == 0 {
+// intersectScopes returns the scopes of held that a token request asks for: scope names them, separated by spaces (RFC 6749, 3.3);
+// empty asks for all. It ignores known scopes that are not held. An unknown scope, and an empty result, is a
+// *TokenError.
+func intersectScopes(held []string, scope string) ([]string, error) {
+	requested := strings.Fields(scope)
+	if len(requested) == 0 {
 		return held, nil
 	}
 	known := access.Scopes()
-	for _, name := range asked {
+	for _, name := range requested {
 		if !slices.Contains(known, name) {
 			return nil, invalidScope("must be one or more of %s, separated by spaces; got %q", strings.Join(known, ", "), store.Abbreviate(name))
 		}
 	}
-	granted := slices.DeleteFunc(slices.Clone(held), func(name string) bool { return !slices.Contains(asked, name) })
+	granted := slices.DeleteFunc(slices.Clone(held), func(name string) bool { return !slices.Contains(requested, name) })
 	if len(granted) == 0 {
 		has := "none"
 		if len(held) > 0 {
@@ -243,5 +235,5 @@ func narrow(held []string, scope string) ([]string, error) {
 	return granted, nil
 }
 
-// JWKS is the set of public keys as JSON (RFC 7517), the newest first.
+// JWKS returns the public keys as a JSON Web Key Set (RFC 7517), the newest first.
 func (s *Service) JWKS() []byte { return s.keys.current.Load().jwks }

@@ -16,42 +16,40 @@ import (
 )
 
 const (
-	// clockSkew is how far the clocks of two servers may be apart, for times that
-	// end a token, and for those at which one of an outside issuer begins.
+	// clockSkew is how far the clocks of two servers may differ, for the expiry of tokens and for the times from which tokens of the
+	// OIDC issuer are valid.
 	clockSkew = time.Minute
 
-	// mostAhead is how far off the expiry of a token of ours may be: none is issued
-	// for longer than the first, by a clock that may be ahead by the second. Of one
-	// that was issued by a clock a year ahead nobody could say when it ends.
-	mostAhead = access.MaxTokenLifetime + time.Hour
+	// maxExpiry is the longest time to the expiry of a valid token: the longest lifetime plus an hour of clock difference. A token
+	// issued by a clock that is a year ahead must not be valid for a year.
+	maxExpiry = access.MaxTokenLifetime + time.Hour
 )
 
-// Verify returns who a bearer token speaks for. UNAUTHENTICATED says what is
-// wrong with the token and what to do; another error means that the database
-// did not answer.
+// Verify returns the principal of a bearer token. It returns UNAUTHENTICATED for an invalid token; other errors mean that the
+// database is not responding.
 func (s *Service) Verify(ctx context.Context, bearer string) (*Principal, error) {
 	if len(bearer) > maxTokenSize {
-		return nil, malformed()
+		return nil, errMalformed()
 	}
-	if s.outside.issued(bearer) {
-		return s.outside.verify(ctx, bearer)
+	if s.oidc.matches(bearer) {
+		return s.oidc.verify(ctx, bearer)
 	}
 	digest := digestOf(bearer)
-	if principal, ok := s.remembered(ctx, digest); ok {
-		if err := s.good(ctx, principal); err != nil {
+	if principal, ok := s.cached(ctx, digest); ok {
+		if err := s.checkRevoked(ctx, principal); err != nil {
 			return nil, err
 		}
 		return principal, nil
 	}
-	c, kid, err := s.open(ctx, bearer)
+	c, kid, err := s.verifySignature(ctx, bearer)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.check(c); err != nil {
+	if err := s.checkClaims(c); err != nil {
 		return nil, err
 	}
 	principal := c.principal()
-	if err := s.good(ctx, principal); err != nil {
+	if err := s.checkRevoked(ctx, principal); err != nil {
 		return nil, err
 	}
 	if s.clock().Before(principal.Expires) {
@@ -60,29 +58,29 @@ func (s *Service) Verify(ctx context.Context, bearer string) (*Principal, error)
 	return principal, nil
 }
 
-// digestOf is the SHA-256 of a token, which is not longer than maxTokenSize.
+// digestOf returns the SHA-256 of a token, which is at most maxTokenSize long.
 func digestOf(bearer string) [sha256.Size]byte {
 	var usual [1 << 10]byte // on the stack
 	return sha256.Sum256(append(usual[:0], bearer...))
 }
 
-// good is UNAUTHENTICATED once the token's client is revoked.
-func (s *Service) good(ctx context.Context, p *Principal) error {
+// checkRevoked returns UNAUTHENTICATED if the client of the token was revoked.
+func (s *Service) checkRevoked(ctx context.Context, p *Principal) error {
 	revoked, err := s.store.ClientRevoked(ctx, p.ClientID)
 	if err == nil && revoked {
-		return unauthenticated("The API client that the token was issued to, or minted by, was revoked.")
+		return unauthenticated("The API client of the token was revoked.")
 	}
 	return err
 }
 
-// open checks the form and the signature.
-func (s *Service) open(ctx context.Context, bearer string) (c claims, kid string, err error) {
+// verifySignature checks the format and the signature.
+func (s *Service) verifySignature(ctx context.Context, bearer string) (c claims, kid string, err error) {
 	token, err := jwt.ParseSigned(bearer, []jose.SignatureAlgorithm{jose.EdDSA})
 	if other := new(jose.ErrUnexpectedSignatureAlgorithm); errors.As(err, &other) {
-		return c, "", unauthenticated("The token is not signed with EdDSA; send one that POST /oauth/access_token issued.")
+		return c, "", unauthenticated("The token is not signed with EdDSA. Send a token from POST /oauth/access_token.")
 	}
 	if err != nil {
-		return c, "", malformed()
+		return c, "", errMalformed()
 	}
 	kid = token.Headers[0].KeyID
 	key, err := s.keys.find(ctx, kid)
@@ -91,41 +89,39 @@ func (s *Service) open(ctx context.Context, bearer string) (c claims, kid string
 	}
 	err = token.Claims(key, &c)
 	if errors.Is(err, jose.ErrCryptoFailure) {
-		return c, "", unauthenticated("The token's signature is wrong; it was changed, or not issued by this service. Get a new one from POST /oauth/access_token.")
+		return c, "", unauthenticated("The token's signature is invalid. Get a new token from POST /oauth/access_token.")
 	}
 	if err != nil {
-		return c, "", malformed()
+		return c, "", errMalformed()
 	}
 	return c, kid, nil
 }
 
-// check looks at what a signed token says. Ours are good from the moment that
-// they are issued: they have no nbf, which would be heeded, and when they say
-// that they were issued (iat) is not looked at, as RFC 7519 has it. So a server
-// whose clock is behind that of the one which issued a token takes it.
-func (s *Service) check(c claims) error {
+// checkClaims checks the claims of a token with a valid signature. It ignores iat, as RFC 7519 allows, so that a server whose
+// clock is behind accepts tokens issued by others. Our tokens have no nbf.
+func (s *Service) checkClaims(c claims) error {
 	if c.Expiry == nil || c.Subject == "" {
-		return malformed()
+		return errMalformed()
 	}
 	c.IssuedAt = nil
 	err := c.ValidateWithLeeway(jwt.Expected{Issuer: s.issuer, AnyAudience: jwt.Audience{audience}, Time: s.clock()}, clockSkew)
 	switch {
-	case err == nil && c.Expiry.Time().Sub(s.clock()) > mostAhead:
-		return unauthenticated("The token expires at %s, which is further off than any does; a clock was wrong. Get a new one from POST /oauth/access_token.", c.Expiry.Time().UTC().Format(time.RFC3339))
+	case err == nil && c.Expiry.Time().Sub(s.clock()) > maxExpiry:
+		return unauthenticated("The token expires at %s, which is later than allowed. Get a new token from POST /oauth/access_token.", c.Expiry.Time().UTC().Format(time.RFC3339))
 	case err == nil:
 		return nil
 	case errors.Is(err, jwt.ErrExpired):
-		return unauthenticated("The token expired at %s; get a new one from POST /oauth/access_token.", c.Expiry.Time().UTC().Format(time.RFC3339))
+		return unauthenticated("The token expired at %s. Get a new token from POST /oauth/access_token.", c.Expiry.Time().UTC().Format(time.RFC3339))
 	case errors.Is(err, jwt.ErrInvalidIssuer):
-		return unauthenticated("The token has another issuer than %q; get one from POST /oauth/access_token.", s.issuer)
+		return unauthenticated("The issuer of the token must be %q. Get a token from POST /oauth/access_token.", s.issuer)
 	case errors.Is(err, jwt.ErrInvalidAudience):
-		return unauthenticated("The token is meant for another audience than %q; get one from POST /oauth/access_token.", audience)
+		return unauthenticated("The audience of the token must be %q. Get a token from POST /oauth/access_token.", audience)
 	}
-	return unauthenticated("The token is not valid yet; the clocks of the servers may differ.")
+	return unauthenticated("The token is not valid yet. The clocks of the servers may differ.")
 }
 
-func malformed() *store.Error {
-	return unauthenticated("The token is malformed; send the access_token of POST /oauth/access_token as it is, in the header Authorization: Bearer <token>.")
+func errMalformed() *store.Error {
+	return unauthenticated("The token is malformed. Send the access_token of POST /oauth/access_token unchanged, in the header Authorization: Bearer <token>.")
 }
 
 func (c claims) principal() *Principal {
@@ -135,7 +131,8 @@ func (c claims) principal() *Principal {
 	}
 }
 
-// verifiedTokens remembers tokens that were found good, by their SHA-256.
+// verifiedTokens caches valid tokens by their SHA-256. The key covers all claims; expiry, key and revocation are checked at
+// each use.
 type verifiedTokens = *otter.Cache[[sha256.Size]byte, verifiedToken]
 
 type verifiedToken struct {
@@ -143,22 +140,21 @@ type verifiedToken struct {
 	kid       string
 }
 
-// maxVerifiedTokens bounds how many tokens are remembered.
+// maxVerifiedTokens is the number of cached tokens.
 const maxVerifiedTokens = 10_000
 
 func newVerifiedTokens() verifiedTokens {
 	return otter.Must(&otter.Options[[sha256.Size]byte, verifiedToken]{MaximumSize: maxVerifiedTokens})
 }
 
-// remembered finds a token that was good, unless it has expired or its key is
-// gone since.
-func (s *Service) remembered(ctx context.Context, digest [sha256.Size]byte) (*Principal, bool) {
+// cached returns the principal of a cached token, unless it has expired or its key was removed.
+func (s *Service) cached(ctx context.Context, digest [sha256.Size]byte) (*Principal, bool) {
 	token, ok := s.verified.GetIfPresent(digest)
 	if !ok {
 		return nil, false
 	}
-	_, known := s.keys.latest(ctx).public[token.kid]
-	if left := token.principal.Expires.Sub(s.clock()); !known || left <= 0 || left > mostAhead {
+	_, found := s.keys.latest(ctx).public[token.kid]
+	if left := token.principal.Expires.Sub(s.clock()); !found || left <= 0 || left > maxExpiry {
 		s.verified.Invalidate(digest)
 		return nil, false
 	}

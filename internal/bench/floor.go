@@ -20,8 +20,8 @@ const floorCommand = "floor"
 // product passes over it.
 const slot = "Bench-Slot"
 
-// answer is what the product said, and the floor says after it.
-type answer struct {
+// response is what the product said, and the floor says after it.
+type response struct {
 	Status int
 	Header http.Header
 	Body   []byte
@@ -30,7 +30,7 @@ type answer struct {
 // serveFloor reads answers and serves them by their slots: no routes, no
 // tokens, no log.
 func serveFloor(in io.Reader, out io.Writer) error {
-	var answers []answer
+	var answers []response
 	if err := gob.NewDecoder(in).Decode(&answers); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func serveFloor(in io.Reader, out io.Writer) error {
 }
 
 // startFloor starts a floor with these answers.
-func startFloor(ctx context.Context, answers []answer) (*process, error) {
+func startFloor(ctx context.Context, answers []response) (*process, error) {
 	c, err := startChild(ctx, floorCommand)
 	if err != nil {
 		return nil, err
@@ -77,8 +77,8 @@ func startFloor(ctx context.Context, answers []answer) (*process, error) {
 
 // record asks the product for every answer of a mix, once. It refuses what is
 // no success: errors are quickly written.
-func record(ctx context.Context, server *process, requests []request) ([]answer, error) {
-	answers := make([]answer, len(requests))
+func record(ctx context.Context, server *process, requests []request) ([]response, error) {
+	answers := make([]response, len(requests))
 	for i, q := range requests {
 		a, err := ask(ctx, server, q)
 		if err != nil {
@@ -90,7 +90,7 @@ func record(ctx context.Context, server *process, requests []request) ([]answer,
 }
 
 // ask sends one request.
-func ask(ctx context.Context, server *process, q request) (a answer, err error) {
+func ask(ctx context.Context, server *process, q request) (a response, err error) {
 	r, err := q.http(ctx, server.addr)
 	if err != nil {
 		return a, err

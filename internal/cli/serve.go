@@ -115,11 +115,11 @@ func (c *Serve) Validate() error {
 }
 
 // Outside is the OpenID Connect issuer; nil for none.
-func (c *Serve) Outside() *auth.OutsideIssuer {
+func (c *Serve) Outside() *auth.OIDCIssuer {
 	if c.OIDCIssuer == "" {
 		return nil
 	}
-	return &auth.OutsideIssuer{URL: c.OIDCIssuer, Audience: c.OIDCAudience}
+	return &auth.OIDCIssuer{URL: c.OIDCIssuer, Audience: c.OIDCAudience}
 }
 
 // applyDemoDefaults relaxes limits for the demo, which serves this machine only,

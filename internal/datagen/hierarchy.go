@@ -45,7 +45,7 @@ func (g *generator) collections() {
 	every := func(step, from, until int) func(func(int) bool) {
 		return func(yield func(int) bool) {
 			for i := from; i < until; i += step {
-				if parent, _ := g.place(i); parent < 0 && !yield(i) {
+				if parent, _ := g.family(i); parent < 0 && !yield(i) {
 					return
 				}
 			}

@@ -209,8 +209,8 @@ type stock struct {
 	UpdatedAt string `json:"updated_at"`
 }
 
-// newLineEncoder writes resources, a line each.
-func newLineEncoder(to io.Writer) *json.Encoder {
+// newEncoder writes resources, a line each.
+func newEncoder(to io.Writer) *json.Encoder {
 	lines := json.NewEncoder(to)
 	lines.SetEscapeHTML(false)
 	return lines
@@ -219,7 +219,7 @@ func newLineEncoder(to io.Writer) *json.Encoder {
 // encode is a resource's line, without the line's end.
 func encode(resource any) []byte {
 	var b bytes.Buffer
-	_ = newLineEncoder(&b).Encode(resource) // the shapes above always encode
+	_ = newEncoder(&b).Encode(resource) // the shapes above always encode
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 

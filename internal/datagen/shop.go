@@ -38,7 +38,7 @@ func WriteShop(w io.Writer, products int, seed uint64) error {
 		return fmt.Errorf("a shop has at least 1 product, got %d", products)
 	}
 	out := bufio.NewWriterSize(w, 1<<16)
-	g := &generator{out: out, lines: newLineEncoder(out), products: products, seed: seed,
+	g := &generator{out: out, lines: newEncoder(out), products: products, seed: seed,
 		space:  uuid.NewSHA1(uuid.NameSpaceURL, fmt.Appendf(nil, "portico:generate:%d", seed)),
 		leaves: min(max(1, products/500), 2000)}
 	for _, section := range []func(){
@@ -102,8 +102,8 @@ const (
 	children     = 3
 )
 
-// place tells a product's parent, or that it is one.
-func (g *generator) place(i int) (parent int, isParent bool) {
+// family tells a product's parent, or that it is one.
+func (g *generator) family(i int) (parent int, isParent bool) {
 	at := i % familyEvery
 	whole := i-at+familyParent+children < g.products
 	switch {
@@ -118,8 +118,8 @@ func (g *generator) place(i int) (parent int, isParent bool) {
 // sharedUpdates are moments at which much was changed at once.
 const sharedUpdates = 7
 
-// sketch is what a product is, before it has words.
-type sketch struct {
+// blueprint is what a product is, before it has words.
+type blueprint struct {
 	parent           int // -1 but for a child
 	isParent         bool
 	draft, bundle    bool
@@ -127,10 +127,10 @@ type sketch struct {
 	created, updated time.Time
 }
 
-func (g *generator) sketch(i int) sketch {
+func (g *generator) blueprint(i int) blueprint {
 	r := g.random(randomProduct, i)
-	s := sketch{draft: r.IntN(100) < 3, bundle: r.IntN(100) < 5 && i >= 10, translated: r.IntN(10) == 0}
-	s.parent, s.isParent = g.place(i)
+	s := blueprint{draft: r.IntN(100) < 3, bundle: r.IntN(100) < 5 && i >= 10, translated: r.IntN(10) == 0}
+	s.parent, s.isParent = g.family(i)
 	s.bundle = s.bundle && s.parent < 0 && !s.isParent
 	s.created = time.Date(2018, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(r.Int64N(5*365*24*3600*1000)) * time.Millisecond)
 	if r.IntN(3) == 0 {
@@ -153,7 +153,7 @@ func (g *generator) inLeaf(leaf int) func(func(int) bool) {
 			if i >= g.products {
 				continue
 			}
-			if parent, _ := g.place(i); parent < 0 && !yield(i) {
+			if parent, _ := g.family(i); parent < 0 && !yield(i) {
 				return
 			}
 		}
@@ -166,7 +166,7 @@ func (g *generator) files() {
 		size := []int{240, 480, 960}[r.IntN(3)]
 		f := file{Type: "file", ID: g.id("file", i), FileName: fmt.Sprintf("photo-%06d.jpg", i), MimeType: "image/jpeg", Public: true}
 		f.Link.Href = fmt.Sprintf("https://cdn.example/photos/%06d.jpg", i)
-		f.Meta.Timestamps.CreatedAt = formatTime(g.sketch(i).created)
+		f.Meta.Timestamps.CreatedAt = formatTime(g.blueprint(i).created)
 		f.Meta.Dimensions.Width, f.Meta.Dimensions.Height = size, size*3/4
 		g.line(f)
 	}
@@ -175,10 +175,10 @@ func (g *generator) files() {
 func (g *generator) productLines() {
 	tags := vocabulary("tags")
 	for i := range g.products {
-		s, r := g.sketch(i), g.random(randomText, i)
+		s, r := g.blueprint(i), g.random(randomText, i)
 		p := &product{Type: "product", ID: g.id("product", i)}
 		a := &p.Attributes
-		a.Name, a.Description = g.words(r, s, i, "en")
+		a.Name, a.Description = g.texts(r, s, i, "en")
 		a.SKU, a.Slug = g.sku(i), strings.ToLower(strings.ReplaceAll(a.Name, " ", "-"))+fmt.Sprintf("-%d", i)
 		a.Status, a.CommodityType = "live", "physical"
 		if s.draft {
@@ -196,7 +196,7 @@ func (g *generator) productLines() {
 		if s.translated {
 			a.Locales = map[string]text{}
 			for _, tag := range []string{"fr", "de"} {
-				name, description := g.words(g.random(randomText, i), s, i, tag)
+				name, description := g.texts(g.random(randomText, i), s, i, tag)
 				a.Locales[tag] = text{name, description}
 			}
 		}
@@ -208,7 +208,7 @@ func (g *generator) productLines() {
 func (g *generator) sku(i int) string { return fmt.Sprintf("SKU-%07d", i) }
 
 // relate gives a product its family, components and files.
-func (g *generator) relate(p *product, s sketch, r *rand.Rand, i int) {
+func (g *generator) relate(p *product, s blueprint, r *rand.Rand, i int) {
 	a, image := &p.Attributes, i
 	switch {
 	case s.isParent:
@@ -278,7 +278,7 @@ func (g *generator) catalog() {
 
 func (g *generator) stock() {
 	for i := range g.products {
-		r, s := g.random(randomStock, i), g.sketch(i)
+		r, s := g.random(randomStock, i), g.blueprint(i)
 		available, allocated := r.IntN(500), max(0, r.IntN(40)-30)
 		g.line(stock{Type: "stock", ID: g.id("product", i), Available: available, Allocated: allocated, Total: available + allocated,
 			CreatedAt: formatTime(s.created), UpdatedAt: formatTime(s.updated)})

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// words are a product's name and description in a language; the same draws
+// texts are a product's name and description in a language; the same draws
 // make the same product in each. The noun is that of the product's leaf, and
 // all but the size is a child's parent's.
-func (g *generator) words(r *rand.Rand, s sketch, i int, tag string) (name, description string) {
+func (g *generator) texts(r *rand.Rand, s blueprint, i int, tag string) (name, description string) {
 	leaf, size := g.leaf(i), ""
 	if s.parent >= 0 {
 		r, leaf, size = g.random(randomText, s.parent), g.leaf(s.parent), " "+vocabulary("sizes")[i-s.parent-1]

@@ -1,4 +1,5 @@
-// Package demo is a small coffee shop, for trying portico out.
+// Package demo holds a small coffee shop in the import format, for serve --demo. Open fills a store with it and creates a Client. It must
+// not import the GraphQL and REST packages.
 package demo
 
 import (
@@ -23,35 +24,34 @@ import (
 //go:embed shop.ndjson
 var shopFile string
 
-// publicClient lets anyone read the shop with an implicit token. It belongs to
-// the running demo and not to the shop, so that a copy of the shop has none.
+// publicClient lets anyone read the shop with an implicit token. It is not part of shop.ndjson, so that copies of the shop do not
+// have it.
 const publicClient = `{"type":"api_client","id":"demo","name":"demo","scopes":["catalog:read","inventory:read"],"created_at":"2025-02-20T08:00:00.000Z"}`
 
-// CatalogID is the shop's only catalog.
+// CatalogID is the only catalog of the shop.
 const CatalogID = "catalog-coffee"
 
 const (
 	actor         store.Actor = "command:serve-demo"
-	tokenLifetime             = 24 * time.Hour // nobody wants to log in anew while trying out
+	tokenLifetime             = 24 * time.Hour
 )
 
-// Visitor is who may use the shop.
-type Visitor struct {
+// Client is the API client that the demo creates.
+type Client struct {
 	ClientID, Secret string
 	Token            string // for a day, with all scopes
 }
 
-// Open fills a store with the shop, publishes it, and makes a client with a
-// token. It refuses a store that holds another shop, whose settings it would
-// overwrite.
-func Open(ctx context.Context, s *shop.Store, tokens *auth.Service) (*Visitor, error) {
+// Open imports the shop into a store, publishes it and creates a client with a token. It fails if the store has another shop,
+// whose settings it would overwrite.
+func Open(ctx context.Context, s *shop.Store, tokens *auth.Service) (*Client, error) {
 	catalogs, err := s.CatalogIDs(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look for other shops: %w", err)
 	}
 	for _, id := range catalogs {
 		if id != CatalogID {
-			return nil, fmt.Errorf("the database holds another shop, with the catalog %q; leave out --demo to serve it, or --database-url to try the demo", id)
+			return nil, fmt.Errorf("the database has another shop, with the catalog %q. Omit --demo to serve it, or --database-url to try the demo", id)
 		}
 	}
 	if err := Fill(ctx, s); err != nil {
@@ -70,10 +70,10 @@ func Open(ctx context.Context, s *shop.Store, tokens *auth.Service) (*Visitor, e
 	if err != nil {
 		return nil, err
 	}
-	return &Visitor{client.ID, secret, token.AccessToken}, nil
+	return &Client{client.ID, secret, token.AccessToken}, nil
 }
 
-// Fill imports the shop and publishes it.
+// Fill imports and publishes the shop.
 func Fill(ctx context.Context, s *shop.Store) error {
 	if err := read(ctx, s, shopFile); err != nil {
 		return fmt.Errorf("import the demo shop: %w", err)
@@ -90,11 +90,10 @@ func read(ctx context.Context, s *shop.Store, lines string) error {
 	return err
 }
 
-// Welcome tells a visitor where everything is. base is the server's address,
-// such as http://127.0.0.1:8080.
-func Welcome(w io.Writer, base string, v *Visitor) error {
+// PrintWelcome prints the addresses and credentials. base is the server's address, such as http://127.0.0.1:8080.
+func PrintWelcome(w io.Writer, base string, v *Client) error {
 	_, err := strings.NewReplacer("BASE", base, "CLIENT", v.ClientID, "SECRET", v.Secret, "THETOKEN", v.Token).WriteString(w, `
-Portico Coffee is open, on this machine only.
+Portico Coffee is running, on this machine only.
 
   Playground     BASE/
   GraphQL        BASE/graphql
@@ -117,9 +116,8 @@ With that in a shell, a page of the coffees by REST, and the same by GraphQL:
 	return err
 }
 
-// ErrElsewhere refuses an address that others could reach: the demo's secrets
-// are on the screen.
-var ErrElsewhere = errors.New("the demo listens on this machine only: use --addr 127.0.0.1:PORT, or leave out --demo")
+// ErrNotLocal rejects addresses that other machines can reach, since the demo prints its credentials.
+var ErrNotLocal = errors.New("the demo listens on this machine only: use --addr 127.0.0.1:PORT, or omit --demo")
 
-// Shop is the demo's shop in the import format.
+// Shop returns the demo shop in the import format.
 func Shop() string { return shopFile }

@@ -142,7 +142,7 @@ func TestOpenLetsAVisitorIn(t *testing.T) {
 	require.NotContains(t, out.String(), "api_client")
 
 	var text bytes.Buffer
-	require.NoError(t, demo.Welcome(&text, "http://127.0.0.1:1", visitor))
+	require.NoError(t, demo.PrintWelcome(&text, "http://127.0.0.1:1", visitor))
 	for _, placeholder := range []string{"BASE", "CLIENT", "SECRET", "TOKEN"} {
 		require.NotContains(t, text.String(), placeholder+"\n")
 		require.NotContains(t, text.String(), placeholder+"/")

@@ -196,7 +196,7 @@ func TestIntrospectionOfAServer(t *testing.T) {
 	s := serving(t, flags...)
 	_, body := s.graphql(t, "", query)
 	require.Contains(t, body, `"code":"UNAUTHENTICATED"`)
-	require.Contains(t, body, "get a token from POST /oauth/access_token")
+	require.Contains(t, body, "Get a token from POST /oauth/access_token")
 	_, token := s.login(t, id, secret)
 	_, body = s.graphql(t, token, query)
 	require.JSONEq(t, `{"data":{"__schema":{"queryType":{"name":"Query"}}}}`, body)

@@ -1,5 +1,5 @@
-// Package coding compresses answers for those who take that: by gzip, and by
-// zstd for who asks for it.
+// Package encoding compresses responses with gzip or zstd. Negotiate chooses an Encoding by the Accept-Encoding header. It must not
+// import other packages of this module.
 package encoding
 
 import (
@@ -12,28 +12,25 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// MinSize is the shortest body that is compressed, in bytes: a shorter one takes
-// a packet either way.
+// MinSize is the size from which bodies are compressed, in bytes; shorter ones fit in a packet either way.
 const MinSize = 1 << 10
 
-// Encoding is a way to compress.
+// Encoding is a content encoding.
 type Encoding struct {
 	Name    string // as headers have it
 	Suffix  string // of the entity tags of what is compressed so
 	writers sync.Pool
 }
 
-// Writer compresses what is written to it. What is behind it gets all of it
-// when it is closed.
+// Writer compresses what is written to it. Close writes the rest.
 type Writer interface {
 	io.WriteCloser
 	Flush() error
 	Reset(w io.Writer)
 }
 
-// The codings there are. Each is as quick as it can be: an answer is made for
-// one request, and read over networks that are faster than thorough
-// compression.
+// The encodings, each at its fastest level: a response is compressed for one request, and networks are faster than
+// thorough compression.
 var (
 	Gzip = &Encoding{Name: "gzip", Suffix: ".gz", writers: sync.Pool{New: func() any {
 		w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // a level there is
@@ -46,58 +43,54 @@ var (
 	}}}
 )
 
-// zstdWindow is how far back repetitions are found, in bytes; a page of
-// products fits, and an encoder takes little memory.
+// zstdWindow is the window of the encoder in bytes: it covers a page of products and takes little memory.
 const zstdWindow = 128 << 10
 
-// NewWriter is a writer that compresses to w. It is to be closed, and then given back
-// to Done.
+// NewWriter returns a writer that compresses to w. The caller closes it and passes it to Release.
 func (c *Encoding) NewWriter(w io.Writer) Writer {
 	packer := c.writers.Get().(Writer)
 	packer.Reset(w)
 	return packer
 }
 
-// Release takes a writer back.
+// Release returns a writer to the pool.
 func (c *Encoding) Release(packer Writer) {
 	packer.Reset(nil) // it holds nothing of the answer
 	c.writers.Put(packer)
 }
 
-// ETag is the entity tag of what is compressed so, by that of what is not.
+// ETag returns the entity tag of the compressed form of a body with this tag.
 func (c *Encoding) ETag(tag string) string { return strings.TrimSuffix(tag, `"`) + c.Suffix + `"` }
 
-// Negotiate is what an Accept-Encoding would have: what it weighs most, zstd
-// before gzip; nil for neither.
+// Negotiate returns the preferred encoding of Accept-Encoding headers, zstd before gzip; nil for none. zstd must be named.
 func Negotiate(encodings []string) *Encoding {
-	gzip, zstd, any := -1.0, -1.0, 0.0
+	gzipQ, zstdQ, anyQ := -1.0, -1.0, 0.0
 	for _, list := range encodings {
 		for entry := range strings.SplitSeq(list, ",") {
 			name, parameter, _ := strings.Cut(entry, ";")
 			switch name = strings.TrimSpace(name); {
 			case strings.EqualFold(name, Gzip.Name):
-				gzip = quality(parameter)
+				gzipQ = quality(parameter)
 			case strings.EqualFold(name, Zstd.Name):
-				zstd = quality(parameter)
+				zstdQ = quality(parameter)
 			case name == "*":
-				any = quality(parameter)
+				anyQ = quality(parameter)
 			}
 		}
 	}
-	if gzip < 0 {
-		gzip = any // zstd is for who names it
+	if gzipQ < 0 {
+		gzipQ = anyQ
 	}
 	switch {
-	case zstd > 0 && zstd >= gzip:
+	case zstdQ > 0 && zstdQ >= gzipQ:
 		return Zstd
-	case gzip > 0:
+	case gzipQ > 0:
 		return Gzip
 	}
 	return nil
 }
 
-// quality is that of a parameter q, 1 where there is none, and 0 where it is no
-// number.
+// quality returns the value of a q parameter: 1 if there is none, 0 if it is invalid.
 func quality(parameter string) float64 {
 	name, text, ok := strings.Cut(parameter, "=")
 	if !ok {

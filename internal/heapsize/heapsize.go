@@ -1,5 +1,4 @@
-// Package heapsize estimates the memory that Go values take, so that caches
-// can charge their entries for it.
+// Package heapsize estimates the memory of Go values, for the byte budgets of caches. It must not import other packages of this module.
 package heapsize
 
 import (
@@ -8,20 +7,17 @@ import (
 	"unsafe"
 )
 
-// Of returns the heap memory, in bytes, that values hold: what their pointers,
-// slices, maps and strings reach, each allocation once. The values themselves,
-// functions and channels count nothing. Strings that share bytes with others
-// are counted in full.
+// Of returns the heap memory, in bytes, that values reach through pointers, slices, maps and strings, each allocation once. The values
+// themselves, functions and channels do not count. Strings that share memory count in full.
 func Of(values ...any) int {
-	w := walk{seen: map[unsafe.Pointer]struct{}{}}
+	w := walker{seen: map[unsafe.Pointer]struct{}{}}
 	for _, value := range values {
-		w.below(reflect.ValueOf(value))
+		w.add(reflect.ValueOf(value))
 	}
 	return w.bytes
 }
 
-// Round returns the size of the allocation that n bytes take, about: the
-// allocator's size classes are at most an eighth apart.
+// Round returns about the size of the allocation for n bytes: size classes are at most an eighth apart.
 func Round(n int) int {
 	switch {
 	case n <= 8:
@@ -36,8 +32,7 @@ func Round(n int) int {
 // Slice returns the size of a backing array of n elements of a size.
 func Slice(n, element int) int { return Round(n * element) }
 
-// Map returns the size of a map of n entries, whose keys and values take
-// so many bytes together.
+// Map returns the size of a map of n entries, whose keys and values take entry bytes together.
 func Map(n, entry int) int {
 	const (
 		header = 48
@@ -54,13 +49,13 @@ func Map(n, entry int) int {
 	return header + Round(table) + Round(slots/group*(group*entry+8))
 }
 
-type walk struct {
+type walker struct {
 	bytes int
 	seen  map[unsafe.Pointer]struct{}
 }
 
-// first tells whether an allocation has not been counted.
-func (w *walk) first(at unsafe.Pointer) bool {
+// visit reports whether an allocation is new.
+func (w *walker) visit(at unsafe.Pointer) bool {
 	if _, seen := w.seen[at]; seen || at == nil {
 		return false
 	}
@@ -68,8 +63,8 @@ func (w *walk) first(at unsafe.Pointer) bool {
 	return true
 }
 
-// below counts what a value refers to.
-func (w *walk) below(v reflect.Value) {
+// add adds what a value refers to.
+func (w *walker) add(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
 		w.bytes += Round(v.Len())
@@ -81,35 +76,35 @@ func (w *walk) below(v reflect.Value) {
 			default:
 				w.bytes += Round(int(held.Type().Size()))
 			}
-			w.below(held)
+			w.add(held)
 		}
 	case reflect.Pointer:
-		if w.first(v.UnsafePointer()) {
+		if w.visit(v.UnsafePointer()) {
 			w.bytes += Round(int(v.Type().Elem().Size()))
-			w.below(v.Elem())
+			w.add(v.Elem())
 		}
 	case reflect.Slice:
-		if v.Cap() > 0 && w.first(v.UnsafePointer()) {
+		if v.Cap() > 0 && w.visit(v.UnsafePointer()) {
 			w.bytes += Slice(v.Cap(), int(v.Type().Elem().Size()))
 			for i := range v.Len() {
-				w.below(v.Index(i))
+				w.add(v.Index(i))
 			}
 		}
 	case reflect.Array:
 		for i := range v.Len() {
-			w.below(v.Index(i))
+			w.add(v.Index(i))
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			w.below(v.Field(i))
+			w.add(v.Field(i))
 		}
 	case reflect.Map:
-		if !v.IsNil() && w.first(v.UnsafePointer()) {
+		if !v.IsNil() && w.visit(v.UnsafePointer()) {
 			of := v.Type()
 			w.bytes += Map(v.Len(), int(of.Key().Size()+of.Elem().Size()))
 			for entries := v.MapRange(); entries.Next(); {
-				w.below(entries.Key())
-				w.below(entries.Value())
+				w.add(entries.Key())
+				w.add(entries.Value())
 			}
 		}
 	}

@@ -46,7 +46,7 @@ func run(ctx context.Context, repository string, o options, out io.Writer) error
 	}
 	defer os.RemoveAll(work)
 	source := filepath.Join(work, "source")
-	if err := checkOut(ctx, repository, source, out); err != nil {
+	if err := checkout(ctx, repository, source, out); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(o.folder, 0o755); err != nil {
@@ -58,8 +58,8 @@ func run(ctx context.Context, repository string, o options, out io.Writer) error
 		}
 	}
 	bill := ""
-	if o.bill {
-		if bill, err = buildBiller(ctx, source, work); err != nil {
+	if o.sbom {
+		if bill, err = buildSBOMTool(ctx, source, work); err != nil {
 			return err
 		}
 	}
@@ -70,21 +70,21 @@ func run(ctx context.Context, repository string, o options, out io.Writer) error
 			return fmt.Errorf("%s: %w", t, err)
 		}
 		written = append(written, binary)
-		if !o.bill {
+		if !o.sbom {
 			continue
 		}
 		list := strings.TrimSuffix(binary, ".exe") + ".cdx.json"
-		if err := writeBill(ctx, bill, source, filepath.Join(o.folder, list), t); err != nil {
+		if err := writeSBOM(ctx, bill, source, filepath.Join(o.folder, list), t); err != nil {
 			return fmt.Errorf("what is in the binary for %s: %w", t, err)
 		}
 		written = append(written, list)
 	}
-	return sum(o.folder, written, out)
+	return writeChecksums(o.folder, written, out)
 }
 
-// checkOut clones the repository's commit into a folder of its own, so that a
+// checkout clones the repository's commit into a folder of its own, so that a
 // release holds what is committed, and nothing that lies around.
-func checkOut(ctx context.Context, repository, folder string, out io.Writer) error {
+func checkout(ctx context.Context, repository, folder string, out io.Writer) error {
 	commit, err := command(ctx, repository, nil, "git", "rev-parse", "HEAD")
 	if err != nil {
 		return err
@@ -152,8 +152,8 @@ func move(from, to string) error {
 	return os.Rename(beside, to)
 }
 
-// sum writes SHA256SUMS, as sha256sum --check reads it.
-func sum(folder string, files []string, out io.Writer) error {
+// writeChecksums writes SHA256SUMS, as sha256sum --check reads it.
+func writeChecksums(folder string, files []string, out io.Writer) error {
 	slices.Sort(files)
 	var sums strings.Builder
 	for _, name := range files {

@@ -32,7 +32,7 @@ import (
 type options struct {
 	folder   string   // to write to
 	profile  string   // a file of the commit, or off
-	bill     bool     // whether to list what is in each binary
+	sbom     bool     // whether to list what is in each binary
 	graphiql bool     // whether to bundle GraphiQL into the binaries
 	targets  []target // in the order in which they are built
 }
@@ -65,7 +65,7 @@ func parse(args []string, complaints io.Writer) (o options, err error) {
 	}
 	flags.StringVar(&o.folder, "o", "dist", "the folder to write to; what is there by the same name is replaced")
 	flags.StringVar(&o.profile, "pgo", "internal/bench/server.pgo", "the profile that binaries are built by, a file of the commit; or off")
-	flags.BoolVar(&o.bill, "sbom", true, "whether to list the modules that are in each binary, with their licences, as CycloneDX")
+	flags.BoolVar(&o.sbom, "sbom", true, "whether to list the modules that are in each binary, with their licences, as CycloneDX")
 	flags.BoolVar(&o.graphiql, "graphiql", true, "bundle GraphiQL into the binaries, which needs Node 20 or newer and npm")
 	if err := flags.Parse(args); err != nil {
 		return o, err

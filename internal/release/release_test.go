@@ -20,7 +20,7 @@ func TestTheCommandLine(t *testing.T) {
 	t.Parallel()
 	o, err := parse(nil, io.Discard)
 	require.NoError(t, err)
-	require.Equal(t, options{folder: "dist", profile: "internal/bench/server.pgo", bill: true, graphiql: true, targets: allTargets}, o)
+	require.Equal(t, options{folder: "dist", profile: "internal/bench/server.pgo", sbom: true, graphiql: true, targets: allTargets}, o)
 	require.FileExists(t, filepath.Join("..", "..", o.profile))
 	o, err = parse([]string{"-o", "x", "-pgo", "off", "-sbom=false", "-graphiql=false", "linux/riscv64"}, io.Discard)
 	require.NoError(t, err)
@@ -38,7 +38,7 @@ func TestChecksumsAreAsSha256sumReadsThem(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644))
 	}
 	var out bytes.Buffer
-	require.NoError(t, sum(folder, []string{"b", "a"}, &out))
+	require.NoError(t, writeChecksums(folder, []string{"b", "a"}, &out))
 	const sums = "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed  a\n" +
 		"3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3  b\n"
 	require.Equal(t, sums, out.String())
@@ -72,7 +72,7 @@ func TestAReleaseIsTheSameWhereverItIsBuilt(t *testing.T) {
 		}
 		folder := t.TempDir()
 		var out bytes.Buffer
-		require.NoError(t, run(t.Context(), repository, options{folder: folder, profile: "off", bill: i == 0, graphiql: missing == nil, targets: []target{here}}, &out))
+		require.NoError(t, run(t.Context(), repository, options{folder: folder, profile: "off", sbom: i == 0, graphiql: missing == nil, targets: []target{here}}, &out))
 		if i == 1 {
 			require.Contains(t, out.String(), "1 files are not as they were committed")
 		}

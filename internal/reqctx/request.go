@@ -1,7 +1,5 @@
-// Package incoming is what is known of a request while it is answered: one
-// struct on its context, which the layers in front of both surfaces fill in,
-// each its part, before the next one runs. So a layer costs neither a context
-// of its own nor a copy of the request.
+// Package reqctx holds what is known of an HTTP request: one Request on its context, which each layer in front of both APIs fills
+// in before the next one runs. So a layer needs neither a context nor a copy of the request. It must not import those layers.
 package reqctx
 
 import (
@@ -14,38 +12,36 @@ import (
 	"portico/store"
 )
 
-// Request is the context of a request, and what the layers found out. Each
-// member says who sets it; it is empty where that layer is not there. Nobody
-// sets anything once the handler runs, but for Route, Status, Lasting and
-// Named.
+// Request is the context of a request, with what the layers found out. Each field names the layer that sets it; it is empty without
+// that layer. Once the handler runs, only Route, Status, Streaming and OperationName change.
 type Request struct {
 	context.Context
 
 	Start          time.Time   // Begin
-	ID             string      // web.RequestID
-	Address        netip.Addr  // web.Address: where it came from; not valid when that is no address
-	ResponseHeader http.Header // web.Address: the header of its answer
-	Caller         any         // auth.Service.Middleware: a *auth.Principal, or what is wrong with the token
+	ID             string      // middleware.RequestID
+	Address        netip.Addr  // middleware.ClientAddress; invalid if unknown
+	ResponseHeader http.Header // middleware.ClientAddress
+	Caller         any         // auth.Service.Middleware: a *auth.Principal, or the error of the token
 	Operation      any         // opctx.Operation of the request
-	Writer         any         // web.Turns.Middleware: what writes its answer
-	MaxBody        int64       // web.LimitBody: how long its body may be
-	Route          string      // web.Route: the pattern of the mux, once it is answered
-	Status         int         // web.Metrics: of the answer, once it is given
-	Streaming      bool        // graph: the answer has no end of its own, so that how long it took says nothing
-	OperationName  string      // graph: the name of the operation, once it is read; empty for none
+	Writer         any         // server.ConcurrencyLimiter.Middleware: the response writer
+	MaxBody        int64       // middleware.LimitBody: size limit of the body
+	Route          string      // middleware.RecordRoute: the mux pattern, after the handler returned
+	Status         int         // metrics: of the response, after the handler returned
+	Streaming      bool        // graph: the response is a stream, so that its duration means nothing
+	OperationName  string      // graph: name of the operation, once it is parsed; empty for none
 
 	LockWaiter store.LockWaitListener // web.Turns: who learns that a write waits for a lock; nil for nobody
-	Observer   store.Observer         // web.Slow, tracing: who is told of what is done for it; nil for nobody
+	Observer   store.Observer         // accesslog.Slow, tracing: observes database statements; nil for none
 	Effort     store.QueryStats       // web.Slow: what it asked of the database
-	TraceID    string                 // tracing: the trace that it is part of; empty for none
+	TraceID    string                 // tracing; empty for none
 
 	headerValue [1]string
 }
 
-// DefaultMaxBody is how long a body may be unless a layer says otherwise.
+// DefaultMaxBody is the size limit of a request body unless a layer sets another, in bytes.
 const DefaultMaxBody = 4 << 20
 
-// MaxBody is how long the body of the request that a context belongs to may be.
+// MaxBody returns the size limit of the body of the request that ctx belongs to.
 func MaxBody(ctx context.Context) int64 {
 	if r := From(ctx); r != nil && r.MaxBody > 0 {
 		return r.MaxBody
@@ -53,8 +49,7 @@ func MaxBody(ctx context.Context) int64 {
 	return DefaultMaxBody
 }
 
-// RoutePath is a mux's pattern without its method: /v2/promotions/{id}; empty
-// for its last resort.
+// RoutePath returns a mux pattern without its method, such as /v2/promotions/{id}; empty for "/".
 func RoutePath(pattern string) string {
 	_, path, ok := strings.Cut(pattern, " ")
 	if !ok {
@@ -69,8 +64,8 @@ func RoutePath(pattern string) string {
 	return path
 }
 
-// Network is what counts as one address: of IPv6 the /64, all of which one host
-// may have. It is empty for an address that is not valid.
+// Network returns the key by which limits count an address: an IPv6 address counts as its /64, which one host may have. It is
+// empty for an invalid address.
 func Network(at netip.Addr) string {
 	if !at.Is6() {
 		if !at.IsValid() {
@@ -99,21 +94,19 @@ func (r *Request) Value(of any) any {
 	return r.Context.Value(of)
 }
 
-// HeaderValue is a header's value of one line, which is kept in the request itself.
-// There is but one.
+// HeaderValue returns text as the value of a header field, without allocation. A request has room for one.
 func (r *Request) HeaderValue(text string) []string {
 	r.headerValue[0] = text
 	return r.headerValue[:]
 }
 
-// From is the request that a context belongs to; nil when it belongs to none.
+// From returns the request that ctx belongs to; nil for none.
 func From(ctx context.Context) *Request {
 	r, _ := ctx.Value(key{}).(*Request)
 	return r
 }
 
-// Begin is the request with its struct on the context, which is there already
-// unless this is the first layer.
+// Begin returns the request with a Request on its context. The first layer creates it.
 func Begin(r *http.Request) (*http.Request, *Request) {
 	if begun := From(r.Context()); begun != nil {
 		return r, begun
@@ -124,13 +117,12 @@ func Begin(r *http.Request) (*http.Request, *Request) {
 
 type traceKey struct{}
 
-// WithTraceID has what is done under a context be part of a trace, where there is
-// no request: of a job, or a sweep.
+// WithTraceID returns a context that belongs to a trace, for jobs and sweeps, which have no request.
 func WithTraceID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, traceKey{}, id)
 }
 
-// TraceID is the trace that a context is part of; empty for none.
+// TraceID returns the trace that ctx belongs to; empty for none.
 func TraceID(ctx context.Context) string {
 	if id, ok := ctx.Value(traceKey{}).(string); ok {
 		return id

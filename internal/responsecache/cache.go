@@ -1,14 +1,9 @@
-// Package answers keeps finished answers, so that one asked for again is
-// written and not made.
+// Package responsecache caches finished responses (Response) and fragments of them in a Cache.
 //
-// The promise on its door: nothing in this room is ever out of date, and
-// nothing in it is anyone's. A key names everything that an answer follows
-// from but the clock: the identity of a release, which never changes, the
-// language, the currency, and what was asked. The clock is in the answer, as
-// the time it holds for. A fragment of answers follows from content alone, and
-// its key is a hash of that. So nothing is ever taken out for being wrong, only
-// for want of room; and whoever asks must have been let in, and their release
-// chosen, before there is a key.
+// The key of a response covers all that it depends on except the time: the identity of a release, which never changes, the
+// language, the currency and the operation. A Response carries the time during which it is valid. The key of a fragment is a
+// hash of its content. So nothing needs invalidation, entries are evicted only for memory, and no entry holds data of a
+// user: callers check access and choose the release before there is a key. It must not import the store or the APIs.
 package responsecache
 
 import (
@@ -21,38 +16,36 @@ import (
 	"github.com/maypok86/otter/v2"
 )
 
-// Cache keeps answers within a budget of bytes. Its methods may be called from
-// many goroutines.
+// Cache holds responses and fragments within a budget of bytes. Its methods are safe for concurrent use.
 type Cache struct {
 	entries                      *otter.Cache[key, entry] // nil where nothing is kept
 	hits, misses                 atomic.Uint64
 	fragmentHits, fragmentMisses atomic.Uint64 // fragments
 
-	mu      sync.Mutex
-	flights map[string]*flight
+	mu    sync.Mutex
+	calls map[string]*call
 }
 
-// key is an answer's, or a fragment's.
+// key is the key of a response, or of a fragment.
 type key struct {
 	name string
 	step uint64
 	hash [16]byte
 }
 
-// entry tells its size in bytes.
+// entry reports its size in bytes.
 type entry interface{ size() int }
 
-// flight is an answer that is being made.
-type flight struct {
+// call is a response that is being built.
+type call struct {
 	done chan struct{}
 	resp *Response // set before done is closed, like err
 	err  error
 }
 
-// NewCache makes a room for so many bytes; with 0 nothing is kept, and each
-// answer is made for the one who asks.
+// NewCache returns a cache of a number of bytes. With 0 it caches nothing.
 func NewCache(budget uint64) *Cache {
-	r := &Cache{flights: map[string]*flight{}}
+	r := &Cache{calls: map[string]*call{}}
 	if budget > 0 {
 		r.entries = otter.Must(&otter.Options[key, entry]{
 			MaximumWeight: budget,
@@ -62,18 +55,17 @@ func NewCache(budget uint64) *Cache {
 	return r
 }
 
-// maxBodyBytes is the longest body that is kept, in bytes: a few larger ones would take
-// the room of all others. Those who ask for it at the same time share it.
+// maxBodyBytes is the size limit of cached bodies: a few larger ones would evict all others. Concurrent requests share them
+// all the same.
 const maxBodyBytes = 1 << 20
 
-// entryOverhead is what a key takes, and its place, in bytes.
+// entryOverhead is the size of a key and its place in the cache, in bytes.
 const entryOverhead = 160
 
-// Enabled tells whether anything is kept at all.
+// Enabled reports whether the cache caches anything.
 func (r *Cache) Enabled() bool { return r != nil && r.entries != nil }
 
-// Get returns the answer that is kept under a key and holds at a moment; nil
-// when there is none.
+// Get returns the cached response of a key that is valid at a time; nil if there is none.
 func (r *Cache) Get(name string, at time.Time) *Response {
 	if !r.Enabled() {
 		return nil
@@ -85,9 +77,8 @@ func (r *Cache) Get(name string, at time.Time) *Response {
 	return nil
 }
 
-// Fragment returns a part of answers that is kept; nil for none. step is how it
-// was written, of names the content that it was written of: what follows from
-// both alone holds for ever, and is nobody's.
+// Fragment returns a cached part of responses; nil if there is none. step names the code that wrote it, hash the content it was
+// written from.
 func (r *Cache) Fragment(step uint64, of [16]byte) any {
 	if kept, ok := r.entries.GetIfPresent(key{step: step, hash: of}); ok {
 		r.fragmentHits.Add(1)
@@ -96,7 +87,7 @@ func (r *Cache) Fragment(step uint64, of [16]byte) any {
 	return nil
 }
 
-// SetFragment keeps one that had to be made, of a size in bytes.
+// SetFragment caches a fragment of a size in bytes.
 func (r *Cache) SetFragment(step uint64, of [16]byte, made any, size int) {
 	r.fragmentMisses.Add(1)
 	r.entries.Set(key{step: step, hash: of}, fragment{made, size})
@@ -109,12 +100,10 @@ type fragment struct {
 
 func (f fragment) size() int { return f.bytes }
 
-// Do returns the answer that is kept under a key and holds at a moment, else
-// what write makes, which is kept then. Those who ask for the same at the same
-// time wait for one of them to make it. What does not hold at the moment it
-// was asked for is not kept, nor shared. An error is told to all of them and
-// kept for nobody; where it is that the maker's client has gone, or a panic,
-// each of the others makes their own.
+// Do returns the cached response of a key that is valid at a time, else what write returns, and caches it. Concurrent calls with
+// the same key wait for one of them to call write. A response that is not valid at the time is neither cached nor
+// shared. All of them get its error, which is not cached; but after a panic, or if the context of the caller ended,
+// each calls write itself.
 func (r *Cache) Do(ctx context.Context, name string, at time.Time, write func() (*Response, error)) (*Response, error) {
 	if !r.Enabled() {
 		return write()
@@ -124,14 +113,14 @@ func (r *Cache) Do(ctx context.Context, name string, at time.Time, write func() 
 	}
 	r.misses.Add(1)
 	r.mu.Lock()
-	under, joined := r.flights[name]
+	under, joined := r.calls[name]
 	if !joined {
-		under = &flight{done: make(chan struct{})}
-		r.flights[name] = under
+		under = &call{done: make(chan struct{})}
+		r.calls[name] = under
 	}
 	r.mu.Unlock()
 	if !joined {
-		return r.fly(name, at, under, write)
+		return r.build(name, at, under, write)
 	}
 	select {
 	case <-under.done:
@@ -147,11 +136,11 @@ func (r *Cache) Do(ctx context.Context, name string, at time.Time, write func() 
 	return write()
 }
 
-// fly makes an answer for all who wait for it.
-func (r *Cache) fly(name string, at time.Time, f *flight, write func() (*Response, error)) (*Response, error) {
-	defer func() { // a panic passes by here
+// build builds a response for all who wait for it.
+func (r *Cache) build(name string, at time.Time, f *call, write func() (*Response, error)) (*Response, error) {
+	defer func() { // after a panic too
 		r.mu.Lock()
-		delete(r.flights, name)
+		delete(r.calls, name)
 		r.mu.Unlock()
 		close(f.done)
 	}()
@@ -163,20 +152,19 @@ func (r *Cache) fly(name string, at time.Time, f *flight, write func() (*Respons
 	return answer, err
 }
 
-// isCallerError tells an error that only the one who got it has.
+// isCallerError reports whether an error concerns only the request that got it.
 func isCallerError(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// Stats is what became of the room so far: answers found, answers that had to
-// be made, fragments found and made, and the bytes it holds now.
+// Stats counts hits and misses since the start, and the bytes in use.
 type Stats struct{ Hits, Misses, FragmentHits, FragmentMisses, Bytes uint64 }
 
-// Stats returns them.
+// Stats returns the statistics.
 func (r *Cache) Stats() Stats {
 	s := Stats{Hits: r.hits.Load(), Misses: r.misses.Load(), FragmentHits: r.fragmentHits.Load(), FragmentMisses: r.fragmentMisses.Load()}
 	if r.Enabled() {
-		r.entries.CleanUp() // what was added of late is weighed
+		r.entries.CleanUp() // includes recent entries in the size
 		s.Bytes = r.entries.WeightedSize()
 	}
 	return s

@@ -14,13 +14,12 @@ import (
 	"portico/internal/encoding"
 )
 
-// Response is a finished body with what is told of it. It never changes, and
-// requests share it.
+// Response is a finished response. It is immutable, and requests share it.
 type Response struct {
 	Body       []byte
 	ETag       string    // strong, with its quotes: bodies that differ have different ones, on any server
-	ValidFrom  time.Time // when it began to hold; zero is ever
-	ValidUntil time.Time // when it holds no longer; zero is never
+	ValidFrom  time.Time // zero for no bound
+	ValidUntil time.Time // zero for no bound
 
 	attachment      any           // what its maker has to know of it
 	attachmentBytes int           // of that, in bytes
@@ -29,21 +28,20 @@ type Response struct {
 	compressed      [2]compressedBody // by gzip, and by zstd
 }
 
-// compressedBody is a compressed form, which is made for the first who takes it.
+// compressedBody is created for the first client that accepts it.
 type compressedBody struct {
 	once sync.Once
 	tag  string
 	representation
 }
 
-// representation is the body as it is sent, plain or compressed.
+// representation is the body as it is sent.
 type representation struct {
 	body   []byte        // nil where there is no such form
 	header []headerField // the header of this form alone, its Etag first
 }
 
-// headerField is a header's line, ready to be put into any number of answers: nobody
-// can append to its values without copying them.
+// headerField is a header field that responses share; its values have no spare capacity, so that appending copies them.
 type headerField struct {
 	name   string
 	values []string
@@ -53,8 +51,7 @@ func newHeaderField(name string, values ...string) headerField {
 	return headerField{name, slices.Clip(values)}
 }
 
-// NewResponse makes an answer of a body, which must not be changed any more, with the
-// header that belongs to it.
+// NewResponse returns a response with a body, which must not change any more, and its header.
 func NewResponse(body []byte, header http.Header) *Response {
 	a := &Response{Body: body, ETag: entityTag(body)}
 	for name, values := range header {
@@ -67,36 +64,34 @@ func NewResponse(body []byte, header http.Header) *Response {
 	return a
 }
 
-// encodings are those of the small forms.
+// encodings are those of Response.compressed.
 var encodings = [...]*encoding.Encoding{encoding.Gzip, encoding.Zstd}
 
 func newForm(body []byte, tag string, more ...headerField) representation {
 	return representation{body, append([]headerField{newHeaderField("Etag", tag), newHeaderField("Content-Length", strconv.Itoa(len(body)))}, more...)}
 }
 
-// Attach keeps something beside the body that whoever made it wants to find
-// again, of a size in bytes.
+// Attach keeps a value of a size in bytes with the response, for its builder.
 func (a *Response) Attach(beside any, size int) *Response {
 	a.attachment, a.attachmentBytes = beside, size
 	return a
 }
 
-// Attachment is what With was given; nil for nothing.
+// Attachment returns the value of Attach; nil for none.
 func (a *Response) Attachment() any { return a.attachment }
 
-// SetValidity says when the answer holds; a zero time is no bound.
+// SetValidity sets the time during which the response is valid; a zero time is no bound.
 func (a *Response) SetValidity(from, until time.Time) *Response {
 	a.ValidFrom, a.ValidUntil = from, until
 	return a
 }
 
-// ValidAt tells whether the answer is that of a moment.
+// ValidAt reports whether the response is valid at a time.
 func (a *Response) ValidAt(at time.Time) bool {
 	return !at.Before(a.ValidFrom) && (a.ValidUntil.IsZero() || at.Before(a.ValidUntil))
 }
 
-// entityTag is made of the body alone, so that servers agree, and one that was
-// started anew.
+// entityTag depends on the body alone, so that all servers send the same one.
 func entityTag(body []byte) string {
 	text := append(make([]byte, 0, 32), '"')
 	text = strconv.AppendUint(text, xxhash.Sum64(body), 36)
@@ -105,11 +100,10 @@ func entityTag(body []byte) string {
 	return string(append(text, '"'))
 }
 
-// longBody is the shortest body of those that compress well, in bytes.
+// longBody is the size from which bodies compress well, in bytes.
 const longBody = 16 << 10
 
-// size is what the answer takes in memory, its compressed forms included,
-// whether they have been made or not.
+// size returns the memory that the response takes, with its compressed bodies, whether or not they exist yet.
 func (a *Response) size() int {
 	n := 512 + len(a.Body) + a.attachmentBytes
 	if len(a.Body) >= encoding.MinSize {
@@ -124,8 +118,7 @@ func (a *Response) size() int {
 	return n
 }
 
-// maxCompressed is how long a compressed form may be: there is room for it
-// from the start, and less is sent. Pages come to a tenth.
+// maxCompressed is the memory reserved for a compressed body; a longer one is not kept. Typical pages compress to a tenth.
 func (a *Response) maxCompressed() int {
 	if len(a.Body) >= longBody {
 		return len(a.Body) / 5
@@ -133,8 +126,8 @@ func (a *Response) maxCompressed() int {
 	return len(a.Body) / 2
 }
 
-// compress is the answer's small form of a coding; without a body where that
-// would not pay, and where it would be as large as the body and kept for nobody.
+// compress returns the compressed body; without a body where compression does not pay, or where the response is too large
+// to be cached.
 func (a *Response) compress(c *encoding.Encoding) *representation {
 	if len(a.Body) < encoding.MinSize || len(a.Body) > maxBodyBytes {
 		return &representation{}
@@ -143,7 +136,7 @@ func (a *Response) compress(c *encoding.Encoding) *representation {
 	packed.once.Do(func() {
 		var text bytes.Buffer
 		w := c.NewWriter(&text)
-		_, _ = w.Write(a.Body) // a buffer takes everything
+		_, _ = w.Write(a.Body)
 		_ = w.Close()
 		c.Release(w)
 		if text.Len() <= a.maxCompressed() {
@@ -153,17 +146,16 @@ func (a *Response) compress(c *encoding.Encoding) *representation {
 	return &packed.representation
 }
 
-// ServeHTTP writes the answer: compressed to those who take that, and nothing
-// but word of it to those who have it already (304). It adds to the header
-// that the writer has; Vary and Cache-Control are for the caller to say.
+// ServeHTTP writes the response, compressed if the client accepts it, or 304 if it has it already. The caller sets Vary and
+// Cache-Control.
 func (a *Response) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	for _, f := range a.header {
 		header[f.name] = f.values
 	}
-	if known := r.Header["If-None-Match"]; known != nil {
-		if have := a.matchETag(known); have != nil {
-			header["Etag"] = have.values
+	if tags := r.Header["If-None-Match"]; tags != nil {
+		if tag := a.matchETag(tags); tag != nil {
+			header["Etag"] = tag.values
 			delete(header, "Content-Type")
 			w.WriteHeader(http.StatusNotModified)
 			return
@@ -172,11 +164,10 @@ func (a *Response) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.write(w, r, 0)
 }
 
-// ServeWithoutETag writes the answer to a request that no cache keeps an answer of: without
-// its Etag, compressed to those who take that.
+// ServeWithoutETag writes the response without its entity tag, for responses that must not be cached.
 func (a *Response) ServeWithoutETag(w http.ResponseWriter, r *http.Request) { a.write(w, r, 1) }
 
-// write writes the answer with the header of its form from a line on.
+// write writes the response with the header fields of its representation from an index on.
 func (a *Response) write(w http.ResponseWriter, r *http.Request, from int) {
 	header := w.Header()
 	chosen := &a.identity
@@ -189,20 +180,19 @@ func (a *Response) write(w http.ResponseWriter, r *http.Request, from int) {
 		header[f.name] = f.values
 	}
 	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(chosen.body) // a caller that went away reads nothing
+	_, _ = w.Write(chosen.body) // fails if the client is gone
 }
 
-// matchETag is the entity tag that a list of them has of the answer, in whatever
-// form; nil for none.
-func (a *Response) matchETag(known []string) *headerField {
-	for _, entries := range known {
-		for entry := range strings.SplitSeq(entries, ",") {
-			switch entry = strings.TrimPrefix(strings.TrimSpace(entry), "W/"); entry {
+// matchETag returns the entity tag of an If-None-Match that is one of this response; nil for none.
+func (a *Response) matchETag(tags []string) *headerField {
+	for _, entries := range tags {
+		for tag := range strings.SplitSeq(entries, ",") {
+			switch tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/"); tag {
 			case "*", a.ETag:
 				return &a.identity.header[0]
 			case a.compressed[0].tag, a.compressed[1].tag:
-				tag := newHeaderField("Etag", entry)
-				return &tag
+				field := newHeaderField("Etag", tag)
+				return &field
 			}
 		}
 	}

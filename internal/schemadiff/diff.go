@@ -9,18 +9,17 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// breaking lists what an operation or a program of before may stumble over in
-// now: what is gone, what has another type, and what must be sent besides.
-// Coordinates are in the order of their names.
-func breaking(before, now *ast.Schema) (changes changes) {
+// breaking lists the changes that can break an operation or a generated client: removed coordinates, changed types, new required
+// inputs. Coordinates are sorted by name.
+func breaking(before, now *ast.Schema) (changes changeList) {
 	for _, name := range slices.Sorted(maps.Keys(before.Types)) {
 		was, is := before.Types[name], now.Types[name]
 		switch {
 		case strings.HasPrefix(name, "__"):
 		case is == nil:
-			changes.add("%s is gone", name)
+			changes.add("%s was removed", name)
 		case is.Kind != was.Kind:
-			changes.add("%s was %s, and is %s", name, was.Kind, is.Kind)
+			changes.add("%s changed from %s to %s", name, was.Kind, is.Kind)
 		default:
 			changes.definition(was, is)
 		}
@@ -28,25 +27,27 @@ func breaking(before, now *ast.Schema) (changes changes) {
 	return changes
 }
 
-type changes []string
+type changeList []string
 
-func (c *changes) add(format string, values ...any) { *c = append(*c, fmt.Sprintf(format, values...)) }
+func (c *changeList) add(format string, values ...any) {
+	*c = append(*c, fmt.Sprintf(format, values...))
+}
 
-// definition compares one type.
-func (c *changes) definition(was, is *ast.Definition) {
+// definition compares a type.
+func (c *changeList) definition(was, is *ast.Definition) {
 	for _, name := range was.Interfaces {
 		if !slices.Contains(is.Interfaces, name) {
-			c.add("%s is no %s any more", was.Name, name)
+			c.add("%s no longer implements %s", was.Name, name)
 		}
 	}
 	for _, name := range was.Types {
 		if !slices.Contains(is.Types, name) {
-			c.add("%s is no longer one of %s", name, was.Name)
+			c.add("%s is no longer a member of %s", name, was.Name)
 		}
 	}
 	for _, value := range was.EnumValues {
 		if is.EnumValues.ForName(value.Name) == nil {
-			c.add("%s.%s is gone", was.Name, value.Name)
+			c.add("%s.%s was removed", was.Name, value.Name)
 		}
 	}
 	input := was.Kind == ast.InputObject
@@ -54,54 +55,53 @@ func (c *changes) definition(was, is *ast.Definition) {
 		at, found := was.Name+"."+field.Name, is.Fields.ForName(field.Name)
 		switch {
 		case found == nil:
-			c.add("%s is gone", at)
+			c.add("%s was removed", at)
 		case input:
-			c.sent(at, field.Type, found.Type)
+			c.input(at, field.Type, found.Type)
 		default:
-			if !answers(field.Type, found.Type) {
-				c.add("%s was %s, and is %s", at, field.Type, found.Type)
+			if !isAssignable(field.Type, found.Type) {
+				c.add("%s changed from %s to %s", at, field.Type, found.Type)
 			}
 			c.arguments(at, field.Arguments, found.Arguments)
 		}
 	}
 	for _, field := range is.Fields {
 		if input && was.Fields.ForName(field.Name) == nil && field.Type.NonNull && field.DefaultValue == nil {
-			c.add("%s.%s is new, and must be sent", was.Name, field.Name)
+			c.add("%s.%s is new and required", was.Name, field.Name)
 		}
 	}
 }
 
-func (c *changes) arguments(at string, was, is ast.ArgumentDefinitionList) {
+func (c *changeList) arguments(at string, was, is ast.ArgumentDefinitionList) {
 	for _, argument := range was {
 		of := fmt.Sprintf("%s(%s:)", at, argument.Name)
 		if found := is.ForName(argument.Name); found == nil {
-			c.add("%s is gone", of)
+			c.add("%s was removed", of)
 		} else {
-			c.sent(of, argument.Type, found.Type)
+			c.input(of, argument.Type, found.Type)
 		}
 	}
 	for _, argument := range is {
 		if was.ForName(argument.Name) == nil && argument.Type.NonNull && argument.DefaultValue == nil {
-			c.add("%s(%s:) is new, and must be sent", at, argument.Name)
+			c.add("%s(%s:) is new and required", at, argument.Name)
 		}
 	}
 }
 
-// sent compares what callers send.
-func (c *changes) sent(at string, was, is *ast.Type) {
-	if !answers(is, was) {
-		c.add("%s was %s, and is %s", at, was, is)
+// input compares the types of a value that clients send.
+func (c *changeList) input(at string, was, is *ast.Type) {
+	if !isAssignable(is, was) {
+		c.add("%s changed from %s to %s", at, was, is)
 	}
 }
 
-// answers tells whether a value of one type is good wherever another is
-// expected: it may be null in fewer places, and in no more.
-func answers(expected, given *ast.Type) bool {
+// isAssignable reports whether a value of one type is valid where another is expected.
+func isAssignable(expected, given *ast.Type) bool {
 	if expected.NonNull && !given.NonNull {
 		return false
 	}
 	if expected.Elem == nil || given.Elem == nil {
 		return expected.Elem == nil && given.Elem == nil && expected.NamedType == given.NamedType
 	}
-	return answers(expected.Elem, given.Elem)
+	return isAssignable(expected.Elem, given.Elem)
 }

@@ -1,6 +1,5 @@
-// Command contract compares the schema with that of the newest tag, and fails
-// where an operation that was good then may not be any more. It is run in the
-// repository's folder.
+// Command schemadiff compares the schema with that of the newest tag, and fails if a change breaks operations or generated
+// clients. Run it in the root of the repository.
 package main
 
 import (
@@ -19,7 +18,7 @@ const file = "schema.graphqls"
 func main() {
 	found, err := run(os.Stdout)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "contract:", err)
+		fmt.Fprintln(os.Stderr, "schemadiff:", err)
 		os.Exit(2)
 	}
 	if found > 0 {
@@ -27,7 +26,7 @@ func main() {
 	}
 }
 
-// run prints each breaking change since the newest tag, and counts them.
+// run prints each breaking change since the newest tag, and returns their number.
 func run(out io.Writer) (found int, err error) {
 	text, err := exec.Command("git", "tag", "--merged", "HEAD", "--sort=-creatordate").Output()
 	if err != nil {
@@ -35,12 +34,12 @@ func run(out io.Writer) (found int, err error) {
 	}
 	tag, _, _ := strings.Cut(string(text), "\n")
 	if tag == "" {
-		fmt.Fprintln(out, "There is no tag yet, so there is no schema that must not be broken.")
+		fmt.Fprintln(out, "No tag yet, so there is no schema to compare with.")
 		return 0, nil
 	}
 	was, err := exec.Command("git", "show", tag+":"+file).Output()
 	if err != nil {
-		fmt.Fprintf(out, "%s has no %s, so there is no schema that must not be broken.\n", tag, file)
+		fmt.Fprintf(out, "%s has no %s, so there is no schema to compare with.\n", tag, file)
 		return 0, nil
 	}
 	is, err := os.ReadFile(file)
@@ -50,7 +49,7 @@ func run(out io.Writer) (found int, err error) {
 	return report(out, tag, string(was), string(is))
 }
 
-// report prints what breaks between two schemas, and counts it.
+// report prints the breaking changes between two schemas, and returns their number.
 func report(out io.Writer, tag, was, is string) (found int, err error) {
 	before, err := gqlparser.LoadSchema(&ast.Source{Name: tag, Input: was})
 	if err != nil {
@@ -60,14 +59,14 @@ func report(out io.Writer, tag, was, is string) (found int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	changes := breaking(before, now)
-	if len(changes) == 0 {
-		fmt.Fprintf(out, "Whatever could be asked at %s can be asked still.\n", tag)
+	list := breaking(before, now)
+	if len(list) == 0 {
+		fmt.Fprintf(out, "No breaking schema changes since %s.\n", tag)
 		return 0, nil
 	}
-	fmt.Fprintf(out, "Since %s the schema breaks those who use it, in %d places:\n", tag, len(changes))
-	for _, change := range changes {
+	fmt.Fprintf(out, "Breaking schema changes since %s: %d\n", tag, len(list))
+	for _, change := range list {
 		fmt.Fprintln(out, "  "+change)
 	}
-	return len(changes), nil
+	return len(list), nil
 }

@@ -11,53 +11,51 @@ import (
 	"portico/internal/reqctx"
 )
 
-// Middleware makes a span of each request, which is part of its caller's trace
-// where the header traceparent names one. It belongs behind what times
-// requests, and around all that knows more of them.
+// Middleware creates a span for each request, in the trace of its traceparent header if it has one. It must run inside the layer
+// that sets the start time, and outside of those that set the rest.
 func (t *Tracing) Middleware(next http.Handler) http.Handler {
 	if t == nil {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r, known := reqctx.Begin(r)
+		r, req := reqctx.Begin(r)
 		ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
-		ctx, span := t.tracer.Start(ctx, r.Method, trace.WithTimestamp(known.Start), trace.WithSpanKind(trace.SpanKindServer))
-		known.TraceID = span.SpanContext().TraceID().String()
+		ctx, span := t.tracer.Start(ctx, r.Method, trace.WithTimestamp(req.Start), trace.WithSpanKind(trace.SpanKindServer))
+		req.TraceID = span.SpanContext().TraceID().String()
 		if span.IsRecording() {
-			known.Observer = &observer{tracing: t, next: known.Observer, room: newRoom()}
+			req.Observer = &observer{tracing: t, next: req.Observer, budget: newSpanBudget()}
 		}
 		defer func() {
-			describe(span, r.Method, known)
+			describe(span, r.Method, req)
 			span.End()
 		}()
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
 
-// describe says what a request was, once that is known: its route and not its
-// path, which may hold a code.
-func describe(span trace.Span, method string, known *reqctx.Request) {
+// describe sets the name and attributes of a span: the route but not the path, which may contain a code.
+func describe(span trace.Span, method string, req *reqctx.Request) {
 	method = methodOf(method)
-	name, attributes := method, []attribute.KeyValue{attribute.String("http.request.method", method), attribute.String("portico.request_id", known.ID)}
-	if route := reqctx.RoutePath(known.Route); route != "" {
+	name, attributes := method, []attribute.KeyValue{attribute.String("http.request.method", method), attribute.String("portico.request_id", req.ID)}
+	if route := reqctx.RoutePath(req.Route); route != "" {
 		name += " " + route
 		attributes = append(attributes, attribute.String("http.route", route))
 	}
-	if known.OperationName != "" {
-		name += " " + known.OperationName
-		attributes = append(attributes, attribute.String("graphql.operation.name", known.OperationName))
+	if req.OperationName != "" {
+		name += " " + req.OperationName
+		attributes = append(attributes, attribute.String("graphql.operation.name", req.OperationName))
 	}
-	if known.Status != 0 {
-		attributes = append(attributes, attribute.Int("http.response.status_code", known.Status))
+	if req.Status != 0 {
+		attributes = append(attributes, attribute.Int("http.response.status_code", req.Status))
 	}
-	if known.Status >= http.StatusInternalServerError {
+	if req.Status >= http.StatusInternalServerError {
 		span.SetStatus(codes.Error, "")
 	}
 	span.SetName(name)
 	span.SetAttributes(attributes...)
 }
 
-// methodOf is a method that somebody could mean.
+// methodOf returns a standard method, or _OTHER.
 func methodOf(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:

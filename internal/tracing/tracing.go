@@ -1,8 +1,5 @@
-// Package tracing tells a collector of OpenTelemetry what the server does, by
-// OTLP over HTTP, where the standard environment names one
-// (OTEL_EXPORTER_OTLP_ENDPOINT); else nothing of it runs. Spans name routes,
-// operations and statements, and no value of anything. It may import the words
-// of store, and what is known of a request.
+// Package tracing sends OpenTelemetry spans by OTLP over HTTP if OTEL_EXPORTER_OTLP_ENDPOINT is set; else it does nothing. Spans name
+// routes, operations and statements, and contain no values. It must not import packages of this module but store and reqctx.
 package tracing
 
 import (
@@ -24,8 +21,7 @@ import (
 	"portico/store"
 )
 
-// The environment, as OpenTelemetry names it. What it has beside these, headers,
-// timeouts, samplers, batches and resources, is its own library's to read.
+// Environment variables of OpenTelemetry. Its library reads the others: headers, timeouts, samplers, batches, resources.
 const (
 	endpointEnv       = "OTEL_EXPORTER_OTLP_ENDPOINT"
 	tracesEndpointEnv = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
@@ -35,10 +31,10 @@ const (
 	disabledEnv       = "OTEL_SDK_DISABLED"
 )
 
-// closeTime bounds how long a server that ends waits for its last spans.
-const closeTime = 3 * time.Second
+// closeTimeout limits the time to send the last spans on shutdown.
+const closeTimeout = 3 * time.Second
 
-// Tracing is where spans go. A nil one is nowhere, and costs nothing.
+// Tracing sends spans. A nil Tracing does nothing.
 type Tracing struct {
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer
@@ -46,16 +42,15 @@ type Tracing struct {
 	log      *slog.Logger
 }
 
-// Configured tells whether the environment names a collector.
+// Configured reports whether the environment names a collector.
 func Configured() bool {
 	exporter := os.Getenv(exporterEnv)
 	return (os.Getenv(endpointEnv) != "" || os.Getenv(tracesEndpointEnv) != "") &&
 		!strings.EqualFold(os.Getenv(disabledEnv), "true") && (exporter == "" || exporter == "otlp")
 }
 
-// New connects to the collector that the environment names; nil where it names
-// none. engine is that of the database. A collector that is away is told in the
-// log, and holds nobody up.
+// New connects to the collector that the environment names; nil if it names none. engine is that of the database. An unreachable
+// collector is logged and blocks nothing.
 func New(ctx context.Context, version, engine string, log *slog.Logger) (*Tracing, error) {
 	if !Configured() {
 		return nil, nil
@@ -66,21 +61,21 @@ func New(ctx context.Context, version, engine string, log *slog.Logger) (*Tracin
 			continue
 		case "http/protobuf":
 		default:
-			return nil, fmt.Errorf("%s must be http/protobuf, which is the one that is spoken here, or be left out; it is %q", name, protocol)
+			return nil, fmt.Errorf("%s must be http/protobuf or unset, got %q", name, protocol)
 		}
 		break
 	}
-	otel.SetErrorHandler(&complaints{log: log})
+	otel.SetErrorHandler(&errorLogger{log: log})
 	exporter, err := otlptracehttp.New(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", endpointEnv, err)
 	}
-	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "portico"), attribute.String("service.version", version)),
+	res, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "portico"), attribute.String("service.version", version)),
 		resource.WithTelemetrySDK(), resource.WithFromEnv())
 	if err != nil {
 		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
-	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))
+	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(res))
 	return &Tracing{provider: provider, tracer: provider.Tracer("portico"), engine: attribute.String("db.system.name", systemOf(engine)), log: log}, nil
 }
 
@@ -91,41 +86,40 @@ func systemOf(engine string) string {
 	return "postgresql"
 }
 
-// Close sends what waits.
+// Close sends the remaining spans.
 func (t *Tracing) Close() {
 	if t == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	if err := t.provider.Shutdown(ctx); err != nil {
-		t.log.Warn("the last spans could not be sent", "error", err)
+		t.log.Warn("cannot send the last spans", "error", err)
 	}
 }
 
-// Jobs has the jobs and sweeps that are done under a context be traced, each as
-// a trace of its own.
+// Jobs returns a context in which each job and sweep is a trace of its own.
 func (t *Tracing) Jobs(ctx context.Context) context.Context {
 	if t == nil {
 		return ctx
 	}
-	return store.WithObserver(ctx, &observer{tracing: t, room: newRoom()})
+	return store.WithObserver(ctx, &observer{tracing: t, budget: newSpanBudget()})
 }
 
-// complaints are the library's, of which the log tells one a minute.
-type complaints struct {
+// errorLogger logs at most one error of the OpenTelemetry library a minute.
+type errorLogger struct {
 	log  *slog.Logger
 	mu   sync.Mutex
 	last time.Time
 }
 
 // Handle implements otel.ErrorHandler.
-func (c *complaints) Handle(err error) {
+func (c *errorLogger) Handle(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if time.Since(c.last) < time.Minute {
 		return
 	}
 	c.last = time.Now()
-	c.log.Warn("spans could not be sent", "error", err)
+	c.log.Warn("cannot send spans", "error", err)
 }

@@ -61,9 +61,9 @@ func authorCatalog(backend storetest.Backend) func(*testing.T) {
 		require.True(t, changed.Published)
 		require.NoError(t, s.DeleteCatalog(t.Context(), storetest.Actor, made.ID))
 		_, err = s.Catalog(t.Context(), made.ID)
-		storetest.RequireError(t, err, store.NotFound, "id", "no catalog")
-		storetest.RequireError(t, s.DeleteCatalog(t.Context(), storetest.Actor, made.ID), store.NotFound, "id", "no catalog")
-		storetest.RequireError(t, s.DeleteCatalog(t.Context(), storetest.Actor, "main"), store.Unprocessable, "id", "the rules everyone lead to", "first")
+		storetest.RequireError(t, err, store.NotFound, "id", "not the id of a catalog")
+		storetest.RequireError(t, s.DeleteCatalog(t.Context(), storetest.Actor, made.ID), store.NotFound, "id", "not the id of a catalog")
+		storetest.RequireError(t, s.DeleteCatalog(t.Context(), storetest.Actor, "main"), store.Unprocessable, "id", "used by the rules everyone", "first")
 		_, err = s.UpdateCatalog(t.Context(), storetest.Actor, "nowhere", catalog.CatalogChange{})
 		storetest.RequireError(t, err, store.NotFound, "id", `"nowhere"`)
 	}
@@ -89,8 +89,8 @@ func authorRule(backend storetest.Backend) func(*testing.T) {
 			[]any{changed.Name, changed.CatalogID, changed.AccountIDs, changed.Channels, changed.Tags, changed.Schedules, changed.CreatedAt})
 		require.NoError(t, s.DeleteCatalogRule(t.Context(), storetest.Actor, made.ID))
 		_, err = s.CatalogRule(t.Context(), made.ID)
-		storetest.RequireError(t, err, store.NotFound, "id", "no rule")
-		storetest.RequireError(t, s.DeleteCatalogRule(t.Context(), storetest.Actor, "\x00"), store.NotFound, "id", "no rule")
+		storetest.RequireError(t, err, store.NotFound, "id", "not the id of a rule")
+		storetest.RequireError(t, s.DeleteCatalogRule(t.Context(), storetest.Actor, "\x00"), store.NotFound, "id", "not the id of a rule")
 	}
 }
 
@@ -126,9 +126,9 @@ func authorTree(backend storetest.Backend) func(*testing.T) {
 			storetest.RequireError(t, err, store.Unprocessable, "parent_id", "itself or one of its descendants")
 		}
 		_, err = s.MoveNode(t.Context(), storetest.Actor, "paths", "tools")
-		storetest.RequireError(t, err, store.Unprocessable, "parent_id", "own hierarchy, garden", `"tools" is in workshop`)
+		storetest.RequireError(t, err, store.Unprocessable, "parent_id", "in the node's hierarchy, garden", `"tools" is in workshop`)
 		_, err = s.MoveNode(t.Context(), storetest.Actor, "garden", "beds")
-		storetest.RequireError(t, err, store.NotFound, "id", "no node")
+		storetest.RequireError(t, err, store.NotFound, "id", "not the id of a node")
 		storetest.RequireError(t, s.DeleteNode(t.Context(), storetest.Actor, "paths"), store.Unprocessable, "id", "has the child nodes beds")
 		storetest.RequireError(t, s.DeleteHierarchy(t.Context(), storetest.Actor, "garden"), store.Unprocessable, "id", "has the nodes beds, paths, roses")
 		storetest.RequireError(t, s.DeleteHierarchy(t.Context(), storetest.Actor, "workshop"), store.Unprocessable, "id", "in the catalogs main")
@@ -137,7 +137,7 @@ func authorTree(backend storetest.Backend) func(*testing.T) {
 		}
 		require.NoError(t, s.DeleteHierarchy(t.Context(), storetest.Actor, "garden"))
 		_, err = s.AuthoredHierarchy(t.Context(), "garden")
-		storetest.RequireError(t, err, store.NotFound, "id", "no hierarchy")
+		storetest.RequireError(t, err, store.NotFound, "id", "not the id of a hierarchy")
 	}
 }
 
@@ -175,7 +175,7 @@ func authorProducts(backend storetest.Backend) func(*testing.T) {
 		_, err = s.CurateProducts(t.Context(), storetest.Actor, "shelf", []string{"brush", "glue"})
 		storetest.RequireError(t, err, store.Unprocessable, "product_ids.1", `not attached to the node: "glue"`)
 		_, err = s.CurateProducts(t.Context(), storetest.Actor, "shelf", []string{"brush", "brush"})
-		storetest.RequireError(t, err, store.Unprocessable, "product_ids.1", "there twice")
+		storetest.RequireError(t, err, store.Unprocessable, "product_ids.1", "repeated")
 		_, err = s.CurateProducts(t.Context(), storetest.Actor, "shelf", slices.Repeat([]string{"brush"}, 21))
 		storetest.RequireError(t, err, store.Unprocessable, "product_ids", "at most 20 products, got 21")
 		node, err = s.DetachProducts(t.Context(), storetest.Actor, "shelf", []string{"brush", "glue", "\x00"})
@@ -186,7 +186,7 @@ func authorProducts(backend storetest.Backend) func(*testing.T) {
 		require.Equal(t, []string{"brush", "drill-draft", "chalk", "anvil"}, attachedTo(t, s, "shelf"), "attached again, it is the newest")
 
 		_, err = s.AttachProducts(t.Context(), storetest.Actor, "shelf", []string{"glue", "nothing", "\x00"})
-		storetest.RequireError(t, err, store.Unprocessable, "product_ids.1", `no product: "nothing"`)
+		storetest.RequireError(t, err, store.Unprocessable, "product_ids.1", `not a product: "nothing"`)
 		require.NotContains(t, attachedTo(t, s, "shelf"), "glue", "nothing is attached")
 		for _, n := range []int{0, 1001} {
 			_, err = s.AttachProducts(t.Context(), storetest.Actor, "shelf", slices.Repeat([]string{"anvil"}, n))
@@ -195,7 +195,7 @@ func authorProducts(backend storetest.Backend) func(*testing.T) {
 			storetest.RequireError(t, err, store.Unprocessable, "product_ids", "between 1 and 1000")
 		}
 		_, err = s.AttachProducts(t.Context(), storetest.Actor, "nowhere", []string{"anvil"})
-		storetest.RequireError(t, err, store.NotFound, "id", "no node")
+		storetest.RequireError(t, err, store.NotFound, "id", "not the id of a node")
 		require.NoError(t, s.DeleteNode(t.Context(), storetest.Actor, "shelf"))
 		require.Equal(t, 0, storetest.CountRows(t, backend.SQL(t), `node_product WHERE node_id = 'shelf'`))
 	}
@@ -240,7 +240,7 @@ func authorErrors(backend storetest.Backend) func(*testing.T) {
 			{"an id that is taken", func() error {
 				_, err := s.CreateCatalog(ctx, storetest.Actor, "main", catalog.CatalogChange{Name: new("New")})
 				return err
-			}, store.Unprocessable, "id", []string{`taken: "main"`}},
+			}, store.Unprocessable, "id", []string{`already used: "main"`}},
 			{"no id", func() error {
 				_, err := s.CreateCatalog(ctx, storetest.Actor, "a b", catalog.CatalogChange{Name: new("New")})
 				return err
@@ -252,15 +252,15 @@ func authorErrors(backend storetest.Backend) func(*testing.T) {
 			{"a channel no header can hold", rule(catalog.RuleChange{Channels: []string{"a\nb"}}), store.Invalid, "channels.0", []string{"control"}},
 			{"a tag with a comma", rule(catalog.RuleChange{Tags: []string{"a", "b,c"}}), store.Invalid, "tags.1", []string{"commas"}},
 			{"a schedule that ends before it begins", rule(catalog.RuleChange{Schedules: []catalog.Schedule{{From: storetest.Noon, To: storetest.Noon}}}), store.Invalid, "schedules.0.valid_to", []string{"after the schedule's start"}},
-			{"an unknown parent", node("", "nowhere", catalog.NodeChange{Name: new("New")}), store.Unprocessable, "parent_id", []string{"no node and no hierarchy", `"nowhere"`}},
+			{"an unknown parent", node("", "nowhere", catalog.NodeChange{Name: new("New")}), store.Unprocessable, "parent_id", []string{"neither a node nor a hierarchy", `"nowhere"`}},
 			{"no parent", node("", "", catalog.NodeChange{Name: new("New")}), store.Unprocessable, "parent_id", nil},
 			{"a parent with NUL", node("", "\x00", catalog.NodeChange{Name: new("New")}), store.Unprocessable, "parent_id", nil},
-			{"a hierarchy's id", node("workshop", "attic", catalog.NodeChange{Name: new("New")}), store.Unprocessable, "id", []string{"taken by a hierarchy"}},
+			{"a hierarchy's id", node("workshop", "attic", catalog.NodeChange{Name: new("New")}), store.Unprocessable, "id", []string{"already used by a hierarchy"}},
 			{"a node without a name", node("", "attic", catalog.NodeChange{}), store.Unprocessable, "name", []string{"required"}},
 			{"a node's id for a hierarchy", func() error {
 				_, err := s.CreateHierarchy(ctx, storetest.Actor, "tools", catalog.NodeChange{Name: new("New")})
 				return err
-			}, store.Unprocessable, "id", []string{"taken by a node"}},
+			}, store.Unprocessable, "id", []string{"already used by a node"}},
 		} {
 			t.Run(c.name, func(t *testing.T) { storetest.RequireError(t, c.write(), c.code, c.member, c.words...) })
 		}
@@ -303,7 +303,7 @@ func authorSwept(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, db := storetest.OpenPublished(t, backend), backend.SQL(t)
 		outlet := storetest.OutletView(t, s, release.ShopperContext{})
-		storetest.RequireError(t, s.DeleteCatalog(t.Context(), storetest.Actor, "outlet"), store.Unprocessable, "id", "the rules everyone, club lead to")
+		storetest.RequireError(t, s.DeleteCatalog(t.Context(), storetest.Actor, "outlet"), store.Unprocessable, "id", "used by the rules everyone, club")
 		for _, id := range []string{"everyone", "club"} {
 			require.NoError(t, s.DeleteCatalogRule(t.Context(), storetest.Actor, id))
 		}

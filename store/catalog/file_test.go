@@ -8,7 +8,7 @@ import (
 	"portico/store"
 )
 
-func TestFilesAreReadAsTheyWereWritten(t *testing.T) {
+func TestReadFile(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		file File

@@ -21,7 +21,7 @@ func tiersOf(text string) (list []Tier) {
 	return list
 }
 
-func TestASaleKeepsLowerTiers(t *testing.T) {
+func TestSaleKeepsLowerTiers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, base string
@@ -54,7 +54,7 @@ func TestASaleKeepsLowerTiers(t *testing.T) {
 
 // However many are bought, a sale makes none of them dearer than its own price
 // and tiers do, nor than the tiers outside it.
-func TestNobodyPaysMoreInASale(t *testing.T) {
+func TestSaleNeverRaisesPrice(t *testing.T) {
 	t.Parallel()
 	price := func(from int64, tiers []Tier, quantity int) int64 {
 		for _, t := range tiers { // by minimum quantity
@@ -89,7 +89,7 @@ func TestNobodyPaysMoreInASale(t *testing.T) {
 	})
 }
 
-func TestModifiersMayLeaveNothingOfASale(t *testing.T) {
+func TestModifiersMayRemoveSales(t *testing.T) {
 	t.Parallel()
 	modifier := func(kind PriceModifierType, amount int64) *ModifierSource {
 		m := &ModifierSource{}

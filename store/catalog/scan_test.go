@@ -10,9 +10,9 @@ import (
 	"portico/store/catalog"
 )
 
-// TestScanReadsTextAsJSONDoes holds Scan.Text against encoding/json, for every
+// TestDocumentScannerText holds Scan.Text against encoding/json, for every
 // escape and for what is no string at all.
-func TestScanReadsTextAsJSONDoes(t *testing.T) {
+func TestDocumentScannerText(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		``, `plain`, `\"`, `a\"b\\c\/d\be\ff\ng\rh\ti`, `\\`, `\\\"`, `é\n漢字`, `\u00e9`, `\n\u0041`, `\ud83d\udd28`, `\ud83d`,

@@ -13,9 +13,9 @@ import (
 	"portico/store/storetest"
 )
 
-// A server that is shown the token of another one's write knows that write
-// afterwards; no token makes it wait for what is not there.
-func TestAServerAwaitsTheWritesOfOthers(t *testing.T) {
+// TestAwait: a server that gets the token of another server's write then sees that write. An
+// unknown token fails.
+func TestAwait(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		open := func() *db.DB {

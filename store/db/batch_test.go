@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever a row costs, a batch comes to take as long as it is to, and never
-// much longer on the way there.
-func TestBatchesComeToTakeAsLongAsTheyAreTo(t *testing.T) {
+// TestBatchSizer: batches converge to the target time, whatever a row costs, and do not
+// exceed it much on the way.
+func TestBatchSizer(t *testing.T) {
 	t.Parallel()
 	bounds := sqliteDialect{}.batch()
 	for _, row := range []time.Duration{2 * time.Microsecond, 15 * time.Microsecond, 200 * time.Microsecond} {

@@ -11,18 +11,18 @@ import (
 	"portico/store/db"
 )
 
-// sizedBytes is a cached value.
+// sizedBytes is a cached value of many bytes.
 type sizedBytes []byte
 
 func (b sizedBytes) Size() int { return 24 + len(b) }
 
-// sizedNumber is a cached value that takes next to nothing.
+// sizedNumber is a tiny cached value.
 type sizedNumber int64
 
 func (sizedNumber) Size() int { return 8 }
 
-// What the cache charges for its entries is the memory that they take, within
-// a factor of 1.5.
+// TestCacheChargesMemory: the size that the cache reports is within a factor of 1.5 of the
+// memory it takes.
 func TestCacheChargesMemory(t *testing.T) { // not in parallel: others allocate too
 	for name, value := range map[string]func(i int) (string, db.Sized){
 		"numbers": func(i int) (string, db.Sized) { return fmt.Sprint("le", "id-of-a-product-", i), sizedNumber(1000 + i) },

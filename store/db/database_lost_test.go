@@ -43,9 +43,9 @@ func databaseUnreachable(backend storetest.Backend) func(*testing.T) {
 		storetest.AllowConnections(t, name, "FALSE")
 		storetest.EndSessions(t, name)
 		for range 10 {
-			storetest.RequireError(t, storetest.Increment(t.Context(), s, "a"), store.Unavailable, "", "try again")
+			storetest.RequireError(t, storetest.Increment(t.Context(), s, "a"), store.Unavailable, "", "Retry in a moment")
 			_, err := s.Stocks(t.Context(), store.ListQuery{})
-			storetest.RequireError(t, err, store.Unavailable, "", "try again")
+			storetest.RequireError(t, err, store.Unavailable, "", "Retry in a moment")
 			require.True(t, store.HasCode(s.Ping(t.Context()), store.Unavailable))
 		}
 		storetest.AllowConnections(t, name, "TRUE")

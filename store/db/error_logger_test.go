@@ -13,9 +13,8 @@ import (
 	"portico/store"
 )
 
-// Of a trouble that many meet the log has the first cause at once, and then, now
-// and again, how many there were and the last; each kind for itself.
-func TestTroublesAreToldOnceAndCounted(t *testing.T) {
+// TestErrorLogger: the first error of each kind is logged at once, later ones are counted.
+func TestErrorLogger(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	told := errorLogger{log: slog.New(slog.NewTextHandler(&log, nil)), byKind: map[error]*errorCount{}}
@@ -35,7 +34,7 @@ func TestTroublesAreToldOnceAndCounted(t *testing.T) {
 	require.Contains(t, first[0], `msg="the database is not responding" times=1 error=first`)
 	require.Contains(t, first[1], `times=1 error="of another kind"`)
 
-	told.byKind[store.ErrUnavailable].loggedAt = time.Now().Add(-errorLogEvery) // it is time
+	told.byKind[store.ErrUnavailable].loggedAt = time.Now().Add(-errorLogEvery) // the interval has passed
 	told.flush()
 	told.flush()
 	rest := lines()

@@ -2,13 +2,13 @@ package db
 
 import "time"
 
-// TellWaitsAfter has waits for a migration be told of sooner.
+// TellWaitsAfter shortens the times after which a wait for a migration is logged.
 func TellWaitsAfter(wait time.Duration) { firstWaitLog = wait }
 
-// NewCache is a database's cache.
+// NewCache exports newCache.
 func NewCache(config Config) *Cache { return newCache(config) }
 
-// Bytes is what the cache charges for its entries.
+// Bytes is the size that the cache reports.
 func (c *Cache) Bytes() uint64 {
 	c.shared.CleanUp()
 	return c.shared.WeightedSize()

@@ -17,9 +17,9 @@ import (
 	"portico/store/storetest"
 )
 
-// Who waits for another's migration says so, and for whom; then it goes on, or
-// ends when it is told to.
-func TestAWaitForAMigrationIsTold(t *testing.T) {
+// TestMigrationWaitIsLogged: a wait for another process's migration is logged with that
+// process, and ends when the lock is free or the context ends.
+func TestMigrationWaitIsLogged(t *testing.T) {
 	db.TellWaitsAfter(50 * time.Millisecond)
 	storetest.EachBackendSerial(t, func(t *testing.T, backend storetest.Backend) {
 		url := backend.BlankURL(t)

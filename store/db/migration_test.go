@@ -84,7 +84,7 @@ func migrateNewer(backend storetest.Backend) func(*testing.T) {
 			_, err = shop.Open(t.Context(), shop.Config{URL: backend.URL(t)})
 			require.ErrorContains(t, err, "newer portico")
 			require.ErrorContains(t, err, "version 99")
-			require.ErrorContains(t, err, "knows "+known)
+			require.ErrorContains(t, err, "has "+known)
 			require.NotContains(t, err.Error(), "\n", "a single line")
 		}
 		require.Equal(t, "99", storetest.QueryText(t, db, minBinaryVersion))

@@ -6,9 +6,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// However much changes while nobody looks, there is one state of each thing to
-// take, the newest; and what changes between a look and the taking is not lost.
-func TestAWatcherHoldsTheNewestOfEach(t *testing.T) {
+// TestNotifierKeepsNewestState: a slow subscriber gets only the newest state of each thing,
+// and misses no change between reading and acknowledging.
+func TestNotifierKeepsNewestState(t *testing.T) {
 	t.Parallel()
 	w := NewNotifier(func(told, known int) bool { return told > known })
 	watcher, other := w.Subscribe([]string{"a", "b"}), w.Subscribe([]string{"b"})
@@ -32,7 +32,7 @@ func TestAWatcherHoldsTheNewestOfEach(t *testing.T) {
 	watcher.Offer("a", 1000)
 	looked, _ := watcher.Newest()
 	watcher.Offer("a", 1001)
-	watcher.Offer("a", 1000) // late
+	watcher.Offer("a", 1000) // an old state
 	watcher.Ack(looked)
 	state, ok := watcher.Newest()
 	require.True(t, ok)
@@ -43,7 +43,7 @@ func TestAWatcherHoldsTheNewestOfEach(t *testing.T) {
 	require.Equal(t, []string{"b"}, w.SubscribedIDs())
 	other.Close()
 	w.Publish("b", 2000)
-	w.mu.Lock() // its timer may still run
+	w.mu.Lock() // the timer may still run
 	defer w.mu.Unlock()
 	require.Empty(t, w.pending, "nobody follows it")
 	require.Empty(t, w.subscriptions)

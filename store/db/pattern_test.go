@@ -8,7 +8,7 @@ import (
 	"portico/store"
 )
 
-func TestAPatternIsRead(t *testing.T) {
+func TestNewPattern(t *testing.T) {
 	t.Parallel()
 	for written, want := range map[string]Pattern{
 		"":         {"", false, false},

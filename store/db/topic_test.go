@@ -13,9 +13,9 @@ import (
 	"portico/store/storetest"
 )
 
-// A server whose database goes back, as by a backup that is restored, logs it and
-// reads anew everything that it kept.
-func TestADatabaseThatWentBackIsTold(t *testing.T) {
+// TestRollbackOfDatabaseIsDetected: a server whose database goes back to an earlier state, as
+// after a restore, logs it and reloads everything.
+func TestRollbackOfDatabaseIsDetected(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		var log storetest.LogBuffer
@@ -28,7 +28,7 @@ func TestADatabaseThatWentBackIsTold(t *testing.T) {
 		for range 2 {
 			require.NoError(t, d.Update(t.Context(), "", func(ctx context.Context, t *db.Tx) error { return d.BumpTopic(ctx, t, db.TopicSettings) }))
 		}
-		time.Sleep(2 * db.PollEvery) // until they are found too
+		time.Sleep(2 * db.PollEvery) // until the poll has seen them
 		require.Zero(t, strings.Count(log.String(), "went back"))
 		for n := range 2 {
 			for len(noticed) > 0 {
@@ -36,10 +36,10 @@ func TestADatabaseThatWentBackIsTold(t *testing.T) {
 			}
 			_, err = other.Exec(`UPDATE change SET version = version - 1`)
 			require.NoError(t, err)
-			for _, topic := range []db.Topic{db.TopicSettings, db.TopicCatalog, db.TopicKeys, db.TopicClients} { // once the database is found to be complete
+			for _, topic := range []db.Topic{db.TopicSettings, db.TopicCatalog, db.TopicKeys, db.TopicClients} { // reloaded when the database is complete
 				require.Equal(t, topic, <-noticed)
 			}
-			storetest.Eventually(t, n+1, func() int { return strings.Count(log.String(), "the database is complete") })
+			storetest.Eventually(t, n+1, func() int { return strings.Count(log.String(), "the replaced database is complete") })
 			require.Equal(t, n+1, strings.Count(log.String(), "went back to an earlier state"))
 			require.NoError(t, d.Ping(t.Context()))
 		}

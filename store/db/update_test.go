@@ -16,11 +16,10 @@ import (
 	"portico/store/storetest"
 )
 
-// A write whose connection is lost in its midst is made on another one, be it
-// told by the statement that meets it, or by one after that, of which all that
-// is said is that the connection is bad. Where it goes on being lost, the
-// database is away.
-func TestAWriteWhoseConnectionIsLostIsMadeAgain(t *testing.T) {
+// TestLostConnectionIsRetried: a write whose connection is lost runs again on another one,
+// whether the current or a later statement reports the loss. If connections keep failing, the
+// write returns UNAVAILABLE.
+func TestLostConnectionIsRetried(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		if backend.Name != "postgres" {

@@ -40,7 +40,7 @@ func writeCanceledBefore(backend storetest.Backend) func(*testing.T) {
 		cancel()
 		err := storetest.Increment(ctx, s, "a")
 		require.ErrorIs(t, err, context.Canceled)
-		storetest.RequireError(t, err, store.Unavailable, "", "given up")
+		storetest.RequireError(t, err, store.Unavailable, "", "cancelled or timed out")
 		require.Equal(t, 0, storetest.Available(t, s, "a"))
 	}
 }

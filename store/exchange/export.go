@@ -20,7 +20,7 @@ func (s *ExchangeService) Export(ctx context.Context, to io.Writer, options Expo
 	e := &authoring.Exporter{Out: bufio.NewWriterSize(to, 1<<16)}
 	err := s.db.Snapshot(ctx, func(in db.Session) error {
 		e.In = in
-		for _, kind := range kinds {
+		for _, kind := range allKinds {
 			if kind.Private && !options.WithClients {
 				continue
 			}

@@ -49,7 +49,7 @@ func (r *ImportReport) recordIgnored(d decodedLine) {
 // every line; on errors nothing is written, and the error is *ImportErrors. It also finds
 // unchanged lines, which later passes skip. Memory does not grow with the file.
 func (s *ExchangeService) Import(ctx context.Context, actor store.Actor, open func() (io.ReadCloser, error), options ImportOptions) (*ImportReport, error) {
-	decoder := newDecoder(options.Lenient)
+	decoder := newLineDecoder(options.Lenient)
 	decoder.maxBytes = cmp.Or(options.LineBytes, defaultLineBytes)
 	same := newUnchangedLines()
 	kept, err := newOverwritePolicy(ctx, s, options)
@@ -62,7 +62,7 @@ func (s *ExchangeService) Import(ctx context.Context, actor store.Actor, open fu
 	}
 	decoder.skip = same.has
 	passes := []func(string) bool{func(string) bool { return true }}
-	if slices.ContainsFunc(kinds, func(k authoring.Kind) bool { return report.Resources[k.Name] > 0 && report.Resources[k.After] > 0 }) {
+	if slices.ContainsFunc(allKinds, func(k authoring.Kind) bool { return report.Resources[k.Name] > 0 && report.Resources[k.After] > 0 }) {
 		late := func(name string) bool { return kindByName(name).After != "" }
 		passes = []func(string) bool{func(name string) bool { return !late(name) }, late}
 	}
@@ -84,7 +84,7 @@ func (s *ExchangeService) Import(ctx context.Context, actor store.Actor, open fu
 }
 
 // checkImport runs the first pass.
-func (s *ExchangeService) checkImport(ctx context.Context, decoder *decoder, same *unchangedLines, kept *overwritePolicy, open func() (io.ReadCloser, error), options ImportOptions) (*ImportReport, error) {
+func (s *ExchangeService) checkImport(ctx context.Context, decoder *lineDecoder, same *unchangedLines, kept *overwritePolicy, open func() (io.ReadCloser, error), options ImportOptions) (*ImportReport, error) {
 	report := &ImportReport{Resources: map[string]int{}, Skipped: map[string]int{}, IgnoredCount: map[string]int{}}
 	faults := &ImportErrors{}
 	add := func(line int, kind string, err *store.Error) {
@@ -132,7 +132,7 @@ func (s *ExchangeService) checkImport(ctx context.Context, decoder *decoder, sam
 }
 
 // eachBatch decodes a file on all processors and calls do with the batches in order.
-func eachBatch(ctx context.Context, open func() (io.ReadCloser, error), options ImportOptions, decoder *decoder, do func([]decodedLine) error) error {
+func eachBatch(ctx context.Context, open func() (io.ReadCloser, error), options ImportOptions, decoder *lineDecoder, do func([]decodedLine) error) error {
 	file, err := open()
 	if err != nil {
 		return err

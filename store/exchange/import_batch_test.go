@@ -13,7 +13,7 @@ import (
 	"portico/store"
 )
 
-// endless is a file of so many lines that tells how many were read.
+// endless is a file of many lines that counts those read.
 type endless struct {
 	left int
 	read *atomic.Int64
@@ -36,16 +36,16 @@ func (f *endless) Read(into []byte) (int, error) {
 
 func (f *endless) Close() error { return nil }
 
-func TestAFileIsReadNoFurtherAheadThanItIsWorkedOff(t *testing.T) {
+func TestImportReadAheadIsBounded(t *testing.T) {
 	t.Parallel()
 	const batch, lines = 500, 20 * 500
 	options := ImportOptions{Batch: batch}
 	var read atomic.Int64
 	open := func() (io.ReadCloser, error) { return &endless{left: lines, read: &read}, nil }
-	// Those that wait, the one in hand, and the one that is being read.
+	// Those decoded ahead, the current one, and the one being read.
 	ahead := int64(batchesAhead()+2)*batch + (1<<20)/64
 	done, last := int64(0), 0
-	require.NoError(t, eachBatch(t.Context(), open, options, newDecoder(false), func(decoded []decodedLine) error {
+	require.NoError(t, eachBatch(t.Context(), open, options, newLineDecoder(false), func(decoded []decodedLine) error {
 		for _, d := range decoded {
 			require.Equal(t, last+1, d.line, "in the file's order")
 			last = d.line
@@ -59,12 +59,12 @@ func TestAFileIsReadNoFurtherAheadThanItIsWorkedOff(t *testing.T) {
 
 	read.Store(0)
 	ctx, cancel := context.WithCancel(t.Context())
-	err := eachBatch(ctx, open, options, newDecoder(false), func([]decodedLine) error { cancel(); return nil })
+	err := eachBatch(ctx, open, options, newLineDecoder(false), func([]decodedLine) error { cancel(); return nil })
 	require.ErrorIs(t, err, context.Canceled)
 	require.Less(t, read.Load(), int64(lines), "and no further once it is given up")
 }
 
-func TestALineIsReadTheSameWhereverItsTypeStands(t *testing.T) {
+func TestTypeMemberMayBeAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{
 		`{"type":"stock","id":"p","available":1,"allocated":0,"total":1}`,
@@ -81,7 +81,7 @@ func TestALineIsReadTheSameWhereverItsTypeStands(t *testing.T) {
 		`{"type":null}`,
 	} {
 		for _, lenient := range []bool{false, true} {
-			d := newDecoder(lenient)
+			d := newLineDecoder(lenient)
 			slow := d.decode([]byte(strings.Replace(line, `{"type"`, `{ "type"`, 1)))
 			fast := d.decode([]byte(line))
 			for _, faults := range []store.Errors{slow.errs, fast.errs} {

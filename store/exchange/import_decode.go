@@ -12,8 +12,8 @@ import (
 	"portico/store/authoring"
 )
 
-// decoder decodes lines into sources.
-type decoder struct {
+// lineDecoder decodes lines into sources.
+type lineDecoder struct {
 	types    map[string]func() authoring.Source
 	lenient  bool // skip unknown members and types
 	maxBytes int  // longest line in bytes
@@ -21,12 +21,12 @@ type decoder struct {
 	skip func(line int) bool // lines to skip; nil for none
 }
 
-func newDecoder(lenient bool) *decoder {
+func newLineDecoder(lenient bool) *lineDecoder {
 	types := map[string]func() authoring.Source{}
-	for _, kind := range kinds {
+	for _, kind := range allKinds {
 		types[kind.Name] = kind.Create
 	}
-	return &decoder{types: types, lenient: lenient, maxBytes: defaultLineBytes}
+	return &lineDecoder{types: types, lenient: lenient, maxBytes: defaultLineBytes}
 }
 
 // decodedLine is a decoded line.
@@ -41,7 +41,7 @@ type decodedLine struct {
 
 // decode decodes a resource and reports every wrong member. The source is set even then, as
 // far as it was decoded.
-func (d *decoder) decode(line []byte) decodedLine {
+func (d *lineDecoder) decode(line []byte) decodedLine {
 	if err := store.CheckImportLine(line); err != nil {
 		return decodedLine{errs: store.AsErrors(err)}
 	}
@@ -95,7 +95,7 @@ func (d *decoder) decode(line []byte) decodedLine {
 
 // decodeFast decodes the usual line, which begins with its type and is well formed. Otherwise it
 // returns no source.
-func (d *decoder) decodeFast(line []byte) (result decodedLine) {
+func (d *lineDecoder) decodeFast(line []byte) (result decodedLine) {
 	rest, begins := bytes.CutPrefix(line, []byte(`{"type":"`))
 	name, _, ends := bytes.Cut(rest, []byte(`"`))
 	create, known := d.types[string(name)]
@@ -132,7 +132,7 @@ func newStrictReader(line []byte, into authoring.Source) *json.Decoder {
 	return reader
 }
 
-func (d *decoder) batch(first int, lines [][]byte) []decodedLine {
+func (d *lineDecoder) batch(first int, lines [][]byte) []decodedLine {
 	batch := make([]decodedLine, 0, len(lines))
 	for i, line := range lines {
 		if len(bytes.TrimSuffix(line, []byte("\n"))) > d.maxBytes {

@@ -36,10 +36,10 @@ func TestImportErrors(t *testing.T) {
 }
 
 // membersOf returns the members of errors, with dots.
-func membersOf(faults []exchange.ImportError) []string {
+func membersOf(errs []exchange.ImportError) []string {
 	members := []string{}
-	for _, fault := range faults {
-		members = append(members, strings.Join(fault.Err.Path, "."))
+	for _, e := range errs {
+		members = append(members, strings.Join(e.Err.Path, "."))
 	}
 	return members
 }
@@ -58,15 +58,15 @@ func importErrorMembers(d *storetest.SharedStore) func(*testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				text := storetest.JoinLines(storetest.ShopLine("file", "photo-1"), "", c.line)
 				_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(text), exchange.ImportOptions{})
-				faults := storetest.ImportErrors(t, err)
-				require.Len(t, faults, 1, "%v", faults)
-				require.Equal(t, 3, faults[0].Line)
-				require.Equal(t, c.kind, faults[0].Type)
-				require.Equal(t, store.Invalid, faults[0].Err.Code)
-				require.Equal(t, []string{c.member}, membersOf(faults), faults[0].Error())
-				require.Contains(t, faults[0].Error(), "line 3: ")
+				errs := storetest.ImportErrors(t, err)
+				require.Len(t, errs, 1, "%v", errs)
+				require.Equal(t, 3, errs[0].Line)
+				require.Equal(t, c.kind, errs[0].Type)
+				require.Equal(t, store.Invalid, errs[0].Err.Code)
+				require.Equal(t, []string{c.member}, membersOf(errs), errs[0].Error())
+				require.Contains(t, errs[0].Error(), "line 3: ")
 				for _, word := range append(c.words, c.kind, c.member) {
-					require.Contains(t, faults[0].Error(), word)
+					require.Contains(t, errs[0].Error(), word)
 				}
 				require.Equal(t, before, storetest.Export(t, s))
 			})
@@ -110,16 +110,16 @@ func errorCases() []errorCase {
 		{"an unknown member of an attribute", storetest.ChangedShopLine("product", "frame", `"sku"`, `"skew":"red","sku"`), "product", "attributes.skew", []string{"is not a known member"}},
 		{"an unknown member in a list", storetest.ChangedShopLine("product", "easel", `"description":"Soft"`, `"describtion":"Soft"`), "product", "attributes.variations.0.options.1.describtion", []string{"is not a known member"}},
 		{"an unknown member in a map", storetest.ChangedShopLine("product-price", "vip-anvil", `"amount"`, `"sum":1,"amount"`), "product-price", "attributes.currencies.USD.sum", []string{"is not a known member"}},
-		{"an unknown type", `{"type":"prodcut","id":"a"}`, "prodcut", "type", []string{"must be one of api_client, catalog", "product-price", `not "prodcut"`}},
+		{"an unknown type", `{"type":"prodcut","id":"a"}`, "prodcut", "type", []string{"must be one of api_client, catalog", "product-price", `got "prodcut"`}},
 		{"no type", `{"id":"a"}`, "", "type", []string{"must be one of"}},
 		// Ids and times.
-		{"an id with a space", storetest.ChangedShopLine("product", "frame", `"id":"frame"`, `"id":"a frame"`), "product", "id", []string{"1 to 64", `not "a frame"`}},
+		{"an id with a space", storetest.ChangedShopLine("product", "frame", `"id":"frame"`, `"id":"a frame"`), "product", "id", []string{"1 to 64", `got "a frame"`}},
 		{"an id of 65 letters", storetest.ChangedShopLine("product", "frame", `"id":"frame"`, `"id":"`+strings.Repeat("a", 65)+`"`), "product", "id", []string{"1 to 64"}},
 		{"an id beyond ASCII", storetest.ChangedShopLine("product", "frame", `"id":"frame"`, `"id":"cadré"`), "product", "id", []string{"1 to 64"}},
 		{"a bad id in a list", storetest.ChangedShopLine("node", "sale", `"id":"brush"`, `"id":"br ush"`), "node", "relationships.products.data.2.id", []string{"1 to 64"}},
 		{"a bad curated id", storetest.ChangedShopLine("node", "sale", `["drill-draft"]`, `["drill/draft"]`), "node", "attributes.curated_products.0", []string{"1 to 64"}},
-		{"no time", storetest.ChangedShopLine("product", "frame", `"created_at":"2023-01-01T00:00:00.000Z"`, `"created_at":"yesterday"`), "product", "attributes.created_at", []string{"2012-05-30T00:00:00.000Z", `not "yesterday"`}},
-		{"a day that is not", storetest.ChangedShopLine("product", "frame", `"updated_at":"2024-01-01T00:00:00.000Z"`, `"updated_at":"2024-02-30T00:00:00.000Z"`), "product", "attributes.updated_at", []string{`not "2024-02-30T00:00:00.000Z"`}},
+		{"no time", storetest.ChangedShopLine("product", "frame", `"created_at":"2023-01-01T00:00:00.000Z"`, `"created_at":"yesterday"`), "product", "attributes.created_at", []string{"2012-05-30T00:00:00.000Z", `got "yesterday"`}},
+		{"a day that is not", storetest.ChangedShopLine("product", "frame", `"updated_at":"2024-01-01T00:00:00.000Z"`, `"updated_at":"2024-02-30T00:00:00.000Z"`), "product", "attributes.updated_at", []string{`got "2024-02-30T00:00:00.000Z"`}},
 		{"a schedule that ends before it begins", storetest.ChangedShopLine("product-price", "standard-brush", `"valid_to":"2010`, `"valid_to":"2009`), "product-price", "attributes.sales.spring.schedule.valid_to", []string{"must be after the schedule's start"}},
 		{"a promotion that ends when it begins", storetest.ChangedShopLine("promotion", "auto", `"end":"2024-02-01"`, `"end":"2024-01-01"`), "promotion", "end", []string{"must be after start"}},
 		{"a promotion that begins at no time", storetest.ChangedShopLine("promotion", "auto", `"start":"2024-01-01T00:00:00Z"`, `"start":""`), "promotion", "start", []string{"must be a date"}},
@@ -135,30 +135,30 @@ func errorCases() []errorCase {
 		{"a list", `[` + storetest.ShopLine("file", "photo-1") + `]`, "", "", []string{"object"}},
 		{"a number", `5`, "", "", []string{"object"}},
 		// Bounds and words.
-		{"a status", storetest.ChangedShopLine("product", "frame", `"live"`, `"hidden"`), "product", "attributes.status", []string{"live, draft", `not "hidden"`}},
-		{"a total that is not the sum", storetest.ChangedShopLine("stock", "anvil", `"total":9`, `"total":10`), "stock", "total", []string{"available plus allocated, 9", "not 10"}},
+		{"a status", storetest.ChangedShopLine("product", "frame", `"live"`, `"hidden"`), "product", "attributes.status", []string{"live, draft", `got "hidden"`}},
+		{"a total that is not the sum", storetest.ChangedShopLine("stock", "anvil", `"total":9`, `"total":10`), "stock", "total", []string{"available plus allocated, 9", "got 10"}},
 		{"stock below nothing", `{"type":"stock","id":"a","available":-1,"allocated":1,"total":0}`, "stock", "available", []string{"between 0 and 2147483647, got -1"}},
 		{"stock past the bound", `{"type":"stock","id":"a","available":2147483647,"allocated":1,"total":2147483648}`, "stock", "total", []string{"at most 2147483647"}},
-		{"an unknown action", storetest.ChangedShopLine("stock_transaction", "ledger-2", `"allocate"`, `"reserve"`), "stock_transaction", "action", []string{"increment, decrement", `not "reserve"`}},
-		{"a currency in lower case", storetest.ChangedShopLine("product-price", "vip-anvil", `"USD"`, `"usd"`), "product-price", "attributes.currencies.usd", []string{"three-letter", `not "usd"`}},
+		{"an unknown action", storetest.ChangedShopLine("stock_transaction", "ledger-2", `"allocate"`, `"reserve"`), "stock_transaction", "action", []string{"increment, decrement", `got "reserve"`}},
+		{"a currency in lower case", storetest.ChangedShopLine("product-price", "vip-anvil", `"USD"`, `"usd"`), "product-price", "attributes.currencies.usd", []string{"three-letter", `got "usd"`}},
 		{"a currency of other signs", storetest.ChangedShopLine("product-price", "vip-anvil", `"USD"`, `"$1 "`), "product-price", "attributes.currencies.$1 ", []string{"three-letter"}},
-		{"a price below nothing", storetest.ChangedShopLine("product-price", "vip-anvil", `99900`, `-1`), "product-price", "attributes.currencies.USD.amount", []string{"between 0 and", "not -1"}},
+		{"a price below nothing", storetest.ChangedShopLine("product-price", "vip-anvil", `99900`, `-1`), "product-price", "attributes.currencies.USD.amount", []string{"between 0 and", "got -1"}},
 		{"a locale that is a sentence", storetest.ChangedShopLine("product", "chalk", `"fr"`, `"the French one"`), "product", "attributes.locales.the French one", []string{"BCP 47"}},
 		{"a locale by two spellings", storetest.ChangedShopLine("product", "brush", `"fr":{`, `"pt_BR":{`), "product", "attributes.locales.pt_BR", []string{"is also present as pt-BR"}},
-		{"a tier of no unit", storetest.ChangedShopLine("product-price", "standard-anvil", `"minimum_quantity":10`, `"minimum_quantity":0`), "product-price", "attributes.currencies.USD.tiers.ten.minimum_quantity", []string{"between 1 and", "not 0"}},
-		{"a tier below nothing", storetest.ChangedShopLine("product-price", "standard-anvil", `"minimum_quantity":10,"amount":119900`, `"minimum_quantity":10,"amount":-1`), "product-price", "attributes.currencies.USD.tiers.ten.amount", []string{"between 0 and", "not -1"}},
+		{"a tier of no unit", storetest.ChangedShopLine("product-price", "standard-anvil", `"minimum_quantity":10`, `"minimum_quantity":0`), "product-price", "attributes.currencies.USD.tiers.ten.minimum_quantity", []string{"between 1 and", "got 0"}},
+		{"a tier below nothing", storetest.ChangedShopLine("product-price", "standard-anvil", `"minimum_quantity":10,"amount":119900`, `"minimum_quantity":10,"amount":-1`), "product-price", "attributes.currencies.USD.tiers.ten.amount", []string{"between 0 and", "got -1"}},
 		{"two tiers from one quantity on", storetest.ChangedShopLine("product-price", "standard-anvil", `{"ten":`, `{"dix":{"minimum_quantity":10,"amount":1},"ten":`), "product-price", "attributes.currencies.USD.tiers.ten.minimum_quantity", []string{`must differ from that of the tier "dix", 10`}},
-		{"an option of two variations", storetest.ChangedShopLine("product", "easel", `"variations":[`, `"variations":[{"id":"leg","name":"Leg","sort_order":0,"options":[{"id":"oak","name":"Oak","description":"","sort_order":0}]},`), "product", "attributes.variations.1.options.0.id", []string{"one variation only", "attributes.variations.0.options.0.id"}},
-		{"an unknown kind of promotion", storetest.ChangedShopLine("promotion", "auto", `percent_discount`, `half_price`), "promotion", "promotion_type", []string{"x_for_y", `not "half_price"`}},
+		{"an option of two variations", storetest.ChangedShopLine("product", "easel", `"variations":[`, `"variations":[{"id":"leg","name":"Leg","sort_order":0,"options":[{"id":"oak","name":"Oak","description":"","sort_order":0}]},`), "product", "attributes.variations.1.options.0.id", []string{"must belong to one variation", "attributes.variations.0.options.0.id"}},
+		{"an unknown kind of promotion", storetest.ChangedShopLine("promotion", "auto", `percent_discount`, `half_price`), "promotion", "promotion_type", []string{"x_for_y", `got "half_price"`}},
 		{"an unknown kind of modifier", storetest.ChangedShopLine("price_modifier", "bulk-1", `price_decrement`, `price_half`), "price_modifier", "attributes.modifier_type", []string{"price_equals"}},
 		{"more uses than there were", storetest.ChangedShopLine("promotion_code", "code-1", `"uses":3`, `"uses":6`), "promotion_code", "uses", []string{"between 0 and 5, got 6"}},
 		{"an unknown gateway", `{"type":"gateway","slug":"barter","enabled":false,"test":false}`, "gateway", "slug", []string{"card_processor, manual"}},
 		{"an unknown scope", storetest.ChangedShopLine("api_client", "till", `catalog:read`, `catalog:eat`), "api_client", "scopes.0", []string{`"catalog:eat"`}},
 		{"a page length of 0", `{"type":"settings","page_length":0,"currency":"USD","locale":"en"}`, "settings", "page_length", []string{"between 1 and 100, got 0"}},
-		{"curated products of a hierarchy", storetest.ChangedShopLine("hierarchy", "attic", `"name":"Attic"`, `"name":"Attic","curated_products":["a"]`), "hierarchy", "attributes.curated_products", []string{"belong to nodes"}},
+		{"curated products of a hierarchy", storetest.ChangedShopLine("hierarchy", "attic", `"name":"Attic"`, `"name":"Attic","curated_products":["a"]`), "hierarchy", "attributes.curated_products", []string{"only allowed on nodes"}},
 		{"21 curated products", storetest.ChangedShopLine("node", "sale", `["drill-draft"]`, `["a"`+strings.Repeat(`,"a"`, 20)+`]`), "node", "attributes.curated_products", []string{"at most 20 products, got 21"}},
 		{"a component of none", storetest.ChangedShopLine("product", "kit", `"quantity":2`, `"quantity":0`), "product", "attributes.components.wood.options.1.quantity", []string{"at least 1, got 0"}},
-		{"a product that is its own parent", storetest.ChangedShopLine("product", "jar", `{"type":"product","id":"drill-draft"}`, `{"type":"product","id":"jar"}`), "product", "relationships.parent.data.id", []string{"not the product itself"}},
+		{"a product that is its own parent", storetest.ChangedShopLine("product", "jar", `{"type":"product","id":"drill-draft"}`, `{"type":"product","id":"jar"}`), "product", "relationships.parent.data.id", []string{"must be another product"}},
 	}
 }
 
@@ -200,19 +200,19 @@ func importReferences(d *storetest.SharedStore) func(*testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				storetest.DeleteAllRows(t, db)
 				_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines("", c.line)), exchange.ImportOptions{})
-				faults := storetest.ImportErrors(t, err)
-				require.Contains(t, membersOf(faults), c.member)
-				for _, fault := range faults {
-					require.Equal(t, 2, fault.Line)
-					require.Equal(t, c.kind, fault.Type)
+				errs := storetest.ImportErrors(t, err)
+				require.Contains(t, membersOf(errs), c.member)
+				for _, e := range errs {
+					require.Equal(t, 2, e.Line)
+					require.Equal(t, c.kind, e.Type)
 				}
-				require.ErrorContains(t, &exchange.ImportErrors{Errors: faults[:1], Count: 1}, "neither in the file nor in the store")
-				var told []string
-				for _, fault := range faults {
-					told = append(told, fault.Error())
+				require.ErrorContains(t, &exchange.ImportErrors{Errors: errs[:1], Count: 1}, "neither in the file nor in the store")
+				var reported []string
+				for _, e := range errs {
+					reported = append(reported, e.Error())
 				}
 				for _, word := range c.words {
-					require.Contains(t, strings.Join(told, "\n"), word)
+					require.Contains(t, strings.Join(reported, "\n"), word)
 				}
 				storetest.Import(t, s, storetest.ShopFile)
 				storetest.Import(t, s, storetest.JoinLines(c.line)) // valid after the store has it
@@ -256,12 +256,12 @@ func importTrees(d *storetest.SharedStore) func(*testing.T) {
 				storetest.DeleteAllRows(t, db)
 				storetest.Import(t, s, storetest.ShopFile)
 				_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(c.lines...)), exchange.ImportOptions{})
-				faults := storetest.ImportErrors(t, err)
+				errs := storetest.ImportErrors(t, err)
 				var lines []int
-				for _, fault := range faults {
-					lines = append(lines, fault.Line)
-					require.Equal(t, "node", fault.Type)
-					require.Contains(t, fault.Error(), c.words)
+				for _, e := range errs {
+					lines = append(lines, e.Line)
+					require.Equal(t, "node", e.Type)
+					require.Contains(t, e.Error(), c.words)
 				}
 				require.Equal(t, c.want, lines)
 				require.Equal(t, storetest.ShopFile, storetest.Export(t, s))
@@ -308,10 +308,10 @@ func importLedger(d *storetest.SharedStore) func(*testing.T) {
 		product := storetest.ChangedShopLine("product", "anvil", `"name":"Anvil"`, `"name":"New anvil"`)
 		text := storetest.JoinLines(product, storetest.ShopLine("stock_transaction", "ledger-2"), storetest.ShopLine("stock_transaction", "ledger-3"))
 		_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(text+storetest.GenerateShop(t, 1500, 9)), exchange.ImportOptions{})
-		faults := storetest.ImportErrors(t, err)
-		require.Len(t, faults, 1)
-		require.Equal(t, 2, faults[0].Line)
-		storetest.RequireError(t, faults[0].Err, store.Unprocessable, "quantity", `"anvil"`, "-4 available and 4 allocated")
+		errs := storetest.ImportErrors(t, err)
+		require.Len(t, errs, 1)
+		require.Equal(t, 2, errs[0].Line)
+		storetest.RequireError(t, errs[0].Err, store.Unprocessable, "quantity", `"anvil"`, "-4 available and 4 allocated")
 		require.Equal(t, before, storetest.Export(t, s), "lines before it are not written either")
 		storetest.RequireStockConsistent(t, d.DB)
 
@@ -333,13 +333,13 @@ func importLedger(d *storetest.SharedStore) func(*testing.T) {
 func importManyErrors(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		_, err := d.Import(t.Context(), storetest.Actor, storetest.Source(strings.Repeat("{}\n", 250)), exchange.ImportOptions{})
-		var faults *exchange.ImportErrors
-		require.ErrorAs(t, err, &faults)
-		require.Equal(t, 250, faults.Count)
-		require.Len(t, faults.Errors, exchange.MaxImportErrors)
+		var errs *exchange.ImportErrors
+		require.ErrorAs(t, err, &errs)
+		require.Equal(t, 250, errs.Count)
+		require.Len(t, errs.Errors, exchange.MaxImportErrors)
 		require.ErrorContains(t, err, "250 errors, the first: line 1: ")
-		for i, fault := range faults.Errors {
-			require.Equal(t, i+1, fault.Line)
+		for i, e := range errs.Errors {
+			require.Equal(t, i+1, e.Line)
 		}
 	}
 }
@@ -402,12 +402,12 @@ func importIgnored(d *storetest.SharedStore) func(*testing.T) {
 		require.Equal(t, `line 1: comet: type is unknown: "comet".`, report.Ignored[0].Error())
 		report, err = d.Import(t.Context(), storetest.Actor, open(storetest.JoinLines(lines[30:]...)), exchange.ImportOptions{Lenient: true})
 		require.NoError(t, err)
-		var told []string
+		var reported []string
 		for _, passed := range report.Ignored {
-			told = append(told, passed.Error())
+			reported = append(reported, passed.Error())
 		}
 		require.Equal(t, []string{"line 1: hierarchy: attributes.shape is not a known member.", "line 1: hierarchy: colour is not a known member.",
-			"line 2: product: attributes.variations.0.odd is not a known member.", "line 2: product: attributes.variations.1.odd is not a known member."}, told)
+			"line 2: product: attributes.variations.0.odd is not a known member.", "line 2: product: attributes.variations.1.odd is not a known member."}, reported)
 		_, err = d.Import(t.Context(), storetest.Actor, open(storetest.JoinLines(lines[31], `{"type":"product","id":5,"odd":1}`)), exchange.ImportOptions{Lenient: true})
 		require.Equal(t, []string{"id"}, membersOf(storetest.ImportErrors(t, err)), "an invalid known member is still an error")
 	}

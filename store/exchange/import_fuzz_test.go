@@ -10,8 +10,7 @@ import (
 	"portico/store"
 )
 
-// Whatever line is sent, it has faults that say so, or is a source that reads
-// the same when it is written down.
+// FuzzDecodeLine: any line is rejected with errors, or its source round-trips.
 //
 //	go test ./store/exchange -run - -fuzz FuzzDecodeLine
 func FuzzDecodeLine(f *testing.F) {
@@ -26,7 +25,7 @@ func FuzzDecodeLine(f *testing.F) {
 		f.Add([]byte(seed), true)
 	}
 	f.Fuzz(func(t *testing.T, line []byte, lenient bool) {
-		d := newDecoder(lenient).decode(line)
+		d := newLineDecoder(lenient).decode(line)
 		for _, fault := range append(d.errs, d.ignored...) {
 			require.NotEmpty(t, fault.Error())
 			require.NotEqual(t, store.Internal, fault.Code, "%v", fault)
@@ -37,7 +36,7 @@ func FuzzDecodeLine(f *testing.F) {
 		}
 		text, err := json.Marshal(d.source)
 		require.NoError(t, err)
-		again := newDecoder(lenient).decode(text)
+		again := newLineDecoder(lenient).decode(text)
 		require.Empty(t, again.errs, "%q is written as %q", line, text)
 		twice, err := json.Marshal(again.source)
 		require.NoError(t, err)

@@ -28,7 +28,7 @@ func (s *ExchangeService) importBatch(ctx context.Context, actor store.Actor, ba
 func (s *ExchangeService) writeBatch(ctx context.Context, actor store.Actor, batch []decodedLine, kept *overwritePolicy, oneByOne bool) (changed int, left map[string]int, err error) {
 	later, err := s.writeTx(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
 		changed, left, w.OneByOne = 0, map[string]int{}, oneByOne
-		for name, sources := range byKind(batch) {
+		for name, sources := range sourcesByKind(batch) {
 			kind := kindByName(name)
 			all := len(sources)
 			sources, err := kept.writable(ctx, w, name, sources)
@@ -98,9 +98,9 @@ func rowImportError(batch []decodedLine, err error) error {
 	return nil
 }
 
-// byKind yields the sources of a batch by type in a fixed order; of two with one id the
+// sourcesByKind yields the sources of a batch by type in a fixed order; of two with one id the
 // later wins.
-func byKind(batch []decodedLine) func(func(string, []authoring.Source) bool) {
+func sourcesByKind(batch []decodedLine) func(func(string, []authoring.Source) bool) {
 	groups := map[string][]authoring.Source{}
 	places := map[[2]string]int{}
 	var kinds []string

@@ -13,12 +13,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is half-added is told by its name: a kind without a part, a kind or a
-// source that no list has, and a reference that nobody looks up.
+// TestKindsAreWhole: no kind lacks a part, is missing in a list, or refers to a kind that is
+// not checked.
 func TestKindsAreWhole(t *testing.T) {
 	t.Parallel()
 	known, sources := map[string]bool{}, map[string]bool{}
-	for _, k := range kinds {
+	for _, k := range allKinds {
 		require.NotEmpty(t, k.Name, "a kind has no name")
 		require.False(t, known[k.Name], "%s stands in kinds twice", k.Name)
 		require.NotNil(t, k.Create, "%s cannot be read: it has no create", k.Name)
@@ -58,11 +58,11 @@ func TestKindsAreWhole(t *testing.T) {
 			return true
 		})
 	}
-	require.Equal(t, []int{len(kinds), len(kinds)}, []int{keys, declared}, "it looks where they are")
+	require.Equal(t, []int{len(allKinds), len(allKinds)}, []int{keys, declared}, "it looks where they are")
 	require.Positive(t, referred)
 }
 
-// parsedRooms are the files of all rooms, without their tests.
+// parsedRooms parses the packages of all resources, without their tests.
 func parsedRooms(t *testing.T) (files []*ast.File) {
 	t.Helper()
 	names, err := filepath.Glob("../*/*.go")
@@ -86,9 +86,9 @@ func literal(t *testing.T, expression ast.Expr) string {
 	return text
 }
 
-// KindNames are the names of all kinds.
+// KindNames lists the names of all kinds.
 func KindNames() (names []string) {
-	for _, k := range kinds {
+	for _, k := range allKinds {
 		names = append(names, k.Name)
 	}
 	return names

@@ -12,8 +12,8 @@ import (
 	"portico/store/stock"
 )
 
-// kinds are all kinds, in the order of an export.
-var kinds = []authoring.Kind{
+// allKinds are all kinds, in the order of an export.
+var allKinds = []authoring.Kind{
 	settings.SettingsKind, catalog.FileKind, catalog.ProductKind,
 	catalog.HierarchyKind, catalog.NodeKind,
 	catalog.PricebookKind, catalog.PriceKind, catalog.ModifierKind,
@@ -25,9 +25,9 @@ var kinds = []authoring.Kind{
 
 // kindByName returns the kind called name, or the zero Kind.
 func kindByName(name string) authoring.Kind {
-	for i := range kinds {
-		if kinds[i].Name == name {
-			return kinds[i]
+	for i := range allKinds {
+		if allKinds[i].Name == name {
+			return allKinds[i]
 		}
 	}
 	return authoring.Kind{}

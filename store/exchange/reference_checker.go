@@ -58,7 +58,7 @@ func (r *referenceChecker) add(d decodedLine) {
 // missing reports missing targets, and nodes that are in a cycle or below a node of another
 // hierarchy.
 func (r *referenceChecker) missing(ctx context.Context, s *ExchangeService) (list []ImportError, err error) {
-	for _, kind := range kinds {
+	for _, kind := range allKinds {
 		var ids []string
 		for target := range r.wanted {
 			if target.Kind == kind.Name && !r.defined[target] {
@@ -118,7 +118,7 @@ func (r *referenceChecker) misplacedIn(places map[string]nodePosition) (list []I
 		for _, child := range left[id] {
 			r.steps++
 			if place := places[child]; place.hierarchy != node.hierarchy {
-				f.Add("relationships.hierarchy.data.id", "must stay %q as long as the node %q of that hierarchy hangs from it", place.hierarchy, child)
+				f.Add("relationships.hierarchy.data.id", "must stay %q while the node %q of that hierarchy is its child", place.hierarchy, child)
 			}
 		}
 		for _, fault := range f.Errors {

@@ -41,7 +41,7 @@ func ImportSchema() *Schema {
 		Dialect: "https://json-schema.org/draft/2020-12/schema", Title: "Portico import line",
 		Description: "One resource of an import file. The file has one JSON object on each line.",
 	}
-	for _, kind := range kinds {
+	for _, kind := range allKinds {
 		schema.OneOf = append(schema.OneOf, kindSchema(kind))
 	}
 	return schema

@@ -41,7 +41,7 @@ func (l *unchangedLines) compare(ctx context.Context, in db.Session, batch []dec
 		}
 	}
 	w := &authoring.Writer{Tx: &db.Tx{Session: in}}
-	for _, kind := range kinds {
+	for _, kind := range allKinds {
 		if kind.Whole == nil {
 			continue
 		}

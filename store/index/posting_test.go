@@ -23,8 +23,8 @@ func indexOf(values map[string][]uint32) (packed PackedHashes) {
 	return packed
 }
 
-// However long the lists are against each other, a posting keeps the same as
-// one by one would.
+// TestPostings: a posting filters like a check of each ordinal, whatever the lengths of the
+// lists.
 func TestPostings(t *testing.T) {
 	t.Parallel()
 	const far = 5000

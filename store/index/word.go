@@ -9,16 +9,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// word is a folded part of a text between spaces and punctuation. A run is text in a script
+// textWord is a folded part of a text between spaces and punctuation. A run is text in a script
 // without spaces, such as Thai or Chinese, and is indexed by pairs of syllables
 // (syllable.go).
-type word struct {
+type textWord struct {
 	text string
 	run  bool
 }
 
 // indexed yields the tokens of a word.
-func (w word) indexed(yield func(token string) bool) {
+func (w textWord) indexed(yield func(token string) bool) {
 	if !w.run {
 		yield(cutWord(w.text))
 		return
@@ -27,7 +27,7 @@ func (w word) indexed(yield func(token string) bool) {
 }
 
 // wanted returns what a text must contain to match the word.
-func (w word) wanted(last bool) searchWord {
+func (w textWord) wanted(last bool) searchWord {
 	if !w.run {
 		return searchWord{Whole: SearchToken{cutWord(w.text), last}}
 	}
@@ -49,8 +49,8 @@ func cutWord(text string) string {
 }
 
 // wordsOf yields the folded words of a text in order.
-func wordsOf(text string) func(yield func(word) bool) {
-	return func(yield func(word) bool) {
+func wordsOf(text string) func(yield func(textWord) bool) {
+	return func(yield func(textWord) bool) {
 		folded := Fold(text)
 		start, run := -1, false
 		for at, r := range folded {
@@ -59,7 +59,7 @@ func wordsOf(text string) func(yield func(word) bool) {
 				continue // a vowel sign or tone belongs to the previous letter
 			}
 			if start >= 0 && (!part || isUnspaced(r) != run) {
-				if !yield(word{folded[start:at], run}) {
+				if !yield(textWord{folded[start:at], run}) {
 					return
 				}
 				start = -1
@@ -69,7 +69,7 @@ func wordsOf(text string) func(yield func(word) bool) {
 			}
 		}
 		if start >= 0 {
-			yield(word{folded[start:], run})
+			yield(textWord{folded[start:], run})
 		}
 	}
 }

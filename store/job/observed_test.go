@@ -18,7 +18,7 @@ import (
 
 type stepKey struct{}
 
-// named puts the step on the context of what is done within.
+// named adds the step to the context.
 type named struct{}
 
 func (named) Begin(ctx context.Context, step string) (context.Context, func(error)) {
@@ -29,11 +29,11 @@ func (named) Begin(ctx context.Context, step string) (context.Context, func(erro
 }
 func (named) Statement(context.Context, string, time.Time, int64, error) {}
 
-// heard is a log that keeps the step of each line.
+// heard is a log handler that records the step of each entry.
 type heard struct {
 	slog.Handler
 	mu    sync.Mutex
-	steps map[string]any // by line
+	steps map[string]any // by message
 }
 
 func (h *heard) Enabled(context.Context, slog.Level) bool { return true }
@@ -50,8 +50,9 @@ func (h *heard) step(line string) any {
 	return h.steps[line]
 }
 
-// TestWhatAJobOrASweepLogsIsPartOfIt, so that the line names its trace.
-func TestWhatAJobOrASweepLogsIsPartOfIt(t *testing.T) {
+// TestJobAndSweepLogsHaveTheirContext: log entries have the context of their job or sweep, and
+// so its trace.
+func TestJobAndSweepLogsHaveTheirContext(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		log := &heard{Handler: slog.DiscardHandler, steps: map[string]any{}}

@@ -245,7 +245,7 @@ func codesInvalid(d *storetest.SharedStore) func(*testing.T) {
 		}
 		_, _, err = s.CreatePromotionCodes(t.Context(), storetest.Actor, "p", many, "")
 		require.Len(t, store.AsErrors(err), 21)
-		require.ErrorContains(t, err, "980 more faults")
+		require.ErrorContains(t, err, "980 more errors")
 		require.Equal(t, before, storetest.Export(t, s), "nothing was written")
 		_, err = s.DeletePromotionCodes(t.Context(), storetest.Actor, "q", []string{"none", "taken", "nor"})
 		requireErrors(t, err, "NOT_FOUND codes.0", "NOT_FOUND codes.2")

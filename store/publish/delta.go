@@ -20,7 +20,7 @@ import (
 // release is whole again, and a base.
 //
 // Of the shop it reads the products that changed and those around them
-// (vicinity.go), and of a list it writes the parts that differ
+// (affected_set.go), and of a list it writes the parts that differ
 // (list_part.go): what it costs does not grow with the shop.
 type delta struct {
 	base    *release.Release
@@ -140,7 +140,7 @@ func (p *plan) findSeeds(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		a := &release.Arrangement{View: d.view, List: release.ListOfNode(node.ID), Head: head}
+		a := &release.ResultOrder{View: d.view, List: release.ListOfNode(node.ID), Head: head}
 		members, err := a.Members(ctx)
 		if err != nil {
 			return err

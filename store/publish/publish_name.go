@@ -78,7 +78,7 @@ func (p *plan) nameKeys(ctx context.Context, naming *index.NameOrder) ([]int64, 
 	if err != nil {
 		return nil, err
 	}
-	names := &baseNames{plan: p, known: map[uint32][]byte{}, every: &release.Arrangement{View: view, List: release.ListEvery, Head: head}}
+	names := &baseNames{plan: p, known: map[uint32][]byte{}, every: &release.ResultOrder{View: view, List: release.ListEvery, Head: head}}
 	for _, handle := range p.order {
 		if at := p.delta.places[handle]; at >= 0 {
 			if keys[handle], err = view.KeyAt(ctx, store.SortName, int(at)); err != nil {
@@ -101,7 +101,7 @@ func (p *plan) nameKeys(ctx context.Context, naming *index.NameOrder) ([]int64, 
 // they are looked at.
 type baseNames struct {
 	plan  *plan
-	every *release.Arrangement // the list of them all
+	every *release.ResultOrder // the list of them all
 	known map[uint32][]byte    // by ordinal
 }
 

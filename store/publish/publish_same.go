@@ -135,7 +135,7 @@ func (w *releaseWriter) sameLists(ctx context.Context) (bool, error) {
 	}
 	for i, node := range w.plan.tree.Nodes {
 		name := names[i+1]
-		a := &release.Arrangement{View: served, List: name, Head: heads[name]}
+		a := &release.ResultOrder{View: served, List: name, Head: heads[name]}
 		before, err := a.Members(ctx)
 		if err != nil {
 			return false, err
@@ -168,11 +168,11 @@ func (w *releaseWriter) sameDeltaLists(ctx context.Context) (bool, error) {
 		names = append(names, release.ListOfNode(node.ID))
 	}
 	known := map[string]uint32{}
-	isNow, err := w.standIns(ctx, now, known)
+	isNow, err := w.canonicalIDs(ctx, now, known)
 	if err != nil {
 		return false, err
 	}
-	was, err := w.standIns(ctx, before, known)
+	was, err := w.canonicalIDs(ctx, before, known)
 	if err != nil {
 		return false, err
 	}
@@ -192,10 +192,10 @@ func (w *releaseWriter) sameDeltaLists(ctx context.Context) (bool, error) {
 				continue
 			}
 			var x, y index.Ordinals
-			if x, err = (&release.Arrangement{View: now, List: name, Head: a}).Members(ctx); err != nil {
+			if x, err = (&release.ResultOrder{View: now, List: name, Head: a}).Members(ctx); err != nil {
 				break
 			}
-			if y, err = (&release.Arrangement{View: before, List: name, Head: b}).Members(ctx); err != nil {
+			if y, err = (&release.ResultOrder{View: before, List: name, Head: b}).Members(ctx); err != nil {
 				break
 			}
 			x, y = isNow(x), was(y)
@@ -207,10 +207,10 @@ func (w *releaseWriter) sameDeltaLists(ctx context.Context) (bool, error) {
 	})
 }
 
-// standIns names the products of a delta, or of its base, by numbers that mean
+// canonicalIDs names the products of a delta, or of its base, by numbers that mean
 // the same in every delta of that base: the ordinal there, or a number beyond
 // by the order in which known got their ids.
-func (w *releaseWriter) standIns(ctx context.Context, v *release.View, known map[string]uint32) (func([]uint32) index.Ordinals, error) {
+func (w *releaseWriter) canonicalIDs(ctx context.Context, v *release.View, known map[string]uint32) (func([]uint32) index.Ordinals, error) {
 	own := map[uint32]uint32{}
 	if v.Release.BaseID != 0 {
 		products, err := db.Collect(ctx, w.service.db.Reader, scanVersion, `SELECT product_id, ordinal, version FROM release_product WHERE release_id = $1`, v.Release.ID)

@@ -113,7 +113,7 @@ const countedWork = 8
 
 // count counts an attribute, and keeps the result: it is the same for all who
 // ask for the list.
-func (a *Arrangement) count(ctx context.Context, attribute string, layers []*facet) (facetCounts, error) {
+func (a *ResultOrder) count(ctx context.Context, attribute string, layers []*facet) (facetCounts, error) {
 	key := db.CacheKey{Release: a.Release.identity(), Kind: cachedCounts, Name: attribute + " " + a.List + "?" + a.name()}
 	if kept, ok := db.Cached[facetCounts](a.Cache, key); ok {
 		return kept, nil
@@ -155,7 +155,7 @@ func (c facetCounts) pick(selected []string, first int) []FacetValue {
 }
 
 // arrangementsOf are the lists of nodes, or of what products refer to.
-func (v *View) arrangementsOf(ctx context.Context, ids []string, query ProductQuery) (map[string]*Arrangement, error) {
+func (v *View) arrangementsOf(ctx context.Context, ids []string, query ProductQuery) (map[string]*ResultOrder, error) {
 	query.Sort = store.Sort{}
 	if query.Edge != "" {
 		return v.arrangementsOfEdge(ctx, ids, query)

@@ -46,7 +46,7 @@ type released struct {
 	named    sync.Once
 	identity [16]byte
 
-	vicinities Vicinities
+	edgeDigests EdgeDigests
 }
 
 func (r *released) Size() int { return 3*len(r.body) + 600 }

@@ -26,7 +26,7 @@ func (e Edge) ids(p *Product) []string {
 
 // arrangementOfEdge is the list of what one product refers to. NOT_FOUND for
 // an unknown product.
-func (v *View) arrangementOfEdge(ctx context.Context, query ProductQuery) (*Arrangement, error) {
+func (v *View) arrangementOfEdge(ctx context.Context, query ProductQuery) (*ResultOrder, error) {
 	product, err := v.Product(ctx, ProductKey{ID: query.Of})
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (v *View) arrangementOfEdge(ctx context.Context, query ProductQuery) (*Arra
 		return nil, err
 	}
 	named := Ordered(places)
-	return &Arrangement{View: v, List: string(query.Edge) + "/" + product.ID(), named: named, Head: &ListHead{Total: len(named)}, filter: query.Filter}, nil
+	return &ResultOrder{View: v, List: string(query.Edge) + "/" + product.ID(), named: named, Head: &ListHead{Total: len(named)}, filter: query.Filter}, nil
 }
 
 // ProductsOfEdge lists what several products refer to, by one query, whose own
@@ -77,7 +77,7 @@ func (v *View) fetchEdge(ctx context.Context, ids []string, query ProductQuery) 
 }
 
 // arrangementsOfEdge are the lists of several products, as a query wants them.
-func (v *View) arrangementsOfEdge(ctx context.Context, ids []string, query ProductQuery) (map[string]*Arrangement, error) {
+func (v *View) arrangementsOfEdge(ctx context.Context, ids []string, query ProductQuery) (map[string]*ResultOrder, error) {
 	products, err := v.ProductsByID(ctx, ids)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (v *View) arrangementsOfEdge(ctx context.Context, ids []string, query Produ
 	if err != nil {
 		return nil, err
 	}
-	lists := make(map[string]*Arrangement, len(ids))
+	lists := make(map[string]*ResultOrder, len(ids))
 	for _, query.Of = range ids {
 		a, err := v.arrangementOfEdge(ctx, query)
 		if err != nil {

@@ -32,25 +32,25 @@ func (r *released) Identity() (identity [16]byte, ok bool) {
 	return r.identity, true
 }
 
-// Vicinity is what is found at an edge of a product in its release: its
+// EdgeDigest is what is found at an edge of a product in its release: its
 // identity, as that of the product, and how many rows.
-type Vicinity struct {
+type EdgeDigest struct {
 	Identity [16]byte
 	Rows     int
 }
 
-// NewVicinity is that of some rows, of which content tells all that they show.
-func NewVicinity(content []byte, rows int) *Vicinity {
+// NewEdgeDigest is that of some rows, of which content tells all that they show.
+func NewEdgeDigest(content []byte, rows int) *EdgeDigest {
 	sum := sha256.Sum256(content)
-	return &Vicinity{[16]byte(sum[:16]), rows}
+	return &EdgeDigest{[16]byte(sum[:16]), rows}
 }
 
-// Vicinities are what is known of the edges of a product of a release, which
+// EdgeDigests are what is known of the edges of a product of a release, which
 // never change.
-type Vicinities struct{ Files, Breadcrumbs atomic.Pointer[Vicinity] }
+type EdgeDigests struct{ Files, Breadcrumbs atomic.Pointer[EdgeDigest] }
 
-// Vicinities are the product's.
-func (r *released) Vicinities() *Vicinities { return &r.vicinities }
+// EdgeDigests are the product's.
+func (r *released) EdgeDigests() *EdgeDigests { return &r.edgeDigests }
 
 // AppendContent appends all that the node shows of itself, whatever release
 // shows it: all but when it was published.

@@ -53,7 +53,7 @@ func (v *View) Products(ctx context.Context, query ProductQuery) (*store.Slice[*
 }
 
 // arrangement is the list that a query is about, not sorted yet.
-func (v *View) arrangement(ctx context.Context, query ProductQuery) (*Arrangement, error) {
+func (v *View) arrangement(ctx context.Context, query ProductQuery) (*ResultOrder, error) {
 	if query.Edge != "" {
 		return v.arrangementOfEdge(ctx, query)
 	}
@@ -64,7 +64,7 @@ func (v *View) arrangement(ctx context.Context, query ProductQuery) (*Arrangemen
 	}
 	list := v.listOfProducts(query, query.NodeID)
 	head, err := v.ListHead(ctx, list)
-	return &Arrangement{View: v, List: list, Head: head, filter: query.Filter}, err
+	return &ResultOrder{View: v, List: list, Head: head, filter: query.Filter}, err
 }
 
 // listOfProducts is the list of a node or, without one, of all products. A
@@ -160,7 +160,7 @@ func (v *View) fetchAhead(ctx context.Context, nodeIDs []string, query ProductQu
 }
 
 // pagesAhead reads the products of a page of each list.
-func (v *View) pagesAhead(ctx context.Context, lists map[string]*Arrangement, b store.CheckedPage) error {
+func (v *View) pagesAhead(ctx context.Context, lists map[string]*ResultOrder, b store.CheckedPage) error {
 	var all []uint32
 	for _, a := range lists {
 		total, places, err := a.arrange(ctx)
@@ -180,7 +180,7 @@ func (v *View) pagesAhead(ctx context.Context, lists map[string]*Arrangement, b 
 
 // chunksAhead reads the parts of the lists' stored order that hold a page;
 // lists that are filtered are read whole by now.
-func (v *View) chunksAhead(ctx context.Context, lists map[string]*Arrangement, b store.CheckedPage) error {
+func (v *View) chunksAhead(ctx context.Context, lists map[string]*ResultOrder, b store.CheckedPage) error {
 	var kept []KeptList
 	by, first, last := store.SortDefault, math.MaxInt, 0
 	for _, a := range lists {
@@ -209,7 +209,7 @@ func (v *View) chunksAhead(ctx context.Context, lists map[string]*Arrangement, b
 // arrangements are the lists of several nodes as a query wants them. Those
 // that must be gone through from end to end, to filter them or to find where
 // bounds fall, are read at once.
-func (v *View) arrangements(ctx context.Context, nodeIDs []string, query ProductQuery) (map[string]*Arrangement, error) {
+func (v *View) arrangements(ctx context.Context, nodeIDs []string, query ProductQuery) (map[string]*ResultOrder, error) {
 	names := make([]string, len(nodeIDs))
 	for i, id := range nodeIDs {
 		names[i] = v.listOfProducts(query, id)
@@ -223,10 +223,10 @@ func (v *View) arrangements(ctx context.Context, nodeIDs []string, query Product
 	if err != nil {
 		return nil, err
 	}
-	lists := make(map[string]*Arrangement, len(nodeIDs))
+	lists := make(map[string]*ResultOrder, len(nodeIDs))
 	for i, id := range nodeIDs {
 		if head := heads[names[i]]; head != nil {
-			lists[id] = &Arrangement{View: v, List: names[i], Head: head, filter: filter, sort: sort, epoch: epoch}
+			lists[id] = &ResultOrder{View: v, List: names[i], Head: head, filter: filter, sort: sort, epoch: epoch}
 		}
 	}
 	for _, a := range lists {
@@ -246,7 +246,7 @@ func (v *View) arrangements(ctx context.Context, nodeIDs []string, query Product
 }
 
 // wholeAhead reads lists from end to end as they are kept in an order.
-func (v *View) wholeAhead(ctx context.Context, lists map[string]*Arrangement, by store.SortBy) error {
+func (v *View) wholeAhead(ctx context.Context, lists map[string]*ResultOrder, by store.SortBy) error {
 	var kept []KeptList
 	last := 0
 	for _, a := range lists {

@@ -10,7 +10,7 @@ import (
 )
 
 // order sorts what was found.
-func (a *Arrangement) order(ctx context.Context, found index.Ordinals) (index.Ordinals, error) {
+func (a *ResultOrder) order(ctx context.Context, found index.Ordinals) (index.Ordinals, error) {
 	var err error
 	switch a.sort.By {
 	case store.SortDefault:
@@ -36,7 +36,7 @@ func (a *Arrangement) order(ctx context.Context, found index.Ordinals) (index.Or
 
 // curatedFirst is the list's own order: curated products first, unless the
 // filter names ids.
-func (a *Arrangement) curatedFirst(ctx context.Context, found index.Ordinals) (index.Ordinals, error) {
+func (a *ResultOrder) curatedFirst(ctx context.Context, found index.Ordinals) (index.Ordinals, error) {
 	if a.filter.byID() {
 		return a.byUpdate(ctx, found)
 	}
@@ -48,7 +48,7 @@ func (a *Arrangement) curatedFirst(ctx context.Context, found index.Ordinals) (i
 
 // byRelevance puts products first that have more of the searched words in
 // their name or SKU.
-func (a *Arrangement) byRelevance(ctx context.Context, found index.Ordinals) error {
+func (a *ResultOrder) byRelevance(ctx context.Context, found index.Ordinals) error {
 	var named []index.OrdinalSet
 	for _, search := range a.filter.Searches {
 		words, err := a.hits(ctx, search)
@@ -72,7 +72,7 @@ func (a *Arrangement) byRelevance(ctx context.Context, found index.Ordinals) err
 }
 
 // byKey sorts by a stored sort key, then id.
-func (a *Arrangement) byKey(ctx context.Context, found index.Ordinals) error {
+func (a *ResultOrder) byKey(ctx context.Context, found index.Ordinals) error {
 	keys, err := a.allKeys(ctx, a.sort.By)
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ func productPages(h *modelShop) func(*testing.T) {
 			{"last 101", store.Page{Last: new(101)}, store.Unprocessable, "last", "between 1 and 100, got 101"},
 			{"first and last", store.Page{First: new(1), Last: new(1)}, store.Invalid, "last", "first"},
 			{"offset 10000", store.Page{Offset: new(10000)}, "", "", ""},
-			{"offset 10001", store.Page{Offset: new(10001)}, store.Unprocessable, "offset", "between 0 and 10000, got 10001; to read further, page by key"},
+			{"offset 10001", store.Page{Offset: new(10001)}, store.Unprocessable, "offset", "between 0 and 10000, got 10001; to read further"},
 			{"offset -1", store.Page{Offset: new(-1)}, store.Unprocessable, "offset", "between 0 and 10000, got -1"},
 			{"offset and after", store.Page{Offset: new(0), After: &cursor}, store.Invalid, "offset", "cursor"},
 			{"offset and before", store.Page{Offset: new(0), Before: &cursor}, store.Invalid, "offset", "cursor"},

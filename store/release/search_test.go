@@ -136,9 +136,9 @@ func searchBounds(t *testing.T) {
 		words []string // of the error; nil if the text is valid
 	}{
 		"200 characters":     {strings.Repeat("é", 200), nil},
-		"201 characters":     {strings.Repeat("é", 201), []string{"201 characters", "at most 200"}},
+		"201 characters":     {strings.Repeat("é", 201), []string{"201 characters", "limit is 200"}},
 		"20 words":           {strings.Repeat("a ", 20), nil},
-		"21 words":           {strings.Repeat("a ", 21), []string{"21 words", "at most 20"}},
+		"21 words":           {strings.Repeat("a ", 21), []string{"21 words", "limit is 20"}},
 		"one word of 200":    {strings.Repeat("木", 200), nil},
 		"NUL":                {"a\x00b", []string{"without NUL"}},
 		"a stray byte":       {"a\xff", []string{"UTF-8"}},
@@ -226,13 +226,13 @@ func searchOutdated(backend storetest.Backend) func(*testing.T) {
 		db := backend.SQL(t)
 		_, err := db.Exec(`UPDATE release SET format = 1`)
 		require.NoError(t, err)
-		elsewhere := backend.Open(t, func(config *shop.Config) { config.NoCache = true })
-		v := storetest.View(t, elsewhere, release.ShopperContext{Locale: "zh-Hant"})
+		otherServer := backend.Open(t, func(config *shop.Config) { config.NoCache = true })
+		v := storetest.View(t, otherServer, release.ShopperContext{Locale: "zh-Hant"})
 		require.Equal(t, []string{"anvil"}, storetest.ProductIDs(t, v, release.ProductQuery{Filter: searchFilter(t, "anvil")}), "scripts with spaces are still found")
 		_, err = v.Products(t.Context(), release.ProductQuery{Filter: searchFilter(t, "筆刷")})
 		storetest.RequireError(t, err, store.Unprocessable, "", "older version", "publish it anew")
-		storetest.Publish(t, elsewhere, "main") // without authored changes
-		now := storetest.View(t, elsewhere, release.ShopperContext{Locale: "zh-Hant"})
+		storetest.Publish(t, otherServer, "main") // without authored changes
+		now := storetest.View(t, otherServer, release.ShopperContext{Locale: "zh-Hant"})
 		require.Greater(t, now.Release.ID, v.Release.ID)
 		require.Equal(t, []string{"brush"}, storetest.ProductIDs(t, now, release.ProductQuery{Filter: searchFilter(t, "筆刷")}))
 	}

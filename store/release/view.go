@@ -97,31 +97,31 @@ func Uncached(v *View, release *Release) *View {
 	return &own
 }
 
-// tongue is what an Accept-Language comes to in a release.
-type tongue struct {
+// acceptedLanguages is what an Accept-Language comes to in a release.
+type acceptedLanguages struct {
 	languages []string     // what to look for in a product's languages, best first
 	locale    language.Tag // in which amounts are written
 	name      string       // of both
 }
 
-func (t *tongue) Size() int { return 128 + 2*len(t.name) + 16*len(t.languages) }
+func (t *acceptedLanguages) Size() int { return 128 + 2*len(t.name) + 16*len(t.languages) }
 
-// maxTongue bounds the Accept-Language that is remembered, in bytes.
-const maxTongue = 256
+// maxAcceptLanguage bounds the Accept-Language that is remembered, in bytes.
+const maxAcceptLanguage = 256
 
 // spoken reads an Accept-Language, once: browsers send the same few.
-func (s *ReleaseService) spoken(release *Release, accepted string) *tongue {
-	key := db.CacheKey{Release: release.identity(), Kind: cachedTongue, Name: accepted}
-	if kept, ok := db.Cached[*tongue](s.db.Cache, key); ok {
+func (s *ReleaseService) spoken(release *Release, accepted string) *acceptedLanguages {
+	key := db.CacheKey{Release: release.identity(), Kind: cachedLanguages, Name: accepted}
+	if kept, ok := db.Cached[*acceptedLanguages](s.db.Cache, key); ok {
 		return kept
 	}
 	var preferred []language.Tag
 	if accepted != "" {
 		preferred = acceptLanguage(accepted)
 	}
-	t := &tongue{languages: lookup(preferred, release), locale: writtenIn(preferred, release.Locale)}
+	t := &acceptedLanguages{languages: lookup(preferred, release), locale: writtenIn(preferred, release.Locale)}
 	t.name = strings.Join(t.languages, ",") + ";" + t.locale.String() + ";"
-	if len(accepted) <= maxTongue {
+	if len(accepted) <= maxAcceptLanguage {
 		s.db.Cache.Set(key, t)
 	}
 	return t

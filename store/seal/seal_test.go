@@ -10,7 +10,7 @@ import (
 	"portico/store/seal"
 )
 
-// sealer seals with a key that is all of one byte.
+// sealer returns a sealer whose key repeats one byte.
 func sealer(t *testing.T, fill byte) *seal.Sealer {
 	t.Helper()
 	s, err := seal.New(bytes.Repeat([]byte{fill}, seal.KeySize))
@@ -40,7 +40,7 @@ func TestSealerFormat(t *testing.T) {
 	require.NotContains(t, string(one), "secret")
 }
 
-func TestSealerRefuses(t *testing.T) {
+func TestSealerRejects(t *testing.T) {
 	t.Parallel()
 	sealed := sealer(t, 1).Seal("f", []byte("secret"))
 	changed := func(i int) []byte {
@@ -76,7 +76,7 @@ func TestSealerRefuses(t *testing.T) {
 	require.ErrorIs(t, err, seal.ErrKey)
 }
 
-func TestNewSealerWantsThe32Bytes(t *testing.T) {
+func TestNewRequires32Bytes(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{0, 16, 31, 33} {
 		_, err := seal.New(make([]byte, size))

@@ -62,9 +62,9 @@ func settingsBounds(backend storetest.Backend) func(*testing.T) {
 		}{
 			{"page length 1", settings.SettingsChange{PageLength: new(1)}, "", nil},
 			{"page length 100", settings.SettingsChange{PageLength: new(100)}, "", nil},
-			{"page length 0", settings.SettingsChange{PageLength: new(0)}, "page_length", []string{"between 1 and 100", "not 0"}},
-			{"page length 101", settings.SettingsChange{PageLength: new(101)}, "page_length", []string{"between 1 and 100", "not 101"}},
-			{"page length -1", settings.SettingsChange{PageLength: new(-1)}, "page_length", []string{"between 1 and 100", "not -1"}},
+			{"page length 0", settings.SettingsChange{PageLength: new(0)}, "page_length", []string{"between 1 and 100", "got 0"}},
+			{"page length 101", settings.SettingsChange{PageLength: new(101)}, "page_length", []string{"between 1 and 100", "got 101"}},
+			{"page length -1", settings.SettingsChange{PageLength: new(-1)}, "page_length", []string{"between 1 and 100", "got -1"}},
 			{"currency JPY", settings.SettingsChange{Currency: new("JPY")}, "", nil},
 			{"currency in lower case", settings.SettingsChange{Currency: new("usd")}, "currency", []string{"ISO 4217", `"usd"`}},
 			{"currency by name", settings.SettingsChange{Currency: new("EURO")}, "currency", []string{"ISO 4217", `"EURO"`}},
@@ -98,9 +98,9 @@ func settingsErrors(backend storetest.Backend) func(*testing.T) {
 		s := backend.Open(t)
 		_, err := s.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(0), Currency: new("?"), Locale: new("fr")})
 		var members [][]string
-		for _, fault := range store.AsErrors(err) {
-			require.Equal(t, store.Unprocessable, fault.Code)
-			members = append(members, fault.Path)
+		for _, e := range store.AsErrors(err) {
+			require.Equal(t, store.Unprocessable, e.Code)
+			members = append(members, e.Path)
 		}
 		require.Equal(t, [][]string{{"page_length"}, {"currency"}}, members)
 		settings, err := s.Settings(t.Context())

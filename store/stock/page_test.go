@@ -37,19 +37,19 @@ func pageBounds(backend storetest.Backend) func(*testing.T) {
 		}{
 			{"first 1", store.Page{First: new(1)}, "", "", nil},
 			{"first 100", store.Page{First: new(100)}, "", "", nil},
-			{"first 0", store.Page{First: new(0)}, store.Unprocessable, "first", []string{"between 1 and 100", "not 0"}},
-			{"first 101", store.Page{First: new(101)}, store.Unprocessable, "first", []string{"between 1 and 100", "not 101"}},
-			{"first -1", store.Page{First: new(-1)}, store.Unprocessable, "first", []string{"between 1 and 100", "not -1"}},
+			{"first 0", store.Page{First: new(0)}, store.Unprocessable, "first", []string{"between 1 and 100", "got 0"}},
+			{"first 101", store.Page{First: new(101)}, store.Unprocessable, "first", []string{"between 1 and 100", "got 101"}},
+			{"first -1", store.Page{First: new(-1)}, store.Unprocessable, "first", []string{"between 1 and 100", "got -1"}},
 			{"last 1", store.Page{Last: new(1)}, "", "", nil},
 			{"last 100", store.Page{Last: new(100)}, "", "", nil},
-			{"last 0", store.Page{Last: new(0)}, store.Unprocessable, "last", []string{"between 1 and 100", "not 0"}},
-			{"last 101", store.Page{Last: new(101)}, store.Unprocessable, "last", []string{"between 1 and 100", "not 101"}},
-			{"last -1", store.Page{Last: new(-1)}, store.Unprocessable, "last", []string{"between 1 and 100", "not -1"}},
+			{"last 0", store.Page{Last: new(0)}, store.Unprocessable, "last", []string{"between 1 and 100", "got 0"}},
+			{"last 101", store.Page{Last: new(101)}, store.Unprocessable, "last", []string{"between 1 and 100", "got 101"}},
+			{"last -1", store.Page{Last: new(-1)}, store.Unprocessable, "last", []string{"between 1 and 100", "got -1"}},
 			{"first and last", store.Page{First: new(1), Last: new(1)}, store.Invalid, "last", []string{"first"}},
 			{"offset 0", store.Page{Offset: new(0)}, "", "", nil},
 			{"offset 10000", store.Page{Offset: new(10000)}, "", "", nil},
-			{"offset -1", store.Page{Offset: new(-1)}, store.Unprocessable, "offset", []string{"between 0 and 10000", "not -1"}},
-			{"offset 10001", store.Page{Offset: new(10001)}, store.Unprocessable, "offset", []string{"between 0 and 10000", "not 10001", "by key", "cursor"}},
+			{"offset -1", store.Page{Offset: new(-1)}, store.Unprocessable, "offset", []string{"between 0 and 10000", "got -1"}},
+			{"offset 10001", store.Page{Offset: new(10001)}, store.Unprocessable, "offset", []string{"between 0 and 10000", "got 10001", "to read further", "cursor"}},
 			{"first and offset", store.Page{First: new(2), Offset: new(1)}, "", "", nil},
 			{"first 0 and offset", store.Page{First: new(0), Offset: new(1)}, store.Unprocessable, "first", []string{"between 1 and 100"}},
 			{"offset and after", store.Page{Offset: new(0), After: &cursor}, store.Invalid, "offset", []string{"cursor"}},
@@ -76,9 +76,9 @@ func pageCursors(backend storetest.Backend) func(*testing.T) {
 		s := storetest.OpenWithStock(t, backend, 1, "a", "b", "c")
 		for _, own := range allSorts() {
 			cursor := storetest.StockCursor(t, s, own)
-			for _, asked := range allSorts() {
-				_, err := s.Stocks(t.Context(), store.ListQuery{Sort: asked, Page: store.Page{After: &cursor}})
-				if own == asked {
+			for _, requested := range allSorts() {
+				_, err := s.Stocks(t.Context(), store.ListQuery{Sort: requested, Page: store.Page{After: &cursor}})
+				if own == requested {
 					require.NoError(t, err)
 					continue
 				}
@@ -139,7 +139,7 @@ func pageRanges(t *testing.T) {
 		{"a time without a zone", "updated_at", "lt", "2012-05-30T00:00:00.000", nil},
 		{"a date", "updated_at", "le", "2012-05-30", nil},
 		{"no time", "created_at", "gt", "yesterday", []string{"created_at", `"yesterday"`}},
-		{"no sort key", "sku", "gt", "a", []string{`"sku"`, "id, created_at or updated_at"}},
+		{"no sort key", "sku", "gt", "a", []string{`"sku"`, "id, created_at and updated_at"}},
 		{"no operator of ranges", "id", "like", "a", []string{`like`}},
 		{"an id with NUL", "id", "gt", "a\x00b", []string{"id"}},
 		{"an id that is not valid UTF-8", "id", "gt", "a\xff", []string{"id"}},

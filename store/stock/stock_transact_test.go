@@ -97,17 +97,17 @@ func stockRefusals(backend storetest.Backend) func(*testing.T) {
 			member string
 			words  []string
 		}{
-			{"increment 0", change("a", stock.StockIncrement, 0), store.Unprocessable, "quantity", []string{"between 1 and 2147483647", "not 0"}},
-			{"decrement 0", change("a", stock.StockDecrement, 0), store.Unprocessable, "quantity", []string{"between 1 and 2147483647", "not 0"}},
-			{"allocate -1", change("a", stock.StockAllocate, -1), store.Unprocessable, "quantity", []string{"between 1 and 2147483647", "not -1"}},
-			{"deallocate 2147483648", change("a", stock.StockDeallocate, 1<<31), store.Unprocessable, "quantity", []string{"between 1 and 2147483647", "not 2147483648"}},
-			{"set -1", change("a", stock.StockSet, -1), store.Unprocessable, "quantity", []string{"between 0 and 2147483647", "not -1"}},
+			{"increment 0", change("a", stock.StockIncrement, 0), store.Unprocessable, "quantity", []string{"between 1 and 2147483647", "got 0"}},
+			{"decrement 0", change("a", stock.StockDecrement, 0), store.Unprocessable, "quantity", []string{"between 1 and 2147483647", "got 0"}},
+			{"allocate -1", change("a", stock.StockAllocate, -1), store.Unprocessable, "quantity", []string{"between 1 and 2147483647", "got -1"}},
+			{"deallocate 2147483648", change("a", stock.StockDeallocate, 1<<31), store.Unprocessable, "quantity", []string{"between 1 and 2147483647", "got 2147483648"}},
+			{"set -1", change("a", stock.StockSet, -1), store.Unprocessable, "quantity", []string{"between 0 and 2147483647", "got -1"}},
 			{"set 2147483648", change("a", stock.StockSet, 1<<31), store.Unprocessable, "quantity", []string{"between 0 and 2147483647"}},
-			{"decrement more than available", change("a", stock.StockDecrement, 11), store.Unprocessable, "quantity", []string{"10 available", "not 11"}},
-			{"allocate more than available", change("a", stock.StockAllocate, 11), store.Unprocessable, "quantity", []string{"10 available", "not 11"}},
-			{"deallocate more than allocated", change("a", stock.StockDeallocate, 5), store.Unprocessable, "quantity", []string{"4 allocated", "not 5"}},
-			{"increment past the largest total", change("full", stock.StockIncrement, 1), store.Unprocessable, "quantity", []string{"past 2147483647"}},
-			{"set past the largest total", change("full", stock.StockSet, store.MaxStock), store.Unprocessable, "quantity", []string{"past 2147483647"}},
+			{"decrement more than available", change("a", stock.StockDecrement, 11), store.Unprocessable, "quantity", []string{"10 available", "got 11"}},
+			{"allocate more than available", change("a", stock.StockAllocate, 11), store.Unprocessable, "quantity", []string{"10 available", "got 11"}},
+			{"deallocate more than allocated", change("a", stock.StockDeallocate, 5), store.Unprocessable, "quantity", []string{"4 allocated", "got 5"}},
+			{"increment past the largest total", change("full", stock.StockIncrement, 1), store.Unprocessable, "quantity", []string{"above 2147483647"}},
+			{"set past the largest total", change("full", stock.StockSet, store.MaxStock), store.Unprocessable, "quantity", []string{"above 2147483647"}},
 			{"unknown action", change("a", "steal", 1), store.Invalid, "action", []string{"increment, decrement, allocate, deallocate or set", `"steal"`}},
 			{"action in upper case", change("a", "SET", 1), store.Invalid, "action", []string{`"SET"`}},
 			{"no action", change("a", "", 1), store.Invalid, "action", []string{`""`}},
@@ -149,11 +149,11 @@ func stockErrors(backend storetest.Backend) func(*testing.T) {
 			{ProductID: "a", Action: stock.StockIncrement, Quantity: 0},
 			{ProductID: "a", Action: "steal", Quantity: -1},
 		})
-		var told []string
-		for _, fault := range store.AsErrors(err) {
-			told = append(told, string(fault.Code)+" "+strings.Join(fault.Path, "."))
+		var reported []string
+		for _, e := range store.AsErrors(err) {
+			reported = append(reported, string(e.Code)+" "+strings.Join(e.Path, "."))
 		}
-		require.Equal(t, []string{"UNPROCESSABLE changes.1.quantity", "INVALID changes.2.action", "UNPROCESSABLE changes.2.quantity"}, told)
+		require.Equal(t, []string{"UNPROCESSABLE changes.1.quantity", "INVALID changes.2.action", "UNPROCESSABLE changes.2.quantity"}, reported)
 		require.Equal(t, 10, storetest.Available(t, s, "a"))
 	}
 }
@@ -211,7 +211,7 @@ func stockSameProduct(backend storetest.Backend) func(*testing.T) {
 			{ProductID: "a", Action: stock.StockDecrement, Quantity: 1},
 			{ProductID: "a", Action: stock.StockDecrement, Quantity: 1},
 		})
-		storetest.RequireError(t, err, store.Unprocessable, "changes.1.quantity", "0 available", "not 1")
+		storetest.RequireError(t, err, store.Unprocessable, "changes.1.quantity", "0 available", "got 1")
 		require.Equal(t, 1, storetest.Available(t, s, "a"))
 		storetest.RequireLedger(t, backend.SQL(t))
 	}

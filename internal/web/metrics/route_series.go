@@ -21,11 +21,11 @@ type routeSeries struct {
 	duration prometheus.Observer
 
 	mu       sync.RWMutex
-	requests map[outcome]prometheus.Counter
+	requests map[requestOutcome]prometheus.Counter
 }
 
-// outcome is how a request ended.
-type outcome struct {
+// requestOutcome is how a request ended.
+type requestOutcome struct {
 	class  int // of the status: 2 is 2xx
 	client string
 }
@@ -43,7 +43,7 @@ func (m *Metrics) seriesOf(r *http.Request, pattern string) *routeSeries {
 	defer m.mu.Unlock()
 	if found = m.series[key]; found == nil {
 		labels := [3]string{key.surface, web.RouteLabel(pattern), key.method}
-		found = &routeSeries{labels: labels, duration: m.duration.WithLabelValues(labels[:]...), requests: map[outcome]prometheus.Counter{}}
+		found = &routeSeries{labels: labels, duration: m.duration.WithLabelValues(labels[:]...), requests: map[requestOutcome]prometheus.Counter{}}
 		m.series[key] = found
 	}
 	return found
@@ -54,7 +54,7 @@ func (s *routeSeries) record(m *Metrics, req *reqctx.Request, status int, client
 	if !req.Streaming {
 		s.duration.Observe(time.Since(req.Start).Seconds())
 	}
-	key := outcome{status / 100, m.clientLabel(client)}
+	key := requestOutcome{status / 100, m.clientLabel(client)}
 	s.mu.RLock()
 	counter := s.requests[key]
 	s.mu.RUnlock()

@@ -12,7 +12,7 @@ import (
 
 // around reads all that tells whether products are in the release, and what
 // they lead to.
-func (v *vicinity) around(ctx context.Context, ids []string) error {
+func (v *affectedSet) around(ctx context.Context, ids []string) error {
 	for _, read := range []func(context.Context, []string) error{v.read, v.readAttachments, v.readChildren, v.readBundles, v.readPlaces} {
 		if err := read(ctx, ids); err != nil {
 			return err
@@ -38,7 +38,7 @@ func unknownOf[T any](known map[string]T, none T, ids []string, do func(list str
 	})
 }
 
-func (v *vicinity) read(ctx context.Context, ids []string) error {
+func (v *affectedSet) read(ctx context.Context, ids []string) error {
 	return unknownOf(v.live, nil, ids, func(list string, args []any) error {
 		found, err := db.Collect(ctx, v.plan.in, scanLive, `SELECT `+liveColumns+` FROM product WHERE live AND id IN (`+list+`)`, args...)
 		for _, p := range found {
@@ -48,7 +48,7 @@ func (v *vicinity) read(ctx context.Context, ids []string) error {
 	})
 }
 
-func (v *vicinity) readChildren(ctx context.Context, parents []string) error {
+func (v *affectedSet) readChildren(ctx context.Context, parents []string) error {
 	return unknownOf(v.children, nil, parents, func(list string, args []any) error {
 		found, err := db.Collect(ctx, v.plan.in, scanLive,
 			`SELECT `+liveColumns+` FROM product WHERE live AND parent_id <> '' AND parent_id IN (`+list+`) ORDER BY id`, args...)
@@ -60,7 +60,7 @@ func (v *vicinity) readChildren(ctx context.Context, parents []string) error {
 	})
 }
 
-func (v *vicinity) readBundles(ctx context.Context, components []string) error {
+func (v *affectedSet) readBundles(ctx context.Context, components []string) error {
 	return unknownOf(v.bundles, nil, components, func(list string, args []any) error {
 		_, err := db.Collect(ctx, v.plan.in, func(rows *sql.Rows) (none struct{}, err error) {
 			var component, bundle string
@@ -74,7 +74,7 @@ func (v *vicinity) readBundles(ctx context.Context, components []string) error {
 	})
 }
 
-func (v *vicinity) readAttachments(ctx context.Context, ids []string) error {
+func (v *affectedSet) readAttachments(ctx context.Context, ids []string) error {
 	tree := v.plan.tree
 	return unknownOf(v.attached, nil, ids, func(list string, args []any) error {
 		_, err := db.Collect(ctx, v.plan.in, func(rows *sql.Rows) (a attachment, err error) {
@@ -90,7 +90,7 @@ func (v *vicinity) readAttachments(ctx context.Context, ids []string) error {
 	})
 }
 
-func (v *vicinity) readPlaces(ctx context.Context, ids []string) error {
+func (v *affectedSet) readPlaces(ctx context.Context, ids []string) error {
 	return unknownOf(v.places, -1, ids, func(list string, args []any) error {
 		_, err := db.Collect(ctx, v.plan.in, func(rows *sql.Rows) (none struct{}, err error) {
 			var id string

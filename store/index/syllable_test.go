@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestARunIsCutIntoSyllables(t *testing.T) {
+func TestSyllables(t *testing.T) {
 	t.Parallel()
 	for run, want := range map[string]string{
 		"เก้าอี้ไม้สัก": "เก้า อี้ ไม้ สั ก",
@@ -26,9 +26,9 @@ func TestARunIsCutIntoSyllables(t *testing.T) {
 	}
 }
 
-// What is being typed is cut as the whole is, but for its last syllable, which
-// begins the one there.
-func TestWhatIsTypedIsCutAsTheWholeIs(t *testing.T) {
+// TestPrefixOfRunIsSplitLikeRun: a prefix of a text is split like the text, except for its
+// last syllable.
+func TestPrefixOfRunIsSplitLikeRun(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		run := []rune(rapid.StringMatching(`[ก-ฮะ-ูเ-ๆ็-๎ກ-ຮະ-ຽເ-ໆ່-ໍក-្က-်木製椅子ア-ン]{1,16}`).Draw(t, "run"))

@@ -12,10 +12,10 @@ import (
 	"portico/store/release"
 )
 
-// vicinity is what a publication of a delta reads of the shop: the products
+// affectedSet is what a publication of a delta reads of the shop: the products
 // that changed, and those around them as far as they matter. Each kind of
 // thing is read for many products at once, and once for each.
-type vicinity struct {
+type affectedSet struct {
 	plan     *plan
 	live     map[string]*liveProduct // nil for one that is not live
 	children map[string][]string     // live ones, by parent
@@ -45,8 +45,8 @@ func scanLive(rows *sql.Rows) (*liveProduct, error) {
 // release. It goes from the seeds to what they are and were related to, and on
 // from every product that came into the release or left it: nothing else can
 // come or go.
-func (p *plan) explore(ctx context.Context) (*vicinity, error) {
-	v := &vicinity{plan: p, live: map[string]*liveProduct{}, children: map[string][]string{}, bundles: map[string][]string{},
+func (p *plan) explore(ctx context.Context) (*affectedSet, error) {
+	v := &affectedSet{plan: p, live: map[string]*liveProduct{}, children: map[string][]string{}, bundles: map[string][]string{},
 		attached: map[string][]attachment{}, places: map[string]int32{}, included: map[string]bool{}, dirty: map[string]bool{}}
 	seeds := slices.Sorted(maps.Keys(p.delta.seeds))
 	before, err := v.asInBase(ctx, seeds)
@@ -83,7 +83,7 @@ func (p *plan) explore(ctx context.Context) (*vicinity, error) {
 
 // asInBase are products as the base shows them; one that is not in it is left
 // out.
-func (v *vicinity) asInBase(ctx context.Context, ids []string) (map[string]*release.Product, error) {
+func (v *affectedSet) asInBase(ctx context.Context, ids []string) (map[string]*release.Product, error) {
 	found := map[string]*release.Product{}
 	return found, store.Chunked(ids, 512, func(ids []string) error {
 		some, err := v.plan.delta.view.ProductsByID(ctx, ids)
@@ -93,7 +93,7 @@ func (v *vicinity) asInBase(ctx context.Context, ids []string) (map[string]*rele
 }
 
 // related are the parent and the components of a live product.
-func (v *vicinity) related(id string) []string {
+func (v *affectedSet) related(id string) []string {
 	p := v.live[id]
 	if p == nil {
 		return nil
@@ -107,7 +107,7 @@ func (v *vicinity) related(id string) []string {
 // markDirty has the seeds built anew, the products that refer to one, as to
 // their parent or a component, and the parents of seeds, which show their
 // children, or did.
-func (v *vicinity) markDirty(ctx context.Context, seeds []string, before map[string]*release.Product) error {
+func (v *affectedSet) markDirty(ctx context.Context, seeds []string, before map[string]*release.Product) error {
 	for _, read := range []func(context.Context, []string) error{v.read, v.readChildren, v.readBundles} {
 		if err := read(ctx, seeds); err != nil {
 			return err
@@ -135,7 +135,7 @@ func (v *vicinity) markDirty(ctx context.Context, seeds []string, before map[str
 
 // isIncluded tells whether a product is in the release: it is live and
 // attached, or a product that is in the release leads to it.
-func (v *vicinity) isIncluded(ctx context.Context, id string) (bool, error) {
+func (v *affectedSet) isIncluded(ctx context.Context, id string) (bool, error) {
 	reached := map[string]bool{id: true}
 	for wave := []string{id}; len(wave) > 0; {
 		if err := v.around(ctx, wave); err != nil {
@@ -166,14 +166,14 @@ func (v *vicinity) isIncluded(ctx context.Context, id string) (bool, error) {
 	return false, nil
 }
 
-// holds tells whether the release holds a product of the vicinity.
-func (v *vicinity) holds(id string) bool {
+// holds tells whether the release holds a product of the affectedSet.
+func (v *affectedSet) holds(id string) bool {
 	is, known := v.included[id]
 	return v.live[id] != nil && (is || !known && v.places[id] >= 0)
 }
 
 // affected are the products that are dirty, or came or went.
-func (v *vicinity) affected() []string {
+func (v *affectedSet) affected() []string {
 	ids := maps.Clone(v.dirty)
 	for id, is := range v.included {
 		if is != (v.places[id] >= 0) {
@@ -184,12 +184,12 @@ func (v *vicinity) affected() []string {
 }
 
 // own are the products that the delta keeps, by id.
-func (v *vicinity) own() []string {
+func (v *affectedSet) own() []string {
 	return slices.DeleteFunc(v.affected(), func(id string) bool { return !v.holds(id) })
 }
 
 // dead are the ordinals of the base that the delta does not show.
-func (v *vicinity) dead() (list index.Ordinals) {
+func (v *affectedSet) dead() (list index.Ordinals) {
 	for _, id := range v.affected() {
 		if v.places[id] >= 0 {
 			list = append(list, uint32(v.places[id]))
@@ -201,7 +201,7 @@ func (v *vicinity) dead() (list index.Ordinals) {
 
 // surroundings reads what the products that are built refer to, and what the
 // nodes curate whose curated products may be others than before.
-func (v *vicinity) surroundings(ctx context.Context, own []string) error {
+func (v *affectedSet) surroundings(ctx context.Context, own []string) error {
 	if err := v.readChildren(ctx, own); err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func (v *vicinity) surroundings(ctx context.Context, own []string) error {
 
 // recurated finds the nodes whose curated products may be others than in the
 // base, and returns the ids of these.
-func (v *vicinity) recurated(ctx context.Context) (ids []string, err error) {
+func (v *affectedSet) recurated(ctx context.Context) (ids []string, err error) {
 	p, d := v.plan, v.plan.delta
 	names := []string{release.ListAll, release.ListEvery}
 	for _, node := range p.tree.Nodes {
@@ -254,8 +254,8 @@ func (v *vicinity) recurated(ctx context.Context) (ids []string, err error) {
 	return ids, nil
 }
 
-// fill makes the plan of the vicinity.
-func (v *vicinity) fill(own []string) {
+// fill makes the plan of the affectedSet.
+func (v *affectedSet) fill(own []string) {
 	p, d := v.plan, v.plan.delta
 	for _, id := range slices.Sorted(maps.Keys(v.live)) {
 		if live := v.live[id]; live != nil {

@@ -5,17 +5,15 @@ import (
 	"slices"
 )
 
-// What stands in the table in place of a scope.
+// Special values of the table.
 const (
-	public   = ""          // needs no token
-	AnyScope = "any scope" // needs a good token, whatever its scopes
+	noScope  = ""          // no token needed
+	AnyScope = "any scope" // a valid token with any scopes
 )
 
-// table is the one place that says who may do what (DESIGN 8): a coordinate,
-// which is a field of the schema or a route, and the scope it needs. It is
-// never written to. GraphQL's own routes are public because each resolver
-// requires its scope itself.
-var table = map[string]string{
+// scopes is the only place that says which scope a coordinate needs: a schema field or a route. It is never written. The
+// routes of GraphQL are public because each resolver checks its scope.
+var scopes = map[string]string{
 	"Query.catalogNode":  "catalog:read",
 	"Query.catalogNodes": "catalog:read",
 	"Query.hierarchies":  "catalog:read",
@@ -177,29 +175,27 @@ var table = map[string]string{
 	"GET /v2/gateways/:slug": "gateways:read",
 	"PUT /v2/gateways/:slug": "gateways:write",
 
-	"POST /oauth/access_token":   public,
-	"GET /.well-known/jwks.json": public,
-	"GET /":                      public,
-	"GET /playground/:part":      public,
-	"GET /graphiql":              public,
-	"GET /graphiql/:part":        public,
-	"GET /schema.graphql":        public,
-	"GET /openapi.yaml":          public,
-	"GET /docs":                  public,
-	"GET /healthz":               public,
-	"GET /readyz":                public,
-	"GET /graphql":               public,
-	"POST /graphql":              public,
+	"POST /oauth/access_token":   noScope,
+	"GET /.well-known/jwks.json": noScope,
+	"GET /":                      noScope,
+	"GET /playground/:part":      noScope,
+	"GET /graphiql":              noScope,
+	"GET /graphiql/:part":        noScope,
+	"GET /schema.graphql":        noScope,
+	"GET /openapi.yaml":          noScope,
+	"GET /docs":                  noScope,
+	"GET /healthz":               noScope,
+	"GET /readyz":                noScope,
+	"GET /graphql":               noScope,
+	"POST /graphql":              noScope,
 }
 
-// Scope is the scope that a coordinate needs: empty when it is public, AnyScope
-// when any good token may use it.
-// declared is false for a coordinate that the table does not know; nobody may
-// use that one.
+// Scope returns the scope that a coordinate needs: empty if it is public, AnyScope if any valid token will do. declared is
+// false for unknown coordinates, which nobody may use.
 func Scope(coordinate string) (scope string, declared bool) {
-	scope, declared = table[coordinate]
+	scope, declared = scopes[coordinate]
 	return scope, declared
 }
 
-// Coordinates lists every declared coordinate, sorted.
-func Coordinates() []string { return slices.Sorted(maps.Keys(table)) }
+// Coordinates returns all declared coordinates, sorted.
+func Coordinates() []string { return slices.Sorted(maps.Keys(scopes)) }

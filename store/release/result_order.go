@@ -12,8 +12,8 @@ import (
 	"portico/store/index"
 )
 
-// Arrangement is a list as a query wants it: filtered and sorted.
-type Arrangement struct {
+// ResultOrder is a list as a query wants it: filtered and sorted.
+type ResultOrder struct {
 	*View
 	List   string
 	Head   *ListHead
@@ -29,7 +29,7 @@ type reads func(ctx context.Context, start, end int) ([]uint32, error)
 // arrange works out the length and how to read a part. A list that is kept in
 // its order is read where it lies, at the same cost at any offset; another is
 // worked out once and kept.
-func (a *Arrangement) arrange(ctx context.Context) (total int, places reads, err error) {
+func (a *ResultOrder) arrange(ctx context.Context) (total int, places reads, err error) {
 	switch {
 	case a.picked():
 		found, err := a.filtered(ctx)
@@ -42,7 +42,7 @@ func (a *Arrangement) arrange(ctx context.Context) (total int, places reads, err
 
 // picked tells whether the list has to be worked out: its products are picked
 // by more than a bound of its sort key, or its order is not stored.
-func (a *Arrangement) picked() bool {
+func (a *ResultOrder) picked() bool {
 	return a.named != nil || a.filter.picks() || !stored(a.sort.By) ||
 		slices.ContainsFunc(a.filter.Ranges, func(r store.Range) bool { return a.sort.By == store.SortDefault || r.Attribute != a.sort.By })
 }
@@ -51,7 +51,7 @@ func (a *Arrangement) picked() bool {
 func stored(by store.SortBy) bool { return by != store.SortRelevance && by != store.SortPrice }
 
 // name tells apart what the filter makes of a list for this shopper.
-func (a *Arrangement) name() string {
+func (a *ResultOrder) name() string {
 	name := a.filter.String()
 	if len(a.filter.Searches) > 0 {
 		name += "@" + strings.Join(a.languages, ",")
@@ -63,7 +63,7 @@ func (a *Arrangement) name() string {
 }
 
 // inOrder reads the list's own order: curated products, then the others.
-func (a *Arrangement) inOrder(ctx context.Context, start, end int) ([]uint32, error) {
+func (a *ResultOrder) inOrder(ctx context.Context, start, end int) ([]uint32, error) {
 	curated := len(a.Head.Curated)
 	places := slices.Clone(a.Head.Curated[min(start, curated):min(end, curated)])
 	rest, err := a.Stored(ctx, store.SortDefault, max(0, start-curated), max(0, end-curated))
@@ -71,7 +71,7 @@ func (a *Arrangement) inOrder(ctx context.Context, start, end int) ([]uint32, er
 }
 
 // Stored reads a part of the list as it is kept in one of its orders.
-func (a *Arrangement) Stored(ctx context.Context, by store.SortBy, start, end int) ([]uint32, error) {
+func (a *ResultOrder) Stored(ctx context.Context, by store.SortBy, start, end int) ([]uint32, error) {
 	if start >= end {
 		return nil, nil
 	}
@@ -103,7 +103,7 @@ func (a *Arrangement) Stored(ctx context.Context, by store.SortBy, start, end in
 
 // parts are the numbers of the parts that a stretch of the list lies in, first
 // and last, and under which names they are kept.
-func (a *Arrangement) parts(by store.SortBy, start, end int) (lists []KeptList, first, last int) {
+func (a *ResultOrder) parts(by store.SortBy, start, end int) (lists []KeptList, first, last int) {
 	own := KeptList{a.Head.HeldBy, a.List}
 	if patched := a.Head.parts[by]; patched != nil {
 		return []KeptList{own, {a.Release.BaseID, a.List}}, patched.at(start), patched.at(end - 1)
@@ -113,7 +113,7 @@ func (a *Arrangement) parts(by store.SortBy, start, end int) (lists []KeptList, 
 
 // bounded reads a sorted list between the bounds of its sort key, which a
 // binary search finds.
-func (a *Arrangement) bounded(ctx context.Context) (total int, places reads, err error) {
+func (a *ResultOrder) bounded(ctx context.Context) (total int, places reads, err error) {
 	low, high := 0, a.Head.Total
 	for _, r := range a.filter.Ranges {
 		i, err := a.interval(ctx, r)
@@ -142,7 +142,7 @@ func (a *Arrangement) bounded(ctx context.Context) (total int, places reads, err
 }
 
 // search is the first position whose sort key is not below one.
-func (a *Arrangement) search(ctx context.Context, key int64) (int, error) {
+func (a *ResultOrder) search(ctx context.Context, key int64) (int, error) {
 	var failed error
 	position := sort.Search(a.Head.Total, func(i int) bool {
 		at, err := a.Stored(ctx, a.sort.By, i, i+1)
@@ -161,7 +161,7 @@ func (a *Arrangement) search(ctx context.Context, key int64) (int, error) {
 }
 
 // whole is the list from end to end, in no order.
-func (a *Arrangement) whole(ctx context.Context) (index.Ordinals, error) {
+func (a *ResultOrder) whole(ctx context.Context) (index.Ordinals, error) {
 	if a.picked() {
 		return a.filtered(ctx)
 	}
@@ -173,7 +173,7 @@ func (a *Arrangement) whole(ctx context.Context) (index.Ordinals, error) {
 const filteredWork = 32
 
 // filtered works out a filtered list and keeps it.
-func (a *Arrangement) filtered(ctx context.Context) (index.Ordinals, error) {
+func (a *ResultOrder) filtered(ctx context.Context) (index.Ordinals, error) {
 	key := db.CacheKey{Release: a.Release.identity(), Kind: cachedFilter, Name: a.List + "?" + a.name(), Sort: store.SortBy(a.sort.String()), Number: a.epoch}
 	if kept, ok := db.Cached[index.Ordinals](a.Cache, key); ok {
 		return kept, nil
@@ -199,7 +199,7 @@ func (a *Arrangement) filtered(ctx context.Context) (index.Ordinals, error) {
 // candidates are the products of the list that the filter's terms and searches
 // keep, by ordinal. The rarest term comes first, and the others are looked at
 // for what it left only, so that the cost is in what is found.
-func (a *Arrangement) candidates(ctx context.Context) (index.Ordinals, error) {
+func (a *ResultOrder) candidates(ctx context.Context) (index.Ordinals, error) {
 	if !a.filter.picks() {
 		return a.Members(ctx)
 	}
@@ -238,7 +238,7 @@ func (a *Arrangement) candidates(ctx context.Context) (index.Ordinals, error) {
 }
 
 // listed keeps what is in the list, in the same memory.
-func (a *Arrangement) listed(ctx context.Context, found index.Ordinals) (index.Ordinals, error) {
+func (a *ResultOrder) listed(ctx context.Context, found index.Ordinals) (index.Ordinals, error) {
 	if a.named != nil {
 		return index.Intersect(found, a.named), nil
 	}
@@ -256,7 +256,7 @@ func (a *Arrangement) listed(ctx context.Context, found index.Ordinals) (index.O
 }
 
 // Members are all products of the list, by ordinal.
-func (a *Arrangement) Members(ctx context.Context) (index.Ordinals, error) {
+func (a *ResultOrder) Members(ctx context.Context) (index.Ordinals, error) {
 	if a.named != nil {
 		return slices.Clone(a.named), nil
 	}
@@ -272,7 +272,7 @@ func (a *Arrangement) Members(ctx context.Context) (index.Ordinals, error) {
 }
 
 // within keeps what is in every range.
-func (a *Arrangement) within(ctx context.Context, found index.Ordinals) (index.Ordinals, error) {
+func (a *ResultOrder) within(ctx context.Context, found index.Ordinals) (index.Ordinals, error) {
 	for _, r := range a.filter.Ranges {
 		i, err := a.interval(ctx, r)
 		if err != nil {

@@ -17,14 +17,12 @@ import (
 	"portico/store/db"
 )
 
-// firstExpanding is the first migration that had to leave the version before
-// in service: those up to it were never released one by one.
+// firstExpanding is the first migration that had to keep the previous version working.
 const firstExpanding = 14
 
-// Migrations expand: the version before goes on beside them, and can be gone
-// back to. One after which it would do wrong raises min_binary to its own
-// number, and says why.
-func TestMigrationsExpand(t *testing.T) {
+// TestMigrationsAreExpanding: the previous version keeps working with every migration. One
+// that breaks it raises min_binary to its own number and says why.
+func TestMigrationsAreExpanding(t *testing.T) {
 	t.Parallel()
 	files, err := db.Migrations()
 	require.NoError(t, err)
@@ -46,8 +44,8 @@ func TestMigrationsExpand(t *testing.T) {
 	}
 }
 
-// What the rules of migrations find in texts that break them.
-func TestTheRulesOfMigrationsFindWhatTheyAreFor(t *testing.T) {
+// TestMigrationRules: each rule finds a migration that breaks it.
+func TestMigrationRules(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"DROP TABLE stock;\n":                                                                              "takes away",
@@ -79,7 +77,7 @@ var (
 	engines    = regexp.MustCompile(`(?i)\b(SMALLSERIAL|SERIAL|BIGSERIAL|TRIGGER|FUNCTION|PROCEDURE|CONCURRENTLY|TABLESPACE|INHERITS|EXCLUDE|pg_\w+|plpgsql|UNLOGGED|TEMPORARY|TEMP)\b`)
 )
 
-// faults are what a migration may not do.
+// faults returns the rules that a migration breaks.
 func faults(text string) (found []string) {
 	fault := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 	raises := minBinary.MatchString(text)
@@ -121,9 +119,9 @@ func migration(t *testing.T, name string) string {
 	return string(text)
 }
 
-// The store's SQL keeps to what PostgreSQL's kin take too: CockroachDB and
-// YugabyteDB. What an engine has for itself stands in its dialect.
-func TestTheStoresSQLKeepsToWhatKinOfPostgreSQLTake(t *testing.T) {
+// TestSQLIsPortable: the store's SQL also works on CockroachDB and YugabyteDB. Only dialects
+// use more.
+func TestSQLIsPortable(t *testing.T) {
 	t.Parallel()
 	own := map[string]bool{"sqlite.go": true, "postgres.go": true}
 	texts := 0
