@@ -18,6 +18,9 @@ portico: graph graph/document graph/executor graph/limits graph/opctx graph/play
 	internal/auth internal/cli internal/demo internal/responsecache internal/tracing internal/web
 	internal/web/accesslog internal/web/metrics internal/web/middleware internal/web/server rest store store/seal
 	store/shop
+graph: graph/generated graph/model graph/opctx internal/auth store store/catalog store/gateway store/job
+	store/promotion store/promotion/code store/promotion/redeem store/promotion/rule store/release store/shop
+	store/stock
 graph/document: graph/generated graph/limits graph/plan internal/heapsize store
 graph/generated: graph/model graph/plan store store/catalog store/gateway store/job store/promotion/code
 	store/promotion/redeem store/promotion/rule store/release store/stock
@@ -30,9 +33,6 @@ graph/plan: internal/heapsize
 graph/playground: graph/graphiql internal/auth store
 graph/transport: graph graph/document graph/executor graph/limits graph/model graph/opctx internal/auth
 	internal/reqctx internal/responsecache store
-graph: graph/generated graph/model graph/opctx internal/auth store store/catalog store/gateway store/job
-	store/promotion store/promotion/code store/promotion/redeem store/promotion/rule store/release store/shop
-	store/stock
 graph/executor: graph graph/document graph/generated graph/limits graph/model graph/opctx graph/plan
 	internal/auth internal/heapsize internal/reqctx internal/responsecache store store/release
 internal/auth: internal/reqctx store store/access store/seal store/shop
@@ -50,17 +50,18 @@ internal/reqctx: store
 internal/responsecache: internal/encoding
 internal/schemadiff:
 internal/tracing: internal/reqctx store
+internal/web: internal/reqctx
 internal/web/accesslog: internal/reqctx internal/web
 internal/web/metrics: internal/reqctx internal/web internal/web/server store store/shop
 internal/web/middleware: internal/auth internal/encoding internal/reqctx internal/web internal/web/accesslog
 	internal/web/server store
 internal/web/server: internal/reqctx internal/web internal/web/accesslog store
-internal/web: internal/reqctx
-rest/resttest: internal/web internal/web/middleware rest store/storetest
 rest: graph graph/generated graph/limits graph/model graph/opctx graph/playground graph/transport
 	internal/auth internal/reqctx internal/responsecache internal/web store store/access store/catalog
 	store/gateway store/promotion store/promotion/code store/promotion/rule store/release store/settings
 	store/stock
+rest/resttest: internal/web internal/web/middleware rest store/storetest
+store:
 store/access: store store/authoring store/db store/seal
 store/authoring: store store/db
 store/catalog: store store/authoring store/db store/index

@@ -49,7 +49,7 @@ func (f fragmentStore) Identity(ctx context.Context, row any, edges []string) (i
 				survey = (*graph.Resolver).BreadcrumbDigests
 			}
 			var err error
-			if at, err = model.Load(ctx, p.Sibling, "affectedSet "+edge, f.resolver, survey); err != nil {
+			if at, err = model.Load(ctx, p.Sibling, "edgeDigest "+edge, f.resolver, survey); err != nil {
 				return identity, false // who writes the edge tells of it
 			}
 		}
