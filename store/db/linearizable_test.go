@@ -65,9 +65,9 @@ func recordHistory(t *testing.T, backend storetest.Backend, ask func(s *shop.Sto
 						network.SetDelay(time.Duration(rand.IntN(3)) * time.Millisecond)
 					}
 				}
-				asked := time.Since(begun).Nanoseconds()
+				requested := time.Since(begun).Nanoseconds()
 				input, output := ask(stores[client%2], client, turn)
-				operation := porcupine.Operation{ClientId: client, Input: input, Call: asked, Output: output, Return: time.Since(begun).Nanoseconds()}
+				operation := porcupine.Operation{ClientId: client, Input: input, Call: requested, Output: output, Return: time.Since(begun).Nanoseconds()}
 				mu.Lock()
 				if output == unknown {
 					operation.ClientId, operation.Return = linearClients+len(operations), math.MaxInt64 // its client continues with another ID
@@ -103,13 +103,13 @@ func pauseCommits(network *storetest.Proxy, over <-chan struct{}) {
 // requireLinearizable checks a history against a sequential model.
 func requireLinearizable[State comparable, In any](t *testing.T, operations []porcupine.Operation, initial State, step func(State, In) (State, any)) {
 	t.Helper()
-	told := 0
+	reported := 0
 	for _, o := range operations {
 		if o.Output != unknown {
-			told++
+			reported++
 		}
 	}
-	require.Greater(t, told, len(operations)/4, "known outcomes")
+	require.Greater(t, reported, len(operations)/4, "known outcomes")
 	model := porcupine.NondeterministicModel{
 		Init: func() []any { return []any{initial} },
 		Step: func(state, input, output any) []any {
@@ -126,7 +126,7 @@ func requireLinearizable[State comparable, In any](t *testing.T, operations []po
 	}
 	result := porcupine.CheckOperationsTimeout(model.ToModel(), operations, time.Minute)
 	require.Equal(t, porcupine.Ok, result, "%d operations: %v", len(operations), operations)
-	t.Logf("%d operations are linearizable, %d of them with unknown outcome", len(operations), len(operations)-told)
+	t.Logf("%d operations are linearizable, %d of them with unknown outcome", len(operations), len(operations)-reported)
 }
 
 // stockOperation is a change, or a read if action is empty.

@@ -79,15 +79,15 @@ func openPooled(t *testing.T, backend storetest.Backend, options ...func(*shop.C
 // runAll runs requests concurrently and reports those whose error is not good.
 func runAll(t *testing.T, all map[string]func() error, good func(error) bool) {
 	t.Helper()
-	var asked sync.WaitGroup
+	var requested sync.WaitGroup
 	for name, ask := range all {
-		asked.Go(func() {
+		requested.Go(func() {
 			if err := ask(); !good(err) {
 				t.Errorf("%s: got %v", name, err)
 			}
 		})
 	}
-	asked.Wait()
+	requested.Wait()
 }
 
 func succeeded(err error) bool { return err == nil }

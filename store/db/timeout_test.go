@@ -133,10 +133,10 @@ func stalledLocks(backend storetest.Backend) func(*testing.T) {
 		require.Equal(t, usual+1, storetest.CountStatements(t, sell), "it adds a lane")
 		require.Equal(t, usual, storetest.CountStatements(t, sell), "it reuses its lane")
 		var waiting, writing sync.WaitGroup
-		var told atomic.Int64
+		var reported atomic.Int64
 		for range 40 {
 			for n, server := range servers {
-				ctx := store.WithLockWaitListener(t.Context(), store.LockWaitFunc(func() { told.Add(1) }))
+				ctx := store.WithLockWaitListener(t.Context(), store.LockWaitFunc(func() { reported.Add(1) }))
 				if n == 0 { // not in a shared transaction
 					ctx = store.WithIdempotencyKey(ctx, &store.IdempotencyKey{Key: store.NewID(), Operation: "sell", Input: "a"})
 				}
@@ -147,7 +147,7 @@ func stalledLocks(backend storetest.Backend) func(*testing.T) {
 				})
 			}
 		}
-		storetest.Eventually(t, true, func() bool { return told.Load() == 80 }, "they release their write slots")
+		storetest.Eventually(t, true, func() bool { return reported.Load() == 80 }, "they release their write slots")
 		for n, product := range free {
 			for _, server := range servers {
 				writing.Go(func() {
@@ -247,9 +247,9 @@ func networkSilent(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, storetest.Increment(t.Context(), s, "a"))
 		for range 2 {
 			network.DropTraffic(true)
-			var asked sync.WaitGroup
+			var requested sync.WaitGroup
 			for range 10 {
-				asked.Go(func() {
+				requested.Go(func() {
 					_, err := s.Stocks(t.Context(), store.ListQuery{})
 					if !store.HasCode(err, store.Unavailable) {
 						t.Errorf("reading returned %v", err)
@@ -259,7 +259,7 @@ func networkSilent(backend storetest.Backend) func(*testing.T) {
 					}
 				})
 			}
-			asked.Wait()
+			requested.Wait()
 			network.DropTraffic(false)
 			storetest.Eventually(t, true, func() bool { return storetest.Increment(t.Context(), s, "a") == nil })
 			storetest.Eventually(t, true, func() bool { _, err := s.Stocks(t.Context(), store.ListQuery{}); return err == nil })

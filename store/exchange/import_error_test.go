@@ -36,10 +36,10 @@ func TestImportErrors(t *testing.T) {
 }
 
 // membersOf returns the members of errors, with dots.
-func membersOf(faults []exchange.ImportError) []string {
+func membersOf(errs []exchange.ImportError) []string {
 	members := []string{}
-	for _, fault := range faults {
-		members = append(members, strings.Join(fault.Err.Path, "."))
+	for _, e := range errs {
+		members = append(members, strings.Join(e.Err.Path, "."))
 	}
 	return members
 }
@@ -58,15 +58,15 @@ func importErrorMembers(d *storetest.SharedStore) func(*testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				text := storetest.JoinLines(storetest.ShopLine("file", "photo-1"), "", c.line)
 				_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(text), exchange.ImportOptions{})
-				faults := storetest.ImportErrors(t, err)
-				require.Len(t, faults, 1, "%v", faults)
-				require.Equal(t, 3, faults[0].Line)
-				require.Equal(t, c.kind, faults[0].Type)
-				require.Equal(t, store.Invalid, faults[0].Err.Code)
-				require.Equal(t, []string{c.member}, membersOf(faults), faults[0].Error())
-				require.Contains(t, faults[0].Error(), "line 3: ")
+				errs := storetest.ImportErrors(t, err)
+				require.Len(t, errs, 1, "%v", errs)
+				require.Equal(t, 3, errs[0].Line)
+				require.Equal(t, c.kind, errs[0].Type)
+				require.Equal(t, store.Invalid, errs[0].Err.Code)
+				require.Equal(t, []string{c.member}, membersOf(errs), errs[0].Error())
+				require.Contains(t, errs[0].Error(), "line 3: ")
 				for _, word := range append(c.words, c.kind, c.member) {
-					require.Contains(t, faults[0].Error(), word)
+					require.Contains(t, errs[0].Error(), word)
 				}
 				require.Equal(t, before, storetest.Export(t, s))
 			})
@@ -200,19 +200,19 @@ func importReferences(d *storetest.SharedStore) func(*testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				storetest.DeleteAllRows(t, db)
 				_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines("", c.line)), exchange.ImportOptions{})
-				faults := storetest.ImportErrors(t, err)
-				require.Contains(t, membersOf(faults), c.member)
-				for _, fault := range faults {
-					require.Equal(t, 2, fault.Line)
-					require.Equal(t, c.kind, fault.Type)
+				errs := storetest.ImportErrors(t, err)
+				require.Contains(t, membersOf(errs), c.member)
+				for _, e := range errs {
+					require.Equal(t, 2, e.Line)
+					require.Equal(t, c.kind, e.Type)
 				}
-				require.ErrorContains(t, &exchange.ImportErrors{Errors: faults[:1], Count: 1}, "neither in the file nor in the store")
-				var told []string
-				for _, fault := range faults {
-					told = append(told, fault.Error())
+				require.ErrorContains(t, &exchange.ImportErrors{Errors: errs[:1], Count: 1}, "neither in the file nor in the store")
+				var reported []string
+				for _, e := range errs {
+					reported = append(reported, e.Error())
 				}
 				for _, word := range c.words {
-					require.Contains(t, strings.Join(told, "\n"), word)
+					require.Contains(t, strings.Join(reported, "\n"), word)
 				}
 				storetest.Import(t, s, storetest.ShopFile)
 				storetest.Import(t, s, storetest.JoinLines(c.line)) // valid after the store has it
@@ -256,12 +256,12 @@ func importTrees(d *storetest.SharedStore) func(*testing.T) {
 				storetest.DeleteAllRows(t, db)
 				storetest.Import(t, s, storetest.ShopFile)
 				_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(c.lines...)), exchange.ImportOptions{})
-				faults := storetest.ImportErrors(t, err)
+				errs := storetest.ImportErrors(t, err)
 				var lines []int
-				for _, fault := range faults {
-					lines = append(lines, fault.Line)
-					require.Equal(t, "node", fault.Type)
-					require.Contains(t, fault.Error(), c.words)
+				for _, e := range errs {
+					lines = append(lines, e.Line)
+					require.Equal(t, "node", e.Type)
+					require.Contains(t, e.Error(), c.words)
 				}
 				require.Equal(t, c.want, lines)
 				require.Equal(t, storetest.ShopFile, storetest.Export(t, s))
@@ -308,10 +308,10 @@ func importLedger(d *storetest.SharedStore) func(*testing.T) {
 		product := storetest.ChangedShopLine("product", "anvil", `"name":"Anvil"`, `"name":"New anvil"`)
 		text := storetest.JoinLines(product, storetest.ShopLine("stock_transaction", "ledger-2"), storetest.ShopLine("stock_transaction", "ledger-3"))
 		_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(text+storetest.GenerateShop(t, 1500, 9)), exchange.ImportOptions{})
-		faults := storetest.ImportErrors(t, err)
-		require.Len(t, faults, 1)
-		require.Equal(t, 2, faults[0].Line)
-		storetest.RequireError(t, faults[0].Err, store.Unprocessable, "quantity", `"anvil"`, "-4 available and 4 allocated")
+		errs := storetest.ImportErrors(t, err)
+		require.Len(t, errs, 1)
+		require.Equal(t, 2, errs[0].Line)
+		storetest.RequireError(t, errs[0].Err, store.Unprocessable, "quantity", `"anvil"`, "-4 available and 4 allocated")
 		require.Equal(t, before, storetest.Export(t, s), "lines before it are not written either")
 		storetest.RequireStockConsistent(t, d.DB)
 
@@ -333,13 +333,13 @@ func importLedger(d *storetest.SharedStore) func(*testing.T) {
 func importManyErrors(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		_, err := d.Import(t.Context(), storetest.Actor, storetest.Source(strings.Repeat("{}\n", 250)), exchange.ImportOptions{})
-		var faults *exchange.ImportErrors
-		require.ErrorAs(t, err, &faults)
-		require.Equal(t, 250, faults.Count)
-		require.Len(t, faults.Errors, exchange.MaxImportErrors)
+		var errs *exchange.ImportErrors
+		require.ErrorAs(t, err, &errs)
+		require.Equal(t, 250, errs.Count)
+		require.Len(t, errs.Errors, exchange.MaxImportErrors)
 		require.ErrorContains(t, err, "250 errors, the first: line 1: ")
-		for i, fault := range faults.Errors {
-			require.Equal(t, i+1, fault.Line)
+		for i, e := range errs.Errors {
+			require.Equal(t, i+1, e.Line)
 		}
 	}
 }
@@ -402,12 +402,12 @@ func importIgnored(d *storetest.SharedStore) func(*testing.T) {
 		require.Equal(t, `line 1: comet: type is unknown: "comet".`, report.Ignored[0].Error())
 		report, err = d.Import(t.Context(), storetest.Actor, open(storetest.JoinLines(lines[30:]...)), exchange.ImportOptions{Lenient: true})
 		require.NoError(t, err)
-		var told []string
+		var reported []string
 		for _, passed := range report.Ignored {
-			told = append(told, passed.Error())
+			reported = append(reported, passed.Error())
 		}
 		require.Equal(t, []string{"line 1: hierarchy: attributes.shape is not a known member.", "line 1: hierarchy: colour is not a known member.",
-			"line 2: product: attributes.variations.0.odd is not a known member.", "line 2: product: attributes.variations.1.odd is not a known member."}, told)
+			"line 2: product: attributes.variations.0.odd is not a known member.", "line 2: product: attributes.variations.1.odd is not a known member."}, reported)
 		_, err = d.Import(t.Context(), storetest.Actor, open(storetest.JoinLines(lines[31], `{"type":"product","id":5,"odd":1}`)), exchange.ImportOptions{Lenient: true})
 		require.Equal(t, []string{"id"}, membersOf(storetest.ImportErrors(t, err)), "an invalid known member is still an error")
 	}

@@ -105,10 +105,10 @@ func importDuplicateReference(backend storetest.Backend) func(*testing.T) {
 			lines = append(lines, fmt.Sprintf(`{"type":"code_usage","id":"use-%d","promotion_id":"p","code":"CODE","units":1,"reference":"order-%d","created_at":"2025-01-01T00:00:00.000Z"}`, i, min(i, 100)))
 		}
 		_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(strings.Join(lines, "\n")), exchange.ImportOptions{})
-		var faults *exchange.ImportErrors
-		require.ErrorAs(t, err, &faults)
-		require.Equal(t, 104, faults.Errors[0].Line)
-		require.Equal(t, []string{"reference"}, faults.Errors[0].Err.Path)
+		var errs *exchange.ImportErrors
+		require.ErrorAs(t, err, &errs)
+		require.Equal(t, 104, errs.Errors[0].Line)
+		require.Equal(t, []string{"reference"}, errs.Errors[0].Err.Path)
 	}
 }
 

@@ -86,13 +86,13 @@ func generateConfiguredLimits(backend storetest.Backend) func(*testing.T) {
 			t.Run(name, func(t *testing.T) {
 				s := backend.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon)), func(config *shop.Config) { config.JobQuota = c.room })
 				storetest.Import(t, s, storetest.PromotionLine("p", ``))
-				asked, by := []*job.Job{}, store.Actor("client:a")
+				requested, by := []*job.Job{}, store.Actor("client:a")
 				ask := func(count int) error {
 					if c.all {
 						by += "a"
 					}
 					job, _, err := s.GenerateCodes(t.Context(), by, codex.CodeGeneration{PromotionID: "p", Count: count, Pattern: "################"})
-					asked = append(asked, job)
+					requested = append(requested, job)
 					return err
 				}
 				for _, count := range c.ask {
@@ -101,7 +101,7 @@ func generateConfiguredLimits(backend storetest.Backend) func(*testing.T) {
 				err := ask(c.over)
 				require.True(t, store.HasCode(err, store.RateLimited), "%v", err)
 				require.ErrorContains(t, err, c.says+"retry when a job has finished, or cancel one.")
-				for _, job := range asked[:len(c.ask)] {
+				for _, job := range requested[:len(c.ask)] {
 					_, err := s.CancelJob(t.Context(), "client:a", job.ID)
 					require.NoError(t, err)
 				}
@@ -111,7 +111,7 @@ func generateConfiguredLimits(backend storetest.Backend) func(*testing.T) {
 				} else {
 					require.NoError(t, ask(1))
 				}
-				_, err = s.CancelJob(t.Context(), "client:a", asked[len(asked)-1].ID)
+				_, err = s.CancelJob(t.Context(), "client:a", requested[len(requested)-1].ID)
 				require.NoError(t, err)
 			})
 		}

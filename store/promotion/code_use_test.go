@@ -145,17 +145,17 @@ func codeUnits(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "CART", `,"max_uses":2`), storetest.CodeLine("p", "ITEM", `,"max_uses":7,"consume_unit":"per_item"`), storetest.CodeLine("p", "ANY", `,"consume_unit":"per_item"`))
 		for i, c := range []struct {
-			code         string
-			asked, units int
+			code             string
+			requested, units int
 		}{{"CART", 5, 1}, {"CART", 1, 1}, {"CART", 1, 0}, {"ITEM", 3, 3}, {"ITEM", 5, 4}, {"ITEM", 1, 0}, {"ANY", 1_000_000, 1_000_000}} {
-			usage, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: c.code, Units: c.asked, Reference: fmt.Sprint("order-", i), User: "u"})
+			usage, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: c.code, Units: c.requested, Reference: fmt.Sprint("order-", i), User: "u"})
 			if c.units == 0 {
 				storetest.RequireError(t, err, store.Unprocessable, "code", "used up")
 				continue
 			}
 			require.NoError(t, err)
 			require.Equal(t, &redeem.CodeUsage{ID: usage.ID, PromotionID: "p", Code: c.code, User: "u", Reference: fmt.Sprint("order-", i),
-				UnitsAsked: c.asked, Units: c.units, Actor: storetest.Actor, CreatedAt: storetest.Noon}, usage)
+				UnitsAsked: c.requested, Units: c.units, Actor: storetest.Actor, CreatedAt: storetest.Noon}, usage)
 		}
 		requireUsages(t, backend)
 	}
@@ -301,8 +301,8 @@ func codeModel(backend storetest.Backend) func(*testing.T) {
 			}
 			storetest.Import(r, s, storetest.CodeLine("p", name, fmt.Sprintf(`,"max_uses":%d,"consume_unit":%q`, most, unit)))
 			type taken struct {
-				asked, units int
-				released     bool
+				requested, units int
+				released         bool
 			}
 			left, took := most, map[string]taken{}
 			for range rapid.IntRange(1, 20).Draw(r, "steps") {
@@ -312,14 +312,14 @@ func codeModel(backend storetest.Backend) func(*testing.T) {
 					_, err := s.ReleaseCode(context.Background(), storetest.Actor, reference, nil)
 					require.Equal(r, known, err == nil)
 					if known && !was.released {
-						left, took[reference] = left+was.units, taken{was.asked, was.units, true}
+						left, took[reference] = left+was.units, taken{was.requested, was.units, true}
 					}
 					continue
 				}
-				asked := rapid.IntRange(1, 4).Draw(r, "units")
-				usage, err := s.RedeemCode(context.Background(), storetest.Actor, redeem.CodeUse{Code: name, Units: asked, Reference: reference})
+				requested := rapid.IntRange(1, 4).Draw(r, "units")
+				usage, err := s.RedeemCode(context.Background(), storetest.Actor, redeem.CodeUse{Code: name, Units: requested, Reference: reference})
 				switch {
-				case known && was.asked != asked:
+				case known && was.requested != requested:
 					require.True(r, store.HasCode(err, store.Conflict), "%v", err)
 				case known && was.released, !known && left == 0:
 					require.True(r, store.HasCode(err, store.Unprocessable), "%v", err)
@@ -330,10 +330,10 @@ func codeModel(backend storetest.Backend) func(*testing.T) {
 					require.NoError(r, err)
 					units := 1
 					if perItem {
-						units = min(asked, left)
+						units = min(requested, left)
 					}
 					require.Equal(r, units, usage.Units)
-					left, took[reference] = left-units, taken{asked, units, false}
+					left, took[reference] = left-units, taken{requested, units, false}
 				}
 				c, err := s.PromotionCode(context.Background(), name)
 				require.NoError(r, err)

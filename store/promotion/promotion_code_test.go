@@ -206,8 +206,8 @@ func codesImported(d *storetest.SharedStore) func(*testing.T) {
 		text := storetest.Export(t, s)
 		_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines("", strings.ReplaceAll(storetest.ShopLine("promotion", "ten-off"), `"ten-off"`, `"other"`),
 			`{"type":"promotion_code","id":"code-9","promotion_id":"other","code":"TEN-OFF"}`)), exchange.ImportOptions{})
-		faults := storetest.ImportErrors(t, err)
-		require.Equal(t, []any{3, "promotion_code", "code"}, []any{faults[0].Line, faults[0].Type, strings.Join(faults[0].Err.Path, ".")})
+		errs := storetest.ImportErrors(t, err)
+		require.Equal(t, []any{3, "promotion_code", "code"}, []any{errs[0].Line, errs[0].Type, strings.Join(errs[0].Err.Path, ".")})
 		require.ErrorContains(t, err, "in use by another promotion")
 		require.NoError(t, storetest.DeletePromotion(t.Context(), s, storetest.Actor, "other")) // imported before its code failed
 		require.Equal(t, text, storetest.Export(t, s))

@@ -226,13 +226,13 @@ func searchOutdated(backend storetest.Backend) func(*testing.T) {
 		db := backend.SQL(t)
 		_, err := db.Exec(`UPDATE release SET format = 1`)
 		require.NoError(t, err)
-		elsewhere := backend.Open(t, func(config *shop.Config) { config.NoCache = true })
-		v := storetest.View(t, elsewhere, release.ShopperContext{Locale: "zh-Hant"})
+		otherServer := backend.Open(t, func(config *shop.Config) { config.NoCache = true })
+		v := storetest.View(t, otherServer, release.ShopperContext{Locale: "zh-Hant"})
 		require.Equal(t, []string{"anvil"}, storetest.ProductIDs(t, v, release.ProductQuery{Filter: searchFilter(t, "anvil")}), "scripts with spaces are still found")
 		_, err = v.Products(t.Context(), release.ProductQuery{Filter: searchFilter(t, "筆刷")})
 		storetest.RequireError(t, err, store.Unprocessable, "", "older version", "publish it anew")
-		storetest.Publish(t, elsewhere, "main") // without authored changes
-		now := storetest.View(t, elsewhere, release.ShopperContext{Locale: "zh-Hant"})
+		storetest.Publish(t, otherServer, "main") // without authored changes
+		now := storetest.View(t, otherServer, release.ShopperContext{Locale: "zh-Hant"})
 		require.Greater(t, now.Release.ID, v.Release.ID)
 		require.Equal(t, []string{"brush"}, storetest.ProductIDs(t, now, release.ProductQuery{Filter: searchFilter(t, "筆刷")}))
 	}

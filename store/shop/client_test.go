@@ -52,7 +52,7 @@ func TestCreateClientRefuses(t *testing.T) {
 		{"nil for the scopes", "c", nil, []string{"scopes"}},
 		{"unknown and empty scopes", "c", []string{"catalog:read", "catalog:delete", ""}, []string{"scopes.1", "scopes.2"}},
 		{"two scopes in one", "c", []string{"catalog:read catalog:write"}, []string{"scopes.0"}},
-		{"several faults", "", []string{"x"}, []string{"name", "scopes.0"}},
+		{"several errors", "", []string{"x"}, []string{"name", "scopes.0"}},
 	}
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s := backend.Open(t)
@@ -60,9 +60,9 @@ func TestCreateClientRefuses(t *testing.T) {
 			_, _, err := s.CreateClient(t.Context(), "command:test", test.client, test.scopes)
 			require.Error(t, err, test.name)
 			var paths []string
-			for _, fault := range store.AsErrors(err) {
-				require.Equal(t, store.Unprocessable, fault.Code, test.name)
-				paths = append(paths, strings.Join(fault.Path, "."))
+			for _, e := range store.AsErrors(err) {
+				require.Equal(t, store.Unprocessable, e.Code, test.name)
+				paths = append(paths, strings.Join(e.Path, "."))
 			}
 			require.Equal(t, test.want, paths, test.name)
 		}

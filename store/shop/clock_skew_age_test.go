@@ -114,9 +114,9 @@ func skewSecrets(backend storetest.Backend) func(*testing.T) {
 					if err != nil {
 						require.True(t, store.HasCode(err, store.Unauthenticated), "%v", err)
 					}
-					told, unknown := s.Client(t.Context(), client.ID)
+					reported, unknown := s.Client(t.Context(), client.ID)
 					require.NoError(t, unknown)
-					require.Equal(t, err == nil, !told.OldSecretUntil.IsZero(), "OldSecretUntil is set while the old secret works")
+					require.Equal(t, err == nil, !reported.OldSecretUntil.IsZero(), "OldSecretUntil is set while the old secret works")
 					all = append(all, err == nil)
 				}
 				return all

@@ -139,9 +139,9 @@ func gatewayRefused(backend storetest.Backend) func(*testing.T) {
 			_, err := s.UpdateGateway(t.Context(), storetest.Actor, c.slug, c.change)
 			require.Error(t, err, c.name)
 			var members []string
-			for _, fault := range store.AsErrors(err) {
-				members = append(members, strings.Join(fault.Path, "."))
-				require.Equal(t, c.code, fault.Code, c.name)
+			for _, e := range store.AsErrors(err) {
+				members = append(members, strings.Join(e.Path, "."))
+				require.Equal(t, c.code, e.Code, c.name)
 			}
 			require.Equal(t, c.members, members, c.name)
 			require.NotContains(t, fmt.Sprintf("%v %+v", err, err), password, c.name)

@@ -98,9 +98,9 @@ func settingsErrors(backend storetest.Backend) func(*testing.T) {
 		s := backend.Open(t)
 		_, err := s.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{PageLength: new(0), Currency: new("?"), Locale: new("fr")})
 		var members [][]string
-		for _, fault := range store.AsErrors(err) {
-			require.Equal(t, store.Unprocessable, fault.Code)
-			members = append(members, fault.Path)
+		for _, e := range store.AsErrors(err) {
+			require.Equal(t, store.Unprocessable, e.Code)
+			members = append(members, e.Path)
 		}
 		require.Equal(t, [][]string{{"page_length"}, {"currency"}}, members)
 		settings, err := s.Settings(t.Context())

@@ -64,11 +64,11 @@ func TestGrantShopperTokenRefuses(t *testing.T) {
 			{"too much in all", access.NewShopperToken{AccountTags: tags}, []string{"account_tags must, with the other claims, be at most 4096 bytes"}},
 		} {
 			_, err := s.GrantShopperToken(t.Context(), "client:a", test.wanted)
-			faults := store.AsErrors(err)
-			require.Len(t, faults, len(test.want), test.name)
-			for i, fault := range faults {
-				require.Equal(t, store.Unprocessable, fault.Code, test.name)
-				require.Contains(t, fault.Error(), test.want[i], test.name)
+			errs := store.AsErrors(err)
+			require.Len(t, errs, len(test.want), test.name)
+			for i, e := range errs {
+				require.Equal(t, store.Unprocessable, e.Code, test.name)
+				require.Contains(t, e.Error(), test.want[i], test.name)
 			}
 		}
 	})

@@ -86,8 +86,8 @@ func totalsConcurrent(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		seed := storetest.Seed(t, "PORTICO_TOTALS_SEED")
 		clock := storetest.NewClock(storetest.Noon)
-		var told strings.Builder
-		log := slog.New(slog.NewTextHandler(&told, nil))
+		var reported strings.Builder
+		log := slog.New(slog.NewTextHandler(&reported, nil))
 		logged := func(config *shop.Config) { config.Log = log }
 		stores := []*shop.Store{backend.Open(t, storetest.WithClock(clock), twoDayRetention, logged), backend.Open(t, storetest.WithClock(clock), twoDayRetention, logged)}
 		stop := []func(){storetest.RunWorker(t, stores[0]), storetest.RunWorker(t, stores[1])}
@@ -138,7 +138,7 @@ func totalsConcurrent(backend storetest.Backend) func(*testing.T) {
 		for _, s := range stores {
 			require.NoError(t, s.Close())
 		}
-		require.NotContains(t, told.String(), "mended", "no sweep had to correct a total")
+		require.NotContains(t, reported.String(), "mended", "no sweep had to correct a total")
 	}
 }
 

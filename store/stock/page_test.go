@@ -76,9 +76,9 @@ func pageCursors(backend storetest.Backend) func(*testing.T) {
 		s := storetest.OpenWithStock(t, backend, 1, "a", "b", "c")
 		for _, own := range allSorts() {
 			cursor := storetest.StockCursor(t, s, own)
-			for _, asked := range allSorts() {
-				_, err := s.Stocks(t.Context(), store.ListQuery{Sort: asked, Page: store.Page{After: &cursor}})
-				if own == asked {
+			for _, requested := range allSorts() {
+				_, err := s.Stocks(t.Context(), store.ListQuery{Sort: requested, Page: store.Page{After: &cursor}})
+				if own == requested {
 					require.NoError(t, err)
 					continue
 				}

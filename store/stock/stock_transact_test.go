@@ -149,11 +149,11 @@ func stockErrors(backend storetest.Backend) func(*testing.T) {
 			{ProductID: "a", Action: stock.StockIncrement, Quantity: 0},
 			{ProductID: "a", Action: "steal", Quantity: -1},
 		})
-		var told []string
-		for _, fault := range store.AsErrors(err) {
-			told = append(told, string(fault.Code)+" "+strings.Join(fault.Path, "."))
+		var reported []string
+		for _, e := range store.AsErrors(err) {
+			reported = append(reported, string(e.Code)+" "+strings.Join(e.Path, "."))
 		}
-		require.Equal(t, []string{"UNPROCESSABLE changes.1.quantity", "INVALID changes.2.action", "UNPROCESSABLE changes.2.quantity"}, told)
+		require.Equal(t, []string{"UNPROCESSABLE changes.1.quantity", "INVALID changes.2.action", "UNPROCESSABLE changes.2.quantity"}, reported)
 		require.Equal(t, 10, storetest.Available(t, s, "a"))
 	}
 }

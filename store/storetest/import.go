@@ -45,10 +45,10 @@ func ImportWithOptions(t *testing.T, s *shop.Store, text string, options ...func
 
 // ImportErrors returns the errors of a failed import.
 func ImportErrors(t require.TestingT, err error) []exchange.ImportError {
-	var faults *exchange.ImportErrors
-	require.ErrorAs(t, err, &faults)
-	require.Equal(t, faults.Count, len(faults.Errors))
-	return faults.Errors
+	var errs *exchange.ImportErrors
+	require.ErrorAs(t, err, &errs)
+	require.Equal(t, errs.Count, len(errs.Errors))
+	return errs.Errors
 }
 
 // Export returns the whole store as an import file.

@@ -94,8 +94,8 @@ func (p *postgres) makeTemplate() error {
 }
 
 // migrate creates the schema. Closing an SQLite store moves its WAL into the file.
-func migrate(url string) error {
-	s, err := shop.Open(context.Background(), shop.Config{URL: url, Synchronous: "OFF"})
+func migrate(address string) error {
+	s, err := shop.Open(context.Background(), shop.Config{URL: address, Synchronous: "OFF"})
 	if err != nil {
 		return err
 	}

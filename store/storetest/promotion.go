@@ -41,8 +41,8 @@ func PromotionLine(id, members string) string {
 
 // CodeLine returns the import line of a promotion code. members are more members, each after a
 // comma.
-func CodeLine(promotion, code, members string) string {
-	return `{"type":"promotion_code","id":"id-` + code + `","promotion_id":"` + promotion + `","code":"` + code + `"` + members + `}`
+func CodeLine(promotionID, code, members string) string {
+	return `{"type":"promotion_code","id":"id-` + code + `","promotion_id":"` + promotionID + `","code":"` + code + `"` + members + `}`
 }
 
 // TenPercentOff is a promotion that is active for a day from now.
@@ -77,8 +77,8 @@ func NewCodes(codes ...string) []code.NewCode {
 }
 
 // AddCodes creates codes of a promotion.
-func AddCodes(s *shop.Store, promotion string, codes ...string) error {
-	_, _, err := s.CreatePromotionCodes(context.Background(), Actor, promotion, NewCodes(codes...), "")
+func AddCodes(s *shop.Store, promotionID string, codes ...string) error {
+	_, _, err := s.CreatePromotionCodes(context.Background(), Actor, promotionID, NewCodes(codes...), "")
 	return err
 }
 

@@ -26,9 +26,9 @@ func OpenPublished(t *testing.T, backend Backend, options ...func(*shop.Config))
 // Publish publishes catalogs.
 func Publish(t require.TestingT, s *shop.Store, catalogs ...string) {
 	for _, catalog := range catalogs {
-		release, err := s.Publish(context.Background(), Actor, catalog, nil)
+		published, err := s.Publish(context.Background(), Actor, catalog, nil)
 		require.NoError(t, err, catalog)
-		require.Equal(t, catalog, release.CatalogID)
+		require.Equal(t, catalog, published.CatalogID)
 	}
 }
 

@@ -58,16 +58,14 @@ func OpenWithStock(t *testing.T, backend Backend, available int, products ...str
 
 // ReadStock returns a product's stock record.
 func ReadStock(t require.TestingT, s *shop.Store, product string) *stock.Stock {
-	stock, err := s.Stock(context.Background(), product)
+	record, err := s.Stock(context.Background(), product)
 	require.NoError(t, err)
-	return stock
+	return record
 }
 
 // Available returns a product's available units.
 func Available(t require.TestingT, s *shop.Store, product string) int {
-	stock, err := s.Stock(context.Background(), product)
-	require.NoError(t, err)
-	return stock.Available
+	return ReadStock(t, s, product).Available
 }
 
 // RefreshStock makes a store read what a test wrote without it.

@@ -25,13 +25,13 @@ func RunWorker(t testing.TB, s *shop.Store) (stop func()) {
 func WaitForJob(t *testing.T, s *shop.Store, id string) *job.Job {
 	t.Helper()
 	Eventually(t, true, func() bool {
-		job, err := s.Job(t.Context(), id)
+		task, err := s.Job(t.Context(), id)
 		require.NoError(t, err)
-		return !job.FinishedAt.IsZero()
+		return !task.FinishedAt.IsZero()
 	})
-	job, err := s.Job(t.Context(), id)
+	task, err := s.Job(t.Context(), id)
 	require.NoError(t, err)
-	return job
+	return task
 }
 
 // waitTimeout is generous because loaded machines take a minute for what usually takes a
