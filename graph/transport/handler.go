@@ -137,9 +137,9 @@ func NewHandler(r *graph.Resolver, log *slog.Logger, options ...HandlerOption) h
 	if !chosen.unplan {
 		desk.planned = &planned{desk: desk, handling: &chosen, resolver: r, runner: generated.NewPlanRunner(config),
 			schema: executable.Schema(), present: present, room: chosen.room}
-		desk.planned.runner.Limit(chosen.limit())
+		desk.planned.runner.SetLimit(chosen.limit())
 		if chosen.parts.Enabled() {
-			desk.planned.runner.Keep(fragments{chosen.parts, r})
+			desk.planned.runner.UseCache(fragments{chosen.parts, r})
 		}
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -77,7 +77,7 @@ func (p *planned) ready(asked *document.Operation, params *graphql.RawParams) *d
 // conditionValues are the values of the variables that decide what an
 // operation selects: a digit for each.
 func conditionValues(operation *ast.OperationDefinition, variables map[string]any) string {
-	names := plan.Conditions(operation)
+	names := plan.ConditionVariables(operation)
 	values := make([]byte, len(names))
 	for i, name := range names {
 		values[i] = '0'
