@@ -84,7 +84,7 @@ func TestEncodedBodiesAreRefused(t *testing.T) {
 				require.Equal(t, http.StatusUnsupportedMediaType, w.Code, w.Body)
 				require.Equal(t, "identity", w.Header().Get("Accept-Encoding"))
 				require.Contains(t, w.Body.String(), "Content-Encoding")
-				require.Contains(t, w.Body.String(), "send it uncompressed")
+				require.Contains(t, w.Body.String(), "Send the body uncompressed")
 				require.Contains(t, w.Body.String(), `{"errors":[{`)
 				require.Less(t, w.Body.Len(), 500)
 			}

@@ -38,7 +38,7 @@ func (r authoredNodeResolver) ProductCount(ctx context.Context, obj *model.Autho
 func (r *Resolver) attachedCounts(ctx context.Context, all []*model.AuthoredNode) ([]int, error) {
 	ids := keysOf(all, (*model.AuthoredNode).NodeID)
 	counts, err := r.store.AttachedCounts(ctx, unique(ids))
-	return model.Spread(ids, counts), err
+	return model.ValuesByKey(ids, counts), err
 }
 
 func (r authoredNodeResolver) ProductIds(ctx context.Context, obj *model.AuthoredNode, first, offset int) ([]string, error) {
@@ -52,7 +52,7 @@ func (r authoredNodeResolver) ProductIds(ctx context.Context, obj *model.Authore
 	return model.Load(ctx, obj.Sibling, edge, r.Resolver, func(r *Resolver, ctx context.Context, all []*model.AuthoredNode) ([][]string, error) {
 		ids := keysOf(all, (*model.AuthoredNode).NodeID)
 		attached, err := r.store.AttachedProducts(ctx, unique(ids), first, offset)
-		return model.Spread(ids, attached), err
+		return model.ValuesByKey(ids, attached), err
 	})
 }
 

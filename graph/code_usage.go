@@ -68,5 +68,5 @@ func (r mutationResolver) PromotionCodeRelease(ctx context.Context, input genera
 }
 
 func (codeRefusalResolver) Message(_ context.Context, obj *code.CodeRefusal) (string, error) {
-	return model.Sentence(obj.Fault), nil
+	return model.Message(obj.Fault), nil
 }

@@ -144,7 +144,7 @@ func (r *Resolver) curatedProducts(ctx context.Context, all []*model.CatalogNode
 	}
 	ids := keysOf(all, (*model.CatalogNode).NodeID)
 	curated, err := v.CuratedByNode(ctx, unique(ids))
-	return model.SiblingLists[model.Product](model.Spread(ids, curated)), err
+	return model.SiblingLists[model.Product](model.ValuesByKey(ids, curated)), err
 }
 
 // childrenOf are the nodes right below one, and nodesIn all of a hierarchy.
@@ -214,7 +214,7 @@ func productsOfSiblings[T interface{ NodeID() string }](ctx context.Context, r *
 	return model.Load(ctx, place, "products"+q.key(), r, func(r *Resolver, ctx context.Context, all []T) ([]*model.ProductConnection, error) {
 		ids := keysOf(all, T.NodeID)
 		pages, err := r.productsOfNodes(ctx, unique(ids), q)
-		return model.Spread(ids, pages), err
+		return model.ValuesByKey(ids, pages), err
 	})
 }
 

@@ -120,7 +120,7 @@ func (r *Resolver) productsOfEdge(ctx context.Context, obj *model.Product, edge 
 	return model.Load(ctx, obj.Sibling, string(edge)+q.key(), r, func(r *Resolver, ctx context.Context, all []*model.Product) ([]*model.ProductConnection, error) {
 		ids := keysOf(all, (*model.Product).ProductID)
 		pages, err := r.edgePages(ctx, unique(ids), edge, q)
-		return model.Spread(ids, pages), err
+		return model.ValuesByKey(ids, pages), err
 	})
 }
 

@@ -44,7 +44,7 @@ func (r *Resolver) translations(ctx context.Context, all []*model.Product) ([][]
 	}
 	ids := keysOf(all, (*model.Product).ProductID)
 	translations, err := v.TranslationsByID(ctx, unique(ids))
-	return model.Spread(ids, translations), err
+	return model.ValuesByKey(ids, translations), err
 }
 
 func (r productResolver) Children(ctx context.Context, obj *model.Product) ([]*model.Product, error) {
@@ -70,7 +70,7 @@ func (r productResolver) MainImage(ctx context.Context, obj *model.Product) (*ca
 func (r *Resolver) mainImages(ctx context.Context, all []*model.Product) ([]*catalog.File, error) {
 	ids := keysOf(all, func(p *model.Product) string { return p.MainImageID() })
 	files, err := r.FilesByID(ctx, unique(ids))
-	return model.Spread(ids, files), err
+	return model.ValuesByKey(ids, files), err
 }
 
 func (r productResolver) Files(ctx context.Context, obj *model.Product) ([]*model.ProductFile, error) {

@@ -80,7 +80,7 @@ func (r stockResolver) Product(ctx context.Context, obj *model.Stock) (*model.Pr
 func (r *Resolver) productsOfStocks(ctx context.Context, all []*model.Stock) ([]*model.Product, error) {
 	ids := keysOf(all, (*model.Stock).OfProduct)
 	products, err := r.ProductsByID(ctx, unique(ids))
-	return model.Spread(ids, products), err
+	return model.ValuesByKey(ids, products), err
 }
 
 func (r stockResolver) Transactions(ctx context.Context, obj *model.Stock, first int) ([]*model.StockTransaction, error) {
@@ -94,7 +94,7 @@ func (r stockResolver) Transactions(ctx context.Context, obj *model.Stock, first
 	lines, err := model.Load(ctx, obj.Sibling, edge, r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Stock) ([][]*stock.StockTransaction, error) {
 		ids := keysOf(all, (*model.Stock).OfProduct)
 		lines, err := r.store.StockTransactionsByProduct(ctx, unique(ids), first)
-		return model.Spread(ids, lines), err
+		return model.ValuesByKey(ids, lines), err
 	})
 	return model.Siblings[model.StockTransaction](lines), err
 }

@@ -19,15 +19,15 @@ import (
 	"portico/store/gateway"
 )
 
-// readData reads the resource of a body, wrapped in {"data": …} or not, as
-// clients send both. Unknown members are passed over.
+// readData decodes the resource of a body, which clients send as {"data": …} or bare. It
+// ignores unknown members.
 func readData(w http.ResponseWriter, r *http.Request, into any) error {
 	_, err := readBody(w, r, "{", "must be an object", into)
 	return err
 }
 
-// readUpdate is readData for a PUT. It returns the request with a context that
-// has the members that are null.
+// readUpdate is readData for a PUT. The returned request has the null members in its
+// context.
 func readUpdate(w http.ResponseWriter, r *http.Request, into any) (*http.Request, error) {
 	data, err := readBody(w, r, "{", "must be an object", into)
 	if err != nil {
@@ -35,7 +35,7 @@ func readUpdate(w http.ResponseWriter, r *http.Request, into any) (*http.Request
 	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(data, &members); err != nil {
-		return nil, err // which readBody decoded
+		return nil, err // unreachable: readBody decoded it
 	}
 	var nulls store.Nulls
 	for name, value := range members {
@@ -47,14 +47,13 @@ func readUpdate(w http.ResponseWriter, r *http.Request, into any) (*http.Request
 	return r.WithContext(opctx.WithNulls(r.Context(), nulls)), nil
 }
 
-// readList reads the resources of a body: {"data": […]}.
+// readList decodes a list of resources: {"data": […]}.
 func readList(w http.ResponseWriter, r *http.Request, into any) error {
 	_, err := readBody(w, r, "[", "must be an array", into)
 	return err
 }
 
-// readBody reads what a body holds under data, which must begin so, and returns
-// it.
+// readBody decodes and returns what a body has under data. It must begin with begin.
 func readBody(w http.ResponseWriter, r *http.Request, begin, rule string, into any) (data []byte, err error) {
 	if err := checkContentType(r); err != nil {
 		return nil, err
@@ -81,12 +80,12 @@ func readBody(w http.ResponseWriter, r *http.Request, begin, rule string, into a
 		mistyped.Field = withoutEmbedded(reflect.TypeOf(into).Elem(), mistyped.Field)
 		return nil, typeError(mistyped).At(firstMistypedRow(body, into)...)
 	} else if err != nil {
-		return nil, &store.Error{Code: store.Invalid, Detail: "The body is not the JSON that is expected."}
+		return nil, &store.Error{Code: store.Invalid, Detail: "The body does not have the expected JSON structure."}
 	}
 	return body, nil
 }
 
-// firstMistypedRow is the path of the first row of a list that does not decode; empty
+// firstMistypedRow returns the path of the first row that does not decode. It is empty
 // for an object.
 func firstMistypedRow(body []byte, into any) []string {
 	var rows []json.RawMessage
@@ -101,8 +100,7 @@ func firstMistypedRow(body []byte, into any) []string {
 	return nil
 }
 
-// checkContentType refuses a body that says that it is no JSON. One that says nothing
-// is taken for it.
+// checkContentType returns 415 unless the Content-Type is JSON or missing.
 func checkContentType(r *http.Request) error {
 	label := r.Header.Get("Content-Type")
 	if label == "" {
@@ -113,12 +111,12 @@ func checkContentType(r *http.Request) error {
 		return nil
 	}
 	return &auth.StatusError{Status: http.StatusUnsupportedMediaType, Err: &store.Error{Code: store.Invalid,
-		Detail: fmt.Sprintf("The body must be JSON, with the header Content-Type: application/json, got %q.", label)}}
+		Detail: fmt.Sprintf("The body must be JSON with Content-Type: application/json, got %q.", label)}}
 }
 
-// checkJSON is INVALID for text that would not be kept as it was sent. Members
-// of a resource are named without the data around it; of one with a secret only
-// those that it has, for what else a caller wrote may be that in the wrong place.
+// checkJSON returns INVALID for text that could not be stored unchanged. The error names
+// members without the data around them. If the resource has a secret, it names only
+// known members: other names may be a secret in the wrong place.
 func checkJSON(body []byte, begin string, into any) error {
 	err := store.CheckJSON(body)
 	if err == nil {
@@ -138,15 +136,15 @@ func checkJSON(body []byte, begin string, into any) error {
 	return fault
 }
 
-// hasSecret tells whether a resource has a member that is never shown.
+// hasSecret reports whether a resource has a member that is never returned.
 func hasSecret(of reflect.Type) bool {
 	return of.Kind() == reflect.Struct && slices.ContainsFunc(reflect.VisibleFields(of), func(f reflect.StructField) bool {
 		return f.Type == reflect.TypeFor[*gateway.Secret]()
 	})
 }
 
-// knownMember is the part of a path that a resource of plain members has: one
-// step or none.
+// knownMember returns the first step of a path if the resource has such a member, else
+// nothing.
 func knownMember(of reflect.Type, path []string) []string {
 	for _, f := range reflect.VisibleFields(of) {
 		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); len(path) > 0 && path[0] == name {
@@ -156,8 +154,8 @@ func knownMember(of reflect.Type, path []string) []string {
 	return nil
 }
 
-// withoutEmbedded is a member's path without the struct that a body embeds, which the
-// decoder names as well.
+// withoutEmbedded removes the name of an embedded struct from a path, which the decoder
+// adds.
 func withoutEmbedded(body reflect.Type, path string) string {
 	if first, inner, _ := strings.Cut(path, "."); body.Kind() == reflect.Struct {
 		if field, ok := body.FieldByName(first); ok && field.Anonymous {
@@ -167,19 +165,19 @@ func withoutEmbedded(body reflect.Type, path string) string {
 	return path
 }
 
-// maxQuoted is how much of a number an error quotes.
+// maxQuoted is how many bytes of a number an error quotes.
 const maxQuoted = 64
 
-// typeError names a member of the wrong JSON type.
+// typeError is the error for a member of the wrong JSON type.
 func typeError(e *json.UnmarshalTypeError) *store.Error {
 	var path []string
 	if e.Field != "" {
 		path = []string{e.Field}
 	}
 	if digits, ok := strings.CutPrefix(e.Value, "number "); ok && jsonName(e.Type) == wholeNumber && strings.Trim(digits, "-0123456789") == "" {
-		return &store.Error{Code: store.Unprocessable, Path: path, Detail: fmt.Sprintf("is out of any range: %.*s", maxQuoted, digits)}
+		return &store.Error{Code: store.Unprocessable, Path: path, Detail: fmt.Sprintf("is out of range: %.*s", maxQuoted, digits)}
 	}
-	return &store.Error{Code: store.Invalid, Path: path, Detail: fmt.Sprintf("must be %s, got a %.*s", jsonName(e.Type), maxQuoted, e.Value)}
+	return &store.Error{Code: store.Invalid, Path: path, Detail: fmt.Sprintf("must be %s, got %.*s", jsonName(e.Type), maxQuoted, e.Value)}
 }
 
 const wholeNumber = "a whole number"

@@ -9,13 +9,14 @@ import (
 	"portico/store/release"
 )
 
-// configurationBody is what is chosen of a bundle: quantities by component and
-// option.
+// configurationBody is a choice of options for a bundle: quantities by component key and
+// option id.
 type configurationBody struct {
 	SelectedOptions map[string]map[string]int `json:"selected_options"`
 }
 
-// choices are in the order of the names, so that one body means one thing.
+// choices returns the choices sorted by component and option, so that equal bodies give
+// equal input.
 func (b *configurationBody) choices() []*release.BundleChoice {
 	choices := make([]*release.BundleChoice, 0, len(b.SelectedOptions))
 	for _, component := range slices.Sorted(maps.Keys(b.SelectedOptions)) {
@@ -29,8 +30,7 @@ func (b *configurationBody) choices() []*release.BundleChoice {
 	return choices
 }
 
-// configureProduct answers with a bundle as the shopper chose it; it writes
-// nothing.
+// configureProduct returns a bundle with chosen options. It writes nothing.
 func (a *API) configureProduct(w http.ResponseWriter, r *http.Request) error {
 	p, err := parseListParams(r)
 	if err != nil {

@@ -6,9 +6,8 @@ import (
 	"portico/store"
 )
 
-// releaseBody is the release of the shopper's catalog as the clients' types
-// have it. It was published whole, so the members that tell how far it is say
-// so.
+// releaseBody is a release as the clients' types define it. Releases are complete when
+// they are visible, so the members for progress are constant.
 type releaseBody struct {
 	ID            string               `json:"id"`
 	Type          string               `json:"type"`
@@ -27,11 +26,11 @@ type releaseAttributes struct {
 
 type releaseHierarchy struct {
 	ID    string `json:"id"`
-	Label string `json:"label"` // as older clients call the name
+	Label string `json:"label"` // same as Name, for older clients
 	Name  string `json:"name"`
 }
 
-// releaseRelationships lead to lists; there is none of what changed.
+// releaseRelationships link to lists. There is no list of changes.
 type releaseRelationships struct {
 	Hierarchies listLink `json:"hierarchies"`
 	Products    listLink `json:"products"`
@@ -47,7 +46,7 @@ type releaseMeta struct {
 	ReleaseStatus   string      `json:"release_status"`
 	IsFullPublish   bool        `json:"is_full_publish"`
 	IsFullDelta     bool        `json:"is_full_delta"`
-	TotalProducts   int         `json:"total_products"` // that /catalog/products lists
+	TotalProducts   int         `json:"total_products"` // in /catalog/products
 	TotalNodes      int         `json:"total_nodes"`
 	PercentComplete int         `json:"percent_completed"`
 	Owner           string      `json:"owner"`

@@ -7,12 +7,12 @@ import (
 	"portico/store"
 )
 
-// promotionUsages lists how a promotion's codes were redeemed.
+// promotionUsages lists the redemptions of a promotion's codes.
 func (a *API) promotionUsages(w http.ResponseWriter, r *http.Request) error {
 	return a.writeUsages(w, r, nil)
 }
 
-// codeUsages lists how one of a promotion's codes was redeemed.
+// codeUsages lists the redemptions of one code.
 func (a *API) codeUsages(w http.ResponseWriter, r *http.Request) error {
 	code := r.PathValue("code")
 	return a.writeUsages(w, r, &code)
@@ -40,7 +40,7 @@ func (a *API) writeUsages(w http.ResponseWriter, r *http.Request, code *string) 
 	return writePage(w, a.newBuilder(r), g, usages.Nodes, newUsageResource)
 }
 
-// usageResource is one use of a code.
+// usageResource is a redemption of a code.
 type usageResource struct {
 	Type         string  `json:"type"`
 	ID           string  `json:"id"`
@@ -52,7 +52,7 @@ type usageResource struct {
 	UnitsAsked   int     `json:"units_asked"`
 	UnitsApplied int     `json:"units_applied"`
 	CreatedAt    string  `json:"created_at"`
-	ReleasedAt   *string `json:"released_at"` // null until then
+	ReleasedAt   *string `json:"released_at"` // null if not released
 }
 
 func newUsageResource(u *model.PromotionCodeUsage) usageResource {

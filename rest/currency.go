@@ -8,8 +8,8 @@ import (
 	"portico/store/release"
 )
 
-// currencyBody is a currency as clients know it. Prices are kept in each
-// currency, not converted, so that all exchange rates are 1.
+// currencyBody is a currency. Prices are stored in each currency and not converted, so
+// all exchange rates are 1.
 type currencyBody struct {
 	ID                string `json:"id"`
 	Type              string `json:"type"`
@@ -28,7 +28,7 @@ func newCurrencyBody(c *release.Currency) currencyBody {
 		ThousandSeparator: c.ThousandSeparator, DecimalPlaces: c.DecimalPlaces, Format: c.Format, ExchangeRate: 1}
 }
 
-// currencies lists what the shopper can see prices in; the list has no pages.
+// currencies lists the shopper's currencies, without pages.
 func (a *API) currencies(w http.ResponseWriter, r *http.Request) error {
 	addGraphQLHint(w, r)
 	currencies, err := a.resolver.Query().Currencies(r.Context())
@@ -42,12 +42,12 @@ func (a *API) currencies(w http.ResponseWriter, r *http.Request) error {
 	return writeData(w, http.StatusOK, list)
 }
 
-// currency returns one, by its code.
+// currency returns a currency by its code.
 func (a *API) currency(w http.ResponseWriter, r *http.Request) error {
 	addGraphQLHint(w, r, "code", r.PathValue("id"))
 	currency, err := a.resolver.Query().Currency(r.Context(), r.PathValue("id"))
 	if err == nil && currency == nil {
-		err = &store.Error{Code: store.NotFound, Detail: "There is no currency " + strconv.Quote(r.PathValue("id")) + " in this shopper's catalog; its id is its code, such as USD."}
+		err = &store.Error{Code: store.NotFound, Detail: "There is no currency " + strconv.Quote(r.PathValue("id")) + " in this shopper's catalog. Use a code, such as USD."}
 	}
 	if err != nil {
 		return err

@@ -7,19 +7,20 @@ import (
 	"strconv"
 	"strings"
 
+	"portico/graph/model"
 	"portico/graph/transport"
 	"portico/internal/auth"
 	"portico/internal/web"
 	"portico/store"
 )
 
-// httpError is what a code is over HTTP.
+// httpError is the status and title of an error code.
 type httpError struct {
 	status int
 	title  string
 }
 
-// httpErrors has an entry for every store.Code (DESIGN 4: Errors).
+// httpErrors has an entry for every store.Code.
 var httpErrors = map[store.Code]httpError{
 	store.Invalid:         {http.StatusBadRequest, "Bad Request"},
 	store.Unauthenticated: {http.StatusUnauthorized, "Unauthorized"},
@@ -34,24 +35,22 @@ var httpErrors = map[store.Code]httpError{
 	store.Internal:        {http.StatusInternalServerError, "Internal server error"},
 }
 
-// catalogTitle is the contract's for whatever is unexpected under /catalog
-// (spec: Errors).
+// catalogTitle is the title of unexpected errors under /catalog.
 const catalogTitle = "There was a problem processing your request."
 
-// isCatalogPath tells the family of a path: under /catalog a status is a string
-// and times have no zone, elsewhere a status is a number.
+// isCatalogPath reports whether a path is under /catalog, where a status is a string and
+// times have no zone.
 func isCatalogPath(r *http.Request) bool { return web.FirstSegment(r.URL) == "catalog" }
 
-// errorBody is the contract's ErrorBody. Detail is always there, because
-// storefronts print it.
+// errorBody is one error. Detail is always set, because storefronts print it.
 type errorBody struct {
 	Status any    `json:"status"`
 	Title  string `json:"title"`
 	Detail string `json:"detail"`
 }
 
-// WriteError answers with an error in the envelope of the path's family, which
-// may be GraphQL.
+// WriteError writes an error in the format of the path: /catalog, /v2 or GraphQL. It
+// logs internal errors.
 func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	list := store.AsErrors(err)
 	status := httpErrors[list[0].Code].status
@@ -59,7 +58,7 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.As(err, &given) {
 		status = given.Status
 	}
-	var said *store.Error // what is ours already was logged where it arose
+	var said *store.Error // a store.Error was logged where it occurred
 	if list[0].Code == store.Internal && !errors.As(err, &said) {
 		a.log.ErrorContext(r.Context(), "a request failed", "error", err, "path", r.URL.Path)
 	}
@@ -77,7 +76,7 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	body := struct {
 		Errors      []errorBody `json:"errors"`
-		TokenError  string      `json:"error,omitempty"` // of token requests, as OAuth clients read it (RFC 6749, 5.2)
+		TokenError  string      `json:"error,omitempty"` // token requests only (RFC 6749, section 5.2)
 		Description string      `json:"error_description,omitempty"`
 	}{}
 	if refused := new(auth.TokenError); errors.As(err, &refused) {
@@ -110,7 +109,7 @@ func newErrorBody(r *http.Request, e *store.Error, status int) errorBody {
 	return body
 }
 
-// memberName is a path as REST writes it, where parameters have names of their own: page[limit], page_length,
+// memberName is the path of a member as REST spells it: page[limit], page_length,
 // changes.0.quantity.
 func memberName(path []string) string {
 	if len(path) == 1 {
@@ -128,8 +127,8 @@ func memberName(path []string) string {
 	return strings.Join(path, ".")
 }
 
-// renameMembers names the members of an error as the request has them, where that is
-// not the input's name.
+// renameMembers replaces the first member in the paths of errors by the name that the
+// request has.
 func renameMembers(err error, names map[string]string) error {
 	var list store.Errors
 	if errors.As(err, new(store.Errors)) || errors.As(err, new(*store.Error)) {
@@ -146,7 +145,20 @@ func renameMembers(err error, names map[string]string) error {
 	return err
 }
 
-// invalidParameter is INVALID, with the member as REST spells it.
+// invalidParameter returns an INVALID error about a member as REST spells it.
 func invalidParameter(name, format string, args ...any) error {
 	return &store.Error{Code: store.Invalid, Path: []string{name}, Detail: fmt.Sprintf(format, args...)}
+}
+
+// userErrorsToError converts the user errors of a payload to an error. It returns nil if
+// there are none.
+func userErrorsToError(list []*model.UserError) error {
+	if len(list) == 0 {
+		return nil
+	}
+	errs := make(store.Errors, len(list))
+	for i, e := range list {
+		errs[i] = e.Error
+	}
+	return errs
 }

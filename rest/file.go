@@ -32,7 +32,7 @@ func (a *API) files(w http.ResponseWriter, r *http.Request) error {
 	return writePage(w, a.newBuilder(r), page, files.Nodes, func(f *catalog.File) json.RawMessage { return f.AppendJSON(nil) })
 }
 
-// file returns one.
+// file returns a file.
 func (a *API) file(w http.ResponseWriter, r *http.Request) error {
 	addGraphQLHint(w, r, "id", r.PathValue("id"))
 	file, err := a.resolver.Query().File(r.Context(), r.PathValue("id"))
@@ -46,7 +46,8 @@ func (a *API) file(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// fileFilter reads in(id,…), the one condition that files take; nil for none.
+// fileFilter reads in(id,…), the only condition on files. It returns nil for an empty
+// filter.
 func fileFilter(text string) (*generated.FileFilter, error) {
 	if text == "" {
 		return nil, nil
@@ -58,11 +59,11 @@ func fileFilter(text string) (*generated.FileFilter, error) {
 	only := conditions[0]
 	switch {
 	case len(conditions) > 1:
-		return nil, invalidFilter("joins %d conditions; this list takes one, in(id,…)", len(conditions))
+		return nil, invalidFilter("has %d conditions; this list supports one, in(id,…)", len(conditions))
 	case only.operator != "in" && only.operator != "eq" || only.attribute != "id":
-		return nil, invalidFilter("compares %q by %s; this list takes in(id,…) alone", only.attribute, only.operator)
+		return nil, invalidFilter("compares %q with %s; this list supports only in(id,…)", only.attribute, only.operator)
 	case only.operator == "eq" && len(only.values) != 1:
-		return nil, invalidFilter("gives eq(id,…) %d values; it takes one, and in(id,…) several", len(only.values))
+		return nil, invalidFilter("has eq(id,…) with %d values; use one, or in(id,…) for several", len(only.values))
 	}
 	return &generated.FileFilter{Ids: only.values}, nil
 }

@@ -10,13 +10,13 @@ import (
 	"portico/store/release"
 )
 
-// condition is one term of a filter: operator(attribute,value,…).
+// condition is one condition of a filter: operator(attribute,value,…).
 type condition struct {
 	operator, attribute string
 	values              []string
 }
 
-// maxFilterBytes bounds a filter as sent.
+// maxFilterBytes limits the length of a filter.
 const maxFilterBytes = 64 << 10
 
 // parseFilter reads the filter grammar, decoded from the URL:
@@ -31,7 +31,7 @@ const maxFilterBytes = 64 << 10
 // quoted. The error is INVALID and names the byte at which parsing stopped.
 func parseFilter(text string) ([]condition, error) {
 	if len(text) > maxFilterBytes {
-		return nil, invalidFilter("is %d bytes long; at most %d are read", len(text), maxFilterBytes)
+		return nil, invalidFilter("has %d bytes, at most %d are allowed", len(text), maxFilterBytes)
 	}
 	p := &filterParser{text: text}
 	var list []condition
@@ -41,13 +41,13 @@ func parseFilter(text string) ([]condition, error) {
 			return nil, err
 		}
 		if list = append(list, c); len(list) > store.MaxFilterTerms {
-			return nil, invalidFilter("joins more than %d conditions", store.MaxFilterTerms)
+			return nil, invalidFilter("has more than %d conditions", store.MaxFilterTerms)
 		}
 		p.space()
 		if p.done() {
 			return list, nil
 		}
-		if p.text[p.at] == ',' { // as storefronts join them
+		if p.text[p.at] == ',' { // some storefronts use a comma
 			p.at++
 		} else if err := p.expect(':', "between two conditions, or the filter's end"); err != nil {
 			return nil, err
@@ -71,10 +71,10 @@ func (p *filterParser) space() {
 func (p *filterParser) expect(c byte, where string) error {
 	p.space()
 	if p.done() {
-		return invalidFilter("ends where %q is due %s", c, where)
+		return invalidFilter("ends where %q is expected %s", c, where)
 	}
 	if p.text[p.at] != c {
-		return invalidFilter("has %q at byte %d, where %q is due %s", p.text[p.at], p.at, c, where)
+		return invalidFilter("has %q at byte %d, where %q is expected %s", p.text[p.at], p.at, c, where)
 	}
 	p.at++
 	return nil
@@ -119,7 +119,7 @@ func (p *filterParser) word(what string) (string, error) {
 		p.at++
 	}
 	if p.at == start {
-		return "", invalidFilter("has nothing at byte %d, where %s is due", start, what)
+		return "", invalidFilter("has nothing at byte %d, where %s is expected", start, what)
 	}
 	return p.text[start:p.at], nil
 }
@@ -154,14 +154,14 @@ func (p *filterParser) quoted() (string, error) {
 			b.WriteByte(c)
 		}
 	}
-	return "", invalidFilter("has a quote at byte %d that is never closed", start)
+	return "", invalidFilter("has an unclosed quote at byte %d", start)
 }
 
 func invalidFilter(format string, args ...any) error {
 	return &store.Error{Code: store.Invalid, Path: []string{"filter"}, Detail: fmt.Sprintf(format, args...)}
 }
 
-// productFilter is a filter as GraphQL takes it; nil for none.
+// productFilter parses a filter of products. It returns nil for an empty filter.
 func productFilter(text string) (*model.ProductFilter, error) {
 	if text == "" {
 		return nil, nil
@@ -200,7 +200,7 @@ func (c condition) productFilter() (*model.ProductFilter, error) {
 	return filter, nil
 }
 
-// textFilter is a condition on a text, which was checked.
+// textFilter returns a checked condition on a text.
 func (c condition) textFilter() *model.TextFilter {
 	if c.operator == "eq" {
 		return &model.TextFilter{Eq: &c.values[0]}
@@ -208,7 +208,7 @@ func (c condition) textFilter() *model.TextFilter {
 	return &model.TextFilter{In: c.values}
 }
 
-// nodeFilter is a filter of nodes as GraphQL takes it; nil for none.
+// nodeFilter parses a filter of nodes. It returns nil for an empty filter.
 func nodeFilter(text string) (*model.CatalogNodeFilter, error) {
 	if text == "" {
 		return nil, nil
@@ -239,34 +239,34 @@ func nodeFilter(text string) (*model.CatalogNodeFilter, error) {
 			twice, filter.Slug = filter.Slug != nil, c.textFilter()
 		}
 		if twice {
-			return nil, invalidFilter("has two conditions on %s; this list takes one", c.attribute)
+			return nil, invalidFilter("has two conditions on %s; this list supports one", c.attribute)
 		}
 	}
 	return filter, nil
 }
 
-// isRange tells whether the condition bounds a sort key.
+// isRange reports whether the condition is a bound on a sort key.
 func (c condition) isRange() bool {
 	return slices.Contains([]string{"gt", "ge", "lt", "le"}, c.operator)
 }
 
-// addBound bounds a list.
+// addBound adds the condition to bounds.
 func (c condition) addBound(bounds *model.ListBounds) error {
 	if len(c.values) != 1 {
-		return invalidFilter("gives %s(%s,…) %d values; it takes one", c.operator, c.attribute, len(c.values))
+		return invalidFilter("has %s(%s,…) with %d values; use one", c.operator, c.attribute, len(c.values))
 	}
-	r, err := store.NewRange(c.attribute, c.operator, strings.TrimSpace(c.values[0])) // neither ids nor times hold space
+	r, err := store.NewRange(c.attribute, c.operator, strings.TrimSpace(c.values[0])) // ids and times have no spaces
 	if err != nil {
 		return err
 	}
 	if !bounds.Add(r) {
-		return invalidFilter("gives %s(%s,…) twice", c.operator, c.attribute)
+		return invalidFilter("has %s(%s,…) twice", c.operator, c.attribute)
 	}
 	return nil
 }
 
-// listBounds is a filter of a live list, where only bounds on sort keys make
-// sense; nil for none.
+// listBounds parses a filter of a list that supports only bounds on sort keys. It
+// returns nil for an empty filter.
 func listBounds(text string) (*model.ListBounds, error) {
 	if text == "" {
 		return nil, nil
@@ -278,7 +278,7 @@ func listBounds(text string) (*model.ListBounds, error) {
 	bounds := &model.ListBounds{}
 	for _, c := range conditions {
 		if !c.isRange() {
-			return nil, invalidFilter("uses the operator %q, which this list does not know; known are gt, ge, lt and le on id, created_at and updated_at", c.operator)
+			return nil, invalidFilter("has the operator %q, which this list does not support; use gt, ge, lt or le on id, created_at and updated_at", c.operator)
 		}
 		if err := c.addBound(bounds); err != nil {
 			return nil, err

@@ -10,8 +10,8 @@ import (
 	"portico/store/gateway"
 )
 
-// gatewayBody is the gateway resource (spec: Gateway configuration). The
-// password is a mask, empty where there is none; the signature says nothing.
+// gatewayBody is a gateway. The password is a mask, or empty if there is none. The
+// signature is always empty.
 type gatewayBody struct {
 	Enabled    bool   `json:"enabled"`
 	Login      string `json:"login"`
@@ -32,7 +32,7 @@ func newGatewayBody(g *model.Gateway) gatewayBody {
 	return body
 }
 
-// gateways lists all of them; the list has no pages.
+// gateways lists all gateways, without pages.
 func (a *API) gateways(w http.ResponseWriter, r *http.Request) error {
 	addGraphQLHint(w, r)
 	gateways, err := a.resolver.Query().Gateways(r.Context())
@@ -59,7 +59,7 @@ func (a *API) gateway(w http.ResponseWriter, r *http.Request) error {
 	return writeData(w, http.StatusOK, newGatewayBody(kept))
 }
 
-// gatewayMembers are those of a gateway that can be changed.
+// gatewayMembers are the members of a gateway that can be changed.
 type gatewayMembers struct {
 	Name       *string         `json:"name"`
 	Enabled    *bool           `json:"enabled"`
@@ -71,10 +71,8 @@ type gatewayMembers struct {
 	Nulls store.Nulls `json:"-"`
 }
 
-// updateGateway changes the members that are there (spec: Update card
-// gateway); an empty name or slug is none, as clients send them. What GET
-// gave can be sent back whole: login and signature, which nothing is changed
-// by, are passed over.
+// updateGateway changes the members sent. Empty names and slugs count as left out. The
+// response of GET can be sent back: login and signature are ignored.
 func (a *API) updateGateway(w http.ResponseWriter, r *http.Request) error {
 	var change struct {
 		Type *string `json:"type"`
@@ -88,10 +86,10 @@ func (a *API) updateGateway(w http.ResponseWriter, r *http.Request) error {
 	slug := r.PathValue("slug")
 	nulls := opctx.Nulls(r.Context())
 	if slices.Contains(nulls, "type") || change.Type != nil && *change.Type != "" && *change.Type != "gateway" {
-		return &store.Error{Code: store.Unprocessable, Path: []string{"type"}, Detail: "must be gateway, or be left out"}
+		return &store.Error{Code: store.Unprocessable, Path: []string{"type"}, Detail: "must be gateway or left out"}
 	}
 	if slices.Contains(nulls, "slug") || change.Slug != nil && *change.Slug != "" && *change.Slug != slug {
-		return &store.Error{Code: store.Unprocessable, Path: []string{"slug"}, Detail: "must be that of the path, " + slug + ", or be left out; it cannot be changed"}
+		return &store.Error{Code: store.Unprocessable, Path: []string{"slug"}, Detail: "must be " + slug + ", as in the path, or left out"}
 	}
 	input := model.GatewayUpdateInput{Slug: gateway.GatewaySlug(slug), GatewayChange: gateway.GatewayChange(change.gatewayMembers)}
 	addGraphQLHint(w, r, "input", input)

@@ -28,19 +28,19 @@ var operationsText string
 
 const (
 	graphqlHeader = "Graphql-Request"
-	maxGraphQL    = 8 << 10 // bytes: more than that, proxies and clients refuse
+	maxGraphQL    = 8 << 10 // bytes, which proxies and clients accept
 
 	// secretPlaceholder stands where a variable is a secret, as the contract
 	// has it in its examples.
 	secretPlaceholder = "<PASSWORD>"
 )
 
-// operations are the GraphQL documents of the routes by the operation's name,
-// each on one line, with the fragments that it uses.
+// operations are the GraphQL documents of operations.graphql by operation name, each on
+// one line with the fragments that it uses.
 var operations = sync.OnceValue(func() map[string]string {
 	document, err := parser.ParseQuery(&ast.Source{Name: "operations.graphql", Input: operationsText})
 	if err != nil {
-		panic(err) // it is our own
+		panic(err) // embedded, and tested
 	}
 	byName := make(map[string]string, len(document.Operations))
 	for _, operation := range document.Operations {
@@ -53,7 +53,7 @@ var operations = sync.OnceValue(func() map[string]string {
 	return byName
 })
 
-// addFragments adds the fragments that selections use, each once.
+// addFragments adds the fragments that a selection uses, each once.
 func addFragments(to *ast.QueryDocument, from ast.FragmentDefinitionList, set ast.SelectionSet) {
 	for _, selection := range set {
 		switch selection := selection.(type) {
@@ -71,8 +71,8 @@ func addFragments(to *ast.QueryDocument, from ast.FragmentDefinitionList, set as
 
 type operationKey struct{}
 
-// withOperation notes the route's operation, where the request asks for GraphQL by
-// Prefer: graphql.
+// withOperation stores the route's operation in the context if the request has Prefer:
+// graphql.
 func withOperation(r *http.Request, operation string) *http.Request {
 	if !prefers(r, "graphql") {
 		return r
@@ -80,17 +80,16 @@ func withOperation(r *http.Request, operation string) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), operationKey{}, operation))
 }
 
-// wantsGraphQLHint tells whether the request asks for GraphQL.
+// wantsGraphQLHint reports whether the request has Prefer: graphql.
 func wantsGraphQLHint(r *http.Request) bool {
 	_, asked := r.Context().Value(operationKey{}).(string)
 	return asked
 }
 
-// addGraphQLHint names, where it is asked for, what the request is in GraphQL: a header
-// holds the body to send to POST /graphql, of ASCII characters. Variables come
-// as names and values in turn; nil ones are left out. Handlers tell before they
-// ask the resolver, so that what it refuses is told, too. A request that comes
-// to more than maxGraphQL is not.
+// addGraphQLHint sets the header Graphql-Request to the same request as GraphQL: the
+// body for POST /graphql, in ASCII, if the request has Prefer: graphql and the body fits
+// maxGraphQL. variables are alternating names and values. Nil values are left out.
+// Handlers call it before the resolver, so that error responses have the header too.
 func addGraphQLHint(w http.ResponseWriter, r *http.Request, variables ...any) {
 	operation, asked := r.Context().Value(operationKey{}).(string)
 	if !asked {
@@ -118,27 +117,27 @@ func addGraphQLHint(w http.ResponseWriter, r *http.Request, variables ...any) {
 	w.Header().Set("Preference-Applied", applied)
 }
 
-// addNulls adds the members of a PUT that are null to an input, which has none.
+// addNulls adds the null members of a PUT to an input.
 func addNulls(r *http.Request, input any, shape reflect.Type) {
 	members, ok := input.(map[string]any)
 	if !ok {
 		return
 	}
 	for _, name := range opctx.Nulls(r.Context()) {
-		name = model.Argument([]string{name})[0]
+		name = model.ArgumentPath([]string{name})[0]
 		if _, known := store.MemberType(shape, name); known {
 			members[name] = nil
 		}
 	}
 }
 
-// addGraphQLHint names the operation of a list, with what pages, sorts and filters it.
+// addGraphQLHint adds the hint for a list, with its page, order and filter.
 func (p *listParams) addGraphQLHint(w http.ResponseWriter, r *http.Request, filter any, variables ...any) {
 	addGraphQLHint(w, r, append(variables, "filter", filter, "orderBy", p.order,
 		"first", p.first, "after", p.after, "last", p.last, "before", p.before, "offset", p.offset)...)
 }
 
-// pathParameter is a parameter of the path; nil where the path has none.
+// pathParameter returns a parameter of the path, or nil if the path has none.
 func pathParameter(r *http.Request, name string) *string {
 	value := r.PathValue(name)
 	if value == "" {
@@ -147,9 +146,8 @@ func pathParameter(r *http.Request, name string) *string {
 	return &value
 }
 
-// toGraphQLJSON is a resolver's argument as the JSON that GraphQL takes for it: members
-// by their JSON names, enum values in capitals, without what is nil, and
-// without secrets.
+// toGraphQLJSON converts a resolver's argument to the JSON that GraphQL expects: members
+// by their JSON names, enum values in capitals, without nil members and secrets.
 func toGraphQLJSON(v reflect.Value) any {
 	if !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() || v.Kind() == reflect.Slice && v.IsNil() {
 		return nil
@@ -159,7 +157,7 @@ func toGraphQLJSON(v reflect.Value) any {
 		switch {
 		case value.Empty():
 			return ""
-		case value.Given() == nil: // no secret, but word that there is one
+		case value.Given() == nil: // REST's mask
 			return gateway.SecretMask
 		}
 		return secretPlaceholder
@@ -167,7 +165,7 @@ func toGraphQLJSON(v reflect.Value) any {
 		return value.Format(time.RFC3339Nano)
 	case json.RawMessage, rule.GivenAmount:
 		return value
-	case code.CodeUser: // of which GraphQL has lists only
+	case code.CodeUser: // always a list in GraphQL
 		return toGraphQLJSON(reflect.ValueOf(value.Names()))
 	}
 	switch v.Kind() {
@@ -177,7 +175,7 @@ func toGraphQLJSON(v reflect.Value) any {
 		if v.Type() == reflect.TypeFor[string]() {
 			return v.String()
 		}
-		if v.Len() > 0 { // a type of its own is an enum
+		if v.Len() > 0 { // a named string type is an enum
 			return strings.ToUpper(v.String())
 		}
 		return nil
@@ -204,7 +202,7 @@ func toGraphQLJSON(v reflect.Value) any {
 	return v.Interface()
 }
 
-// escapeNonASCII writes JSON with ASCII alone, as headers must be.
+// escapeNonASCII escapes non-ASCII characters in JSON, for use in a header.
 func escapeNonASCII(text string) string {
 	var b strings.Builder
 	for _, c := range text {
@@ -219,4 +217,19 @@ func escapeNonASCII(text string) string {
 		}
 	}
 	return b.String()
+}
+
+// prefers reports whether the header Prefer has a preference (RFC 7240). It ignores the
+// preference's value and parameters.
+func prefers(r *http.Request, preference string) bool {
+	for _, line := range r.Header.Values("Prefer") {
+		for entry := range strings.SplitSeq(line, ",") {
+			name, _, _ := strings.Cut(entry, ";")
+			name, _, _ = strings.Cut(name, "=")
+			if strings.EqualFold(strings.TrimSpace(name), preference) {
+				return true
+			}
+		}
+	}
+	return false
 }

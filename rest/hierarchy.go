@@ -9,7 +9,7 @@ import (
 	"portico/store"
 )
 
-// hierarchyBody is a hierarchy as the clients' types have it.
+// hierarchyBody is a hierarchy as the clients' types define it.
 type hierarchyBody struct {
 	ID            string                 `json:"id"`
 	Type          string                 `json:"type"`
@@ -23,7 +23,7 @@ type hierarchyAttributes struct {
 	Slug              string         `json:"slug"`
 	Description       string         `json:"description"`
 	ShopperAttributes map[string]any `json:"shopper_attributes"`
-	CreatedAt         *catalogTime   `json:"created_at"` // null: a release does not hold it
+	CreatedAt         *catalogTime   `json:"created_at"` // always null: releases do not store it
 	UpdatedAt         catalogTime    `json:"updated_at"`
 	PublishedAt       catalogTime    `json:"published_at"`
 }
@@ -36,7 +36,7 @@ type hierarchyRelationships struct {
 
 type hierarchyMeta struct {
 	Language    string       `json:"language"`
-	Breadcrumbs []breadcrumb `json:"breadcrumbs"` // none: a hierarchy is a root
+	Breadcrumbs []breadcrumb `json:"breadcrumbs"` // always empty: a hierarchy is a root
 	HasChildren bool         `json:"has_children"`
 	Owner       string       `json:"owner"`
 }
@@ -77,7 +77,7 @@ func (a *API) hierarchies(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// hierarchy returns one.
+// hierarchy returns a hierarchy.
 func (a *API) hierarchy(w http.ResponseWriter, r *http.Request) error {
 	addGraphQLHint(w, r, "id", r.PathValue("id"))
 	hierarchy, err := a.findHierarchy(r)
@@ -89,7 +89,7 @@ func (a *API) hierarchy(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// hierarchyChildren lists the nodes right below a hierarchy.
+// hierarchyChildren lists the nodes directly below a hierarchy.
 func (a *API) hierarchyChildren(w http.ResponseWriter, r *http.Request) error {
 	return a.writeNodes(w, r, func(p *listParams, filter *model.CatalogNodeFilter) (*model.CatalogNodeConnection, error) {
 		hierarchy, err := a.findHierarchy(r)
@@ -111,11 +111,17 @@ func (a *API) hierarchyNodes(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// findHierarchy is the hierarchy of the path.
+// findHierarchy returns the hierarchy in the path.
 func (a *API) findHierarchy(r *http.Request) (*model.Hierarchy, error) {
 	hierarchy, err := a.resolver.Query().Hierarchy(r.Context(), r.PathValue("id"))
 	if err == nil && hierarchy == nil {
 		err = &store.Error{Code: store.NotFound, Detail: "There is no hierarchy " + strconv.Quote(r.PathValue("id")) + " in this shopper's catalog."}
 	}
 	return hierarchy, err
+}
+
+type breadcrumb struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Slug string `json:"slug"`
 }

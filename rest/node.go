@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 
 	"portico/graph/model"
 	"portico/store"
@@ -23,13 +22,13 @@ type nodeBody struct {
 
 type nodeAttributes struct {
 	Name              string         `json:"name"`
-	Label             string         `json:"label"` // as older clients call the name
+	Label             string         `json:"label"` // same as Name, for older clients
 	Slug              string         `json:"slug"`
 	Description       string         `json:"description"`
 	Status            string         `json:"status"`
 	CuratedProducts   []string       `json:"curated_products"`
 	ShopperAttributes map[string]any `json:"shopper_attributes"`
-	CreatedAt         *catalogTime   `json:"created_at"` // null: a release does not hold it
+	CreatedAt         *catalogTime   `json:"created_at"` // always null: releases do not store it
 	UpdatedAt         catalogTime    `json:"updated_at"`
 	PublishedAt       catalogTime    `json:"published_at"`
 }
@@ -48,47 +47,7 @@ type nodeMeta struct {
 	HasChildren bool         `json:"has_children"`
 }
 
-type breadcrumb struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	Slug string `json:"slug"`
-}
-
-// relationship is a relationship: what it leads to, and where that is.
-type relationship struct {
-	Data  any            `json:"data"` // a reference, null, or an empty list
-	Links map[string]any `json:"links"`
-}
-
-type resourceRef struct {
-	Type string `json:"type"`
-	ID   string `json:"id"`
-}
-
-func relatedLink(path string) map[string]any { return map[string]any{"related": path} }
-
-// listRelationship is a relationship whose list is to be had at a path.
-func listRelationship(path string) relationship {
-	return relationship{[]resourceRef{}, relatedLink(path)}
-}
-
-// catalogTime is a time as it is written under /catalog: without a zone.
-type catalogTime time.Time
-
-// MarshalJSON implements json.Marshaler.
-func (t catalogTime) MarshalJSON() ([]byte, error) {
-	return time.Time(t).UTC().AppendFormat(nil, `"2006-01-02T15:04:05.000"`), nil
-}
-
-// appendResource appends a resource's JSON.
-func appendResource(dst []byte, resource any) []byte { return append(dst, store.Encode(resource)...) }
-
-// singleBody is the body of a single resource under /catalog.
-func singleBody(r *http.Request, resource any) []byte {
-	return append(appendSelfLink(appendResource([]byte(`{"data":`), resource), r), '}')
-}
-
-// newNodeBodies follows the edges that a node's body shows, for a whole page.
+// newNodeBodies reads the breadcrumbs and curated products of a page of nodes.
 func (a *API) newNodeBodies(r *http.Request, nodes []*model.CatalogNode) ([]nodeBody, error) {
 	bodies := make([]nodeBody, len(nodes))
 	for i, n := range nodes {
@@ -122,7 +81,7 @@ func newNodeBody(n *model.CatalogNode, crumbs []*model.Breadcrumb, curated []*mo
 		},
 		Meta: nodeMeta{Language: n.Language, BreadCrumb: make([]string, len(crumbs)), Breadcrumbs: make([]breadcrumb, len(crumbs)), HasChildren: n.HasChildren()},
 	}
-	if n.ParentID != "" { // right below the hierarchy it is that, which storefronts read as a node
+	if n.ParentID != "" { // or the hierarchy, which storefronts read as a node
 		body.Relationships.Parent = relationship{resourceRef{"node", n.ParentID}, relatedLink("/catalog/nodes/" + url.PathEscape(n.ParentID))}
 	}
 	for i, product := range curated {
@@ -134,7 +93,7 @@ func newNodeBody(n *model.CatalogNode, crumbs []*model.Breadcrumb, curated []*mo
 	return body
 }
 
-// nodeList asks a resolver for a page of nodes.
+// nodeList calls a resolver for a page of nodes.
 type nodeList func(p *listParams, filter *model.CatalogNodeFilter) (*model.CatalogNodeConnection, error)
 
 // nodes lists the nodes of the shopper's catalog.
@@ -144,7 +103,7 @@ func (a *API) nodes(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// nodeChildren lists the nodes right below one.
+// nodeChildren lists the nodes directly below a node.
 func (a *API) nodeChildren(w http.ResponseWriter, r *http.Request) error {
 	return a.writeNodes(w, r, func(p *listParams, filter *model.CatalogNodeFilter) (*model.CatalogNodeConnection, error) {
 		node, err := a.findNode(r)
@@ -155,7 +114,7 @@ func (a *API) nodeChildren(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// node returns one.
+// node returns a node.
 func (a *API) node(w http.ResponseWriter, r *http.Request) error {
 	addGraphQLHint(w, r, "id", r.PathValue("id"))
 	node, err := a.findNode(r)
@@ -171,7 +130,7 @@ func (a *API) node(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// findNode is the node of the path, or the hierarchy.
+// findNode returns the node in the path, or the hierarchy as a node.
 func (a *API) findNode(r *http.Request) (*model.CatalogNode, error) {
 	node, err := a.resolver.Query().CatalogNode(r.Context(), r.PathValue("id"))
 	if err == nil && node == nil {
@@ -180,7 +139,7 @@ func (a *API) findNode(r *http.Request) (*model.CatalogNode, error) {
 	return node, err
 }
 
-// writeNodes answers with a page of nodes.
+// writeNodes writes a page of nodes.
 func (a *API) writeNodes(w http.ResponseWriter, r *http.Request, list nodeList) error {
 	p, filter, err := parseNodeParams(r)
 	if err != nil {

@@ -25,7 +25,7 @@ const (
 	DocsPath    = "/docs"
 )
 
-// OpenAPI answers OpenAPIPath: the OpenAPI 3.1 document of the REST paths.
+// OpenAPI serves the OpenAPI 3.1 document at OpenAPIPath.
 func OpenAPI() http.Handler {
 	sum := sha256.Sum256(openAPI)
 	tag := `"` + hex.EncodeToString(sum[:8]) + `"`
@@ -36,19 +36,19 @@ func OpenAPI() http.Handler {
 	})
 }
 
-// docsFiles are the page of the document and what is ours of it.
+// docsFiles are our own files of the documentation page.
 //
 //go:embed docs
 var docsFiles embed.FS
 
-// docsContentTypes is every part of the page that is ours, and its content type.
+// docsContentTypes are the content types of docsFiles.
 var docsContentTypes = map[string]string{
 	"docs.css": "text/css; charset=utf-8",
 	"docs.js":  "text/javascript; charset=utf-8",
 }
 
-// Docs answers DocsPath and what is below it: the document as a page, which
-// needs nothing from elsewhere. What is not there is NOT_FOUND, by writeTestError.
+// Docs serves the documentation page at DocsPath and below, without resources from
+// elsewhere. Other paths are NOT_FOUND.
 func Docs(writeError auth.WriteError, options ...playground.Option) http.Handler {
 	page := playground.Page(docsFiles, "docs/index.html", options...)
 	parts := map[string]http.Handler{DocsPath: page, DocsPath + "/": page}
@@ -64,12 +64,12 @@ func Docs(writeError auth.WriteError, options ...playground.Option) http.Handler
 		found := &notFoundInterceptor{ResponseWriter: w}
 		viewer.ServeHTTP(found, r)
 		if found.missing {
-			writeError(w, r, &store.Error{Code: store.NotFound, Detail: "There is no " + strconv.Quote(r.URL.Path) + " here; the document is at " + DocsPath + "."})
+			writeError(w, r, &store.Error{Code: store.NotFound, Detail: "There is no " + strconv.Quote(r.URL.Path) + ". The documentation is at " + DocsPath + "."})
 		}
 	})
 }
 
-// notFoundInterceptor holds back an answer that there is nothing.
+// notFoundInterceptor suppresses a 404 response, so that the caller can write its own.
 type notFoundInterceptor struct {
 	http.ResponseWriter
 	missing bool
@@ -90,5 +90,5 @@ func (f *notFoundInterceptor) Write(body []byte) (int, error) {
 	return f.ResponseWriter.Write(body)
 }
 
-// Unwrap lets http.ResponseController find the connection.
+// Unwrap gives http.ResponseController access to the connection.
 func (f *notFoundInterceptor) Unwrap() http.ResponseWriter { return f.ResponseWriter }

@@ -13,14 +13,14 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// promotionBody is a promotion as clients send it; absent members are nil.
-// What the contract lists beside schema may stand in either place.
+// promotionBody is a promotion as clients send it. Nil members were left out. Members
+// beside schema may also be in it.
 type promotionBody struct {
 	ID *string `json:"id"`
 	promotionMembers
 }
 
-// promotionMembers is promotion.PromotionChange in the contract's names.
+// promotionMembers is promotion.PromotionChange with the member names of REST.
 type promotionMembers struct {
 	Name                   *string             `json:"name"`
 	Description            *string             `json:"description"`
@@ -40,8 +40,8 @@ type promotionMembers struct {
 	Nulls store.Nulls `json:"-"`
 }
 
-// withDefaults are the members of a new promotion: those that GraphQL always has are
-// empty where they are absent.
+// withDefaults sets the required members that were left out to their zero values, for a
+// new promotion.
 func (m promotionMembers) withDefaults() promotion.PromotionChange {
 	m.Name, m.Type, m.Start, m.End = orZero(m.Name), orZero(m.Type), orZero(m.Start), orZero(m.End)
 	m.Enabled, m.Automatic = orZero(m.Enabled), orZero(m.Automatic)
@@ -78,7 +78,7 @@ func (a *API) promotions(w http.ResponseWriter, r *http.Request) error {
 	return writePage(w, a.newBuilder(r), page, list.Nodes, newPromotionResource)
 }
 
-// promotion returns one.
+// promotion returns a promotion.
 func (a *API) promotion(w http.ResponseWriter, r *http.Request) error {
 	addGraphQLHint(w, r, "id", r.PathValue("id"))
 	p, err := a.resolver.Query().Promotion(r.Context(), r.PathValue("id"))
@@ -95,7 +95,7 @@ func promotionNotFound(r *http.Request) error {
 	return &store.Error{Code: store.NotFound, Detail: "There is no promotion " + strconv.Quote(r.PathValue("id")) + "."}
 }
 
-// createPromotion makes one.
+// createPromotion creates a promotion.
 func (a *API) createPromotion(w http.ResponseWriter, r *http.Request) error {
 	var b promotionBody
 	if err := readData(w, r, &b); err != nil {
@@ -113,8 +113,8 @@ func (a *API) createPromotion(w http.ResponseWriter, r *http.Request) error {
 	return writePromotion(w, http.StatusCreated, payload.Promotion)
 }
 
-// updatePromotion changes the members given; ?dry_run=true tells what would
-// happen instead.
+// updatePromotion changes the members sent. With ?dry_run=true it returns the result
+// without changing anything.
 func (a *API) updatePromotion(w http.ResponseWriter, r *http.Request) error {
 	dryRun, err := parseDryRun(r)
 	if err != nil {
@@ -139,7 +139,7 @@ func (a *API) updatePromotion(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// promotionUpdateBody is a promotion with what went with its change.
+// promotionUpdateBody is the changed promotion, and how many codes the change deleted.
 type promotionUpdateBody struct {
 	Data promotionResource `json:"data"`
 	Meta codesDeleted      `json:"meta"`
@@ -149,8 +149,8 @@ type codesDeleted struct {
 	CodesDeleted int `json:"codes_deleted"`
 }
 
-// parseDryRun reads dry_run, which is true, false, or not there: whoever writes it
-// another way means no change.
+// parseDryRun reads dry_run: true, false or absent. Other values are an error, because
+// the caller may not want to write.
 func parseDryRun(r *http.Request) (bool, error) {
 	values, err := parseQuery(r)
 	if err != nil {
@@ -166,8 +166,8 @@ func parseDryRun(r *http.Request) (bool, error) {
 	}
 }
 
-// deletePromotion deletes one; ?dry_run=true tells what would be deleted and
-// kept instead.
+// deletePromotion deletes a promotion. With ?dry_run=true it returns what would be
+// deleted and kept.
 func (a *API) deletePromotion(w http.ResponseWriter, r *http.Request) error {
 	dryRun, err := parseDryRun(r)
 	if err != nil {
@@ -204,8 +204,7 @@ func writePromotion(w http.ResponseWriter, status int, p *rule.Promotion) error 
 	return writeData(w, status, newPromotionResource(p))
 }
 
-// promotionResource is the promotion resource (spec: Promotion), and its state
-// and times.
+// promotionResource is a promotion with its state and times.
 type promotionResource struct {
 	Type                   string                 `json:"type"`
 	ID                     string                 `json:"id"`
@@ -222,12 +221,12 @@ type promotionResource struct {
 	MaxApplicationsPerCart *int                   `json:"max_applications_per_cart"`
 	Schema                 json.RawMessage        `json:"schema"`
 	Currencies             []discountBody         `json:"currencies"`
-	TargetCatalogs         []string               `json:"target_catalogs"` // null for all
+	TargetCatalogs         []string               `json:"target_catalogs"` // null means all
 	Conditions             json.RawMessage        `json:"conditions"`
 	Meta                   timesMeta              `json:"meta"`
 }
 
-// discountBody is rule.PromotionCurrency in the contract's names.
+// discountBody is promotion.PromotionCurrency with the member names of REST.
 type discountBody struct {
 	Currency   string       `json:"currency"`
 	Minor      *int64       `json:"amount,omitempty"`
@@ -252,7 +251,7 @@ func newPromotionResource(p *rule.Promotion) promotionResource {
 	}
 }
 
-// orEmptyList is an empty list for none.
+// orEmptyList returns an empty list for nil.
 func orEmptyList[T any](list []T) []T {
 	if list == nil {
 		list = []T{}

@@ -15,15 +15,14 @@ import (
 	"portico/store/promotion/code"
 )
 
-// codesBody is what codes are made or deleted by (spec: Endpoints 1).
+// codesBody is a list of codes to create or delete.
 type codesBody[Codes any] struct {
 	Type        *string          `json:"type"`
 	Codes       Codes            `json:"codes"`
-	ConsumeUnit code.ConsumeUnit `json:"consume_unit"` // of the codes that name none
+	ConsumeUnit code.ConsumeUnit `json:"consume_unit"` // for codes without one
 }
 
-// codeRows are the codes of a body, all read at once or, where one is
-// malformed, as they were sent.
+// codeRows are the codes of a body: decoded, or raw if one of them is malformed.
 type codeRows struct {
 	decoded []*codeBody
 	raw     []json.RawMessage
@@ -39,7 +38,7 @@ func (r *codeRows) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &r.raw)
 }
 
-// check is UNPROCESSABLE for another type; none is fine.
+// check returns UNPROCESSABLE for a wrong type. The type may be left out.
 func (b codesBody[Codes]) check() error {
 	if b.Type != nil && *b.Type != "promotion_codes" {
 		return &store.Error{Code: store.Unprocessable, Path: []string{"type"}, Detail: "must be promotion_codes, got " + strconv.Quote(*b.Type)}
@@ -47,8 +46,7 @@ func (b codesBody[Codes]) check() error {
 	return nil
 }
 
-// codeBody is one code (spec: Promotion code): code.NewCode in the
-// contract's names.
+// codeBody is promotion.NewCode with the member names of REST.
 type codeBody struct {
 	Code        string           `json:"code"`
 	ConsumeUnit code.ConsumeUnit `json:"consume_unit"`
@@ -56,8 +54,7 @@ type codeBody struct {
 	MaxUses     *int             `json:"uses"`
 }
 
-// inputs reads rows that are not read yet each by itself, so that every
-// malformed one is told.
+// inputs decodes raw rows one by one, and returns an error for each malformed row.
 func (r codeRows) inputs() (list []*code.NewCode, err error) {
 	list = make([]*code.NewCode, 0, len(r.decoded)+len(r.raw))
 	for _, c := range r.decoded {
@@ -78,10 +75,10 @@ func (r codeRows) inputs() (list []*code.NewCode, err error) {
 	return list, nil
 }
 
-// rowError says what is wrong with a row of a body; nil when it is fine.
+// rowError describes what is wrong with a row of a body. It returns nil if nothing is.
 func rowError(row json.RawMessage, err error) *store.Error {
 	var mistyped *json.UnmarshalTypeError
-	var user *store.Error // the one member that has a form of its own
+	var user *store.Error // User is the only member with its own decoder
 	switch {
 	case !bytes.HasPrefix(row, []byte("{")):
 		return &store.Error{Code: store.Invalid, Detail: "must be an object"}
@@ -129,8 +126,8 @@ func (a *API) createCodes(w http.ResponseWriter, r *http.Request) error {
 	}{newPromotionResource(payload.Promotion), made})
 }
 
-// nameRows has errors tell which of several rows they are of, where their
-// documented detail does not; of a single one it stays word for word.
+// nameRows adds the row to errors whose documented detail does not name it. With a
+// single row it changes nothing.
 func nameRows(err error, rows int) error {
 	if rows == 1 {
 		return err
@@ -147,7 +144,7 @@ func nameRows(err error, rows int) error {
 	return list
 }
 
-// codes lists a promotion's codes.
+// codes lists the codes of a promotion.
 func (a *API) codes(w http.ResponseWriter, r *http.Request) error {
 	p, err := parseListParamsSortedBy(r, code.SortCode, store.SortCreatedAt)
 	if err != nil {
@@ -170,7 +167,7 @@ func (a *API) codes(w http.ResponseWriter, r *http.Request) error {
 	return writePage(w, a.newBuilder(r), page, list.Nodes, newCodeResource)
 }
 
-// codeFilter is a filter as GraphQL takes it; nil for none.
+// codeFilter parses a filter of codes. It returns nil for an empty filter.
 func codeFilter(text string) (*model.PromotionCodeFilter, error) {
 	if text == "" {
 		return nil, nil
@@ -181,21 +178,21 @@ func codeFilter(text string) (*model.PromotionCodeFilter, error) {
 	}
 	c := conditions[0]
 	if len(conditions) > 1 || c.attribute != "code" || c.operator != "eq" && c.operator != "in" {
-		return nil, invalidFilter("is none that codes have; known are eq(code,…) and in(code,…,…), one of them")
+		return nil, invalidFilter("is not supported; use one of eq(code,…) and in(code,…,…)")
 	}
 	if c.operator == "eq" && len(c.values) != 1 {
-		return nil, invalidFilter("gives eq(code,…) %d values; it takes one", len(c.values))
+		return nil, invalidFilter("has eq(code,…) with %d values; use one", len(c.values))
 	}
 	return &model.PromotionCodeFilter{Code: &model.TextFilter{In: c.values}}, nil
 }
 
-// deleteCode removes one code; a body is passed over.
+// deleteCode deletes a code. It ignores the body.
 func (a *API) deleteCode(w http.ResponseWriter, r *http.Request) error {
 	return a.removeCodes(w, r, []string{r.PathValue("code")})
 }
 
-// deleteCodes removes the codes of a body, all or none: strings, or objects
-// that have a code.
+// deleteCodes deletes the codes of a body, all or none. Each is a string, or an object
+// with a code.
 func (a *API) deleteCodes(w http.ResponseWriter, r *http.Request) error {
 	var b codesBody[[]json.RawMessage]
 	if err := readData(w, r, &b); err != nil {
@@ -214,7 +211,7 @@ func (a *API) deleteCodes(w http.ResponseWriter, r *http.Request) error {
 		}
 		if json.Unmarshal(row, &code) != nil {
 			if store.DecodeJSON(row, &object) != nil || object.Code == nil {
-				faults = append(faults, &store.Error{Code: store.Invalid, Path: []string{"codes", strconv.Itoa(i)}, Detail: "must be a code, or an object that has one"})
+				faults = append(faults, &store.Error{Code: store.Invalid, Path: []string{"codes", strconv.Itoa(i)}, Detail: "must be a string or an object with a code member"})
 				continue
 			}
 			code = *object.Code
@@ -240,8 +237,8 @@ func (a *API) removeCodes(w http.ResponseWriter, r *http.Request, codes []string
 	return err
 }
 
-// codeResource is a code as the clients read it: uses is what remains of
-// max_uses, both null for any number.
+// codeResource is a code. Uses is the number of remaining uses and MaxUses the total.
+// Both are null if unlimited.
 type codeResource struct {
 	Type        string           `json:"type"`
 	ID          string           `json:"id"`

@@ -8,7 +8,7 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// promotionFilter is a filter as GraphQL takes it; nil for none.
+// promotionFilter parses a filter of promotions. It returns nil for an empty filter.
 func promotionFilter(text string) (*model.PromotionFilter, error) {
 	if text == "" {
 		return nil, nil
@@ -26,7 +26,7 @@ func promotionFilter(text string) (*model.PromotionFilter, error) {
 			}
 			err = c.addBound(filter.Bounds)
 		} else if seen[c.attribute] {
-			err = invalidFilter("has two conditions on %s; join their values in one in(%s,…)", c.attribute, c.attribute)
+			err = invalidFilter("has two conditions on %s; use one in(%s,…)", c.attribute, c.attribute)
 		} else {
 			seen[c.attribute] = true
 			err = c.addToPromotionFilter(filter)
@@ -38,16 +38,16 @@ func promotionFilter(text string) (*model.PromotionFilter, error) {
 	return filter, nil
 }
 
-// addToPromotionFilter adds eq, in or, on the name, like.
+// addToPromotionFilter adds an eq, in or like condition.
 func (c condition) addToPromotionFilter(filter *model.PromotionFilter) error {
 	switch {
 	case c.operator == "like" && c.attribute == "name" && len(c.values) == 1:
 		filter.NameLike = &c.values[0]
 		return nil
 	case c.operator != "eq" && c.operator != "in":
-		return invalidFilter("uses the operator %q on %s; known are eq and in, like on name, and gt, ge, lt and le on id, created_at and updated_at", c.operator, c.attribute)
+		return invalidFilter("has the operator %q on %s; use eq or in, like on name, or gt, ge, lt and le on id, created_at and updated_at", c.operator, c.attribute)
 	case c.operator == "eq" && len(c.values) != 1:
-		return invalidFilter("gives eq(%s,…) %d values; it takes one", c.attribute, len(c.values))
+		return invalidFilter("has eq(%s,…) with %d values; use one", c.attribute, len(c.values))
 	}
 	var err error
 	switch c.attribute {
@@ -69,12 +69,12 @@ func (c condition) addToPromotionFilter(filter *model.PromotionFilter) error {
 	return err
 }
 
-// enumValues are values of a closed set.
+// enumValues returns the values of a condition on an enum.
 func enumValues[T ~string](c condition, known []T) (list []T, err error) {
 	for _, value := range c.values {
 		value = strings.TrimSpace(value)
 		if !slices.Contains(known, T(value)) {
-			return nil, invalidFilter("compares %s with %q, which is none of its values", c.attribute, value)
+			return nil, invalidFilter("compares %s with %q, which is not one of its values", c.attribute, value)
 		}
 		list = append(list, T(value))
 	}
@@ -85,7 +85,7 @@ func parseBool(c condition) (*bool, error) {
 	text := strings.TrimSpace(c.values[0])
 	value := text == "true"
 	if len(c.values) != 1 || !value && text != "false" {
-		return nil, invalidFilter("compares %s with what is neither true nor false", c.attribute)
+		return nil, invalidFilter("compares %s with a value other than true and false", c.attribute)
 	}
 	return &value, nil
 }

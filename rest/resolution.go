@@ -3,7 +3,6 @@ package rest
 import (
 	"encoding/json"
 	"net/http"
-	"strings"
 	"time"
 
 	"portico/graph/model"
@@ -13,11 +12,11 @@ import (
 
 const (
 	resolutionHeader = "Store-Catalog-Resolution"
-	maxResolution    = 4096 // bytes; candidates that find no room are counted
+	maxResolution    = 4096 // bytes; candidates beyond it are only counted
 )
 
-// resolutionBody is the explanation in a header: catalogResolution of GraphQL, with
-// ids alone, which are ASCII.
+// resolutionBody is CatalogResolution of GraphQL as a header value, with ids only, which
+// are ASCII.
 type resolutionBody struct {
 	Reason     release.ResolutionReason `json:"reason"`
 	Catalog    *string                  `json:"catalog"`
@@ -29,7 +28,7 @@ type resolutionBody struct {
 	More       int                      `json:"more,omitempty"` // candidates left out
 }
 
-// resolutionCandidate is a rule. That of another shopper has no ids.
+// resolutionCandidate is a rule. Rules for other shoppers have no ids.
 type resolutionCandidate struct {
 	Rule    *string           `json:"rule,omitempty"`
 	Catalog *string           `json:"catalog,omitempty"`
@@ -39,9 +38,8 @@ type resolutionCandidate struct {
 	Dropped *release.RuleDrop `json:"dropped,omitempty"`
 }
 
-// explain tells in a header which catalog the answer is from, and why, where
-// the request asks for it by Prefer: explain. An answer that there is no such
-// node tells it, too.
+// explain sets the header Store-Catalog-Resolution if the request has Prefer: explain.
+// Error responses have it too.
 func (a *API) explain(w http.ResponseWriter, r *http.Request) error {
 	if !isCatalogPath(r) || !prefers(r, "explain") {
 		return nil
@@ -55,22 +53,7 @@ func (a *API) explain(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// prefers tells whether one of the request's preferences is this one (RFC
-// 7240); its value and parameters do not matter.
-func prefers(r *http.Request, preference string) bool {
-	for _, line := range r.Header.Values("Prefer") {
-		for entry := range strings.SplitSeq(line, ",") {
-			name, _, _ := strings.Cut(entry, ";")
-			name, _, _ = strings.Cut(name, "=")
-			if strings.EqualFold(strings.TrimSpace(name), preference) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// resolutionHeaderValue is the header's value, at most maxResolution bytes.
+// resolutionHeaderValue returns the header's value, at most maxResolution bytes.
 func resolutionHeaderValue(x *model.CatalogResolution) string {
 	line := resolutionBody{Reason: x.Reason, Catalog: x.CatalogID(), Release: x.ReleaseID(), Rule: x.RuleID(),
 		TieBreak: x.TieBreak(), Candidates: []json.RawMessage{}, More: len(x.Candidates)}

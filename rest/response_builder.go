@@ -9,29 +9,28 @@ import (
 	"portico/graph/limits"
 )
 
-// maxPooledBuffer bounds the buffers that are kept for further answers, in bytes.
+// maxPooledBuffer is the largest buffer in bufferPool, in bytes.
 const maxPooledBuffer = 1 << 20
 
-// bufferPool buffers are as long as answers have been, so that one is written
-// without growing.
+// bufferPool has buffers for responses, which have grown to the usual size.
 var bufferPool = sync.Pool{New: func() any { return new([]byte) }}
 
-// responseBuilder bounds an answer while it is built, row by row.
+// responseBuilder limits the size of a response while it is built, row by row.
 type responseBuilder struct {
 	*API
 	ctx     context.Context
-	release func() // gives an expensive turn back; nil without one
+	release func() // frees an expensive slot; nil without one
 }
 
 func (a *API) newBuilder(r *http.Request) *responseBuilder {
 	return &responseBuilder{API: a, ctx: r.Context()}
 }
 
-// check is called with what is built of an answer so far. UNPROCESSABLE where it
-// is larger than allowed, UNAVAILABLE where a large one cannot be built now.
+// check checks the size of an incomplete body. It returns UNPROCESSABLE if the body is
+// too large, and UNAVAILABLE if there is no capacity for a large one now.
 func (l *responseBuilder) check(body []byte) error { return l.checkSize(len(body)) }
 
-// checkSize is check for an answer of so many bytes.
+// checkSize is check for a size in bytes.
 func (l *responseBuilder) checkSize(bytes int) error {
 	if l.maxResponseBytes > 0 && bytes > l.maxResponseBytes {
 		return limits.ResponseTooLarge(l.maxResponseBytes)
@@ -44,9 +43,9 @@ func (l *responseBuilder) checkSize(bytes int) error {
 	return err
 }
 
-// write answers 200 with the body that build appends to a buffer, which is
-// nobody's afterwards. An answer that is to be kept is built where it stays, if
-// it comes to about the size that is said, in bytes; 0 is not known.
+// write answers 200 with the body that build appends to a pooled buffer. If the response
+// is to be cached, and size (its estimated bytes, 0 if unknown) is about right, the
+// cache takes the buffer over.
 func (l *responseBuilder) write(w http.ResponseWriter, size int, build func([]byte) ([]byte, error)) error {
 	if l.maxResponseBytes > 0 {
 		size = min(size, l.maxResponseBytes)
@@ -81,4 +80,24 @@ func (l *responseBuilder) write(w http.ResponseWriter, size int, build func([]by
 	}
 	bufferPool.Put(buffer)
 	return err
+}
+
+// bufferedResponse is an http.ResponseWriter that stores what a handler writes, for the
+// response cache.
+type bufferedResponse struct {
+	header http.Header
+	body   []byte
+}
+
+// Header implements http.ResponseWriter.
+func (d *bufferedResponse) Header() http.Header { return d.header }
+
+// WriteHeader implements http.ResponseWriter. Cacheable routes write status 200, or
+// return an error.
+func (*bufferedResponse) WriteHeader(int) {}
+
+// Write implements http.ResponseWriter.
+func (d *bufferedResponse) Write(body []byte) (int, error) {
+	d.body = append(d.body, body...)
+	return len(body), nil
 }

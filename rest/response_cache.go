@@ -8,23 +8,21 @@ import (
 	"portico/store/release"
 )
 
-// WithResponseCache has answers be kept in a room; without it each is made anew, and all
-// else is the same.
+// WithResponseCache caches responses of cacheable routes.
 func WithResponseCache(room *responsecache.Cache) Option { return func(a *API) { a.responses = room } }
 
-// maxCachedTarget bounds the path and query of what is kept, in bytes: nobody
-// asks twice for a filter with a thousand ids.
+// maxCachedTarget is the longest path and query of a cached response, in bytes. Longer
+// ones, such as filters with a thousand ids, rarely repeat.
 const maxCachedTarget = 1 << 10
 
-// varyCacheable is what released answers depend on, made once.
+// varyCacheable is the header Vary of cacheable responses.
 var varyCacheable = []string{opctx.Vary + ", Accept-Encoding"}
 
-// serveCached answers with what a release says, and with nothing that is live or
-// of one account: kept if it was asked for before, else as the route's handler
-// makes it. The scope was required, and the rules choose the release, before
-// anything is looked up.
+// serveCached writes a response of a cacheable route from the cache, or runs the handler
+// and caches its response. The cache key has the release that the rules choose, and
+// nothing in the response depends on the account. The scope was checked before.
 func (a *API) serveCached(w http.ResponseWriter, r *http.Request, found route) error {
-	if wantsGraphQLHint(r) { // in GraphQL's words too, which nobody asks for twice
+	if wantsGraphQLHint(r) { // the hint depends on the request
 		return found.handle(a, w, r)
 	}
 	view, err := a.resolver.View(r.Context())
@@ -46,8 +44,8 @@ func (a *API) serveCached(w http.ResponseWriter, r *http.Request, found route) e
 	return nil
 }
 
-// cacheKey names an answer: what the view shows, and what is asked of it, as it
-// is written, since links repeat it. It is empty for what is too long to keep.
+// cacheKey is the view and the requested path and query, unchanged because links repeat
+// them. It returns "" if they are too long to cache.
 func cacheKey(view *release.View, r *http.Request) string {
 	path := r.URL.EscapedPath()
 	if len(path)+len(r.URL.RawQuery) > maxCachedTarget {
@@ -58,32 +56,13 @@ func cacheKey(view *release.View, r *http.Request) string {
 	return string(append(append(append(key, path...), '?'), r.URL.RawQuery...))
 }
 
-// buildResponse makes a released answer by the route's handler.
+// buildResponse runs the route's handler for the response cache.
 func (a *API) buildResponse(r *http.Request, found route, view *release.View) (*responsecache.Response, error) {
 	d := &bufferedResponse{header: make(http.Header, 4)}
 	if err := found.handle(a, d, r); err != nil {
 		return nil, err
 	}
-	d.header.Del("Content-Length") // which depends on the form that is sent
+	d.header.Del("Content-Length") // depends on compression
 	answer := responsecache.NewResponse(d.body, d.header)
 	return opctx.SetValidity(answer, view), nil
-}
-
-// bufferedResponse takes what a handler writes.
-type bufferedResponse struct {
-	header http.Header
-	body   []byte
-}
-
-// Header implements http.ResponseWriter.
-func (d *bufferedResponse) Header() http.Header { return d.header }
-
-// WriteHeader implements http.ResponseWriter; handlers of what is released
-// write 200, or return an error.
-func (*bufferedResponse) WriteHeader(int) {}
-
-// Write implements http.ResponseWriter.
-func (d *bufferedResponse) Write(body []byte) (int, error) {
-	d.body = append(d.body, body...)
-	return len(body), nil
 }

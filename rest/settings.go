@@ -20,7 +20,7 @@ func (a *API) settings(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// settingsMembers are those of the settings that can be changed.
+// settingsMembers are the settings that can be changed.
 type settingsMembers struct {
 	PageLength *int    `json:"page_length"`
 	Currency   *string `json:"currency"`
@@ -29,8 +29,7 @@ type settingsMembers struct {
 	Nulls store.Nulls `json:"-"`
 }
 
-// updateSettings changes page_length, currency or locale; members that can
-// only be read, and unknown ones, are passed over.
+// updateSettings changes page_length, currency and locale, and ignores other members.
 func (a *API) updateSettings(w http.ResponseWriter, r *http.Request) error {
 	var change settingsMembers
 	r, err := readUpdate(w, r, &change)
@@ -50,8 +49,7 @@ func (a *API) updateSettings(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// writeSettings answers with the settings resource. The limits can be read
-// only.
+// writeSettings writes the settings, including the read-only limits.
 func writeSettings(w http.ResponseWriter, s *store.Settings) {
 	body := append(make([]byte, 0, 192), `{"data":{"type":"settings","id":"settings","page_length":`...)
 	body = strconv.AppendInt(body, int64(s.PageLength), 10)
@@ -60,16 +58,4 @@ func writeSettings(w http.ResponseWriter, s *store.Settings) {
 	body = strconv.AppendInt(append(body, `,"page_length_max":`...), int64(s.PageLengthMax()), 10)
 	body = strconv.AppendInt(append(body, `,"page_offset_limit":`...), int64(s.PageOffsetLimit()), 10)
 	writeJSON(w, http.StatusOK, append(body, '}', '}'))
-}
-
-// userErrorsToError turns a payload's errors back into one; nil when there are none.
-func userErrorsToError(list []*model.UserError) error {
-	if len(list) == 0 {
-		return nil
-	}
-	errs := make(store.Errors, len(list))
-	for i, e := range list {
-		errs[i] = e.Error
-	}
-	return errs
 }

@@ -7,7 +7,7 @@ import (
 	"portico/store/access"
 )
 
-// shopperTokenBody is a token that was minted for a shopper.
+// shopperTokenBody is a new shopper token.
 type shopperTokenBody struct {
 	Type      string   `json:"type"`
 	Token     string   `json:"token"`
@@ -16,7 +16,7 @@ type shopperTokenBody struct {
 	Scopes    []string `json:"scopes"`
 }
 
-// shopperTokenMembers are what a new one is asked for by.
+// shopperTokenMembers are the shopper and the lifetime of a new token.
 type shopperTokenMembers struct {
 	AccountID   string   `json:"account_id"`
 	AccountTags []string `json:"account_tags"`
@@ -24,8 +24,7 @@ type shopperTokenMembers struct {
 	ExpiresIn   *int     `json:"expires_in"` // seconds
 }
 
-// createShopperToken mints a token for a shopper. The path is ours; no
-// document has it.
+// createShopperToken creates a token for a shopper.
 func (a *API) createShopperToken(w http.ResponseWriter, r *http.Request) error {
 	var wanted shopperTokenMembers
 	if err := readData(w, r, &wanted); err != nil {

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"portico/graph/generated"
 	"portico/graph/model"
@@ -15,7 +14,7 @@ import (
 	"portico/store/stock"
 )
 
-// stocks lists the stock of all products (spec: Get stock for all products).
+// stocks lists the stock of all products.
 func (a *API) stocks(w http.ResponseWriter, r *http.Request) error {
 	p, err := parseListParams(r)
 	if err != nil {
@@ -38,12 +37,11 @@ func (a *API) stocks(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// stockBuffers are memory for pages of stock, the longest of which has some
-// 40 kB.
+// stockBuffers are buffers for pages of stock. The longest page has about 40 kB.
 var stockBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// stockPagination is what meta and links say of a page of stock, with cursors
-// only where links have them.
+// stockPagination is the pagination of a page of stock. It computes cursors only for
+// links that use them.
 func stockPagination(p *listParams, stocks *stock.StockPage) *pagination {
 	g := &pagination{limit: stocks.Limit, offset: stocks.Offset, rows: stocks.Len(), total: stocks.Total, params: p,
 		info: model.NewPageInfo(stocks.HasNext, stocks.HasPrevious, stocks.Len(), stocks.Cursor)}
@@ -57,13 +55,12 @@ const (
 	onlyLocation        = stock.DefaultLocation
 )
 
-// wantsLocations tells whether stock is asked for in the shape with locations.
+// wantsLocations reports whether the request wants stock by location.
 func wantsLocations(r *http.Request) bool {
 	return strings.EqualFold(strings.TrimSpace(r.Header.Get(multiLocationHeader)), "true")
 }
 
-// stockAppender is how a stock record is written: plain (spec: Stock record), or
-// in attributes, with its locations.
+// stockAppender returns the encoder for stock records: flat, or by location.
 func stockAppender(r *http.Request) func([]byte, *stock.Stock) []byte {
 	if wantsLocations(r) {
 		return appendStockByLocation
@@ -71,7 +68,7 @@ func stockAppender(r *http.Request) func([]byte, *stock.Stock) []byte {
 	return appendStock
 }
 
-// stock returns the stock of one product.
+// stock returns the stock of a product.
 func (a *API) stock(w http.ResponseWriter, r *http.Request) error {
 	addGraphQLHint(w, r, "id", r.PathValue("id"))
 	record, err := a.resolver.Query().Stock(r.Context(), r.PathValue("id"))
@@ -84,8 +81,8 @@ func (a *API) stock(w http.ResponseWriter, r *http.Request) error {
 	return writeStock(w, r, http.StatusOK, record)
 }
 
-// stocksByID lists the stock of some products, in the order of the request;
-// unknown ones are left out, and there are no pages.
+// stocksByID lists the stock of several products in the order of the request, without
+// pages. It leaves out unknown products.
 func (a *API) stocksByID(w http.ResponseWriter, r *http.Request) error {
 	var products []struct {
 		ID *string `json:"id"`
@@ -96,7 +93,7 @@ func (a *API) stocksByID(w http.ResponseWriter, r *http.Request) error {
 	ids := make([]string, len(products))
 	for i, product := range products {
 		if product.ID == nil {
-			return &store.Error{Code: store.Invalid, Path: []string{"data", strconv.Itoa(i), "id"}, Detail: "must be a string, the id of a product"}
+			return &store.Error{Code: store.Invalid, Path: []string{"data", strconv.Itoa(i), "id"}, Detail: "must be a string, a product id"}
 		}
 		ids[i] = *product.ID
 	}
@@ -113,8 +110,8 @@ func (a *API) stocksByID(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// stockBody is a new stock record as clients send it: with a quantity, or
-// with what is available in attributes or at the one location.
+// stockBody is a new stock record as clients send it: with quantity, or with available
+// in attributes or at the one location.
 type stockBody struct {
 	ID         string `json:"id"`
 	Quantity   *int   `json:"quantity"`
@@ -128,7 +125,7 @@ type stockLocation struct {
 	Available *int `json:"available"`
 }
 
-// quantity is what is to be available, from the member that it was sent in.
+// quantity returns the available units, and the member that has them.
 func (b *stockBody) quantity() (quantity int, member string, err error) {
 	for location := range b.Attributes.Locations {
 		if err := checkLocation(location); err != nil {
@@ -144,19 +141,19 @@ func (b *stockBody) quantity() (quantity int, member string, err error) {
 			return *given.quantity, given.member, nil
 		}
 	}
-	return 0, "", &store.Error{Code: store.Unprocessable, Path: []string{"quantity"}, Detail: fmt.Sprintf("is required: the units available, 0 to %d", store.MaxStock)}
+	return 0, "", &store.Error{Code: store.Unprocessable, Path: []string{"quantity"}, Detail: fmt.Sprintf("is required: the available units, 0 to %d", store.MaxStock)}
 }
 
-// checkLocation is UNPROCESSABLE for another location than the one there is.
+// checkLocation returns UNPROCESSABLE for a location other than the default one.
 func checkLocation(location string) error {
 	if location == "" || location == onlyLocation {
 		return nil
 	}
-	return &store.Error{Code: store.Unprocessable, Path: []string{"location"}, Detail: fmt.Sprintf("must be %q or be left out, got %q; there are no others", onlyLocation, location)}
+	return &store.Error{Code: store.Unprocessable, Path: []string{"location"}, Detail: fmt.Sprintf("must be %q or left out, got %q", onlyLocation, location)}
 }
 
-// createStock makes the stock record of the product in the path or, without
-// one there, in the body.
+// createStock creates the stock record of the product in the path or, if there is none,
+// in the body.
 func (a *API) createStock(w http.ResponseWriter, r *http.Request) error {
 	var b stockBody
 	if err := readData(w, r, &b); err != nil {
@@ -197,9 +194,8 @@ func writeStock(w http.ResponseWriter, r *http.Request, status int, record *mode
 	return nil
 }
 
-// appendStocks appends a page of stock from the numbers in memory, with no
-// allocation for its rows. As structs its rows take four times as long: then a
-// page of 100 costs twice as much in all.
+// appendStocks appends a page of stock from the numbers in memory, without allocating
+// for rows. Building structs would make a page of 100 twice as expensive.
 func appendStocks(dst []byte, stocks *stock.StockPage, g *pagination, byLocation bool) []byte {
 	dst = append(dst, `{"data":[`...)
 	for i := range stocks.Len() {
@@ -215,14 +211,6 @@ func appendStocks(dst []byte, stocks *stock.StockPage, g *pagination, byLocation
 	dst = appendLinks(append(dst, "],"...), g)
 	dst = appendTimestamps(append(dst, `,"meta":{`...), nonZero(stocks.Created), nonZero(stocks.Updated))
 	return append(g.appendMeta(append(dst, ',')), "}}"...)
-}
-
-// nonZero is a time, or nil for the zero time.
-func nonZero(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
 }
 
 func appendStock(dst []byte, s *stock.Stock) []byte {
@@ -246,39 +234,4 @@ func appendUnits(dst []byte, available, allocated int) []byte {
 	dst = strconv.AppendInt(append(dst, `"total":`...), int64(available+allocated), 10)
 	dst = strconv.AppendInt(append(dst, `,"available":`...), int64(available), 10)
 	return strconv.AppendInt(append(dst, `,"allocated":`...), int64(allocated), 10)
-}
-
-// appendTimestamps appends "timestamps":{…}.
-func appendTimestamps(dst []byte, created, updated *time.Time) []byte {
-	dst = appendTime(append(dst, `"timestamps":{"created_at":`...), created)
-	return append(appendTime(append(dst, `,"updated_at":`...), updated), '}')
-}
-
-type timestamps struct {
-	CreatedAt string `json:"created_at"`
-	UpdatedAt string `json:"updated_at"`
-}
-
-func newTimestamps(created, updated time.Time) timestamps {
-	return timestamps{store.FormatTime(created), store.FormatTime(updated)}
-}
-
-// timeOrNull is a time as it is written; nil for nil.
-func timeOrNull(t *time.Time) *string {
-	if t == nil {
-		return nil
-	}
-	text := store.FormatTime(*t)
-	return &text
-}
-
-// timeFormat is how times are written outside of /catalog, in UTC.
-const timeFormat = "2006-01-02T15:04:05.000Z"
-
-// appendTime appends a time with its zone, or null.
-func appendTime(dst []byte, t *time.Time) []byte {
-	if t == nil {
-		return append(dst, "null"...)
-	}
-	return append(store.AppendTime(append(dst, '"'), *t), '"')
 }

@@ -2,7 +2,7 @@ package rest
 
 import "net/http"
 
-// locationBody is a place where stock is, as clients that know several have it.
+// locationBody is a stock location.
 type locationBody struct {
 	ID         string             `json:"id"`
 	Type       string             `json:"type"`
@@ -14,10 +14,10 @@ type locationAttributes struct {
 	ExternalRef string   `json:"external_ref"`
 	Description string   `json:"description"`
 	Address     []string `json:"address"`
-	Geolocation any      `json:"geolocation"` // null: nobody asked for it
+	Geolocation any      `json:"geolocation"` // always null
 }
 
-// stockLocations lists the one place where stock is.
+// stockLocations lists the one stock location.
 func (a *API) stockLocations(w http.ResponseWriter, r *http.Request) error {
 	addGraphQLHint(w, r)
 	locations, err := a.resolver.Query().StockLocations(r.Context())

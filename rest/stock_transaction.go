@@ -11,7 +11,7 @@ import (
 	"portico/store/stock"
 )
 
-// stockTransactions lists the ledger of a product's stock, newest first.
+// stockTransactions lists the stock ledger of a product, newest first.
 func (a *API) stockTransactions(w http.ResponseWriter, r *http.Request) error {
 	p, err := parseListParamsSortedBy(r, store.SortCreatedAt)
 	if err != nil {
@@ -34,7 +34,7 @@ func (a *API) stockTransactions(w http.ResponseWriter, r *http.Request) error {
 	return writePage(w, a.newBuilder(r), page, lines.Nodes, transactionEncoder(r))
 }
 
-// stockTransaction returns a line of the ledger.
+// stockTransaction returns an entry of the ledger.
 func (a *API) stockTransaction(w http.ResponseWriter, r *http.Request) error {
 	addGraphQLHint(w, r, "productId", r.PathValue("id"), "id", r.PathValue("transaction"))
 	line, err := a.resolver.Query().StockTransaction(r.Context(), r.PathValue("id"), r.PathValue("transaction"))
@@ -50,7 +50,7 @@ func (a *API) stockTransaction(w http.ResponseWriter, r *http.Request) error {
 // stockTransactionBody is a transaction as clients send it.
 type stockTransactionBody struct {
 	stockTransactionAttributes
-	Attributes *stockTransactionAttributes `json:"attributes"` // in place of the above, from clients that know locations
+	Attributes *stockTransactionAttributes `json:"attributes"` // instead of the above, for clients that use locations
 }
 
 type stockTransactionAttributes struct {
@@ -63,7 +63,7 @@ type stockTransactionAttributes struct {
 	Reference string            `json:"reference"`
 }
 
-// transactStock changes a product's stock and enters it in the ledger.
+// transactStock changes a product's stock and adds the change to the ledger.
 func (a *API) transactStock(w http.ResponseWriter, r *http.Request) error {
 	var body stockTransactionBody
 	if err := readData(w, r, &body); err != nil {
@@ -90,7 +90,7 @@ func (a *API) transact(w http.ResponseWriter, r *http.Request, b stockTransactio
 		return &store.Error{Code: store.Unprocessable, Path: []string{"quantity"}, Detail: fmt.Sprintf("is required: units, up to %d", store.MaxStock)}
 	}
 	if b.ProductID != "" && store.LocalID(b.ProductID) != store.LocalID(id) {
-		return &store.Error{Code: store.Unprocessable, Path: []string{"product_id"}, Detail: "must be that of the path, " + id + ", or be left out"}
+		return &store.Error{Code: store.Unprocessable, Path: []string{"product_id"}, Detail: "must be " + id + ", as in the path, or left out"}
 	}
 	if err := checkLocation(b.Location); err != nil {
 		return err
@@ -108,7 +108,8 @@ func (a *API) transact(w http.ResponseWriter, r *http.Request, b stockTransactio
 	return writeTransaction(w, r, http.StatusCreated, payload.Transactions[0])
 }
 
-// withoutChangeIndex names members without the batch of one that they came in.
+// withoutChangeIndex removes "changes.0" from the paths of errors, because REST sends a
+// single change.
 func withoutChangeIndex(list []*model.UserError) []*model.UserError {
 	renamed := make([]*model.UserError, len(list))
 	for i, e := range list {
@@ -125,8 +126,7 @@ func writeTransaction(w http.ResponseWriter, r *http.Request, status int, line *
 	return writeData(w, status, transactionEncoder(r)(line))
 }
 
-// transactionEncoder is how a line is written: plain, or in attributes, with its
-// location.
+// transactionEncoder returns the encoder for ledger entries: flat, or by location.
 func transactionEncoder(r *http.Request) func(*model.StockTransaction) any {
 	if wantsLocations(r) {
 		return func(line *model.StockTransaction) any {

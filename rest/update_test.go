@@ -159,7 +159,7 @@ func TestErrorsNameMembersAsSent(t *testing.T) {
 			{"POST", "/v2/inventories/x", `{"data":{"quantity":-1}}`, 422, "quantity must be "},
 			{"POST", "/v2/inventories/x", `{"data":{"attributes":{"available":-1}}}`, 422, "attributes.available must be "},
 			{"POST", "/v2/inventories/x", `{"data":{"attributes":{"locations":{"default":{"available":-1}}}}}`, 422, "attributes.locations.default.available must be "},
-			{"POST", "/v2/inventories/x", `{"data":{"quantity":` + whole + `}}`, 422, "quantity is out of any range: " + whole},
+			{"POST", "/v2/inventories/x", `{"data":{"quantity":` + whole + `}}`, 422, "quantity is out of range: " + whole},
 			{"POST", "/v2/inventories/multiple", `{"data":[{"id":"a"},{"id":5}]}`, 400, "data.1.id must be a string"},
 			{"POST", "/v2/inventories/multiple", `{"data":[{"id":"a"},5]}`, 400, "data.1 must be an object"},
 			{"POST", "/v2/inventories/multiple", `{"data":[{"id":"a"},{}]}`, 400, "data.1.id must be a string"},

@@ -1,5 +1,5 @@
-// What code generators make of the operations, in a folder of its own that is
-// thrown away. They are the commands that a front end's build would run.
+// Runs code generators on the operations in a temporary folder, with the commands that the
+// build of a front end runs.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 const here = dirname(fileURLToPath(import.meta.url))
 
-// folder makes a folder with the schema in it, in which node_modules is found.
+// folder creates a temporary folder with the schema, below node_modules.
 export function folder() {
   const path = mkdtempSync(join(here, 'made-'))
   process.on('exit', () => rmSync(path, { recursive: true, force: true }))
@@ -16,7 +16,7 @@ export function folder() {
   return { path, write, run: (command, ...args) => run(path, command, args) }
 }
 
-// run runs a command of a package, and fails with what it printed.
+// run runs a command of a package. It throws the output if the command fails.
 function run(cwd, command, args) {
   try {
     execFileSync(join(here, 'node_modules', '.bin', command), args, { cwd, encoding: 'utf8', stdio: 'pipe' })

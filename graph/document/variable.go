@@ -28,7 +28,7 @@ func (d *Processor) coerceVariables(operation *ast.OperationDefinition, given ma
 		at := valuePath{name: definition.Variable}
 		value, ok := given[definition.Variable]
 		switch {
-		case ok && value == nil && definition.Type.NamedType == "Boolean" && !definition.Type.NonNull && slices.Contains(plan.Conditions(operation), definition.Variable):
+		case ok && value == nil && definition.Type.NamedType == "Boolean" && !definition.Type.NonNull && slices.Contains(plan.ConditionVariables(operation), definition.Variable):
 			c.addError(&at, "must not be null: @skip or @include depends on it; send true or false, or leave it out")
 		case ok:
 			taken[definition.Variable] = c.value(&at, definition.Type, value)

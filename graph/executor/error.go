@@ -35,10 +35,10 @@ func errorPresenter(log *slog.Logger) graphql.ErrorPresenterFunc {
 		if first.Code == store.Internal {
 			log.ErrorContext(ctx, "a resolver failed", "error", err, "path", shown.Path.String())
 		}
-		shown.Message = shorten(model.Sentence(first))
+		shown.Message = shorten(model.Message(first))
 		shown.Extensions = map[string]any{"code": first.Code}
 		if len(first.Path) > 0 {
-			shown.Extensions["argument"] = model.Argument(first.Path)
+			shown.Extensions["argument"] = model.ArgumentPath(first.Path)
 		} else if argument := argumentIn(ctx, shown); argument != nil && first.Code != store.Internal {
 			document.NameArgument(shown, first.Code, argument)
 		}

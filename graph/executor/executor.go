@@ -87,9 +87,9 @@ func NewExecutor(r *graph.Resolver, log *slog.Logger, c Config, plans *document.
 	e.SetRecoverFunc(recovered)
 	if !c.DisablePlans {
 		e.runner = generated.NewPlanRunner(resolvers)
-		e.runner.Limit(e.limit())
+		e.runner.SetLimit(e.limit())
 		if c.Fragments.Enabled() {
-			e.runner.Keep(fragmentStore{c.Fragments, r})
+			e.runner.UseCache(fragmentStore{c.Fragments, r})
 		}
 	}
 	return e
@@ -139,7 +139,7 @@ func (e *Executor) Prepare(asked *document.Operation, params *graphql.RawParams)
 // conditionValues are the values of the variables that decide what an
 // operation selects: a digit for each.
 func conditionValues(operation *ast.OperationDefinition, variables map[string]any) string {
-	names := plan.Conditions(operation)
+	names := plan.ConditionVariables(operation)
 	values := make([]byte, len(names))
 	for i, name := range names {
 		values[i] = '0'

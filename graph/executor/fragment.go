@@ -59,9 +59,9 @@ func (f fragmentStore) Identity(ctx context.Context, row any, edges []string) (i
 	return plan.Identity(sum[:16]), true
 }
 
-// Pay implements plan.Fragments: the edge costs what it costs when it is
+// Charge implements plan.Fragments: the edge costs what it costs when it is
 // followed.
-func (f fragmentStore) Pay(ctx context.Context, row any, edge string) bool {
+func (f fragmentStore) Charge(ctx context.Context, row any, edge string) bool {
 	if edge == "mainImage" {
 		return true
 	}
@@ -69,13 +69,13 @@ func (f fragmentStore) Pay(ctx context.Context, row any, edge string) bool {
 	return at != nil && opctx.SpendRows(ctx, edge, at.Rows) == nil
 }
 
-// Find implements plan.Fragments.
-func (f fragmentStore) Find(step uint64, of plan.Identity) *plan.Fragment {
-	kept, _ := f.room.Fragment(step, of).(*plan.Fragment)
+// Get implements plan.Fragments.
+func (f fragmentStore) Get(step uint64, of plan.Identity) *plan.CachedObject {
+	kept, _ := f.room.Fragment(step, of).(*plan.CachedObject)
 	return kept
 }
 
-// Keep implements plan.Fragments.
-func (f fragmentStore) Keep(step uint64, of plan.Identity, made *plan.Fragment) {
+// Put implements plan.Fragments.
+func (f fragmentStore) Put(step uint64, of plan.Identity, made *plan.CachedObject) {
 	f.room.SetFragment(step, of, made, made.Size())
 }

@@ -36,7 +36,7 @@ func (i introspection) MutateOperationContext(ctx context.Context, operation *gr
 	}
 	refusal := store.AsErrors(failure)[0]
 	return &gqlerror.Error{
-		Message:    "Introspection needs a token, of whatever scopes; the schema itself is at /schema.graphql for everyone. " + model.Sentence(refusal),
+		Message:    "Introspection needs a token, of whatever scopes; the schema itself is at /schema.graphql for everyone. " + model.Message(refusal),
 		Extensions: map[string]any{"code": refusal.Code},
 	}
 }

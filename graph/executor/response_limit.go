@@ -82,7 +82,7 @@ func (e *Executor) StoppedError(err error) *store.Error {
 
 // ErrorList is an error of the operation as a whole.
 func ErrorList(fault *store.Error) gqlerror.List {
-	return gqlerror.List{{Message: model.Sentence(fault), Extensions: map[string]any{"code": fault.Code}}}
+	return gqlerror.List{{Message: model.Message(fault), Extensions: map[string]any{"code": fault.Code}}}
 }
 
 // respond calls one of the executor's response handlers; fault is why it was

@@ -9,10 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
-	"sync/atomic"
-	"time"
-
 	"portico/graph/model"
 	"portico/store"
 	"portico/store/catalog"
@@ -23,6 +19,9 @@ import (
 	"portico/store/promotion/rule"
 	"portico/store/release"
 	"portico/store/stock"
+	"strconv"
+	"sync/atomic"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/introspection"

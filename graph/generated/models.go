@@ -3,8 +3,6 @@
 package generated
 
 import (
-	"time"
-
 	"portico/graph/model"
 	"portico/store"
 	"portico/store/catalog"
@@ -12,6 +10,7 @@ import (
 	"portico/store/promotion/rule"
 	"portico/store/release"
 	"portico/store/stock"
+	"time"
 )
 
 // A new catalog.

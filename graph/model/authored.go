@@ -4,7 +4,7 @@ import (
 	"portico/store/catalog"
 )
 
-// AuthoredNode is a node as authored, among the siblings it came with.
+// AuthoredNode is a node as authored, in a group.
 type AuthoredNode struct {
 	*catalog.AuthoredNode
 	Sibling[*AuthoredNode]
@@ -13,7 +13,7 @@ type AuthoredNode struct {
 // NodeID is the service's own id.
 func (n *AuthoredNode) NodeID() string { return n.ID }
 
-// Seat implements Row.
-func (n *AuthoredNode) Seat(of *catalog.AuthoredNode, place Sibling[*AuthoredNode]) {
+// Place implements Row.
+func (n *AuthoredNode) Place(of *catalog.AuthoredNode, place Sibling[*AuthoredNode]) {
 	n.AuthoredNode, n.Sibling = of, place
 }

@@ -7,13 +7,13 @@ import (
 	"portico/store/promotion/redeem"
 )
 
-// PromotionCodeUsage is a usage as the schema has it.
+// PromotionCodeUsage is a redemption of a code.
 type PromotionCodeUsage struct{ *redeem.CodeUsage }
 
-// NewPromotionCodeUsage dresses a usage.
+// NewPromotionCodeUsage wraps a usage.
 func NewPromotionCodeUsage(u *redeem.CodeUsage) *PromotionCodeUsage { return &PromotionCodeUsage{u} }
 
-// NewPromotionCodeUsages are several.
+// NewPromotionCodeUsages wraps several usages.
 func NewPromotionCodeUsages(list []*redeem.CodeUsage) []*PromotionCodeUsage {
 	usages := make([]*PromotionCodeUsage, len(list))
 	for i, u := range list {
@@ -22,8 +22,8 @@ func NewPromotionCodeUsages(list []*redeem.CodeUsage) []*PromotionCodeUsage {
 	return usages
 }
 
-// PromotionGlobalID is the promotion's id over all types; nil once that was
-// deleted.
+// PromotionGlobalID returns the promotion's global id, or nil if it was deleted by an
+// older version.
 func (u *PromotionCodeUsage) PromotionGlobalID() *string {
 	if u.PromotionID == "" {
 		return nil
@@ -32,8 +32,8 @@ func (u *PromotionCodeUsage) PromotionGlobalID() *string {
 	return &id
 }
 
-// ActorName tells who redeemed it.
+// ActorName returns who redeemed the code.
 func (u *PromotionCodeUsage) ActorName() string { return string(u.Actor) }
 
-// ReleasedAt is nil as long as the uses are taken.
-func (u *PromotionCodeUsage) ReleasedAt() *time.Time { return reached(u.CodeUsage.ReleasedAt) }
+// ReleasedAt returns when its uses were returned, or nil.
+func (u *PromotionCodeUsage) ReleasedAt() *time.Time { return nonZeroTime(u.CodeUsage.ReleasedAt) }

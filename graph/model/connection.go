@@ -9,7 +9,7 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// Connection is a page of a list: rows, with cursors for those who ask.
+// Connection is a page of a list.
 type Connection[T any] struct {
 	Nodes    []T
 	PageInfo PageInfo
@@ -28,10 +28,10 @@ type Edge[T any] struct {
 	cursor func(row int) string
 }
 
-// Cursor is the row's place in the list.
+// Cursor returns the row's cursor.
 func (e Edge[T]) Cursor() string { return e.cursor(e.at) }
 
-// Edges are the rows with their cursors.
+// Edges returns the rows with their cursors.
 func (c *Connection[T]) Edges() []Edge[T] {
 	edges := make([]Edge[T], len(c.Nodes))
 	for i, node := range c.Nodes {
@@ -40,7 +40,7 @@ func (c *Connection[T]) Edges() []Edge[T] {
 	return edges
 }
 
-// PageInfo tells where a page stands in its list.
+// PageInfo is the position of a page in its list.
 type PageInfo struct {
 	HasNextPage     bool
 	HasPreviousPage bool
@@ -49,16 +49,16 @@ type PageInfo struct {
 	cursor func(row int) string
 }
 
-// NewPageInfo is about a page of so many rows, of which cursor knows the
-// places.
+// NewPageInfo returns the PageInfo of a page with a number of rows. cursor returns the
+// cursor of a row.
 func NewPageInfo(hasNext, hasPrevious bool, rows int, cursor func(row int) string) PageInfo {
 	return PageInfo{hasNext, hasPrevious, rows, cursor}
 }
 
-// StartCursor is that of the first row; nil where there is none.
+// StartCursor is the cursor of the first row, or nil.
 func (p PageInfo) StartCursor() *string { return p.at(0) }
 
-// EndCursor is that of the last row; nil where there is none.
+// EndCursor is the cursor of the last row, or nil.
 func (p PageInfo) EndCursor() *string { return p.at(p.rows - 1) }
 
 func (p PageInfo) at(row int) *string {
@@ -69,10 +69,10 @@ func (p PageInfo) at(row int) *string {
 	return &cursor
 }
 
-// TotalCount counts the list after filters; it may cost a statement.
+// TotalCount counts the list after filters. It may run a statement.
 func (c *Connection[T]) TotalCount(ctx context.Context) (int, error) { return c.total(ctx) }
 
-// NewConnection is the page that a slice is, with a row for each of its items.
+// NewConnection returns the page of a slice, with a row for each item.
 func NewConnection[S, T any](slice *store.Slice[S], rows []T) *Connection[T] {
 	if rows == nil {
 		rows = []T{} // an empty list, not null
@@ -121,7 +121,7 @@ type StockConnection struct {
 	Times func(context.Context) (*StockTimestamps, error)
 }
 
-// Timestamps tells when the first record was made and the last one changed.
+// Timestamps returns the first creation and the last change.
 func (c *StockConnection) Timestamps(ctx context.Context) (*StockTimestamps, error) {
 	return c.Times(ctx)
 }

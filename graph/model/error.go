@@ -7,13 +7,13 @@ import (
 	"portico/store"
 )
 
-// UserError is something the caller can mend, under the input it is in.
+// UserError is an error that the caller can correct.
 type UserError struct{ *store.Error }
 
 // Warning is a likely mistake in an input that was accepted.
 type Warning struct{ UserError }
 
-// UserErrorCode is what a caller decides by.
+// UserErrorCode is the machine-readable kind of a UserError.
 type UserErrorCode string
 
 // The codes: those of the store, and what these are told apart by.
@@ -33,7 +33,7 @@ const (
 	FaultCodesNotAllowed = UserErrorCode(store.CodesNotAllowed)
 )
 
-// Code is the reason where there is one, which says more than the code.
+// Code returns the reason, if there is one, else the error code.
 func (e *UserError) Code() UserErrorCode {
 	if e.Reason != "" {
 		return UserErrorCode(e.Reason)
@@ -41,23 +41,23 @@ func (e *UserError) Code() UserErrorCode {
 	return UserErrorCode(e.Error.Code)
 }
 
-// Field names the member at fault, outermost first.
+// Field returns the path of the member, outermost first.
 func (e *UserError) Field() []string {
 	if len(e.Path) == 0 {
 		return []string{}
 	}
-	return append([]string{"input"}, Argument(e.Path)...)
+	return append([]string{"input"}, ArgumentPath(e.Path)...)
 }
 
-// Message says what is wrong and the way out.
-func (e *UserError) Message() string { return Sentence(e.Error) }
+// Message says what is wrong, what is allowed and what to do.
+func (e *UserError) Message() string { return Message(e.Error) }
 
-// Sentence is a fault in words, with its member as the schema spells it.
-func Sentence(e *store.Error) string { return e.Sentence(strings.Join(Argument(e.Path), ".")) }
+// Message returns the text of an error, with the member as the schema spells it.
+func Message(e *store.Error) string { return e.Sentence(strings.Join(ArgumentPath(e.Path), ".")) }
 
-// Argument is the path of a fault as the schema spells it: in camel case, but
-// for what is within a promotion's schema, which is JSON of the shop's own.
-func Argument(path []string) []string {
+// ArgumentPath converts a path to the names of the schema, in camel case. Members within
+// a promotion's schema stay, because the merchant defines that JSON.
+func ArgumentPath(path []string) []string {
 	spelled := slices.Clone(path)
 	if i := slices.Index(path, "schema"); i >= 0 {
 		path = path[:i]

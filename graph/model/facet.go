@@ -10,8 +10,7 @@ import (
 	"portico/store/release"
 )
 
-// ProductConnection is a page of products, with what its list can be narrowed
-// by.
+// ProductConnection is a page of products, with the facets of its list.
 type ProductConnection struct {
 	*Connection[*Product]
 	facets *ProductFacets
@@ -20,8 +19,8 @@ type ProductConnection struct {
 // ProductEdge is a product in a list.
 type ProductEdge struct{ Edge[*Product] }
 
-// Curated tells whether the product was put first in the node whose list this
-// is. It is the edge's, for the product is the same in every list.
+// Curated reports whether the product is curated in the node whose list this is. It
+// belongs to the edge, because the product is the same in all lists.
 func (e ProductEdge) Curated() bool { return e.Node.Curated }
 
 // Edges are the rows with their cursors.
@@ -61,7 +60,7 @@ type ProductFacets struct {
 }
 
 // Seat implements Row.
-func (f *ProductFacets) Seat(of facetedList, place Sibling[*ProductFacets]) {
+func (f *ProductFacets) Place(of facetedList, place Sibling[*ProductFacets]) {
 	f.facetedList, f.Sibling = of, place
 }
 
@@ -136,7 +135,7 @@ func (f *ProductFacets) values(ctx context.Context, attribute string, first int)
 			ids[i] = sibling.nodeID
 		}
 		byNode, err := count(ctx, ids, query)
-		return Spread(ids, byNode), err
+		return ValuesByKey(ids, byNode), err
 	})
 	if err != nil {
 		return nil, err

@@ -9,9 +9,7 @@ import (
 	"portico/store/release"
 )
 
-// ProductFilter is the schema's filter of products.
-//
-// Its JSON is what the schema takes: a front end can send it as a variable.
+// ProductFilter is the schema's filter of products. Its JSON can be sent as a variable.
 type ProductFilter struct {
 	Search              *string          `json:"search,omitzero"`
 	ID                  *IDFilter        `json:"id,omitzero"`
@@ -36,7 +34,7 @@ type CatalogNodeFilter struct {
 	Bounds   *ListBounds `json:"bounds,omitzero"`
 }
 
-// Filter is the filter in the store's words; nil keeps everything.
+// Filter converts the filter for the store. Nil matches everything.
 func (f *CatalogNodeFilter) Filter() (filter release.NodeFilter, err error) {
 	if f == nil {
 		return filter, nil
@@ -71,7 +69,7 @@ func (f *CatalogNodeFilter) Filter() (filter release.NodeFilter, err error) {
 	return filter, nil
 }
 
-// condition is the operator and its values; none for nil.
+// condition returns the operator and its values. The operator is empty for nil.
 func (t *TextFilter) condition(attribute string) (operator string, values []string, err error) {
 	switch {
 	case t == nil:
@@ -84,7 +82,7 @@ func (t *TextFilter) condition(attribute string) (operator string, values []stri
 	return "in", t.In, nil
 }
 
-// TextFilter is a condition on a text: exactly one of its members.
+// TextFilter is a condition on a text: exactly one member.
 type TextFilter struct {
 	Eq *string  `json:"eq,omitzero"`
 	In []string `json:"in,omitzero"`
@@ -118,13 +116,13 @@ type DateTimeBounds struct {
 	Le *time.Time `json:"le,omitzero"`
 }
 
-// ListOrder is an order of a list, and of one of products.
+// ListOrder is the sort order of a list.
 type ListOrder struct {
 	Field     store.SortBy   `json:"field"`
 	Direction OrderDirection `json:"direction"`
 }
 
-// OrderDirection is which way a list is sorted.
+// OrderDirection is the sort direction.
 type OrderDirection string
 
 // The directions.
@@ -133,7 +131,7 @@ const (
 	Descending OrderDirection = "DESC"
 )
 
-// Sort is the order in the store's words; nil is the list's own.
+// Sort converts the order for the store. Nil is the list's default.
 func (o *ListOrder) Sort() store.Sort {
 	if o == nil {
 		return store.Sort{}
@@ -141,7 +139,7 @@ func (o *ListOrder) Sort() store.Sort {
 	return store.Sort{By: o.Field, Descending: o.Direction == Descending}
 }
 
-// Filter is the filter in the store's words; nil keeps everything.
+// Filter converts the filter for the store. Nil matches everything.
 func (f *ProductFilter) Filter() (filter release.ProductFilter, err error) {
 	if f == nil {
 		return filter, nil
@@ -184,21 +182,21 @@ func (f *ProductFilter) Filter() (filter release.ProductFilter, err error) {
 	for i, further := range f.And {
 		more, err := further.Filter()
 		if err != nil {
-			return filter, inAnd(i, err)
+			return filter, underAnd(i, err)
 		}
 		filter.Terms, filter.Ranges, filter.Searches = append(filter.Terms, more.Terms...), append(filter.Ranges, more.Ranges...), append(filter.Searches, more.Searches...)
 	}
 	return filter, nil
 }
 
-// inAnd is what is wrong with a filter, where that is one of those under "and".
-func inAnd(i int, err error) error {
+// underAnd adds "and" and the index to the path of an error.
+func underAnd(i int, err error) error {
 	fault := *store.AsErrors(err)[0]
 	fault.Path = slices.Insert(slices.Clone(fault.Path), min(1, len(fault.Path)), "and", strconv.Itoa(i)) // after "filter"
 	return &fault
 }
 
-// ids are those that are asked for; nil for no condition.
+// ids returns the requested ids, or nil for no condition.
 func (f *ProductFilter) ids() []string {
 	if f.ID != nil && f.ID.In != nil {
 		return f.ID.In
@@ -206,8 +204,7 @@ func (f *ProductFilter) ids() []string {
 	return f.Ids
 }
 
-// text is the condition on one of the store's attributes, but for id; nil for
-// any other name.
+// text returns the condition on an attribute other than id, or nil for an unknown one.
 func (f *ProductFilter) text(attribute string) **TextFilter {
 	switch attribute {
 	case "name":
@@ -228,10 +225,10 @@ func (f *ProductFilter) text(attribute string) **TextFilter {
 	return nil
 }
 
-// SetText sets the condition on one of store.FilterAttributes but id.
+// SetText sets the condition on one of release.FilterAttributes except id.
 func (f *ProductFilter) SetText(attribute string, to *TextFilter) { *f.text(attribute) = to }
 
-// texts yields the text conditions by the attribute's name in the store.
+// texts yields the text conditions by attribute.
 func (f *ProductFilter) texts(yield func(string, *TextFilter) bool) {
 	for _, attribute := range release.FilterAttributes() {
 		if attribute != "id" && !yield(attribute, *f.text(attribute)) {
@@ -246,7 +243,7 @@ func addTerm(filter *release.ProductFilter, attribute, operator string, values [
 	return err
 }
 
-// Ranges are the bounds in the store's words.
+// Ranges converts the bounds for the store.
 func (b *ListBounds) Ranges() (ranges []store.Range) {
 	if b == nil {
 		return nil
@@ -270,7 +267,7 @@ func (b *DateTimeBounds) ranges(attribute store.SortBy) (ranges []store.Range) {
 	return ranges
 }
 
-// Add sets a bound; false when it is set already.
+// Add sets a bound. It returns false if the bound is set already.
 func (b *ListBounds) Add(r store.Range) bool {
 	switch r.Attribute {
 	case store.SortID:
@@ -308,7 +305,7 @@ func (b *DateTimeBounds) all(yield func(string, *time.Time) bool) {
 	bounds(yield, b.Gt, b.Ge, b.Lt, b.Le)
 }
 
-// bounds yields those that are set, with their operators.
+// bounds yields the bounds that are set, with their operators.
 func bounds[T any](yield func(string, *T) bool, gt, ge, lt, le *T) {
 	for i, bound := range []*T{gt, ge, lt, le} {
 		if bound != nil && !yield([]string{"gt", "ge", "lt", "le"}[i], bound) {

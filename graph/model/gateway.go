@@ -10,10 +10,10 @@ import (
 	"portico/store/gateway"
 )
 
-// Gateway is a gateway's configuration as the schema has it.
+// Gateway is a gateway's configuration.
 type Gateway struct{ *gateway.Gateway }
 
-// GatewayUpdateInput is the schema's change of a gateway.
+// GatewayUpdateInput is the input of gatewayUpdate.
 type GatewayUpdateInput struct {
 	Slug gateway.GatewaySlug `json:"slug"`
 	gateway.GatewayChange
@@ -21,27 +21,27 @@ type GatewayUpdateInput struct {
 }
 
 // PasswordFingerprint is nil without a password.
-func (g *Gateway) PasswordFingerprint() *string { return given(g.Fingerprint) }
+func (g *Gateway) PasswordFingerprint() *string { return nonEmpty(g.Fingerprint) }
 
 // ChangedAt is nil until it was configured.
-func (g *Gateway) ChangedAt() *time.Time { return reached(g.Gateway.ChangedAt) }
+func (g *Gateway) ChangedAt() *time.Time { return nonZeroTime(g.Gateway.ChangedAt) }
 
 // ChangedBy is nil until somebody did.
-func (g *Gateway) ChangedBy() *string { return given(string(g.Gateway.ChangedBy)) }
+func (g *Gateway) ChangedBy() *string { return nonEmpty(string(g.Gateway.ChangedBy)) }
 
-func given(text string) *string {
+func nonEmpty(text string) *string {
 	if text == "" {
 		return nil
 	}
 	return &text
 }
 
-// MarshalSecret shows no secret; no field of the schema answers one.
+// MarshalSecret writes a mask. No field of the schema returns a secret.
 func MarshalSecret(secret gateway.Secret) graphql.Marshaler {
 	return graphql.WriterFunc(func(w io.Writer) { _, _ = io.WriteString(w, `"`+secret.String()+`"`) })
 }
 
-// UnmarshalSecret takes a text. The error does not repeat what was given.
+// UnmarshalSecret accepts a string. Its error does not quote the value.
 func UnmarshalSecret(value any) (gateway.Secret, error) {
 	text, ok := value.(string)
 	if !ok {

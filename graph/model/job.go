@@ -6,13 +6,13 @@ import (
 	"portico/store/job"
 )
 
-// Job is a job as the schema has it.
+// Job is a background job.
 type Job struct{ *job.Job }
 
-// ActorName tells who asked for it.
+// ActorName returns who started it.
 func (j *Job) ActorName() string { return string(j.Actor) }
 
-// ErrorText is what failed; nil unless it did.
+// ErrorText returns what failed, or nil.
 func (j *Job) ErrorText() *string {
 	if j.Error == "" {
 		return nil
@@ -22,10 +22,10 @@ func (j *Job) ErrorText() *string {
 
 // StartedAt and FinishedAt are nil until it has come to that.
 
-func (j *Job) StartedAt() *time.Time  { return reached(j.Job.StartedAt) }
-func (j *Job) FinishedAt() *time.Time { return reached(j.Job.FinishedAt) }
+func (j *Job) StartedAt() *time.Time  { return nonZeroTime(j.Job.StartedAt) }
+func (j *Job) FinishedAt() *time.Time { return nonZeroTime(j.Job.FinishedAt) }
 
-func reached(at time.Time) *time.Time {
+func nonZeroTime(at time.Time) *time.Time {
 	if at.IsZero() {
 		return nil
 	}

@@ -5,28 +5,27 @@ import (
 	"portico/store/release"
 )
 
-// Node is anything with a global id.
+// Node is an object with a global id.
 type Node interface{ GlobalID() string }
 
-// CatalogNode is a node among the siblings it came with.
+// CatalogNode is a node in a group.
 type CatalogNode struct {
 	*release.CatalogNode
 	Sibling[*CatalogNode]
 }
 
-// GlobalID is the id under which the node is found as a node, a hierarchy's
-// root too.
+// GlobalID returns the id of the node. A hierarchy's root also has one as a node.
 func (n CatalogNode) GlobalID() string { return store.GlobalID(store.TypeCatalogNode, n.ID) }
 
 // NodeID is the service's own id.
 func (n *CatalogNode) NodeID() string { return n.ID }
 
-// Seat implements Row.
-func (n *CatalogNode) Seat(of *release.CatalogNode, place Sibling[*CatalogNode]) {
+// Place implements Row.
+func (n *CatalogNode) Place(of *release.CatalogNode, place Sibling[*CatalogNode]) {
 	n.CatalogNode, n.Sibling = of, place
 }
 
-// Hierarchy is the root of a tree of nodes, among the siblings it came with.
+// Hierarchy is the root of a category tree, in a group.
 type Hierarchy struct {
 	*release.CatalogNode
 	Sibling[*Hierarchy]
@@ -35,7 +34,7 @@ type Hierarchy struct {
 // NodeID is the service's own id.
 func (h *Hierarchy) NodeID() string { return h.ID }
 
-// Seat implements Row.
-func (h *Hierarchy) Seat(of *release.CatalogNode, place Sibling[*Hierarchy]) {
+// Place implements Row.
+func (h *Hierarchy) Place(of *release.CatalogNode, place Sibling[*Hierarchy]) {
 	h.CatalogNode, h.Sibling = of, place
 }

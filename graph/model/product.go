@@ -7,7 +7,7 @@ import (
 	"portico/store/release"
 )
 
-// Product is a live product among the siblings it came with.
+// Product is a live product, in a group.
 type Product struct {
 	*release.Product
 	Sibling[*Product]
@@ -16,30 +16,30 @@ type Product struct {
 // ProductID is the service's own id.
 func (p *Product) ProductID() string { return p.ID() }
 
-// Seat implements Row.
-func (p *Product) Seat(of *release.Product, place Sibling[*Product]) {
+// Place implements Row.
+func (p *Product) Place(of *release.Product, place Sibling[*Product]) {
 	p.Product, p.Sibling = of, place
 }
 
-// ProductStatus is whether a product is for sale.
+// ProductStatus is the publication status of a product.
 type ProductStatus string
 
-// ProductLive is for sale; no other product is released.
+// ProductLive is the only status: drafts are not published.
 const ProductLive ProductStatus = "live"
 
-// Status is what the release has of it.
+// Status returns the product's status.
 func (p *Product) Status() ProductStatus { return ProductStatus(p.Product.Status()) }
 
-// ProductFile is a file and when it was attached.
+// ProductFile is a file, and when it was attached.
 type ProductFile struct {
 	AttachedAt *time.Time
 	File       *catalog.File
 }
 
-// Breadcrumb is a step on the way to a node.
+// Breadcrumb is a step on the path to a node.
 type Breadcrumb struct{ UUID, Name, Slug string }
 
-// BreadcrumbTrail is one way from a hierarchy to a product.
+// BreadcrumbTrail is a path from a hierarchy to a product.
 type BreadcrumbTrail struct {
 	Node      *CatalogNode
 	Ancestors []*Breadcrumb

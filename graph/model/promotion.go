@@ -24,15 +24,15 @@ type PromotionCodeFilter struct {
 	Code *TextFilter `json:"code,omitzero"`
 }
 
-// PromotionCreateInput is the schema's new promotion. The description is nil
-// where REST left it out, which the store then asks for; GraphQL has a default.
+// PromotionCreateInput is the input of promotionCreate. Description is nil if REST left
+// it out. GraphQL has a default.
 type PromotionCreateInput struct {
 	ID *string `json:"id,omitempty"`
 	promotion.PromotionChange
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// PromotionUpdateInput is the schema's change of a promotion.
+// PromotionUpdateInput is the input of promotionUpdate.
 type PromotionUpdateInput struct {
 	ID     string `json:"id"`
 	DryRun bool   `json:"dryRun"`
@@ -40,8 +40,7 @@ type PromotionUpdateInput struct {
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// Filter is the filter in the store's words, with its bounds; nil keeps
-// everything. INVALID for a condition that is none.
+// Filter converts the filter for the store. Nil matches everything.
 func (f *PromotionFilter) Filter() (filter promotion.PromotionFilter, ranges []store.Range, err error) {
 	if f == nil {
 		return filter, nil, nil
@@ -62,7 +61,7 @@ func (f *PromotionFilter) Filter() (filter promotion.PromotionFilter, ranges []s
 	return filter, f.Bounds.Ranges(), err
 }
 
-// Codes are the codes that the filter keeps to; nil for all.
+// Codes returns the codes to list, or nil for all.
 func (f *PromotionCodeFilter) Codes() ([]string, error) {
 	if f == nil {
 		return nil, nil
@@ -70,7 +69,7 @@ func (f *PromotionCodeFilter) Codes() ([]string, error) {
 	return f.Code.oneOf("code")
 }
 
-// oneOf are the values of a condition; nil for no condition.
+// oneOf returns the values of a condition, or nil without one.
 func (f *TextFilter) oneOf(member string) ([]string, error) {
 	switch {
 	case f == nil:

@@ -13,7 +13,7 @@ import (
 	"portico/store"
 )
 
-// MarshalDateTime writes a moment in UTC with milliseconds.
+// MarshalDateTime writes a time in UTC with milliseconds.
 func MarshalDateTime(t time.Time) graphql.Marshaler {
 	if t.IsZero() {
 		return graphql.Null
@@ -21,7 +21,7 @@ func MarshalDateTime(t time.Time) graphql.Marshaler {
 	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(AppendDateTime(nil, t)) })
 }
 
-// AppendDateTime is MarshalDateTime for plans; nothing is null.
+// AppendDateTime is MarshalDateTime for plans. It appends nothing for null.
 func AppendDateTime(dst []byte, t time.Time) []byte {
 	if t.IsZero() {
 		return dst
@@ -29,7 +29,7 @@ func AppendDateTime(dst []byte, t time.Time) []byte {
 	return append(store.AppendTime(append(dst, '"'), t), '"')
 }
 
-// UnmarshalDateTime reads RFC 3339, and the same without a zone as UTC.
+// UnmarshalDateTime reads RFC 3339. A time without a zone is UTC.
 func UnmarshalDateTime(value any) (time.Time, error) {
 	text, ok := value.(string)
 	if !ok {
@@ -38,7 +38,7 @@ func UnmarshalDateTime(value any) (time.Time, error) {
 	return store.ParseTime(text)
 }
 
-// MarshalJSON writes a JSON value as it is; an absent one is an empty object.
+// MarshalJSON writes a JSON value unchanged, or an empty object if it is absent.
 func MarshalJSON(value json.RawMessage) graphql.Marshaler {
 	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(AppendJSON(nil, value)) })
 }
@@ -51,11 +51,11 @@ func AppendJSON(dst []byte, value json.RawMessage) []byte {
 	return append(dst, value...)
 }
 
-// UnmarshalJSON takes any value.
+// UnmarshalJSON accepts any value.
 func UnmarshalJSON(value any) (json.RawMessage, error) { return store.Encode(withLists(value)), nil }
 
-// withLists is a value whose empty lists are lists: a literal [] is a nil slice,
-// which encoding/json writes as null.
+// withLists replaces nil slices by empty ones: gqlparser reads a literal [] as nil,
+// which encoding/json would write as null.
 func withLists(value any) any {
 	switch value := value.(type) {
 	case []any:

@@ -2,7 +2,7 @@ package model
 
 import "portico/store/settings"
 
-// SettingsUpdateInput is the schema's change of the settings.
+// SettingsUpdateInput is the input of settingsUpdate.
 type SettingsUpdateInput struct {
 	settings.SettingsChange
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`

@@ -2,7 +2,7 @@ package model
 
 import "portico/store/access"
 
-// ShopperTokenCreateInput is whom the schema's new token is for.
+// ShopperTokenCreateInput is the input of shopperTokenCreate.
 type ShopperTokenCreateInput struct {
 	access.NewShopperToken
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`

@@ -6,32 +6,32 @@ import (
 	"portico/store/stock"
 )
 
-// Stock is a stock record among the siblings it came with.
+// Stock is a stock record, in a group.
 type Stock struct {
 	*stock.Stock
 	Sibling[*Stock]
 }
 
-// OfProduct is the product's id.
+// OfProduct returns the product's id.
 func (s *Stock) OfProduct() string { return s.ProductID }
 
-// Seat implements Row.
-func (s *Stock) Seat(of *stock.Stock, place Sibling[*Stock]) { s.Stock, s.Sibling = of, place }
+// Place implements Row.
+func (s *Stock) Place(of *stock.Stock, place Sibling[*Stock]) { s.Stock, s.Sibling = of, place }
 
-// StockTimestamps are the times of a whole list; nil while it is empty.
+// StockTimestamps are the times of a whole list. They are nil if it is empty.
 type StockTimestamps struct{ CreatedAt, UpdatedAt *time.Time }
 
-// StockTransaction is a line of the ledger.
+// StockTransaction is an entry of the stock ledger.
 type StockTransaction struct {
 	*stock.StockTransaction
 	Sibling[*StockTransaction]
 	Stock *Stock // the balance after the mutation that wrote it; nil when read from the ledger
 }
 
-// Seat implements Row.
-func (t *StockTransaction) Seat(of *stock.StockTransaction, place Sibling[*StockTransaction]) {
+// Place implements Row.
+func (t *StockTransaction) Place(of *stock.StockTransaction, place Sibling[*StockTransaction]) {
 	t.StockTransaction, t.Sibling = of, place
 }
 
-// ActorName tells who did it.
+// ActorName returns who made the change.
 func (t *StockTransaction) ActorName() string { return string(t.Actor) }

@@ -6,12 +6,12 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// Conditions returns the Boolean variables in the @skip and @include of a
-// validated operation, sorted. Runs with equal values of them have one plan.
-func Conditions(operation *ast.OperationDefinition) (names []string) {
+// ConditionVariables returns the Boolean variables in @skip and @include of a validated
+// operation, sorted. Runs with equal values of them share a plan.
+func ConditionVariables(operation *ast.OperationDefinition) (names []string) {
 	add := func(directives ast.DirectiveList) {
 		for _, directive := range directives {
-			if value := condition(directive); value != nil && value.Kind == ast.Variable && !slices.Contains(names, value.Raw) {
+			if value := conditionOf(directive); value != nil && value.Kind == ast.Variable && !slices.Contains(names, value.Raw) {
 				names = append(names, value.Raw)
 			}
 		}
@@ -44,19 +44,18 @@ func Conditions(operation *ast.OperationDefinition) (names []string) {
 	return names
 }
 
-// condition returns the value that a @skip or @include depends on; nil for
-// another directive.
-func condition(directive *ast.Directive) *ast.Value {
+// conditionOf returns the value of @skip or @include, or nil for another directive.
+func conditionOf(directive *ast.Directive) *ast.Value {
 	if directive.Name != "skip" && directive.Name != "include" {
 		return nil
 	}
 	return directive.Arguments.ForName("if").Value
 }
 
-// includes tells whether directives leave a selection in the plan.
-func (p *Plan) includes(directives ast.DirectiveList) bool {
+// included reports whether directives leave a selection in the plan.
+func (p *Plan) included(directives ast.DirectiveList) bool {
 	for _, directive := range directives {
-		value := condition(directive)
+		value := conditionOf(directive)
 		if value == nil {
 			continue
 		}

@@ -1,31 +1,15 @@
 package plan
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
 )
 
-// Limit bounds the memory of answers. A run that exceeds it stops at once,
-// within one leaf or fragment of a row.
-type Limit struct {
-	Bytes int // of an answer; 0 is any number
-
-	// An answer that is to grow beyond Large bytes calls Reserve first, once. An
-	// error of it stops the run. Reserve may be nil.
-	Large   int
-	Reserve func(context.Context) error
-
-	// Buffer returns an empty buffer for an answer of more than Large bytes; the
-	// answer has it as long as it is enough. It may be nil.
-	Buffer func() []byte
-}
-
-// Stopped is the error of a run that was stopped on purpose: its answer is too
-// large (ErrTooLarge), or Limit.Reserve returned Err. No other executor should
-// run the operation in its place.
+// Stopped is the error of a run that was stopped on purpose: the response is too large
+// (ErrTooLarge), or Limit.Reserve failed. No other executor should run the operation
+// instead.
 type Stopped struct{ Err error }
 
 func (s *Stopped) Error() string { return s.Err.Error() }
@@ -33,25 +17,25 @@ func (s *Stopped) Error() string { return s.Err.Error() }
 // Unwrap returns Err.
 func (s *Stopped) Unwrap() error { return s.Err }
 
-// ErrTooLarge says that an answer has more bytes than Limit.Bytes.
+// ErrTooLarge means that a response has more than Limit.Bytes.
 var ErrTooLarge = errors.New("the answer is larger than its limit")
 
-// Stop ends the run or the marshaling around it: it panics with a *Stopped.
+// Stop ends the run or the marshaling around it. It panics with a *Stopped.
 func Stop(err error) { panic(&Stopped{err}) }
 
-// smallLeaf is what a leaf other than a text takes, about: numbers, Booleans,
-// enums and times are appended without a look at the limit.
+// smallLeaf is the approximate size of a number, Boolean, enum or time, which are
+// appended without a check.
 const smallLeaf = 64
 
 // grow makes room for more bytes, or stops the run.
 func (r *Run) grow(more int) {
-	if len(r.answer)+more > r.room {
-		r.extend(len(r.answer) + more)
+	if len(r.out)+more > r.capacity {
+		r.extend(len(r.out) + more)
 	}
 }
 
-// extend makes room for an answer of so many bytes. Its buffer doubles: one that
-// grows by a quarter, as append has it, allocates five times its bytes.
+// extend makes room for a response of a size. The buffer doubles: growing by a quarter,
+// as append does, allocates five times the bytes.
 func (r *Run) extend(bytes int) {
 	limit := r.runner.limit
 	if limit.Bytes > 0 && bytes > limit.Bytes+smallLeaf { // what was asked for as room is not all written
@@ -63,42 +47,42 @@ func (r *Run) extend(bytes int) {
 		}
 		r.reserved = true
 	}
-	if bytes > cap(r.answer) && bytes > limit.Large && limit.Buffer != nil {
-		if buffer := limit.Buffer(); cap(buffer) > cap(r.answer) {
-			r.answer = append(buffer, r.answer...)
+	if bytes > cap(r.out) && bytes > limit.Large && limit.Buffer != nil {
+		if buffer := limit.Buffer(); cap(buffer) > cap(r.out) {
+			r.out = append(buffer, r.out...)
 		}
 	}
-	if size := max(bytes, min(2*cap(r.answer), limit.most())); bytes > cap(r.answer) {
-		r.answer = slices.Grow(r.answer, size-len(r.answer))
+	if size := max(bytes, min(2*cap(r.out), limit.max())); bytes > cap(r.out) {
+		r.out = slices.Grow(r.out, size-len(r.out))
 	}
-	r.room = min(cap(r.answer), limit.most())
+	r.capacity = min(cap(r.out), limit.max())
 	if limit.Reserve != nil && !r.reserved {
-		r.room = min(r.room, limit.Large)
+		r.capacity = min(r.capacity, limit.Large)
 	}
 }
 
-// most is how many bytes an answer can have, with the room that a leaf asks for.
-func (l Limit) most() int {
+// max is the largest size of a response, including the room for a scalar.
+func (l Limit) max() int {
 	if l.Bytes == 0 {
 		return int(^uint(0) >> 1)
 	}
 	return l.Bytes + smallLeaf
 }
 
-// check stops a run whose answer is complete, and too large.
-func (r *Run) check() {
-	if limit := r.runner.limit; limit.Bytes > 0 && len(r.answer) > limit.Bytes {
+// checkSize stops a run whose complete response is too large.
+func (r *Run) checkSize() {
+	if limit := r.runner.limit; limit.Bytes > 0 && len(r.out) > limit.Bytes {
 		Stop(ErrTooLarge)
 	}
 }
 
-// recoverInto makes a panic an error, and takes back what was written.
+// recoverInto converts a panic to an error, and discards what was written.
 func (r *Run) recoverInto(answer *[]byte, err *error, mark int) {
 	reason := recover()
 	if reason == nil {
 		return
 	}
-	*answer = r.answer[:mark]
+	*answer = r.out[:mark]
 	if stopped, ok := reason.(*Stopped); ok {
 		*err = stopped
 		return

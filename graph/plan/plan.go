@@ -14,8 +14,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -24,48 +22,12 @@ import (
 	"portico/internal/heapsize"
 )
 
-// Object is an object type of the schema.
-type Object struct {
-	Name      string
-	Satisfies []string                // the conditions of fragments that it meets: its own name and its interfaces'
-	Fields    map[string]*Description // by name
-}
+var typenameInfo = &FieldInfo{NonNull: true}
 
-// Description is what a plan knows of a field's definition.
-type Description struct {
-	Number  int  // tells the fields of an object type apart; 0 is __typename
-	NonNull bool // a null in it makes its object null
-	Live    bool // it changes while all that surrounds it stays the same
-	Edge    bool // it is more than what its row holds: resolving it may fail, or cost
-	Apart   bool // it does not follow from what its row shows of itself
-	Kept    bool // though apart, it is kept in fragments of its row, with what they show below it
-	Schema  bool // it is __schema or __type, which gqlgen's own code answers
-}
-
-var typename = &Description{NonNull: true}
-
-// Plan is how one operation of a document runs, for one choice of its
-// conditions: the Booleans of its @skip and @include. It refers to the document.
-// It is safe for concurrent use, and grows while it runs: what is selected of
-// an object type is compiled when the first object of that type comes.
-type Plan struct {
-	root       Selection
-	roots      []string
-	conditions map[string]bool
-	runner     *Runner
-	size       atomic.Int64
-
-	mu       sync.Mutex
-	seed     maphash.Seed
-	compiled map[uint64]*Fields // by the object type and the fields of the document that they merge; linked
-	fields   []*Field           // by their ordinals
-}
-
-// Compile makes the plan of a query of a validated document, for these
-// variables, which are coerced. It is nil for a query that asks for nothing
-// but the schema itself.
+// Compile compiles a query of a validated document for coerced variables. It returns nil
+// for a query with introspection fields only.
 func (n *Runner) Compile(operation *ast.OperationDefinition, variables map[string]any) *Plan {
-	conditions := Conditions(operation)
+	conditions := ConditionVariables(operation)
 	p := &Plan{runner: n, conditions: make(map[string]bool, len(conditions)), seed: maphash.MakeSeed(), compiled: map[uint64]*Fields{}}
 	for _, name := range conditions {
 		p.conditions[name] = variables[name] == true
@@ -76,8 +38,8 @@ func (n *Runner) Compile(operation *ast.OperationDefinition, variables map[strin
 	fields := p.root.Of(n.query).List
 	for i := range fields {
 		p.roots = append(p.roots, fields[i].collected.Name)
-		ofSchema = ofSchema || fields[i].description.Schema
-		ofData = ofData || !fields[i].description.Schema && fields[i].Number != 0
+		ofSchema = ofSchema || fields[i].info.Introspection
+		ofData = ofData || !fields[i].info.Introspection && fields[i].Number != 0
 	}
 	p.grow(heapsize.Slice(cap(p.roots), 16))
 	if ofSchema && !ofData {
@@ -86,11 +48,10 @@ func (n *Runner) Compile(operation *ast.OperationDefinition, variables map[strin
 	return p
 }
 
-// Roots are the names of the fields that are asked of the query, each once for
-// each time it is asked.
+// Roots returns the names of the selected root fields, with repetitions.
 func (p *Plan) Roots() []string { return p.roots }
 
-// Size returns the memory that the plan takes, in bytes, without the document.
+// Size returns the memory of the plan in bytes, without the document.
 func (p *Plan) Size() int { return int(p.size.Load()) }
 
 // grow adds to the size.
@@ -98,53 +59,37 @@ func (p *Plan) grow(bytes int) { p.size.Add(int64(bytes)) }
 
 // What parts of a plan take in memory, in bytes.
 const (
-	planBytes   = int(unsafe.Sizeof(Plan{})) + 64
-	fieldsBytes = int(unsafe.Sizeof(Fields{})) + 48 // with its place among those that were compiled
-	fieldBytes  = int(unsafe.Sizeof(Field{}))
-	knownBytes  = int(unsafe.Sizeof(known{}))
+	planBytes     = int(unsafe.Sizeof(Plan{})) + 64
+	fieldsBytes   = int(unsafe.Sizeof(Fields{})) + 48 // with its place among those that were compiled
+	fieldBytes    = int(unsafe.Sizeof(Field{}))
+	compiledBytes = int(unsafe.Sizeof(compiledFields{}))
 )
 
-// Selection is what a field selects of what it answers, whatever that is.
-type Selection struct {
-	plan  *Plan
-	set   ast.SelectionSet
-	known atomic.Pointer[known]
-}
-
-// known are the fields that are selected of an object type.
-type known struct {
-	object *Object
-	fields *Fields
-	next   *known
-}
-
-// Of is what is selected of an object type. It is compiled when the first
-// object of that type comes.
+// Of returns the fields selected on an object type. It compiles them on the first call.
 func (s *Selection) Of(object *Object) *Fields {
-	for known := s.known.Load(); known != nil; known = known.next {
+	for known := s.compiled.Load(); known != nil; known = known.next {
 		if known.object == object {
 			return known.fields
 		}
 	}
 	s.plan.mu.Lock()
 	defer s.plan.mu.Unlock()
-	first := s.known.Load()
+	first := s.compiled.Load()
 	for known := first; known != nil; known = known.next {
 		if known.object == object {
 			return known.fields // another was as quick
 		}
 	}
 	fields := s.plan.compile(object, s.set)
-	s.known.Store(&known{object, fields, first})
-	s.plan.grow(knownBytes)
+	s.compiled.Store(&compiledFields{object, fields, first})
+	s.plan.grow(compiledBytes)
 	return fields
 }
 
-// compile returns the fields that a set selects of an object type. Sets that
-// come to the same fields of the document, as those of a fragment that is
-// spread again, share what was compiled for the first of them.
+// compile returns the fields that a selection set selects on an object type. Equal
+// selections, for example of a fragment that is spread twice, share the result.
 func (p *Plan) compile(object *Object, set ast.SelectionSet) *Fields {
-	selected := p.selected(nil, set, object, map[*ast.FragmentDefinition]bool{})
+	selected := p.collect(nil, set, object, map[*ast.FragmentDefinition]bool{})
 	var hash maphash.Hash
 	hash.SetSeed(p.seed)
 	maphash.WriteComparable(&hash, object)
@@ -163,24 +108,23 @@ func (p *Plan) compile(object *Object, set ast.SelectionSet) *Fields {
 	return fields
 }
 
-// selected appends the fields of the document that a set selects of an object
-// type, in their order.
-func (p *Plan) selected(fields []*ast.Field, set ast.SelectionSet, object *Object, spread map[*ast.FragmentDefinition]bool) []*ast.Field {
+// collect appends the selected fields of the document, in document order.
+func (p *Plan) collect(fields []*ast.Field, set ast.SelectionSet, object *Object, spread map[*ast.FragmentDefinition]bool) []*ast.Field {
 	for _, selection := range set {
 		switch selection := selection.(type) {
 		case *ast.Field:
-			if p.includes(selection.Directives) {
+			if p.included(selection.Directives) {
 				fields = append(fields, selection)
 			}
 		case *ast.InlineFragment:
-			if p.includes(selection.Directives) && object.is(selection.TypeCondition) {
-				fields = p.selected(fields, selection.SelectionSet, object, spread)
+			if p.included(selection.Directives) && object.matches(selection.TypeCondition) {
+				fields = p.collect(fields, selection.SelectionSet, object, spread)
 			}
 		case *ast.FragmentSpread:
-			if fragment := selection.Definition; !spread[fragment] && p.includes(selection.Directives) {
+			if fragment := selection.Definition; !spread[fragment] && p.included(selection.Directives) {
 				spread[fragment] = true
-				if object.is(fragment.TypeCondition) {
-					fields = p.selected(fields, fragment.SelectionSet, object, spread)
+				if object.matches(fragment.TypeCondition) {
+					fields = p.collect(fields, fragment.SelectionSet, object, spread)
 				}
 			}
 		}
@@ -188,15 +132,14 @@ func (p *Plan) selected(fields []*ast.Field, set ast.SelectionSet, object *Objec
 	return fields
 }
 
-// is tells whether an object type meets a fragment's condition, or there is none.
-func (o *Object) is(condition string) bool {
+// matches reports whether an object type meets a fragment's type condition.
+func (o *Object) matches(condition string) bool {
 	return condition == "" || slices.Contains(o.Satisfies, condition)
 }
 
-// merge makes the fields of an answer of the document's: those of one alias
-// are one field, which selects all that they do.
+// merge merges the document's fields by response name.
 func (p *Plan) merge(object *Object, selected []*ast.Field) *Fields {
-	fields := &Fields{object: object, selected: selected, step: p.runner.steps.Add(1)}
+	fields := &Fields{object: object, selected: selected, id: p.runner.ids.Add(1)}
 	places := make(map[string]int, len(selected))
 	for _, field := range selected {
 		if _, merged := places[field.Alias]; !merged {
@@ -215,18 +158,18 @@ func (p *Plan) merge(object *Object, selected []*ast.Field) *Fields {
 	size := fieldsBytes + heapsize.Slice(len(selected), 8) + heapsize.Slice(len(fields.List), fieldBytes)
 	for i := range fields.List {
 		f := &fields.List[i]
-		f.describe(p, object, i == 0)
+		f.prepare(p, object, i == 0)
 		if set := f.collected.Selections; len(set) > len(f.collected.SelectionSet) {
 			size += heapsize.Slice(cap(set), 16)
 		}
 		size += heapsize.Round(cap(f.key))
 		switch {
-		case !f.kept:
-		case f.description.Kept:
+		case !f.cached:
+		case f.info.Cached:
 			fields.edges = append(fields.edges, f.collected.Name)
-			fields.own += leastOwn
+			fields.cacheable += minCachedFields
 		default:
-			fields.own++
+			fields.cacheable++
 		}
 	}
 	before := cap(p.fields)
@@ -238,50 +181,53 @@ func (p *Plan) merge(object *Object, selected []*ast.Field) *Fields {
 	return fields
 }
 
-// Fields are those that are selected of an object type, in the order of the
-// answer.
-type Fields struct {
-	List     []Field
-	object   *Object
-	selected []*ast.Field // of the document, in its order
-	next     *Fields      // with the same hash
-	step     uint64       // which no others have, in any plan of the runner
-	own      int          // how much of it fragments hold
-	edges    []string     // that they hold
-}
-
-// Field is a field that is selected.
-type Field struct {
-	Number int // which of its type's it is
-	Selection
-
-	description *Description
-	key         []byte // what stands before its value: `{"name":` or `,"name":`
-	collected   graphql.CollectedField
-	ordinal     int32                          // in the plan
-	kept        bool                           // fragments of its row hold it
-	constant    bool                           // its arguments hold no variables
-	arguments   atomic.Pointer[map[string]any] // read already, where they are constant
-}
-
-func (f *Field) describe(p *Plan, object *Object, first bool) {
+func (f *Field) prepare(p *Plan, object *Object, first bool) {
 	f.plan, f.set = p, f.collected.Selections
-	f.description = object.Fields[f.collected.Name]
+	f.info = object.Fields[f.collected.Name]
 	if f.collected.Name == "__typename" {
-		f.description = typename
+		f.info = typenameInfo
 	}
-	f.Number = f.description.Number
-	f.kept = (!f.description.Apart || f.description.Kept) && p.runner.shown(f.set)
+	f.Number = f.info.Number
+	f.cached = (!f.info.External || f.info.Cached) && p.runner.isCacheable(f.set)
 	separator := byte(',')
 	if first {
 		separator = '{'
 	}
 	f.key = fmt.Appendf(make([]byte, 0, len(f.collected.Alias)+4), `%c"%s":`, separator, f.collected.Alias)
-	f.constant = !slices.ContainsFunc(f.collected.Arguments, func(a *ast.Argument) bool { return variable(a.Value) })
+	f.constant = !slices.ContainsFunc(f.collected.Arguments, func(a *ast.Argument) bool { return hasVariable(a.Value) })
 }
 
-// variable tells whether a value is a variable, or holds one.
-func variable(value *ast.Value) bool {
+// hasVariable reports whether a value is or contains a variable.
+func hasVariable(value *ast.Value) bool {
 	return value.Kind == ast.Variable ||
-		slices.ContainsFunc(value.Children, func(child *ast.ChildValue) bool { return variable(child.Value) })
+		slices.ContainsFunc(value.Children, func(child *ast.ChildValue) bool { return hasVariable(child.Value) })
+}
+
+// minCachedFields is the smallest number of a row's own fields for which an object is
+// cached. Fewer are written as fast as they are found. One cached edge is enough.
+const minCachedFields = 4
+
+// isCacheable reports whether all selected fields follow from their rows.
+func (n *Runner) isCacheable(set ast.SelectionSet) bool {
+	for _, selection := range set {
+		switch selection := selection.(type) {
+		case *ast.Field:
+			if selection.Name == "__typename" {
+				continue
+			}
+			object := n.objects[selection.ObjectDefinition.Name]
+			if object == nil || object.Fields[selection.Name] == nil || object.Fields[selection.Name].External || !n.isCacheable(selection.SelectionSet) {
+				return false
+			}
+		case *ast.InlineFragment:
+			if !n.isCacheable(selection.SelectionSet) {
+				return false
+			}
+		case *ast.FragmentSpread:
+			if !n.isCacheable(selection.Definition.SelectionSet) {
+				return false
+			}
+		}
+	}
+	return true
 }

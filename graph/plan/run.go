@@ -11,76 +11,52 @@ import (
 	"portico/internal/heapsize"
 )
 
-// Run is one run of a plan: the answer as far as it is written, and where in
-// it the run is. Generated code embeds it.
-type Run struct {
-	answer    []byte
-	places    []place
-	steps     [24]place                 // where places begins
-	arguments map[*Field]map[string]any // that variables went into
-	variables map[string]any
-	holes     *Holes // nil where live fields are written like all others
-	faults    int    // errors told so far, by this run itself
-	runner    *Runner
+// Mark returns the current position in the response.
+func (r *Run) Mark() int { return len(r.out) }
 
-	ctx      context.Context // of the run, for Limit.Reserve
-	room     int             // the answer may have this many bytes before extend is called
-	reserved bool            // Limit.Reserve was called
-}
-
-// place is a step from the root: a field, or an element of its list.
-type place struct {
-	field *Field
-	index int // -1 for the field itself
-}
-
-// Mark is a position in the answer.
-func (r *Run) Mark() int { return len(r.answer) }
-
-// Begin writes the name of a field, whose value is next.
+// Begin writes the name of a field. Its value comes next.
 func (r *Run) Begin(f *Field) {
-	r.places = append(r.places, place{f, -1})
+	r.path = append(r.path, pathElement{f, -1})
 	r.grow(len(f.key) + smallLeaf)
-	r.answer = append(r.answer, f.key...)
+	r.out = append(r.out, f.key...)
 }
 
-// End ends a field or an element, whose value was written, or was null.
-func (r *Run) End() { r.places = r.places[:len(r.places)-1] }
+// End closes the current field or list element. Call it after its value, including null,
+// was written.
+func (r *Run) End() { r.path = r.path[:len(r.path)-1] }
 
-// Null writes null in place of a field's value; false where that makes its
-// object null.
+// Null writes null for a field. It returns false if that makes the object null.
 func (r *Run) Null(f *Field) bool {
-	r.answer = append(r.answer, "null"...)
-	return !f.description.NonNull
+	r.out = append(r.out, "null"...)
+	return !f.info.NonNull
 }
 
-// Close ends the object that began at a mark. An object with a null where
-// there can be none is null itself: it leaves the answer, and its neighbours
-// have all run, as their errors are to be told.
+// Close ends the object that began at mark. If valid is false, it removes the object,
+// which is null. All its fields have run by then, so that all errors are reported.
 func (r *Run) Close(mark int, valid bool) bool {
 	if !valid {
-		r.cut(mark)
+		r.truncate(mark)
 		return false
 	}
-	if len(r.answer) == mark {
-		r.answer = append(r.answer, '{')
+	if len(r.out) == mark {
+		r.out = append(r.out, '{')
 	}
-	r.answer = append(r.answer, '}')
+	r.out = append(r.out, '}')
 	return true
 }
 
-// cut takes back what was written since a mark, and the holes in it.
-func (r *Run) cut(mark int) {
-	r.answer = r.answer[:mark]
+// truncate removes what was written since a mark.
+func (r *Run) truncate(mark int) {
+	r.out = r.out[:mark]
 	if r.holes != nil {
-		r.holes.cut(mark)
+		r.holes.nullAfter(mark)
 	}
 }
 
 // Open begins a list.
 func (r *Run) Open() (mark int) {
-	mark = len(r.answer)
-	r.answer = append(r.answer, '[')
+	mark = len(r.out)
+	r.out = append(r.out, '[')
 	return mark
 }
 
@@ -88,22 +64,22 @@ func (r *Run) Open() (mark int) {
 func (r *Run) Element(i int) {
 	r.grow(smallLeaf)
 	if i > 0 {
-		r.answer = append(r.answer, ',')
+		r.out = append(r.out, ',')
 	}
-	r.places = append(r.places, place{nil, i})
+	r.path = append(r.path, pathElement{nil, i})
 }
 
-// NullElement writes null in place of an element that can be null.
-func (r *Run) NullElement() { r.answer = append(r.answer, "null"...) }
+// NullElement writes null for a nullable element.
+func (r *Run) NullElement() { r.out = append(r.out, "null"...) }
 
-// CloseList ends the list that began at a mark; one with a null where there
-// can be none is null itself.
+// CloseList ends the list that began at mark. If valid is false, it removes the list,
+// which is null.
 func (r *Run) CloseList(mark int, valid bool) bool {
 	if !valid {
-		r.cut(mark)
+		r.truncate(mark)
 		return false
 	}
-	r.answer = append(r.answer, ']')
+	r.out = append(r.out, ']')
 	return true
 }
 
@@ -111,38 +87,37 @@ func (r *Run) CloseList(mark int, valid bool) bool {
 
 func (r *Run) String(text string) bool {
 	r.grow(len(text) + len(`""`))
-	r.answer = AppendString(r.answer, text)
+	r.out = AppendString(r.out, text)
 	return true
 }
 
 func (r *Run) Int(n int64) bool {
-	r.answer = strconv.AppendInt(r.answer, n, 10)
+	r.out = strconv.AppendInt(r.out, n, 10)
 	return true
 }
 
 func (r *Run) Boolean(b bool) bool {
-	r.answer = strconv.AppendBool(r.answer, b)
+	r.out = strconv.AppendBool(r.out, b)
 	return true
 }
 
-// Answer is the answer as far as it is written, for what appends to it by
-// itself.
-func (r *Run) Answer() []byte { return r.answer }
+// Bytes returns the response so far, for code that appends to it.
+func (r *Run) Bytes() []byte { return r.out }
 
-// Appended takes the answer with what was appended to it; false, for null,
-// where nothing was.
-func (r *Run) Appended(answer []byte) bool {
-	grown := len(answer) > len(r.answer)
-	r.answer = answer
+// SetBytes sets the response after code appended to it. It returns false, for null, if
+// nothing was appended.
+func (r *Run) SetBytes(answer []byte) bool {
+	grown := len(answer) > len(r.out)
+	r.out = answer
 	return grown
 }
 
-// Marshal has a value write itself.
+// Marshal lets a value write itself.
 func (r *Run) Marshal(value graphql.Marshaler) bool {
 	if value == graphql.Null {
 		return false
 	}
-	value.MarshalGQL((*tail)(r))
+	value.MarshalGQL((*outputWriter)(r))
 	return true
 }
 
@@ -150,37 +125,37 @@ func (r *Run) Marshal(value graphql.Marshaler) bool {
 func (r *Run) MarshalContext(ctx context.Context, value graphql.ContextMarshaler) bool {
 	var body bytes.Buffer
 	if err := value.MarshalGQLContext(ctx, &body); err != nil {
-		r.faults++
-		graphql.AddError(r.at(ctx), err)
+		r.errorCount++
+		graphql.AddError(r.fieldContext(ctx), err)
 		return false
 	}
-	_, _ = (*tail)(r).Write(body.Bytes()) // never fails
+	_, _ = (*outputWriter)(r).Write(body.Bytes()) // never fails
 	return true
 }
 
-// tail is the end of an answer, as a writer.
-type tail Run
+// outputWriter appends to a run's response.
+type outputWriter Run
 
 // Write implements io.Writer.
-func (t *tail) Write(text []byte) (int, error) {
+func (t *outputWriter) Write(text []byte) (int, error) {
 	(*Run)(t).grow(len(text))
-	t.answer = append(t.answer, text...)
+	t.out = append(t.out, text...)
 	return len(text), nil
 }
 
 // WriteString implements io.StringWriter.
-func (t *tail) WriteString(text string) (int, error) {
+func (t *outputWriter) WriteString(text string) (int, error) {
 	(*Run)(t).grow(len(text))
-	t.answer = append(t.answer, text...)
+	t.out = append(t.out, text...)
 	return len(text), nil
 }
 
-var _ io.StringWriter = (*tail)(nil)
+var _ io.StringWriter = (*outputWriter)(nil)
 
-// Fail is false, for null, with the error of the field that the run is at.
+// Fail reports the error of the current field, and returns false for null.
 func (r *Run) Fail(ctx context.Context, err error) bool {
-	r.faults++
-	ctx = r.at(ctx)
+	r.errorCount++
+	ctx = r.fieldContext(ctx)
 	if panicked, is := err.(*panicError); is { // which has no location, as with gqlgen's executor
 		err = graphql.ErrorOnPath(ctx, panicked.error)
 	} else {
@@ -190,10 +165,10 @@ func (r *Run) Fail(ctx context.Context, err error) bool {
 	return false
 }
 
-// panicError is what the operation makes of a panic.
+// panicError is a recovered panic of a resolver.
 type panicError struct{ error }
 
-// Call calls a resolver. A panic of it is the error of its field.
+// Call calls a resolver, and recovers its panics.
 func Call[T any](ctx context.Context, resolve func() (T, error)) (value T, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -203,20 +178,20 @@ func Call[T any](ctx context.Context, resolve func() (T, error)) (value T, err e
 	return resolve()
 }
 
-// Missing is false, for null, with an error that says that there can be none.
+// Missing reports null for a non-null field, and returns false.
 func (r *Run) Missing(ctx context.Context) bool {
-	r.faults++
-	ctx = r.at(ctx)
+	r.errorCount++
+	ctx = r.fieldContext(ctx)
 	if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 		graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
 	}
 	return false
 }
 
-// at is the context as gqlgen's executor has it where the run is, for the path
+// fieldContext returns the context that gqlgen's executor would have here, for the path
 // of an error.
-func (r *Run) at(ctx context.Context) context.Context {
-	for _, place := range r.places {
+func (r *Run) fieldContext(ctx context.Context) context.Context {
+	for _, place := range r.path {
 		at := &graphql.FieldContext{Index: &place.index}
 		if place.field != nil {
 			at = &graphql.FieldContext{Field: place.field.collected}
@@ -226,12 +201,11 @@ func (r *Run) at(ctx context.Context) context.Context {
 	return ctx
 }
 
-// ReadArguments reads a field's arguments by the schema's types. It is
-// generated.
+// ReadArguments decodes a field's arguments. It is generated.
 type ReadArguments func(ctx context.Context, raw map[string]any) (map[string]any, error)
 
-// Arguments are a field's, read once for all rows of a run, or of all runs;
-// false, with the error told, where they cannot be.
+// Arguments returns a field's arguments, decoded once for all rows of a run, or of all
+// runs. It returns false after an error.
 func (r *Run) Arguments(ctx context.Context, f *Field, read ReadArguments) (map[string]any, bool) {
 	if kept := f.arguments.Load(); kept != nil {
 		return *kept, true
@@ -239,10 +213,10 @@ func (r *Run) Arguments(ctx context.Context, f *Field, read ReadArguments) (map[
 	if kept, ok := r.arguments[f]; ok {
 		return kept, true
 	}
-	at := r.at(ctx)
+	at := r.fieldContext(ctx)
 	arguments, err := read(at, f.collected.ArgumentMap(r.variables))
 	if err != nil {
-		r.faults++
+		r.errorCount++
 		graphql.GetOperationContext(at).Error(at, err)
 		return nil, false
 	}
@@ -259,12 +233,12 @@ func (r *Run) Arguments(ctx context.Context, f *Field, read ReadArguments) (map[
 	return arguments, true
 }
 
-// Schema writes a field of the schema itself, by gqlgen's code for it.
-func (r *Run) Schema(ctx context.Context, f *Field, resolve func(context.Context, graphql.CollectedField) graphql.Marshaler) bool {
+// Introspection writes __schema or __type with gqlgen's code.
+func (r *Run) Introspection(ctx context.Context, f *Field, resolve func(context.Context, graphql.CollectedField) graphql.Marshaler) bool {
 	return r.Marshal(resolve(ctx, f.collected))
 }
 
-// Root runs a field of the query's root within the middleware of root fields.
+// Root runs a root field within the middleware for root fields.
 func (r *Run) Root(ctx context.Context, f *Field, field func(context.Context) bool) bool {
 	written := false
 	ctx = graphql.WithRootFieldContext(ctx, &graphql.RootFieldContext{Object: f.collected.Name, Field: f.collected})
@@ -272,10 +246,10 @@ func (r *Run) Root(ctx context.Context, f *Field, field func(context.Context) bo
 		if written = field(ctx); !written {
 			return graphql.Null
 		}
-		return finished
+		return alreadyWritten
 	})
 	return written
 }
 
-// finished stands for what is in the answer already.
-var finished = graphql.WriterFunc(func(io.Writer) {})
+// alreadyWritten stands for a value that is in the response.
+var alreadyWritten = graphql.WriterFunc(func(io.Writer) {})

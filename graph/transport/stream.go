@@ -187,11 +187,11 @@ func endingOf(err error, renewable bool) *ending {
 	fault := store.AsErrors(err)[0]
 	switch {
 	case fault.Code != store.Unauthenticated:
-		return &ending{closeTryLater, model.Sentence(fault), fault}
+		return &ending{closeTryLater, model.Message(fault), fault}
 	case renewable:
-		return &ending{closeForbidden, model.Sentence(fault), fault}
+		return &ending{closeForbidden, model.Message(fault), fault}
 	}
-	return &ending{closeUnauthorized, model.Sentence(fault), fault}
+	return &ending{closeUnauthorized, model.Message(fault), fault}
 }
 
 // begun is an operation that was read, with what it may cost and what was sent.
@@ -344,7 +344,7 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 		if reason := why(ctx); reason != nil && reason.fault != nil && !told {
 			told = true
 			fault := store.AsErrors(reason.fault)[0]
-			return &graphql.Response{Errors: gqlerror.List{{Message: model.Sentence(fault), Extensions: map[string]any{"code": fault.Code}}}}
+			return &graphql.Response{Errors: gqlerror.List{{Message: model.Message(fault), Extensions: map[string]any{"code": fault.Code}}}}
 		}
 		return nil
 	}, ctx

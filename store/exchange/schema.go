@@ -13,8 +13,8 @@ import (
 	"portico/store/authoring"
 )
 
-// Schema is a JSON Schema, as far as the import format needs it.
-type Schema struct {
+// JSONSchema is a JSON Schema, as far as the import format needs it.
+type JSONSchema struct {
 	Dialect     string `json:"$schema,omitempty"`
 	Title       string `json:"title,omitempty"`
 	Description string `json:"description,omitempty"`
@@ -23,21 +23,21 @@ type Schema struct {
 	Enum        []any  `json:"enum,omitempty"`
 	Default     any    `json:"default,omitempty"`
 
-	Minimum    *int64             `json:"minimum,omitempty"`
-	Maximum    *int64             `json:"maximum,omitempty"`
-	Items      *Schema            `json:"items,omitempty"`
-	Properties map[string]*Schema `json:"properties,omitempty"`
-	Required   []string           `json:"required,omitempty"`
-	Additional any                `json:"additionalProperties,omitempty"` // false, or the schema of map values
-	OneOf      []*Schema          `json:"oneOf,omitempty"`
+	Minimum    *int64                 `json:"minimum,omitempty"`
+	Maximum    *int64                 `json:"maximum,omitempty"`
+	Items      *JSONSchema            `json:"items,omitempty"`
+	Properties map[string]*JSONSchema `json:"properties,omitempty"`
+	Required   []string               `json:"required,omitempty"`
+	Additional any                    `json:"additionalProperties,omitempty"` // false, or the schema of map values
+	OneOf      []*JSONSchema          `json:"oneOf,omitempty"`
 }
 
 // ImportSchema returns the JSON Schema of a line of an import file, with one
 // alternative for each resource type. Members and their types come from the types
 // that lines are decoded into. Required members, enums and ranges come from their
 // Check methods, which it calls with values that are wrong.
-func ImportSchema() *Schema {
-	schema := &Schema{
+func ImportSchema() *JSONSchema {
+	schema := &JSONSchema{
 		Dialect: "https://json-schema.org/draft/2020-12/schema", Title: "Portico import line",
 		Description: "One resource of an import file. The file has one JSON object on each line.",
 	}
@@ -61,7 +61,7 @@ var relations = map[string]string{
 }
 
 // kindSchema is the schema of a resource type.
-func kindSchema(kind authoring.Kind) *Schema {
+func kindSchema(kind authoring.Kind) *JSONSchema {
 	b := schemaBuilder{kind: kind.Name, empty: map[string]bool{}, zero: map[string]bool{}, rules: map[string]string{}}
 	for _, fault := range checkWith(kind, nil) {
 		path := memberPath(fault.Path)
@@ -83,7 +83,7 @@ func kindSchema(kind authoring.Kind) *Schema {
 	}
 	schema := b.schema("", reflect.TypeOf(kind.Create()).Elem())
 	schema.Title = kind.Name
-	schema.Properties["type"] = &Schema{Const: kind.Name}
+	schema.Properties["type"] = &JSONSchema{Const: kind.Name}
 	schema.Required = append([]string{"type"}, schema.Required...)
 	return schema
 }
@@ -170,12 +170,12 @@ func (b *schemaBuilder) isRequired(path string, shape reflect.Type) bool {
 	return relations[b.kind+"."+path] == "" && (b.empty[path] || scalar && b.zero[path] || isData && b.empty[link])
 }
 
-func (b *schemaBuilder) schema(path string, shape reflect.Type) *Schema {
+func (b *schemaBuilder) schema(path string, shape reflect.Type) *JSONSchema {
 	if shape.Kind() == reflect.Pointer {
 		return b.schema(path, shape.Elem())
 	}
 	child := func(name string) string { return strings.TrimPrefix(path+"."+name, ".") }
-	s := &Schema{Type: schemaTypes[shape.Kind()]}
+	s := &JSONSchema{Type: schemaTypes[shape.Kind()]}
 	switch {
 	case shape == reflect.TypeFor[json.RawMessage]():
 		s.Type = nil
@@ -184,9 +184,9 @@ func (b *schemaBuilder) schema(path string, shape reflect.Type) *Schema {
 		}
 	case reflect.PointerTo(shape).Implements(reflect.TypeFor[json.Unmarshaler]()): // code.CodeUser
 		s.Type = []string{"string", "array"}
-		s.Items = &Schema{Type: "string"}
+		s.Items = &JSONSchema{Type: "string"}
 	case shape.Kind() == reflect.Struct:
-		s.Properties, s.Additional = map[string]*Schema{}, false
+		s.Properties, s.Additional = map[string]*JSONSchema{}, false
 		for _, field := range reflect.VisibleFields(shape) {
 			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			if name == "" || !field.IsExported() {
@@ -217,7 +217,7 @@ var schemaTypes = map[reflect.Kind]string{
 }
 
 // optional allows null, and adds the default of a boolean or a number.
-func (s *Schema) optional(kind reflect.Kind) {
+func (s *JSONSchema) optional(kind reflect.Kind) {
 	switch types := s.Type.(type) {
 	case string:
 		s.Type = []string{types, "null"}
@@ -237,7 +237,7 @@ func (s *Schema) optional(kind reflect.Kind) {
 
 // restrict adds the rule that an error message states. It becomes the
 // description, unless it is an enum or a range.
-func (s *Schema) restrict(message string) {
+func (s *JSONSchema) restrict(message string) {
 	rule, _, _ := strings.Cut(message, ", not ")
 	rule, _, _ = strings.Cut(rule, ", got ")
 	var low, high int64

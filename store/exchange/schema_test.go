@@ -22,7 +22,7 @@ func importSchema(t *testing.T) map[string]*jsonschema.Schema {
 	schemas := map[string]*jsonschema.Schema{}
 	whole := ImportSchema()
 	compiler := jsonschema.NewCompiler()
-	for _, part := range append([]*Schema{whole}, whole.OneOf...) {
+	for _, part := range append([]*JSONSchema{whole}, whole.OneOf...) {
 		parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(store.Encode(part)))
 		require.NoError(t, err)
 		require.NoError(t, compiler.AddResource(part.Title+".json", parsed))
@@ -70,14 +70,14 @@ func TestImportSchemaHasEveryMember(t *testing.T) {
 	t.Parallel()
 	for i, schema := range ImportSchema().OneOf {
 		var members []string
-		var walk func(path string, s *Schema)
-		walk = func(path string, s *Schema) {
+		var walk func(path string, s *JSONSchema)
+		walk = func(path string, s *JSONSchema) {
 			for name, member := range s.Properties {
 				walk(strings.TrimPrefix(path+"."+name, "."), member)
 			}
 			if s.Items != nil && s.Items.Properties != nil {
 				walk(path+"[]", s.Items)
-			} else if values, ok := s.Additional.(*Schema); ok {
+			} else if values, ok := s.Additional.(*JSONSchema); ok {
 				walk(path+".*", values)
 			} else if s.Properties == nil {
 				members = append(members, path)
@@ -155,7 +155,7 @@ func related(kind, path string) bool {
 
 func TestImportSchemaStatesRules(t *testing.T) {
 	t.Parallel()
-	all := map[string]*Schema{}
+	all := map[string]*JSONSchema{}
 	for _, schema := range ImportSchema().OneOf {
 		all[schema.Title] = schema
 	}

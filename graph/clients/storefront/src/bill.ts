@@ -1,4 +1,4 @@
-// What the cart comes to, as the back end of the checkout says: server/bill.ts.
+// The cart's total, computed by the checkout's back end: server/bill.ts.
 import { useEffect, useState } from 'react'
 import { keyOf } from './cart'
 import type { Bill, Order } from './order'
@@ -21,7 +21,7 @@ type Sums = ReadonlyMap<string, Bill['lines'][number]>
 
 const sumsOf = (order: Order, bill: Bill): Sums => new Map(bill.lines.map((sum, i) => [keyOf(order.lines[i]!), sum]))
 
-/** useBill is the bill of an order, and its sums by line. While another is asked for, the last one stands; fetching tells. */
+/** useBill returns the total of an order and of its lines. While fetching is true, it is the previous one. */
 export function useBill(order: Order, shopper: Shopper) {
   const [state, setState] = useState<{ bill?: Bill; sums?: Sums; problem: string; fetching: boolean }>({ problem: '', fetching: true })
   const asked = JSON.stringify(order)

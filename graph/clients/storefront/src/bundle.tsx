@@ -1,4 +1,4 @@
-// A bundle: the shopper chooses its parts, and the service says what that costs.
+// A bundle: the shopper chooses its options, and the service returns the price.
 import { useState } from 'react'
 import { useQuery } from 'urql'
 import { graphql, type FragmentOf, readFragment } from './graphql'
@@ -26,7 +26,7 @@ const Configured = graphql(`
 
 type Chosen = Readonly<Record<string, string[]>> // options by component
 
-/** useBundle is a bundle as it is being chosen. price is null until it is whole. */
+/** useBundle is the current choice for a bundle. price is null until the choice is complete. */
 export function useBundle(of: FragmentOf<typeof BundleOf>) {
   const bundle = readFragment(BundleOf, of)
   const [chosen, setChosen] = useState<Chosen>(() => Object.fromEntries(
@@ -48,7 +48,7 @@ export function useBundle(of: FragmentOf<typeof BundleOf>) {
 
 const bounds = (min: number, max: number) => min === max ? `choose ${min}` : min === 0 ? `choose up to ${max}` : `choose ${min} to ${max}`
 
-/** Bundle offers the options of each part. */
+/** Bundle shows the options of each component. */
 export function Bundle({ of: { bundle, chosen, setChosen }, available }: { of: ReturnType<typeof useBundle>; available: Available }) {
   const names = new Map(bundle.componentProducts.map(({ uuid, name }) => [uuid, name]))
   return bundle.components.map(({ key, name, min, max, options }) => {

@@ -22,7 +22,7 @@ export const CardOf = graphql(`
 
 type CardData = FragmentOf<typeof CardOf>
 
-/** Cards is a list of products, with the stock of all in one stream. */
+/** Cards is a list of products. One subscription reads the stock of all. */
 export function Cards({ products, busy, level: Heading = 'h3' }: { products: readonly CardData[]; busy?: boolean; level?: 'h2' | 'h3' }) {
   const known = readFragment(CardOf, products)
   const available = useStock(known.map(({ uuid }) => uuid))

@@ -1,4 +1,4 @@
-// The cart is the browser's own: what is in it, and never what that costs.
+// The cart is stored in the browser, without prices.
 import { useSyncExternalStore } from 'react'
 import type { Line } from './order'
 
@@ -27,7 +27,7 @@ function subscribe(listener: () => void) {
   return () => { listeners.delete(listener); removeEventListener('storage', listener) }
 }
 
-/** keyOf tells lines apart: a bundle with other options is another line. */
+/** keyOf identifies a line. A bundle with other options is another line. */
 export const keyOf = ({ id, choice }: Line) => JSON.stringify([id, choice])
 
 export const useCart = () => useSyncExternalStore(subscribe, read)
@@ -38,7 +38,7 @@ export function add(line: Line) {
   else write([...read(), line])
 }
 
-/** setQuantity takes a line out at 0. */
+/** setQuantity removes the line if quantity is 0. */
 export const setQuantity = (line: Line, quantity: number) => write(read().flatMap(
   other => keyOf(other) !== keyOf(line) ? [other] : quantity > 0 ? [{ ...other, quantity: Math.min(quantity, 99) }] : []
 ))

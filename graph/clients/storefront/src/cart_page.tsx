@@ -11,7 +11,7 @@ import { useShopper } from './shopper'
 import { StockBadge, useStock } from './stock'
 import { Trouble, Waiting } from './trouble'
 
-// Things by their global ids: null for what is no longer in the shop.
+// Products by global id. Null for products no longer in the shop.
 const Cart = graphql(`
   query Cart($ids: [ID!]!) {
     nodes(ids: $ids) {
@@ -23,7 +23,7 @@ const Cart = graphql(`
 type Node = NonNullable<NonNullable<ResultOf<typeof Cart>['nodes']>[number]>
 type ProductData = Extract<Node, { id: string }>
 
-// parts names what was chosen of a bundle.
+// parts lists the chosen options of a bundle.
 function parts({ choice }: Line, { componentProducts }: ProductData) {
   const names = new Map(componentProducts.map(({ uuid, name }) => [uuid, name]))
   return choice?.flatMap(({ options }) => options.map(({ id }) => names.get(id))).join(', ')
@@ -46,7 +46,7 @@ function Full({ lines }: { lines: Line[] }) {
   const [code, setCode] = useState('')
   const [{ data, error, fetching: looking }, ask] = useQuery({ query: Cart, variables: { ids: lines.map(({ id }) => id) } })
   const { bill, sums, problem, fetching } = useBill({ lines, code }, shopper)
-  // By id: while another cart is asked for, data is still the last one's.
+  // By id: while the query runs again, data still has the previous cart.
   const products = new Map((data?.nodes ?? []).flatMap(node => node && 'uuid' in node ? [[node.id, node]] : []))
   const available = useStock([...products.values()].map(({ uuid }) => uuid))
   if (error && !data) return <Trouble error={error} again={ask} />
@@ -59,7 +59,7 @@ function Full({ lines }: { lines: Line[] }) {
         return <li key={keyOf(line)}>
           {product && <Picture of={product} />}
           <div className="words" lang={product?.language}>
-            {product ? <Link to={productPath(product)}>{product.name}</Link> : looking ? 'Loading…' : 'No longer in the shop'}
+            {product ? <Link to={productPath(product)}>{product.name}</Link> : looking ? 'Loading…' : 'No longer available'}
             {product && line.choice && <p className="muted">{parts(line, product)}</p>}
             <p className="muted">{sum ? sum.unit || 'No price' : null} {product && <StockBadge available={available[product.uuid]} />}</p>
           </div>
@@ -71,7 +71,7 @@ function Full({ lines }: { lines: Line[] }) {
       })}
     </ul>
     <section className="bill" aria-labelledby="bill" aria-busy={fetching}>
-      <h2 id="bill">What it comes to</h2>
+      <h2 id="bill">Total</h2>
       <Code refusals={bill?.refusals ?? []} promotion={bill?.promotion ?? ''} use={setCode} />
       {problem && <p role="alert" className="trouble">{problem}</p>}
       {bill && <dl aria-live="polite">
@@ -88,6 +88,6 @@ export function CartPage() {
   return <>
     <title>Cart</title>
     <h1>Cart</h1>
-    {lines.length ? <Full lines={lines} /> : <p className="lead">It is empty. <Link to="/">Have a look around.</Link></p>}
+    {lines.length ? <Full lines={lines} /> : <p className="lead">Your cart is empty. <Link to="/">Start shopping.</Link></p>}
   </>
 }

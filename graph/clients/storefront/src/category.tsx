@@ -1,5 +1,5 @@
-// A category: what is chosen stands in the address, so that it can be kept, sent
-// and gone back to.
+// A category. Filters and order are in the URL, so that they can be bookmarked, shared
+// and reached with the back button.
 import { Link, useParams, useSearchParams } from 'react-router'
 import { useQuery } from 'urql'
 import { CardOf, Cards } from './card'
@@ -35,7 +35,7 @@ const length = 6 // products of a sheet
 type Order = NonNullable<VariablesOf<typeof Category>['orderBy']>
 
 const orders: Record<string, { name: string; order: Order | null }> = {
-  '': { name: 'Our favourites first', order: null },
+  '': { name: 'Recommended', order: null },
   name: { name: 'Name', order: { field: 'NAME', direction: 'ASC' } },
   cheap: { name: 'Price, low to high', order: { field: 'PRICE', direction: 'ASC' } },
   dear: { name: 'Price, high to low', order: { field: 'PRICE', direction: 'DESC' } },
@@ -57,7 +57,7 @@ export function CategoryPage() {
     }
   })
 
-  // another narrows or sorts the list, which then begins at its first sheet
+  // another filter or order begins at the first page
   const another = (changes: Record<string, string>) => {
     const next = new URLSearchParams(chosen)
     next.delete('page')

@@ -1,5 +1,5 @@
-// The GraphQL client: a cache that knows each thing by its id, a token that is
-// renewed, and one WebSocket for all that is live.
+// The GraphQL client: a cache normalized by id, a token that is renewed, and one WebSocket
+// for all subscriptions.
 import { Client, fetchExchange, subscriptionExchange } from '@urql/core'
 import { authExchange } from '@urql/exchange-auth'
 import { cacheExchange } from '@urql/exchange-graphcache'
@@ -9,8 +9,8 @@ import shop from '../../cache.json'
 import { headersOf, type Shopper } from './shopper'
 import { service, spent, token } from './token'
 
-// A live connection is opened with the first subscription and closed after the
-// last. When it breaks it comes again, with a token of that time.
+// The WebSocket opens with the first subscription and closes after the last. It reconnects
+// with a current token.
 const sockets = (shopper: Shopper) => createClient({
   url: `${service.replace(/^http/, 'ws')}/graphql`,
   connectionParams: async () => ({ ...headersOf(shopper), Authorization: `Bearer ${await token()}` }),
@@ -18,8 +18,8 @@ const sockets = (shopper: Shopper) => createClient({
   shouldRetry: () => true
 })
 
-// Products grow by pages in one list of search; categories are read page by
-// page, by offset, and need no resolver.
+// Search results are merged into one growing list. Categories are read page by page with
+// offset, and need no cache resolver.
 const cache = () => cacheExchange({
   keys: Object.fromEntries(shop.keyless.map(type => [type, () => null])),
   possibleTypes: shop.possibleTypes,
@@ -40,9 +40,8 @@ const auth = () => authExchange(async utils => {
 })
 
 /**
- * clientFor is a client of one shopper. Language, currency and catalog decide
- * what the same query answers, so that another shopper is another client, whose
- * cache is empty.
+ * clientFor returns the client of a shopper. The same query has other results with another
+ * language, currency or catalog, so each shopper has a client with its own cache.
  */
 export function clientFor(shopper: Shopper) {
   const live = sockets(shopper)

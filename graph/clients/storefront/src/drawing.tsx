@@ -1,5 +1,5 @@
-// Drawings in place of pictures: a few shapes, each by the name of the file that
-// would be there, on a ground by the product's id.
+// Drawings instead of photos: shapes chosen by file name, on a background chosen by
+// product id.
 import type { ReactNode } from 'react'
 
 const saucer = <ellipse cx="58" cy="70" rx="34" ry="5" fill="var(--d-line)" opacity=".25" />
@@ -110,7 +110,7 @@ const shapes: Record<string, ReactNode> = {
 
 const hue = (seed: string) => [...seed].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 360, 7)
 
-/** Drawing is for the eye only. */
+/** Drawing is decorative, and hidden from screen readers. */
 export const Drawing = ({ kind, seed, cold }: { kind: string; seed: string; cold?: boolean }) => (
   <svg className="picture" viewBox="0 0 120 90" aria-hidden="true" style={{ '--d-hue': cold ? 205 : 15 + hue(seed) % 50 }}>
     <circle cx="96" cy="14" r="34" fill="var(--d-glow)" />

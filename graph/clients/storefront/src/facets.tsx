@@ -1,5 +1,5 @@
-// The service counts what a list can be narrowed by, and hands out the filter
-// that each box leads to: the page never puts one together.
+// The service returns the facets with counts, and the filter for each checkbox. The page
+// never builds a filter itself.
 import { graphql, readFragment, type FragmentOf } from './graphql'
 
 export const TagFacets = graphql(`
@@ -10,12 +10,12 @@ export const TagFacets = graphql(`
 
 const words = (tag: string) => tag.replaceAll('-', ' ')
 
-/** Facets are check boxes. choose is told the tags that the list is to have next. */
+/** Facets are checkboxes. They call choose with the new tags. */
 export function Facets({ of, choose }: { of: FragmentOf<typeof TagFacets>; choose: (tags: string[]) => void }) {
   const { tags } = readFragment(TagFacets, of)
   if (!tags.length) return null
   return <fieldset className="facets">
-    <legend>Show only</legend>
+    <legend>Filter</legend>
     {tags.map(({ value, count, selected, toggled }) => <label key={value} className="chip">
       <input type="checkbox" checked={selected} value={value}
         onChange={() => choose(toggled.tags?.in?.slice() ?? (toggled.tags?.eq ? [toggled.tags.eq] : []))} />

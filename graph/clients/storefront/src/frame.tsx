@@ -1,5 +1,4 @@
-// What is around every page: the way to the categories, search, the shopper and
-// the cart.
+// The frame of every page: categories, search, shopper and cart.
 import { useEffect, useRef } from 'react'
 import { Link, NavLink, Route, Routes, useLocation } from 'react-router'
 import { useQuery } from 'urql'
@@ -22,8 +21,8 @@ const Menu = graphql(`
   }
 `)
 
-// A new page begins at its top, for the eye and for the keyboard. Another facet
-// or sheet of the same page does not.
+// A new page scrolls to the top and takes the focus. A filter or another page of the same
+// list does not.
 function usePageStart() {
   const { pathname } = useLocation()
   const main = useRef<HTMLElement>(null)

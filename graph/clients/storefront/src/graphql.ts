@@ -1,5 +1,5 @@
-// Documents are typed where they are written: the types are read off the
-// schema, by `npm run types`, and are never older than the last start or build.
+// Documents are typed inline by gql.tada. `npm run types` generates the types from the
+// schema at each start and build.
 import { initGraphQLTada } from 'gql.tada'
 import type { introspection } from '../generated/graphql-env.d.ts'
 

@@ -1,14 +1,14 @@
-// What the page and the back end of its checkout say to each other.
+// The types shared by the page and the checkout's back end.
 import type { graphql } from './graphql'
 
 export type Choice = ReturnType<typeof graphql.scalar<'BundleChoiceInput'>>
 
-/** A line of a cart: a product by its global id, and what was chosen of a bundle. */
+/** A line of a cart: a product by global id, and the chosen options of a bundle. */
 export interface Line { id: string; quantity: number; choice?: Choice[] }
 
 export interface Order { lines: Line[]; code: string }
 
-/** An order as it would be paid. Money is text for people; a line without a price cannot be bought. */
+/** An order with its prices, formatted for display. A line without a price cannot be bought. */
 export interface Bill {
   lines: { unit: string; total: string }[] // in the order's order; empty texts without a price
   subtotal: string

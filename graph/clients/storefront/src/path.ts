@@ -4,7 +4,7 @@ export const ProductPath = graphql(`
   fragment ProductPath on Product { slug parent { id slug } childVariations { uuid option { uuid } } }
 `)
 
-/** productPath is the address of a product's page; a child's is its parent's, with its options chosen. */
+/** productPath is the path of a product's page. A child uses its parent's, with its options chosen. */
 export function productPath(of: FragmentOf<typeof ProductPath>) {
   const { slug, parent, childVariations } = readFragment(ProductPath, of)
   if (!parent) return `/p/${slug}`

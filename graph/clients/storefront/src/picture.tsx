@@ -8,8 +8,8 @@ export const PictureOf = graphql(`
 const from: string = import.meta.env.VITE_PICTURES
 
 /**
- * Picture shows a product's main image where it may be fetched, and a drawing
- * elsewhere. The name stands beside it, so that it needs no words of its own.
+ * Picture shows a product's main image if it is public, else a drawing. It needs no alt
+ * text, because the name is beside it.
  */
 export function Picture({ of, eager }: { of: FragmentOf<typeof PictureOf>; eager?: boolean }) {
   const { id, tags, mainImage } = readFragment(PictureOf, of)

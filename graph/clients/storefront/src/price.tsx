@@ -6,14 +6,14 @@ export const PriceText = graphql(`
 
 type Text = FragmentOf<typeof PriceText> | null
 
-// text is the price as the service wrote it for this shopper: a page never
-// writes one from minor units.
+// text is the price as the service formatted it for this shopper. The page never formats
+// minor units itself.
 function text(of: Text) {
   const price = readFragment(PriceText, of)
   return price?.withTax?.formatted ?? price?.withoutTax?.formatted
 }
 
-/** Price shows what something costs, and what it cost before a sale. */
+/** Price shows a price, and the price before a sale. */
 export function Price({ now, before, from }: { now: Text; before?: Text; from?: boolean }) {
   const shown = text(now)
   if (!shown) return <p className="price muted">No price in this currency</p>

@@ -71,8 +71,8 @@ function Attributes({ of }: { of: unknown }) {
   return all.length ? <dl>{all.map(([name, value]) => <div key={name}><dt>{name.replaceAll('_', ' ')}</dt><dd>{String(value)}</dd></div>)}</dl> : null
 }
 
-// useChoice is what would be bought now: the product itself, the child for the
-// chosen options, or the bundle as chosen; missing says what is still to choose.
+// useChoice returns what would be bought: the product, the child with the chosen options, or
+// the bundle with its choice. missing says what is still to be chosen.
 function useChoice(product: ProductData) {
   const variants = useVariant(product.children)
   const bundle = useBundle(product)
@@ -87,7 +87,7 @@ function useChoice(product: ProductData) {
     from: product.children.length > 0 && !variants.variant,
     left: available[bought.uuid] ?? (left === Infinity ? undefined : left),
     missing: product.children.length && !variants.variant ? `Choose ${product.variations.map(({ name }) => name.toLowerCase()).join(' and ')} first`
-      : bundle.whole ? '' : 'Choose its parts first'
+      : bundle.whole ? '' : 'Choose all parts'
   }
 }
 
@@ -119,7 +119,7 @@ function Shown({ product }: { product: ProductData }) {
         <form className="buy" onSubmit={event => { event.preventDefault(); buy() }}>
           <label>Quantity <input type="number" min="1" max="99" required value={quantity} onChange={({ target }) => setQuantity(target.valueAsNumber || 1)} /></label>
           <button type="submit" disabled={missing !== '' || left === 0}>{missing || (left === 0 ? 'Sold out' : 'Add to cart')}</button>
-          <p role="status">{said && <>{said}. <Link to="/cart">See the cart</Link></>}</p>
+          <p role="status">{said && <>{said}. <Link to="/cart">View cart</Link></>}</p>
         </form>
         {product.tiers.length > 0 && <ul className="tiers">{product.tiers.map(({ name, minimumQuantity, displayPrice }) =>
           <li key={name}>From {minimumQuantity}: <Price now={displayPrice} /></li>)}</ul>}

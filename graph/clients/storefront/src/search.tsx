@@ -1,5 +1,4 @@
-// What was found, as one list that grows: `relayPagination` in client.ts puts
-// its pages together.
+// Search results as one growing list. `relayPagination` in client.ts merges its pages.
 import { useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { useQuery } from 'urql'

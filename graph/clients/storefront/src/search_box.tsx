@@ -1,6 +1,5 @@
-// The search of every page, with suggestions as one types: a combobox as the
-// ARIA practices have it. Arrows move, Enter goes there or searches, Escape
-// closes.
+// The search field with suggestions: an ARIA combobox. Arrow keys move, Enter opens or
+// searches, Escape closes.
 import { useEffect, useId, useState, type KeyboardEvent } from 'react'
 import { useNavigate } from 'react-router'
 import { useQuery } from 'urql'
@@ -8,8 +7,8 @@ import { graphql } from './graphql'
 import { ProductPath, productPath } from './path'
 import { Price, PriceText } from './price'
 
-// includeChildren finds sizes and colours too, and makes it another list for the
-// cache than the search page's.
+// includeChildren finds variants too, and separates this list from the search page's in the
+// cache.
 const Suggest = graphql(`
   query Suggest($words: String!) {
     products(filter: { search: $words }, includeChildren: true, orderBy: { field: RELEVANCE }, first: 6) {
@@ -18,7 +17,7 @@ const Suggest = graphql(`
   }
 `, [ProductPath, PriceText])
 
-// useSettled is a value that has not changed for a while.
+// useSettled debounces a value.
 function useSettled<T>(value: T, milliseconds: number) {
   const [settled, settle] = useState(value)
   useEffect(() => {

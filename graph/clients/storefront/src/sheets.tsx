@@ -1,6 +1,6 @@
 import { Link } from 'react-router'
 
-/** Sheets leads to the pages of a list by their numbers, from 1. to is the address of one. */
+/** Sheets links the pages of a list by number, from 1. to returns the URL of a page. */
 export function Sheets({ at, count, to }: { at: number; count: number; to: (sheet: number) => string }) {
   if (count < 2) return null
   return <nav className="sheets" aria-label="Pages">

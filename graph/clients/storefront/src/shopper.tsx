@@ -1,4 +1,4 @@
-// Who is shopping: what every request says by its headers.
+// The shopper context, which every request sends in its headers.
 import { createContext, useContext, useMemo, useState, type ReactNode } from 'react'
 import { Provider } from 'urql'
 import { clientFor } from './client'
@@ -12,7 +12,7 @@ export const languages = ['en', 'de', 'fr']
 
 const { VITE_CHANNEL: channel, VITE_TAG: tag } = import.meta.env
 
-/** headersOf is how a request, or a WebSocket's first message, tells the shopper. */
+/** headersOf returns the shopper's headers, for a request or connection_init. */
 export const headersOf = ({ language, currency }: Shopper): Record<string, string> => ({
   'Accept-Language': language,
   ...(currency && { 'X-Moltin-Currency': currency }),
@@ -34,7 +34,7 @@ function remembered(): Shopper {
 
 const Context = createContext<[Shopper, (shopper: Shopper) => void] | undefined>(undefined)
 
-/** useShopper is the shopper, and how to make them another. */
+/** useShopper returns the shopper, and a function to change it. */
 export function useShopper() {
   const shopper = useContext(Context)
   if (!shopper) throw new Error('there is no Shopping around this')

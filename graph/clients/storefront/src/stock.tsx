@@ -1,6 +1,5 @@
-// Stock is live, and nothing else is: queries leave it out, so that browsers may
-// keep their answers, and one subscription a page tells it. It begins with how
-// things stand.
+// Only stock changes at any time. Queries leave it out, so that browsers can cache their
+// responses. One subscription a page reads it, beginning with the current state.
 import { useSubscription } from 'urql'
 import { graphql } from './graphql'
 
@@ -8,10 +7,10 @@ const StockChanged = graphql(`
   subscription StockChanged($ids: [ID!]!) { stockChanged(productIds: $ids) { id uuid available } }
 `)
 
-/** Available is units free to sell, by the products' own ids; none is known of products without a record. */
+/** Available has the available units by the products' own ids. Products without a stock record are missing. */
 export type Available = Readonly<Record<string, number>>
 
-/** useStock follows the stock of up to 100 products, by their own ids. */
+/** useStock subscribes to the stock of up to 100 products, by their own ids. */
 export function useStock(ids: string[]): Available {
   const asked = [...new Set(ids)].sort().slice(0, 100) // the same products are the same subscription
   const [{ data }] = useSubscription(
@@ -27,7 +26,7 @@ const few = 20
 const inWords = (available: number) =>
   available === 0 ? 'Sold out' : available <= few ? `Only ${available} left` : `${available} in stock`
 
-/** StockLine is what a product page says; a change is told to those who listen to the page, too. */
+/** StockLine is the stock on a product page. Screen readers announce changes. */
 export function StockLine({ available }: { available: number | undefined }) {
   const level = available === undefined ? '' : available === 0 ? 'none' : available <= few ? 'few' : 'enough'
   return <p className="stock" role="status" data-level={level} data-available={available}>
@@ -35,6 +34,6 @@ export function StockLine({ available }: { available: number | undefined }) {
   </p>
 }
 
-/** StockBadge is what a card says, where that matters. */
+/** StockBadge is the stock on a card, if it is low. */
 export const StockBadge = ({ available }: { available: number | undefined }) =>
   available !== undefined && available <= few ? <span className="badge" data-level={available ? 'few' : 'none'}>{inWords(available)}</span> : null

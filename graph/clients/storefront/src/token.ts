@@ -1,6 +1,6 @@
-// A page can keep no secret: its token is the implicit one, for a client's id,
-// which reads catalogs and stock and nothing else. For a shopper who has logged
-// in, ask your own back end here for what it got from `shopperTokenCreate`.
+// A page cannot keep a secret. Its implicit token needs only a client id, and reads only
+// catalogs and stock. For a shopper who has logged in, get a token of `shopperTokenCreate`
+// from your own back end here.
 
 export const service: string = import.meta.env.VITE_PORTICO_URL
 
@@ -22,11 +22,11 @@ async function ask(): Promise<string> {
   }
 }
 
-/** token is one that is good for another minute; all who ask at once share it. */
+/** token returns a token that is valid for at least another minute. Concurrent calls share it. */
 export function token(): Promise<string> {
   if (!kept || ends < Date.now()) kept = ask()
   return kept
 }
 
-/** spent forgets the token: the service did not take it. */
+/** spent discards the token, after the service rejected it. */
 export function spent() { ends = 0 }

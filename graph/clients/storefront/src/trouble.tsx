@@ -1,14 +1,14 @@
 import type { CombinedError } from 'urql'
 
-// What a shopper can do about it, by the code that an error carries.
+// Messages for shoppers, by error code.
 const advice: Record<string, string> = {
-  RATE_LIMITED: 'There is a crowd. Please try again in a minute.',
-  UNAVAILABLE: 'The shop is not there right now. Please try again.',
-  NOT_FOUND: 'This is not in the shop.'
+  RATE_LIMITED: 'Too many requests. Please try again in a minute.',
+  UNAVAILABLE: 'The shop is not available. Please try again.',
+  NOT_FOUND: 'Not found.'
 }
 
 function words(error: CombinedError) {
-  if (error.networkError) return 'The shop cannot be reached. Is it served, and may pages of this address use it?'
+  if (error.networkError) return 'Cannot reach the shop. Is its server running, and does it allow this origin (CORS)?'
   const [first] = error.graphQLErrors
   return advice[String(first?.extensions.code)] ?? first?.message ?? error.message
 }
@@ -23,8 +23,8 @@ export const Trouble = ({ error, again }: { error: CombinedError; again?: () => 
 export const Missing = ({ what }: { what: string }) => <section className="narrow">
   <title>Not found</title>
   <h1>Not found</h1>
-  <p>There is no such {what} in this shop, or it is not for sale right now.</p>
+  <p>This {what} does not exist, or is not for sale.</p>
 </section>
 
-/** Waiting stands where something will be; it is told once, and only if it takes long. */
+/** Waiting is a placeholder. Screen readers announce it once, if loading takes long. */
 export const Waiting = () => <div className="waiting" role="status"><span>Loading…</span></div>

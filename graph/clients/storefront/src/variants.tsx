@@ -1,17 +1,16 @@
-// Sizes, colours and the like: what is chosen stands in the address, as the
-// options' own ids.
+// Variants such as sizes and colours. The chosen options are in the URL, by their own ids.
 import { useSearchParams } from 'react-router'
 
 interface Variation { uuid: string; name: string; options: readonly { uuid: string; name: string; description: string }[] }
 interface Child { childVariations: readonly { option: { uuid: string } | null }[] }
 
-/** useVariant is the child that has all the chosen options, and what is chosen. */
+/** useVariant returns the chosen options, and the child that has all of them. */
 export function useVariant<C extends Child>(children: readonly C[]) {
   const [search, setSearch] = useSearchParams()
   const chosen = search.get('options')?.split(',').filter(Boolean) ?? []
   const optionsOf = (child: C) => child.childVariations.flatMap(({ option }) => option ? [option.uuid] : [])
   const variant = children.find(child => optionsOf(child).length > 0 && optionsOf(child).every(option => chosen.includes(option)))
-  // An option that no child has together with the chosen ones of the other variations cannot be chosen.
+  // Disables options that no child combines with the other chosen options.
   const exists = (option: string, { options }: Variation) => {
     const wanted = [option, ...chosen.filter(id => !options.some(({ uuid }) => uuid === id))]
     return children.some(child => wanted.every(id => optionsOf(child).includes(id)))
@@ -23,7 +22,7 @@ export function useVariant<C extends Child>(children: readonly C[]) {
   return { variant, chosen, exists, choose }
 }
 
-/** Variants offers the options of each variation. */
+/** Variants shows the options of each variation. */
 export function Variants({ variations, by: { chosen, exists, choose } }: { variations: readonly Variation[]; by: Omit<ReturnType<typeof useVariant>, 'variant'> }) {
   return variations.map(variation => <fieldset key={variation.uuid} className="options">
     <legend>{variation.name}</legend>

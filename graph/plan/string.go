@@ -2,12 +2,12 @@ package plan
 
 import "math/bits"
 
-// AppendString appends a text as gqlgen writes it: quoted, with quotation
-// marks, backslashes and control characters escaped, and nothing else.
+// AppendString appends a JSON string as gqlgen writes it: only quotation marks,
+// backslashes and control characters are escaped.
 func AppendString(dst []byte, text string) []byte {
 	dst = append(dst, '"')
 	for {
-		n := plain(text)
+		n := plainPrefix(text)
 		dst = append(dst, text[:n]...)
 		if n == len(text) {
 			return append(dst, '"')
@@ -35,21 +35,20 @@ func appendEscape(dst []byte, c byte) []byte {
 
 // One bit of each byte of a word, and the lowest of each.
 const (
-	highs = 0x8080808080808080
-	lows  = 0x0101010101010101
+	highBits = 0x8080808080808080
+	lowBits  = 0x0101010101010101
 )
 
-// plain is how many bytes at the beginning of a text need no escape. It looks
-// at eight at a time: a byte below n borrows from the bit above it when n is
-// taken away, and one that equals c is zero once c is taken out.
-func plain(text string) int {
+// plainPrefix returns how many bytes at the start of text need no escape, checking eight
+// at a time.
+func plainPrefix(text string) int {
 	i := 0
 	for ; i+8 <= len(text); i += 8 {
 		word := uint64(text[i]) | uint64(text[i+1])<<8 | uint64(text[i+2])<<16 | uint64(text[i+3])<<24 |
 			uint64(text[i+4])<<32 | uint64(text[i+5])<<40 | uint64(text[i+6])<<48 | uint64(text[i+7])<<56 // one load
-		quote, backslash := word^(lows*'"'), word^(lows*'\\')
-		special := ((word - lows*0x20) &^ word) | ((quote - lows) &^ quote) | ((backslash - lows) &^ backslash)
-		if special &= highs; special != 0 {
+		quote, backslash := word^(lowBits*'"'), word^(lowBits*'\\')
+		special := ((word - lowBits*0x20) &^ word) | ((quote - lowBits) &^ quote) | ((backslash - lowBits) &^ backslash)
+		if special &= highBits; special != 0 {
 			return i + bits.TrailingZeros64(special)/8
 		}
 	}

@@ -13,31 +13,28 @@ import (
 	"portico/graph/plan"
 )
 
-// Group is the rows that one list, or one edge of a list, brought into the
-// answer side by side. What one of them asks for, its siblings will too: the
-// first to follow an edge fetches it for all of them in one batch. So the
-// number of SQL statements depends on the shape of a query and not on the size
-// of its pages, and no timer decides what goes into a batch.
+// Group is the rows of one list, or of one edge of a list, in a response. The first row
+// that follows an edge loads it for all rows in one batch. So the number of SQL
+// statements depends on the shape of a query, not on the size of its pages.
 //
-// A plan runs on one goroutine, and fetches at once. gqlgen's executor has many,
-// one of which a dataloader has fetch for all; its batch is full from the start.
+// A plan runs on one goroutine and loads at once. gqlgen's executor uses many, and a
+// dataloader whose batch is full from the start.
 //
-// A group lives as long as its answer. It belongs to one operation, and so to
-// one user.
+// A group lives as long as its response, and belongs to one operation and user.
 type Group[T any] struct {
-	members []T
-	mu      sync.Mutex
-	edges   []edge
-	few     [2]edge // where edges begins
+	members     []T
+	mu          sync.Mutex
+	edges       []followedEdge
+	edgesBuffer [2]followedEdge // where edges begins
 }
 
-// edge is one that was followed: a column, or a dataloader.
-type edge struct {
+// followedEdge has the values of an edge, or its dataloader.
+type followedEdge struct {
 	name string
 	to   any
 }
 
-// followed is what was found at an edge; nil where nobody has been.
+// followed returns what was loaded for an edge, or nil.
 func (g *Group[T]) followed(name string) any {
 	for i := range g.edges {
 		if g.edges[i].name == name {
@@ -49,37 +46,35 @@ func (g *Group[T]) followed(name string) any {
 
 func (g *Group[T]) follow(name string, to any) {
 	if g.edges == nil {
-		g.edges = g.few[:0]
+		g.edges = g.edgesBuffer[:0]
 	}
-	g.edges = append(g.edges, edge{name, to})
+	g.edges = append(g.edges, followedEdge{name, to})
 }
 
-// Sibling is a row's place in its group. Rows embed it.
+// Sibling is a row's position in its group. Rows embed it.
 type Sibling[T any] struct {
 	group *Group[T]
 	at    int
 }
 
-// Row is what can stand among siblings: it is made of a source, and has its
-// place.
+// Row is a type that can be in a group: it is set from a source and a position.
 type Row[T, S any] interface {
 	*T
-	Seat(of S, place Sibling[*T])
+	Place(of S, place Sibling[*T])
 }
 
-// Siblings makes rows side by side, one of each source.
+// Siblings returns a group of rows, one for each source.
 func Siblings[T, S any, P Row[T, S]](sources []S) []*T {
 	rows := make([]T, len(sources))
 	group := &Group[*T]{members: make([]*T, len(sources))}
 	for i, source := range sources {
-		P(&rows[i]).Seat(source, Sibling[*T]{group, i})
+		P(&rows[i]).Place(source, Sibling[*T]{group, i})
 		group.members[i] = &rows[i]
 	}
 	return group.members
 }
 
-// SiblingLists makes the rows of several lists, which all become siblings of
-// each other, whichever list they are in.
+// SiblingLists returns the rows of several lists in one group.
 func SiblingLists[T, S any, P Row[T, S]](lists [][]S) [][]*T {
 	rows, cut := Siblings[T, S, P](slices.Concat(lists...)), make([][]*T, len(lists))
 	for i, list := range lists {
@@ -89,9 +84,8 @@ func SiblingLists[T, S any, P Row[T, S]](lists [][]S) [][]*T {
 	return cut
 }
 
-// Load follows an edge from a row. batch is a method of what is given before
-// it; it gets all siblings, and returns what each has, in their order. A client
-// that has gone is followed no further.
+// Load follows an edge from a row. batch is a method of the value before it. It gets all
+// siblings, and returns a value for each, in order. It does not run once ctx is done.
 func Load[R, T, V any](ctx context.Context, row Sibling[T], edge string, of R, batch func(R, context.Context, []T) ([]V, error)) (V, error) {
 	var none V
 	if err := ctx.Err(); err != nil {
@@ -100,32 +94,32 @@ func Load[R, T, V any](ctx context.Context, row Sibling[T], edge string, of R, b
 	if !plan.IsSerial(ctx) {
 		return loader(ctx, row.group, edge, of, batch).Load(ctx, row.at)()
 	}
-	column := columnOf(ctx, row.group, edge, of, batch)
+	column := valuesOf(ctx, row.group, edge, of, batch)
 	if column.err != nil {
 		return none, column.err
 	}
 	return column.values[row.at], nil
 }
 
-// column is what all members of a group have at an edge.
-type column[V any] struct {
+// edgeValues are the values of an edge for all rows of a group.
+type edgeValues[V any] struct {
 	values []V
 	err    error
 }
 
-func columnOf[R, T, V any](ctx context.Context, g *Group[T], edge string, of R, batch func(R, context.Context, []T) ([]V, error)) *column[V] {
-	if fetched, ok := g.followed(edge).(*column[V]); ok {
+func valuesOf[R, T, V any](ctx context.Context, g *Group[T], edge string, of R, batch func(R, context.Context, []T) ([]V, error)) *edgeValues[V] {
+	if fetched, ok := g.followed(edge).(*edgeValues[V]); ok {
 		return fetched
 	}
-	fetched := &column[V]{}
+	fetched := &edgeValues[V]{}
 	fetched.values, fetched.err = batch(of, ctx, g.members)
 	g.follow(edge, fetched)
 	return fetched
 }
 
-// guarded turns a panic of a batch, which runs on a goroutine of its own, into
-// an error for everyone who waits for it.
-func guarded[R, T, V any](ctx context.Context, members []T, of R, batch func(R, context.Context, []T) ([]V, error)) (values []V, err error) {
+// recoverBatch runs batch, and converts a panic to an error, because dataloader calls it
+// on another goroutine.
+func recoverBatch[R, T, V any](ctx context.Context, members []T, of R, batch func(R, context.Context, []T) ([]V, error)) (values []V, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic in a batch: %v\n%s", p, debug.Stack())
@@ -134,7 +128,7 @@ func guarded[R, T, V any](ctx context.Context, members []T, of R, batch func(R, 
 	return batch(of, ctx, members)
 }
 
-// loader returns the edge's, filled as soon as it is made.
+// loader returns the dataloader of an edge, with all rows already requested.
 func loader[R, T, V any](ctx context.Context, g *Group[T], edge string, of R, batch func(R, context.Context, []T) ([]V, error)) *dataloader.Loader[int, V] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -142,7 +136,7 @@ func loader[R, T, V any](ctx context.Context, g *Group[T], edge string, of R, ba
 		return made
 	}
 	fetch := func(ctx context.Context, places []int) []*dataloader.Result[V] {
-		values, err := guarded(ctx, g.members, of, batch)
+		values, err := recoverBatch(ctx, g.members, of, batch)
 		results := make([]*dataloader.Result[V], len(places))
 		for i, place := range places {
 			results[i] = &dataloader.Result[V]{Error: err}
@@ -164,9 +158,9 @@ func loader[R, T, V any](ctx context.Context, g *Group[T], edge string, of R, ba
 	return made
 }
 
-// Spread takes values by key, in the order of the keys; the zero value for
-// what is missing.
-func Spread[V any](keys []string, byKey map[string]V) []V {
+// ValuesByKey returns the values of the keys, in order, and the zero value for missing
+// ones.
+func ValuesByKey[V any](keys []string, byKey map[string]V) []V {
 	values := make([]V, len(keys))
 	for i, key := range keys {
 		values[i] = byKey[key]

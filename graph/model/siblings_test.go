@@ -22,7 +22,7 @@ type row struct {
 }
 
 // Seat implements model.Row.
-func (r *row) Seat(id string, place model.Sibling[*row]) { *r = row{id, place} }
+func (r *row) Place(id string, place model.Sibling[*row]) { *r = row{id, place} }
 
 // rows are r000, r001 and so on, side by side.
 func rows(n int) []*row {
@@ -41,18 +41,18 @@ func side(ids []string) []*row {
 // gqlgen's executor does.
 func inBoth(t *testing.T, test func(t *testing.T, ctx context.Context)) {
 	t.Parallel()
-	t.Run("by plan", func(t *testing.T) { test(t, plan.Serial(t.Context())) })
+	t.Run("by plan", func(t *testing.T) { test(t, plan.WithSerial(t.Context())) })
 	t.Run("by gqlgen", func(t *testing.T) { test(t, t.Context()) })
 }
 
-// counted is a batch that answers each row, and counts how often it ran.
-type counted struct {
+// countedRows is a batch that answers each row, and counts how often it ran.
+type countedRows struct {
 	runs atomic.Int64
 	mu   sync.Mutex
 	saw  []*row
 }
 
-func (c *counted) batch(_ context.Context, all []*row) ([]string, error) {
+func (c *countedRows) batch(_ context.Context, all []*row) ([]string, error) {
 	c.runs.Add(1)
 	c.mu.Lock()
 	c.saw = slices.Clone(all)
@@ -66,9 +66,9 @@ func (c *counted) batch(_ context.Context, all []*row) ([]string, error) {
 
 func TestOneBatchServesAllSiblings(t *testing.T) {
 	inBoth(t, func(t *testing.T, ctx context.Context) {
-		list, c := rows(100), &counted{}
+		list, c := rows(100), &countedRows{}
 		for _, r := range list {
-			answer, err := model.Load(ctx, r.Sibling, "edge", c, (*counted).batch)
+			answer, err := model.Load(ctx, r.Sibling, "edge", c, (*countedRows).batch)
 			require.NoError(t, err)
 			require.Equal(t, "answer to "+r.id, answer)
 		}
@@ -79,8 +79,8 @@ func TestOneBatchServesAllSiblings(t *testing.T) {
 
 func TestOneRowIsABatch(t *testing.T) {
 	inBoth(t, func(t *testing.T, ctx context.Context) {
-		c := &counted{}
-		answer, err := model.Load(ctx, rows(1)[0].Sibling, "edge", c, (*counted).batch)
+		c := &countedRows{}
+		answer, err := model.Load(ctx, rows(1)[0].Sibling, "edge", c, (*countedRows).batch)
 		require.NoError(t, err)
 		require.Equal(t, "answer to r000", answer)
 		require.EqualValues(t, 1, c.runs.Load())
@@ -90,11 +90,11 @@ func TestOneRowIsABatch(t *testing.T) {
 func TestEachEdgeHasItsOwnBatch(t *testing.T) {
 	inBoth(t, func(t *testing.T, ctx context.Context) {
 		list := rows(3)
-		one, two, runs := &counted{}, &counted{}, 0
+		one, two, runs := &countedRows{}, &countedRows{}, 0
 		for range 2 {
-			_, err := model.Load(ctx, list[0].Sibling, "one", one, (*counted).batch)
+			_, err := model.Load(ctx, list[0].Sibling, "one", one, (*countedRows).batch)
 			require.NoError(t, err)
-			_, err = model.Load(ctx, list[1].Sibling, "two", two, (*counted).batch)
+			_, err = model.Load(ctx, list[1].Sibling, "two", two, (*countedRows).batch)
 			require.NoError(t, err)
 			n, err := model.Load(ctx, list[2].Sibling, "numbers", &runs, func(runs *int, _ context.Context, all []*row) ([]int, error) {
 				*runs++
@@ -128,8 +128,8 @@ func TestAClientThatHasGoneIsFollowedNoFurther(t *testing.T) {
 	inBoth(t, func(t *testing.T, ctx context.Context) {
 		ctx, leave := context.WithCancel(ctx)
 		leave()
-		c := &counted{}
-		_, err := model.Load(ctx, rows(2)[1].Sibling, "edge", c, (*counted).batch)
+		c := &countedRows{}
+		_, err := model.Load(ctx, rows(2)[1].Sibling, "edge", c, (*countedRows).batch)
 		require.ErrorIs(t, err, context.Canceled)
 		require.Zero(t, c.runs.Load())
 	})
@@ -166,14 +166,14 @@ func TestSiblingsAskAtTheSameTime(t *testing.T) {
 	defer stop.Store(true)
 
 	var everyone sync.WaitGroup
-	var counts []*counted
+	var counts []*countedRows
 	for range 10 {
-		c, d := &counted{}, &counted{}
+		c, d := &countedRows{}, &countedRows{}
 		counts = append(counts, c, d)
 		for _, r := range rows(100) {
 			everyone.Go(func() {
-				for edge, c := range map[string]*counted{"one": c, "two": d} {
-					answer, err := model.Load(t.Context(), r.Sibling, edge, c, (*counted).batch)
+				for edge, c := range map[string]*countedRows{"one": c, "two": d} {
+					answer, err := model.Load(t.Context(), r.Sibling, edge, c, (*countedRows).batch)
 					if err != nil || answer != "answer to "+r.id {
 						t.Errorf("%s got %q, %v", r.id, answer, err)
 					}
@@ -190,7 +190,7 @@ func TestSiblingsAskAtTheSameTime(t *testing.T) {
 // An edge of an edge: what a batch brings is a group of its own, and so on.
 func TestBatchesWithinBatches(t *testing.T) {
 	t.Parallel()
-	inner := &counted{}
+	inner := &countedRows{}
 	var everyone sync.WaitGroup
 	for _, r := range rows(50) {
 		everyone.Go(func() {
@@ -201,7 +201,7 @@ func TestBatchesWithinBatches(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if answer, err := model.Load(t.Context(), child.Sibling, "inner", inner, (*counted).batch); err != nil || answer != "answer to "+r.id {
+			if answer, err := model.Load(t.Context(), child.Sibling, "inner", inner, (*countedRows).batch); err != nil || answer != "answer to "+r.id {
 				t.Errorf("%s got %q, %v", r.id, answer, err)
 			}
 		})
@@ -233,5 +233,5 @@ func TestABatchSeesTheOperation(t *testing.T) {
 
 func TestValuesByKeyInTheOrderOfTheKeys(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, []int{2, 0, 1, 2}, model.Spread([]string{"b", "none", "a", "b"}, map[string]int{"a": 1, "b": 2}))
+	require.Equal(t, []int{2, 0, 1, 2}, model.ValuesByKey([]string{"b", "none", "a", "b"}, map[string]int{"a": 1, "b": 2}))
 }

@@ -1,66 +1,31 @@
-// Package rest keeps the documented REST paths working on the resolvers that
-// answer GraphQL: a handler builds the arguments, calls the resolver, and
-// writes the wire shape. It has no SQL and no rules of its own.
 package rest
 
 import (
-	"context"
-	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
 
-	"portico/graph"
 	"portico/graph/opctx"
 	"portico/internal/auth"
-	"portico/internal/responsecache"
 	"portico/store"
 	"portico/store/stock"
 )
 
-// API answers REST from the resolvers.
-type API struct {
-	resolver  *graph.Resolver
-	log       *slog.Logger
-	responses *responsecache.Cache // of answers that are kept
-
-	maxResponseBytes int // of an answer; 0 is any number
-	acquireExpensive func(ctx context.Context, running bool) (end func(), err error)
-}
-
-// Option adds to the REST surface.
-type Option func(*API)
-
-// LimitResponses bounds answers to so many bytes. Those of more than
-// limits.LargeResponse bytes call expensive before they are built; see transport.Turns.
-func LimitResponses(bytes int, expensive func(ctx context.Context, running bool) (end func(), err error)) Option {
-	return func(a *API) { a.maxResponseBytes, a.acquireExpensive = bytes, expensive }
-}
-
-// New makes the REST surface.
-func New(resolver *graph.Resolver, log *slog.Logger, options ...Option) *API {
-	a := &API{resolver: resolver, log: log, responses: responsecache.NewCache(0)}
-	for _, option := range options {
-		option(a)
-	}
-	return a
-}
-
-// route is one documented operation.
+// route is a documented operation.
 type route struct {
 	method, path string // path segments that begin with a colon are parameters
 	handle       func(*API, http.ResponseWriter, *http.Request) error
-	operation    string // what it is in GraphQL: a name in operations.graphql
+	operation    string // name in operations.graphql
 }
 
-// cacheable tells whether the route's answer follows from a release alone, and
-// from what is asked of it. What else there is under /catalog is not: a catalog
-// can have another name, and a configured product is made for one shopper.
+// cacheable reports whether the response depends only on a release and the request.
+// /catalog itself does not qualify: a catalog can be renamed. Configured products are
+// for one shopper.
 func (r route) cacheable() bool {
 	return r.method == http.MethodGet && strings.HasPrefix(r.path, "/catalog/")
 }
 
-// coordinate is the route's name in the table of scopes.
+// coordinate is the route's name in the table of scopes: "GET /catalog".
 func (r route) coordinate() string { return r.method + " " + r.path }
 
 // routes lists every operation.
@@ -115,8 +80,8 @@ func routes() []route {
 	}
 }
 
-// Handler serves /catalog and /v2, behind middleware.NormalizePath. Every answer, errors
-// included, is JSON in the shape of its family.
+// Handler serves /catalog and /v2, behind middleware.NormalizePath. All responses are
+// JSON, including errors.
 func (a *API) Handler() http.Handler {
 	mux := http.NewServeMux()
 	byPath := map[string]map[string]route{}
@@ -130,12 +95,12 @@ func (a *API) Handler() http.Handler {
 		mux.Handle(pattern(address), a.methods(methods))
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		a.WriteError(w, r, &store.Error{Code: store.NotFound, Detail: "There is no " + strconv.Quote(r.URL.Path) + " here; the documented paths begin with /catalog/ and /v2/."})
+		a.WriteError(w, r, &store.Error{Code: store.NotFound, Detail: "There is no " + strconv.Quote(r.URL.Path) + ". REST paths begin with /catalog/ and /v2/."})
 	})
 	return mux
 }
 
-// pattern is a path in the mux's words: /a/{id}.
+// pattern is a path in the syntax of http.ServeMux: /a/{id}.
 func pattern(address string) string {
 	segments := strings.Split(address, "/")
 	for i, segment := range segments {
@@ -166,7 +131,7 @@ func (a *API) methods(methods map[string]route) http.Handler {
 		case !ok:
 			w.Header().Set("Allow", allow)
 			a.WriteError(w, r, &auth.StatusError{Status: http.StatusMethodNotAllowed,
-				Err: &store.Error{Code: store.Invalid, Detail: "This path takes " + allow + ", not " + r.Method + "."}})
+				Err: &store.Error{Code: store.Invalid, Detail: "This path supports " + allow + ", not " + r.Method + "."}})
 			return
 		}
 		switch {
@@ -176,7 +141,7 @@ func (a *API) methods(methods map[string]route) http.Handler {
 			w.Header().Add("Vary", opctx.Vary)
 		case strings.HasPrefix(found.path, "/v2/inventories"):
 			w.Header().Add("Vary", multiLocationHeader)
-			w.Header()["Cache-Control"] = opctx.NoStore // stock is live
+			w.Header()["Cache-Control"] = opctx.NoStore // stock changes at any time
 		}
 		err := auth.Require(r.Context(), coordinates[found.method])
 		if err == nil {
@@ -194,7 +159,7 @@ func (a *API) methods(methods map[string]route) http.Handler {
 	})
 }
 
-// serve runs the route's handler, or finds what it wrote before.
+// serve runs the route's handler, or returns its cached response.
 func (a *API) serve(w http.ResponseWriter, r *http.Request, found route) error {
 	if found.cacheable() {
 		return a.serveCached(w, r, found)
@@ -202,19 +167,20 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, found route) error {
 	return found.handle(a, w, r)
 }
 
-// rejectResourceNames is NOT_FOUND for a POST to a path that has the name of a
-// resource where an id stands: it was meant for what there is not, and would be
-// done to something of that name.
+// rejectResourceNames returns NOT_FOUND for a POST to a path with the name of a resource
+// in place of an id, such as /v2/inventories/transactions. It would change an object
+// with that id.
 func rejectResourceNames(found route, r *http.Request) error {
 	for _, segment := range strings.Split(found.path, "/") {
 		name, isParameter := strings.CutPrefix(segment, ":")
 		if value := r.PathValue(name); isParameter && stock.ResourceName(value) {
-			return &store.Error{Code: store.NotFound, Detail: "There is nothing to POST to at " + strconv.Quote(r.URL.Path) + ": " + strconv.Quote(value) + " is the name of a resource, not an id."}
+			return &store.Error{Code: store.NotFound, Detail: "Cannot POST to " + strconv.Quote(r.URL.Path) + ": " + strconv.Quote(value) + " is a resource name, not an id."}
 		}
 	}
 	return nil
 }
 
+// allowHeader returns the value of the header Allow.
 func allowHeader(methods map[string]route) string {
 	var list []string
 	for _, method := range []string{"GET", "POST", "PUT", "DELETE"} {
@@ -226,22 +192,4 @@ func allowHeader(methods map[string]route) string {
 		}
 	}
 	return strings.Join(append(list, "OPTIONS"), ", ")
-}
-
-// jsonType is the Content-Type of every answer.
-var jsonType = []string{"application/json"}
-
-// writeJSON answers with a finished body.
-func writeJSON(w http.ResponseWriter, status int, body []byte) {
-	header := w.Header()
-	header["Content-Type"] = jsonType
-	header["Content-Length"] = []string{strconv.Itoa(len(body))}
-	w.WriteHeader(status)
-	_, _ = w.Write(body) // a caller that went away reads nothing
-}
-
-// writeData answers with a resource, or a list of them, under data.
-func writeData(w http.ResponseWriter, status int, resource any) error {
-	writeJSON(w, status, append(appendResource([]byte(`{"data":`), resource), '}'))
-	return nil
 }

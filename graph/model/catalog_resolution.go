@@ -10,7 +10,7 @@ import (
 	"portico/store/release"
 )
 
-// ShopperContextInput is another shopper than the one who asks.
+// ShopperContextInput is a shopper other than the caller.
 type ShopperContextInput struct {
 	Channel     *string
 	Tags        []string
@@ -19,10 +19,10 @@ type ShopperContextInput struct {
 	CustomerID  *string
 }
 
-// maxTags bounds the tags of a shopper.
+// maxTags is the largest number of a shopper's tags.
 const maxTags = 100
 
-// Shopper is the input in the store's words; UNPROCESSABLE for too many tags.
+// Shopper converts the input for the store. It returns UNPROCESSABLE for too many tags.
 func (c *ShopperContextInput) Shopper() (shopper release.ShopperContext, err error) {
 	for member, tags := range map[string][]string{"tags": c.Tags, "account_tags": c.AccountTags} {
 		if len(tags) > maxTags {
@@ -40,14 +40,13 @@ func orEmpty(text *string) string {
 	return *text
 }
 
-// CatalogResolution is the store's, as far as whoever asks may know it.
+// CatalogResolution is the store's resolution, without what the caller may not see.
 type CatalogResolution struct {
 	*release.CatalogResolution
 	Candidates []*CatalogCandidate
 }
 
-// NewCatalogResolution shows an explanation; full shows rules for other
-// shoppers by name, too.
+// NewCatalogResolution returns a resolution. full names rules for other shoppers too.
 func NewCatalogResolution(x *release.CatalogResolution, full bool) *CatalogResolution {
 	r := &CatalogResolution{x, make([]*CatalogCandidate, len(x.Candidates))}
 	for i, verdict := range x.Candidates {
@@ -98,8 +97,8 @@ func (r *CatalogResolution) Locales() []string {
 	return store.Unique(append([]string{r.Release.Locale}, r.Release.Locales...))
 }
 
-// Channels are those of the rules in force that lead to the chosen catalog and
-// that may be named, sorted.
+// Channels returns the channels of the visible rules in force that lead to the chosen
+// catalog, sorted.
 func (r *CatalogResolution) Channels() []string {
 	channels := []string{}
 	for _, c := range r.Candidates {
@@ -135,8 +134,7 @@ func (r *CatalogResolution) TieBreak() *release.TieBreak {
 	return &r.CatalogResolution.TieBreak
 }
 
-// CatalogCandidate is a rule held against a shopper. A rule for others is not
-// named to them.
+// CatalogCandidate is a rule compared with a shopper. Rules for others have no names.
 type CatalogCandidate struct {
 	*release.RuleVerdict
 	named bool

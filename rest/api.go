@@ -1,0 +1,40 @@
+// Package rest serves the documented REST paths. Handlers parse a request, call
+// the GraphQL resolvers of package graph and write the response: API has one for
+// each of the routes. It must not use SQL or implement rules of its own.
+package rest
+
+import (
+	"context"
+	"log/slog"
+
+	"portico/graph"
+	"portico/internal/responsecache"
+)
+
+// API serves REST by calling the GraphQL resolvers.
+type API struct {
+	resolver  *graph.Resolver
+	log       *slog.Logger
+	responses *responsecache.Cache // cached
+
+	maxResponseBytes int // 0 means unlimited
+	acquireExpensive func(ctx context.Context, running bool) (end func(), err error)
+}
+
+// Option configures an API.
+type Option func(*API)
+
+// LimitResponses limits responses to a number of bytes. A response of more than
+// graph.LargeAnswer bytes first calls acquireExpensive, which waits for a free slot.
+func LimitResponses(bytes int, expensive func(ctx context.Context, running bool) (end func(), err error)) Option {
+	return func(a *API) { a.maxResponseBytes, a.acquireExpensive = bytes, expensive }
+}
+
+// New returns an API. Without WithResponseCache it caches nothing.
+func New(resolver *graph.Resolver, log *slog.Logger, options ...Option) *API {
+	a := &API{resolver: resolver, log: log, responses: responsecache.NewCache(0)}
+	for _, option := range options {
+		option(a)
+	}
+	return a
+}

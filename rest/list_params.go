@@ -1,0 +1,155 @@
+package rest
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"portico/graph/model"
+	"portico/store"
+)
+
+// listParams are the query parameters of a list.
+type listParams struct {
+	values        url.Values
+	first, offset *int
+	after, before *string
+	last          *int
+	position      int // of the first row, from the cursor, else -1
+	order         *model.ListOrder
+	filter        string
+	include       string
+}
+
+// parseListParams reads page[limit], page[offset], page[after], page[before], sort,
+// filter and include, and ignores other parameters. Only filter and include may be
+// repeated. The list can be sorted by id, created_at, updated_at and the further keys.
+func parseListParams(r *http.Request, further ...store.SortBy) (*listParams, error) {
+	return parseListParamsSortedBy(r, slices.Concat([]store.SortBy{store.SortID, store.SortCreatedAt, store.SortUpdatedAt}, further)...)
+}
+
+// parseListParamsSortedBy is parseListParams for a list with other sort keys.
+func parseListParamsSortedBy(r *http.Request, keys ...store.SortBy) (*listParams, error) {
+	values, err := parseQuery(r)
+	if err != nil {
+		return nil, err
+	}
+	p := &listParams{values: values, include: strings.Join(values["include"], ","), position: -1}
+	if p.filter, err = joinFilters(values["filter"]); err != nil {
+		return nil, err
+	}
+	if p.first, err = p.integer("page[limit]", "first"); err != nil {
+		return nil, err
+	}
+	if p.offset, err = p.integer("page[offset]", "offset"); err != nil {
+		return nil, err
+	}
+	p.after, p.before = p.cursor("page[after]"), p.cursor("page[before]")
+	if p.before != nil && p.after == nil {
+		p.first, p.last = nil, p.first
+	}
+	p.order, err = parseSort(values.Get("sort"), keys)
+	return p, err
+}
+
+// parseQuery parses a query string. It returns INVALID if the string is not URL-encoded,
+// or repeats a parameter that may occur once.
+func parseQuery(r *http.Request) (url.Values, error) {
+	values, err := url.ParseQuery(strings.ReplaceAll(r.URL.RawQuery, ";", "%3B")) // ; is not a separator
+	if err != nil {
+		return nil, &store.Error{Code: store.Invalid, Detail: "The query string is not URL-encoded: a % must be followed by two hexadecimal digits."}
+	}
+	for _, name := range []string{"page[limit]", "page[offset]", "page[after]", "page[before]", "sort", "dry_run"} {
+		if n := len(values[name]); n > 1 {
+			return nil, invalidParameter(name, "occurs %d times, once is allowed", n)
+		}
+	}
+	return values, nil
+}
+
+// joinFilters joins filters into one. Each must parse by itself.
+func joinFilters(filters []string) (string, error) {
+	filters = slices.DeleteFunc(slices.Clone(filters), func(text string) bool { return text == "" })
+	if len(filters) > 1 {
+		for _, text := range filters {
+			if _, err := parseFilter(text); err != nil {
+				return "", err
+			}
+		}
+	}
+	return strings.Join(filters, ":"), nil
+}
+
+// integer parses a parameter. It returns INVALID for text that is not an integer, and
+// UNPROCESSABLE if it does not fit an int.
+func (p *listParams) integer(name, member string) (*int, error) {
+	if !p.values.Has(name) {
+		return nil, nil
+	}
+	text := p.values.Get(name)
+	n, err := strconv.Atoi(text)
+	if strings.HasPrefix(text, "+") {
+		err = strconv.ErrSyntax
+	}
+	if errors.Is(err, strconv.ErrRange) {
+		return nil, store.PageRangeError(member, text)
+	}
+	if err != nil {
+		return nil, invalidParameter(member, "must be a whole number, got %q", text)
+	}
+	return &n, nil
+}
+
+// maxPosition limits the position in a cursor. No list is that long.
+const maxPosition = 1 << 40
+
+// cursor reads page[after] or page[before]: a cursor, a dot, and the position of the
+// row, so that meta has the right offset.
+func (p *listParams) cursor(name string) *string {
+	text := p.values.Get(name)
+	if text == "" {
+		return nil
+	}
+	key, position, _ := strings.Cut(text, ".")
+	if n, err := strconv.Atoi(position); err == nil && n >= 0 && n <= maxPosition {
+		p.position = n
+	}
+	return &key
+}
+
+// parseSort reads sort=key or sort=-key.
+func parseSort(text string, keys []store.SortBy) (*model.ListOrder, error) {
+	if text == "" {
+		return nil, nil
+	}
+	key, descending := strings.CutPrefix(text, "-")
+	order := &model.ListOrder{Field: store.SortBy(key), Direction: model.Ascending}
+	if descending {
+		order.Direction = model.Descending
+	}
+	switch {
+	case slices.Contains(keys, order.Field):
+		return order, nil
+	case len(keys) == 0:
+		return nil, invalidParameter("sort", "must be left out, got %q: this list has a fixed order", text)
+	}
+	return nil, invalidParameter("sort", "must be %s, with a leading - to sort descending, got %q", joinOr(keys), text)
+}
+
+// joinOr joins words: "id, created_at or updated_at".
+func joinOr(keys []store.SortBy) string {
+	var b strings.Builder
+	for i, key := range keys {
+		switch {
+		case i > 0 && i == len(keys)-1:
+			b.WriteString(" or ")
+		case i > 0:
+			b.WriteString(", ")
+		}
+		b.WriteString(string(key))
+	}
+	return b.String()
+}

@@ -1,0 +1,180 @@
+package rest
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"portico/graph/model"
+	"portico/store"
+)
+
+// pagination is the position of a page, for meta and links.
+type pagination struct {
+	limit, offset, rows, total int
+	keyed                      bool // links use cursors: sorted, or beyond the largest offset
+	info                       model.PageInfo
+	params                     *listParams
+}
+
+// newPagination returns the pagination of a connection.
+func newPagination[T any](ctx context.Context, p *listParams, c *model.Connection[T]) (*pagination, error) {
+	total, err := c.TotalCount(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g := &pagination{limit: c.Limit, offset: c.Offset, rows: len(c.Nodes), total: total, info: c.PageInfo, params: p}
+	return g.locate(), nil
+}
+
+// locate sets the offset from the cursor if it is unknown, and how links continue.
+func (g *pagination) locate() *pagination {
+	p := g.params
+	if g.offset < 0 {
+		g.offset = max(0, p.position)
+	}
+	g.keyed = p.order != nil || p.after != nil || p.before != nil || g.offset+g.limit > store.MaxOffset
+	return g
+}
+
+func (g *pagination) pages() int { return (g.total + g.limit - 1) / g.limit }
+
+// appendMeta appends "results":{…},"page":{…}.
+func (g *pagination) appendMeta(dst []byte) []byte {
+	dst = append(dst, `"results":{"total":`...)
+	dst = strconv.AppendInt(dst, int64(g.total), 10)
+	dst = append(dst, `},"page":{"limit":`...)
+	dst = strconv.AppendInt(dst, int64(g.limit), 10)
+	dst = append(dst, `,"offset":`...)
+	dst = strconv.AppendInt(dst, int64(g.offset), 10)
+	dst = append(dst, `,"current":`...)
+	dst = strconv.AppendInt(dst, int64(g.offset/g.limit+1), 10)
+	dst = append(dst, `,"total":`...)
+	dst = strconv.AppendInt(dst, int64(g.pages()), 10)
+	return append(dst, '}')
+}
+
+// The links, each the query string of a page, or empty where there is none.
+
+func (g *pagination) self() string {
+	switch {
+	case g.params.after != nil:
+		return g.at("page[after]", g.params.values.Get("page[after]"))
+	case g.params.before != nil:
+		return g.at("page[before]", g.params.values.Get("page[before]"))
+	}
+	return g.atOffset(g.offset)
+}
+
+func (g *pagination) first() string { return g.atOffset(0) }
+
+func (g *pagination) last() string { return g.atLast(math.MaxInt) }
+
+// atLast links the page at an offset, or the last page if that begins earlier. It
+// returns "" beyond the largest offset.
+func (g *pagination) atLast(offset int) string {
+	offset = max(0, min(offset, max(0, g.pages()-1)*g.limit))
+	if offset > store.MaxOffset {
+		return ""
+	}
+	return g.atOffset(offset)
+}
+
+func (g *pagination) prev() string {
+	switch {
+	case !g.info.HasPreviousPage || g.offset == 0 && !g.keyed:
+		return ""
+	case g.rows == 0: // past the end, without a row for a cursor
+		return g.atLast(g.offset - g.limit)
+	case !g.keyed || g.params.order == nil && g.offset <= store.MaxOffset:
+		return g.atOffset(max(0, g.offset-g.limit))
+	}
+	return g.at("page[before]", *g.info.StartCursor()+"."+strconv.Itoa(max(0, g.offset-g.limit)))
+}
+
+func (g *pagination) next() string {
+	switch {
+	case !g.info.HasNextPage || g.rows == 0:
+		return ""
+	case g.keyed:
+		return g.at("page[after]", *g.info.EndCursor()+"."+strconv.Itoa(g.offset+g.rows))
+	}
+	return g.atOffset(g.offset + g.limit)
+}
+
+func (g *pagination) atOffset(offset int) string { return g.at("page[offset]", strconv.Itoa(offset)) }
+
+// at returns the query string of a page, with the list's other parameters.
+func (g *pagination) at(name, value string) string {
+	var b strings.Builder
+	b.WriteString("?" + name + "=" + url.QueryEscape(value) + "&page[limit]=" + strconv.Itoa(g.limit))
+	for _, kept := range []string{"sort", "filter", "include"} {
+		for _, text := range g.params.values[kept] {
+			if text != "" {
+				b.WriteString("&" + kept + "=" + url.QueryEscape(text))
+			}
+		}
+	}
+	return b.String()
+}
+
+// appendLinks appends the links of a page outside /catalog, which are query strings.
+func appendLinks(dst []byte, g *pagination) []byte {
+	dst = append(dst, `"links":{`...)
+	for i, link := range []struct{ name, query string }{{"current", g.self()}, {"first", g.first()}, {"last", g.last()}, {"prev", g.prev()}, {"next", g.next()}} {
+		dst = appendLink(appendComma(dst, i), link.name, "", link.query)
+	}
+	return append(dst, '}')
+}
+
+// writePage writes a page of resources outside /catalog.
+func writePage[T, R any](w http.ResponseWriter, l *responseBuilder, g *pagination, rows []T, shape func(T) R) error {
+	return l.write(w, 0, func(dst []byte) ([]byte, error) {
+		dst, err := appendRows(append(dst, `{"data":[`...), l, rows, func(dst []byte, row T) []byte { return appendResource(dst, shape(row)) })
+		dst = append(appendLinks(append(dst, "],"...), g), `,"meta":{`...)
+		return append(g.appendMeta(dst), "}}"...), err
+	})
+}
+
+// appendRows appends rows, separated by commas, and checks the size after each.
+func appendRows[T any](dst []byte, l *responseBuilder, rows []T, row func([]byte, T) []byte) ([]byte, error) {
+	for i, item := range rows {
+		dst = row(appendComma(dst, i), item)
+		if err := l.check(dst); err != nil {
+			return dst, err
+		}
+	}
+	return dst, nil
+}
+
+// appendLink appends "name":"prefix?…", or null.
+func appendLink(dst []byte, name, prefix, query string) []byte {
+	dst = append(append(append(dst, '"'), name...), `":`...)
+	if query == "" {
+		return append(dst, "null"...)
+	}
+	return store.AppendString(dst, prefix+query)
+}
+
+// appendCatalogPage appends a page as under /catalog. included may be nil.
+func appendCatalogPage[T any](dst []byte, l *responseBuilder, rows []T, g *pagination, path string, row func([]byte, T) []byte, included *includedResources) ([]byte, error) {
+	dst = append(dst, `{"meta":{`...)
+	dst = g.appendMeta(dst)
+	dst, err := appendRows(append(dst, `},"data":[`...), l, rows, row)
+	if err != nil {
+		return dst, err
+	}
+	dst = append(dst, `],"links":{`...)
+	dst = appendLink(dst, "self", path, g.self())
+	for _, link := range []struct{ name, query string }{{"first", g.first()}, {"last", g.last()}, {"prev", g.prev()}, {"next", g.next()}} {
+		dst = appendLink(append(dst, ','), link.name, path, link.query)
+	}
+	dst = append(dst, '}')
+	if included != nil {
+		dst, err = included.append(append(dst, `,"included":`...), l)
+	}
+	return append(dst, '}'), err
+}
