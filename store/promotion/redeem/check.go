@@ -103,14 +103,14 @@ func (o codeOffer) refusals(use CodeUse, at time.Time) (list []code.CodeRefusal)
 	refuse(!p.Enabled, code.CodeDisabled, code.CodeArgumentCode, "is of a promotion that is not enabled")
 	list = append(list, c.Refusals(p)...)
 	refuse(!c.User.Includes(use.User), code.CodeWrongUser, code.CodeArgumentUser, "may not use this code, which is for others")
-	refuse(c.ConsumeUnit == code.PerItem && use.Units < 1, code.CodeNoUnits, code.CodeArgumentUnits, "must be at least 1 for a code that counts per item, not %d", use.Units)
+	refuse(c.ConsumeUnit == code.PerItem && use.Units < 1, code.CodeNoUnits, code.CodeArgumentUnits, "must be at least 1 for a code that counts per item, got %d", use.Units)
 	if cart := use.CartValue; cart != nil {
 		least, asked := rule.AmountIn(p.MinCartValue, cart.Currency)
-		refuse(asked && cart.Minor < least, code.CodeCartTooLow, code.CodeArgumentCartValue, "must be at least %d minor units of %s, not %d", least, cart.Currency, cart.Minor)
-		refuse(!asked && len(p.MinCartValue) > 0, code.CodeNotCurrency, code.CodeArgumentCartValue, "must be of a currency that the promotion asks a minimum of, not %s", cart.Currency)
+		refuse(asked && cart.Minor < least, code.CodeCartTooLow, code.CodeArgumentCartValue, "must be at least %d minor units of %s, got %d", least, cart.Currency, cart.Minor)
+		refuse(!asked && len(p.MinCartValue) > 0, code.CodeNotCurrency, code.CodeArgumentCartValue, "must be of a currency that the promotion asks a minimum of, got %s", cart.Currency)
 		gives := func(c rule.PromotionCurrency) bool { return c.Currency == cart.Currency }
 		refuse(len(p.Currencies) > 0 && !slices.ContainsFunc(p.Currencies, gives) && rule.DecodeSchema(p.Schema).Percent == nil,
-			code.CodeNotCurrency, code.CodeArgumentCartValue, "must be of a currency that the promotion gives something in, not %s", cart.Currency)
+			code.CodeNotCurrency, code.CodeArgumentCartValue, "must be of a currency that the promotion gives something in, got %s", cart.Currency)
 	}
 	return list
 }
@@ -133,11 +133,11 @@ const MaxCodeUnits = 1_000_000
 func (u *CodeUse) check(least int) error {
 	var faults store.Errors
 	if u.Units < least || u.Units > MaxCodeUnits {
-		faults = append(faults, store.Unprocessablef([]string{"units"}, "must be between %d and %d, not %d", least, MaxCodeUnits, u.Units))
+		faults = append(faults, store.Unprocessablef([]string{"units"}, "must be between %d and %d, got %d", least, MaxCodeUnits, u.Units))
 	}
 	for _, text := range []struct{ member, text string }{{"user", u.User}, {"reference", u.Reference}} {
 		if len(text.text) > 255 {
-			faults = append(faults, store.Unprocessablef([]string{text.member}, "must be at most 255 bytes, not %d", len(text.text)))
+			faults = append(faults, store.Unprocessablef([]string{text.member}, "must be at most 255 bytes, got %d", len(text.text)))
 		}
 		if !store.IsStorableText(text.text) {
 			faults = append(faults, store.Invalidf([]string{text.member}, "must be UTF-8 text without NUL"))
@@ -147,7 +147,7 @@ func (u *CodeUse) check(least int) error {
 		faults = append(faults, store.Unprocessablef([]string{"cart_value", "currency"}, "must be an ISO 4217 code such as USD, not empty"))
 	}
 	if u.CartValue != nil && u.CartValue.Minor < 0 {
-		faults = append(faults, store.Unprocessablef([]string{"cart_value", "amount"}, "must be at least 0 minor units, not %d", u.CartValue.Minor))
+		faults = append(faults, store.Unprocessablef([]string{"cart_value", "amount"}, "must be at least 0 minor units, got %d", u.CartValue.Minor))
 	}
 	if len(faults) > 0 {
 		return faults
