@@ -53,7 +53,7 @@ func generateLimited(backend storetest.Backend) func(*testing.T) {
 		asking.Wait()
 		require.EqualValues(t, 4, taken.Load())
 		_, err = ask("client:b", 1)
-		refused(err, "of at most 50000000 by all clients")
+		refused(err, "all clients wait for")
 
 		_, err = s.CancelJob(t.Context(), "client:a", first.ID)
 		require.NoError(t, err)
@@ -62,7 +62,7 @@ func generateLimited(backend storetest.Backend) func(*testing.T) {
 			require.NoError(t, err, "below the limit again")
 		}
 		_, err = ask("client:b", 1)
-		refused(err, "has 100 jobs")
+		refused(err, "has 100 queued or running jobs")
 		_, err = ask("client:c", 1)
 		require.NoError(t, err)
 	}
