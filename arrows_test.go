@@ -14,9 +14,10 @@ import (
 // arrows lists each package of this module, below "portico/", with the packages of this
 // module that its production code may import.
 const arrows = `
-portico: graph graph/document graph/limits graph/opctx graph/playground graph/transport internal/auth internal/cli
-	internal/demo internal/responsecache internal/tracing internal/web internal/web/accesslog internal/web/metrics
-	internal/web/middleware internal/web/server rest store store/seal store/shop
+portico: graph graph/document graph/executor graph/limits graph/opctx graph/playground graph/transport
+	internal/auth internal/cli internal/demo internal/responsecache internal/tracing internal/web
+	internal/web/accesslog internal/web/metrics internal/web/middleware internal/web/server rest store store/seal
+	store/shop
 graph: graph/generated graph/model graph/opctx internal/auth store store/catalog store/gateway store/job
 	store/promotion store/promotion/code store/promotion/redeem store/promotion/rule store/release store/shop
 	store/stock
@@ -30,8 +31,10 @@ graph/model: graph/plan store store/access store/catalog store/gateway store/job
 graph/opctx: graph/limits internal/auth internal/reqctx internal/responsecache store store/release
 graph/plan: internal/heapsize
 graph/playground: graph/graphiql internal/auth store
-graph/transport: graph graph/document graph/generated graph/limits graph/model graph/opctx graph/plan internal/auth
-	internal/heapsize internal/reqctx internal/responsecache store store/release
+graph/transport: graph graph/document graph/executor graph/limits graph/model graph/opctx internal/auth
+	internal/reqctx internal/responsecache store
+graph/executor: graph graph/document graph/generated graph/limits graph/model graph/opctx graph/plan
+	internal/auth internal/heapsize internal/reqctx internal/responsecache store store/release
 internal/auth: internal/reqctx store store/access store/seal store/shop
 internal/bench:
 internal/cli: internal/auth internal/datagen internal/web internal/web/accesslog internal/web/middleware
@@ -53,9 +56,10 @@ internal/web/metrics: internal/reqctx internal/web internal/web/server store sto
 internal/web/middleware: internal/auth internal/encoding internal/reqctx internal/web internal/web/accesslog
 	internal/web/server store
 internal/web/server: internal/reqctx internal/web internal/web/accesslog store
-rest: graph graph/generated graph/limits graph/model graph/opctx graph/playground graph/transport internal/auth
-	internal/reqctx internal/responsecache internal/web store store/access store/catalog store/gateway store/promotion
-	store/promotion/code store/promotion/rule store/release store/settings store/stock
+rest: graph graph/generated graph/limits graph/model graph/opctx graph/playground graph/transport
+	internal/auth internal/reqctx internal/responsecache internal/web store store/access store/catalog
+	store/gateway store/promotion store/promotion/code store/promotion/rule store/release store/settings
+	store/stock
 rest/resttest: internal/web internal/web/middleware rest store/storetest
 store:
 store/access: store store/authoring store/db store/seal
@@ -77,8 +81,8 @@ store/release: store store/authoring store/catalog store/db store/index
 store/seal:
 store/settings: store store/authoring store/db
 store/shop: store store/access store/authoring store/catalog store/db store/exchange store/gateway store/job
-	store/promotion store/promotion/code store/promotion/redeem store/publish store/release store/seal store/settings
-	store/stock
+	store/promotion store/promotion/code store/promotion/redeem store/publish store/release store/seal
+	store/settings store/stock
 store/stock: store store/authoring store/db
 store/storetest: internal/datagen store store/exchange store/job store/promotion store/promotion/code
 	store/promotion/rule store/release store/seal store/shop store/stock

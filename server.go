@@ -24,6 +24,7 @@ import (
 
 	"portico/graph"
 	"portico/graph/document"
+	"portico/graph/executor"
 	"portico/graph/limits"
 	"portico/graph/opctx"
 	"portico/graph/playground"
@@ -318,10 +319,10 @@ func (a *app) handler() http.Handler {
 }
 
 // ran has the metrics count a GraphQL operation, and began a subscription.
-func (a *app) ran(ctx context.Context, of transport.Ran) {
+func (a *app) ran(ctx context.Context, of executor.OperationStats) {
 	a.metrics.CountOperation(ctx, metrics.Operation(of))
 }
-func (a *app) began(ctx context.Context, of transport.Ran) {
+func (a *app) began(ctx context.Context, of executor.OperationStats) {
 	a.metrics.CountSubscription(ctx, metrics.Operation(of))
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/executor"
 	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/internal/reqctx"
@@ -24,15 +25,15 @@ import (
 // ended is what was told of operations.
 type ended struct {
 	mu         sync.Mutex
-	ran, begun []transport.Ran
+	ran, begun []executor.OperationStats
 }
 
 func (e *ended) option() transport.HandlerOption {
-	return transport.CountOperations(func(_ context.Context, ran transport.Ran) {
+	return transport.CountOperations(func(_ context.Context, ran executor.OperationStats) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.ran = append(e.ran, ran)
-	}, func(_ context.Context, of transport.Ran) {
+	}, func(_ context.Context, of executor.OperationStats) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.begun = append(e.begun, of)
@@ -41,7 +42,7 @@ func (e *ended) option() transport.HandlerOption {
 
 // taken is what was told since the last time; whether it took time is told by a
 // second.
-func (e *ended) taken() (ran, begun []transport.Ran) {
+func (e *ended) taken() (ran, begun []executor.OperationStats) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	ran, begun = e.ran, e.begun
@@ -69,15 +70,15 @@ func operationsAreTold(t *testing.T, e storetest.Backend) {
 			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), append(options, told.option())...))
 			for _, test := range []struct {
 				query string
-				want  transport.Ran
+				want  executor.OperationStats
 			}{
-				{`query Products { products(first: 1) { nodes { id } } }`, transport.Ran{Name: "Products", Kind: "query", Took: 1}},
-				{`{ __typename }`, transport.Ran{Kind: "query", Took: 1}},
-				{`query Gone { nodes(ids: ["x", "y"]) { id } hierarchies(first: 5000) { totalCount } }`, transport.Ran{Name: "Gone", Kind: "query", Took: 1, Codes: []store.Code{store.Unprocessable}}},
-				{`mutation Set { settingsUpdate(input: {pageLength: 30}) { settings { pageLength } } }`, transport.Ran{Name: "Set", Kind: "mutation", Took: 1}},
-				{`query Nonsense { nonsense }`, transport.Ran{Took: 1, Codes: []store.Code{store.Invalid}}},
-				{`query Broken {`, transport.Ran{Took: 1, Codes: []store.Code{store.Invalid}}},
-				{`query Costly { catalogNodes(first: 100) { nodes { products(first: 100) { nodes { id name sku slug uuid description } } } } }`, transport.Ran{Name: "Costly", Kind: "query", Took: 1, Codes: []store.Code{store.Unprocessable}}},
+				{`query Products { products(first: 1) { nodes { id } } }`, executor.OperationStats{Name: "Products", Kind: "query", Took: 1}},
+				{`{ __typename }`, executor.OperationStats{Kind: "query", Took: 1}},
+				{`query Gone { nodes(ids: ["x", "y"]) { id } hierarchies(first: 5000) { totalCount } }`, executor.OperationStats{Name: "Gone", Kind: "query", Took: 1, Codes: []store.Code{store.Unprocessable}}},
+				{`mutation Set { settingsUpdate(input: {pageLength: 30}) { settings { pageLength } } }`, executor.OperationStats{Name: "Set", Kind: "mutation", Took: 1}},
+				{`query Nonsense { nonsense }`, executor.OperationStats{Took: 1, Codes: []store.Code{store.Invalid}}},
+				{`query Broken {`, executor.OperationStats{Took: 1, Codes: []store.Code{store.Invalid}}},
+				{`query Costly { catalogNodes(first: 100) { nodes { products(first: 100) { nodes { id name sku slug uuid description } } } } }`, executor.OperationStats{Name: "Costly", Kind: "query", Took: 1, Codes: []store.Code{store.Unprocessable}}},
 			} {
 				for range 2 { // the second time it is known
 					r, known := reqctx.Begin(httptest.NewRequest("POST", "/graphql", strings.NewReader(postBody(test.query))))
@@ -118,7 +119,7 @@ func subscriptionsAreTold(t *testing.T, e storetest.Backend) {
 		handler.ServeHTTP(first, by(r, admin()))
 		cancel()
 	}
-	wait := func() []transport.Ran {
+	wait := func() []executor.OperationStats {
 		storetest.Eventually(t, true, func() bool {
 			told.mu.Lock()
 			defer told.mu.Unlock()
@@ -128,12 +129,12 @@ func subscriptionsAreTold(t *testing.T, e storetest.Backend) {
 		return append(begun, ran...)
 	}
 	ask(`subscription Watch { catalogPublished { id } }`)
-	is := transport.Ran{Name: "Watch", Kind: "subscription"}
-	require.Equal(t, []transport.Ran{is, is}, wait())
+	is := executor.OperationStats{Name: "Watch", Kind: "subscription"}
+	require.Equal(t, []executor.OperationStats{is, is}, wait())
 	ask(`subscription Watch { nonsense }`)
-	require.Equal(t, []transport.Ran{{Codes: []store.Code{store.Invalid}}}, wait())
+	require.Equal(t, []executor.OperationStats{{Codes: []store.Code{store.Invalid}}}, wait())
 	ask(`query Streamed { __typename }`)
-	require.Equal(t, []transport.Ran{{Name: "Streamed", Kind: "query", Took: 1}}, wait())
+	require.Equal(t, []executor.OperationStats{{Name: "Streamed", Kind: "query", Took: 1}}, wait())
 }
 
 // firstWrite calls then with the first event.

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph/document"
+	"portico/graph/executor"
 	"portico/graph/limits"
 	transportx "portico/graph/transport"
 	"portico/store"
@@ -215,9 +216,9 @@ func TestAClientCannotChooseTheExecutor(t *testing.T) {
 func TestEveryTransportAnswersAlike(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
-	var ran []transportx.Ran
+	var ran []executor.OperationStats
 	var fields []string
-	told := transportx.CountOperations(func(_ context.Context, one transportx.Ran) {
+	told := transportx.CountOperations(func(_ context.Context, one executor.OperationStats) {
 		mu.Lock()
 		defer mu.Unlock()
 		one.Took = min(one.Took, 1)
@@ -247,7 +248,7 @@ func TestEveryTransportAnswersAlike(t *testing.T) {
 		"a null condition":        {"query": `query N($c: Boolean = true) { settings { currency @include(if: $c) } }`, "variables": map[string]any{"c": nil}},
 	} {
 		var want response
-		var wantRan []transportx.Ran
+		var wantRan []executor.OperationStats
 		var wantFields []string
 		var wantRuns map[string]int
 		for i, transport := range transports {

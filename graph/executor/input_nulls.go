@@ -1,4 +1,4 @@
-package transport
+package executor
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 	"portico/store"
 )
 
-// withSentNulls is WithNulls for the input of a root field that updates. A new
+// withInputNulls is WithNulls for the input of a root field that updates. A new
 // resource has no value to clear, so null is the same as absent there.
-func withSentNulls(ctx context.Context) context.Context {
+func withInputNulls(ctx context.Context) context.Context {
 	field := graphql.GetRootFieldContext(ctx).Field
 	if field.ObjectDefinition.Name != "Mutation" || !strings.HasSuffix(field.Name, "Update") {
 		return ctx
@@ -24,15 +24,15 @@ func withSentNulls(ctx context.Context) context.Context {
 	if input == nil || input.Value == nil {
 		return ctx
 	}
-	return opctx.WithNulls(ctx, sentNulls(input.Value, graphql.GetOperationContext(ctx).Variables))
+	return opctx.WithNulls(ctx, nullMembers(input.Value, graphql.GetOperationContext(ctx).Variables))
 }
 
-// sentNulls are the members of an input object that are null. A member whose
+// nullMembers are the members of an input object that are null. A member whose
 // variable has no value is absent.
-func sentNulls(input *ast.Value, variables map[string]any) (nulls store.Nulls) {
+func nullMembers(input *ast.Value, variables map[string]any) (nulls store.Nulls) {
 	add := func(name string) {
 		if name != "idempotencyKey" { // which is no member of the resource
-			nulls = append(nulls, snake(name))
+			nulls = append(nulls, snakeCase(name))
 		}
 	}
 	if input.Kind == ast.Variable {
@@ -58,8 +58,8 @@ func sentNulls(input *ast.Value, variables map[string]any) (nulls store.Nulls) {
 	return nulls
 }
 
-// snake is a member's name in the spelling of store.Error paths.
-func snake(name string) string {
+// snakeCase is a member's name in the spelling of store.Error paths.
+func snakeCase(name string) string {
 	var b strings.Builder
 	for _, r := range name {
 		if unicode.IsUpper(r) {

@@ -1,4 +1,4 @@
-package transport
+package executor
 
 import (
 	"bytes"
@@ -26,103 +26,103 @@ import (
 const expensivePart = 10
 
 // limit is what every run of a plan obeys.
-func (h *handling) limit() plan.Limit {
-	return plan.Limit{Bytes: h.bounds.AnswerBytes, Large: limits.LargeResponse, Reserve: h.reserve,
+func (e *Executor) limit() plan.Limit {
+	return plan.Limit{Bytes: e.Bounds.AnswerBytes, Large: limits.LargeResponse, Reserve: e.reserve,
 		Buffer: func() []byte { return (*largeBuffers.Get().(*[]byte))[:0] }}
 }
 
 // reserve takes an expensive turn for an operation that is running, unless it
 // has one. UNAVAILABLE without one.
-func (h *handling) reserve(ctx context.Context) error { return h.expensiveTurn(ctx, true) }
+func (e *Executor) reserve(ctx context.Context) error { return e.acquireExpensive(ctx, true) }
 
-func (h *handling) expensiveTurn(ctx context.Context, running bool) error {
+func (e *Executor) acquireExpensive(ctx context.Context, running bool) error {
 	op := opctx.From(ctx)
-	if op == nil || h.turns == nil || op.ReleaseExpensive != nil {
+	if op == nil || e.Limiter == nil || op.ReleaseExpensive != nil {
 		return nil
 	}
-	end, err := h.turns.AcquireExpensive(ctx, running)
+	end, err := e.Limiter.AcquireExpensive(ctx, running)
 	if err == nil {
 		op.ReleaseExpensive = end
 	}
 	return err
 }
 
-// endExpensive gives the expensive turn of an operation back.
-func endExpensive(ctx context.Context) {
+// ReleaseExpensive gives the expensive turn of an operation back.
+func ReleaseExpensive(ctx context.Context) {
 	if op := opctx.From(ctx); op != nil && op.ReleaseExpensive != nil {
 		op.ReleaseExpensive()
 		op.ReleaseExpensive = nil
 	}
 }
 
-// beginRun takes an expensive turn for an operation whose cost is high. The error is
+// StartRun takes an expensive turn for an operation whose cost is high. The error is
 // a *plan.Stopped.
-func (h *handling) beginRun(ctx context.Context, asked *document.Operation) error {
-	if asked.Cost == nil || asked.Cost.Requested <= h.bounds.Cost/expensivePart {
+func (e *Executor) StartRun(ctx context.Context, asked *document.Operation) error {
+	if asked.Cost == nil || asked.Cost.Requested <= e.Bounds.Cost/expensivePart {
 		return nil
 	}
-	if err := h.expensiveTurn(ctx, false); err != nil {
+	if err := e.acquireExpensive(ctx, false); err != nil {
 		return &plan.Stopped{Err: err}
 	}
 	return nil
 }
 
-// stopped is what a caller is told of an operation that was stopped; nil for any
+// StoppedError is what a caller is told of an operation that was stopped; nil for any
 // other error.
-func (h *handling) stopped(err error) *store.Error {
+func (e *Executor) StoppedError(err error) *store.Error {
 	var stopped *plan.Stopped
 	switch {
 	case !errors.As(err, &stopped):
 		return nil
 	case errors.Is(err, plan.ErrTooLarge):
-		return limits.ResponseTooLarge(h.bounds.AnswerBytes)
+		return limits.ResponseTooLarge(e.Bounds.AnswerBytes)
 	}
 	return store.AsErrors(stopped.Err)[0]
 }
 
-// asFaults is an error of the operation as a whole.
-func asFaults(fault *store.Error) gqlerror.List {
+// ErrorList is an error of the operation as a whole.
+func ErrorList(fault *store.Error) gqlerror.List {
 	return gqlerror.List{{Message: model.Message(fault), Extensions: map[string]any{"code": fault.Code}}}
 }
 
 // respond calls one of the executor's response handlers; fault is why it was
 // stopped, if it was.
-func (h *handling) respond(ctx context.Context, responses graphql.ResponseHandler) (response *graphql.Response, fault *store.Error) {
+func (e *Executor) RunHandler(ctx context.Context, responses graphql.ResponseHandler) (response *graphql.Response, fault *store.Error) {
 	defer func() {
 		switch reason := recover().(type) {
 		case nil:
 		case *plan.Stopped:
-			fault = h.stopped(reason)
+			fault = e.StoppedError(reason)
 		default:
 			panic(reason)
 		}
 	}()
 	response = responses(ctx)
-	if most := h.bounds.AnswerBytes; most > 0 && response != nil && len(response.Data) > most { // by what is no root field: __typename, and names
+	if most := e.Bounds.AnswerBytes; most > 0 && response != nil && len(response.Data) > most { // by what is no root field: __typename, and names
 		plan.Stop(plan.ErrTooLarge)
 	}
 	return response, nil
 }
 
-// limitedFields is aroundRootFields for the executor, which has what it returns
+// limitRootFields is aroundRootFields for the executor, which has what it returns
 // write itself.
-func (h *handling) limitedFields(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
-	value := h.aroundRootFields(ctx, next)
+func (e *Executor) limitRootFields(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
+	value := e.aroundRootFields(ctx, next)
 	if value == graphql.Null || value == graphql.RequiredNull {
 		return value
 	}
 	return graphql.WriterFunc(func(w io.Writer) {
 		if buffer, ok := w.(*bytes.Buffer); ok {
-			w = &limitedBuffer{buffer, h, ctx}
+			w = &limitedBuffer{buffer, e, ctx}
 		}
 		value.MarshalGQL(w)
 	})
 }
 
-// event is an event of a subscription as it is sent.
-func (h *handling) event(ctx context.Context, event graphql.Marshaler) []byte {
+// writeEvent is an event of a subscription as it is sent.
+func (e *Executor) writeEvent(ctx context.Context, event graphql.Marshaler) []byte {
 	var b bytes.Buffer
-	event.MarshalGQL(&limitedBuffer{&b, h, ctx})
+	event.MarshalGQL(&limitedBuffer{&b, e, ctx})
 	return b.Bytes()
 }
 
@@ -130,17 +130,17 @@ func (h *handling) event(ctx context.Context, event graphql.Marshaler) []byte {
 // know no errors: it stops them by a panic.
 type limitedBuffer struct {
 	*bytes.Buffer
-	handling *handling
-	ctx      context.Context
+	exec *Executor
+	ctx  context.Context
 }
 
 func (b *limitedBuffer) grow(more int) {
 	bytes := b.Len() + more
-	if most := b.handling.bounds.AnswerBytes; most > 0 && bytes > most {
+	if most := b.exec.Bounds.AnswerBytes; most > 0 && bytes > most {
 		plan.Stop(plan.ErrTooLarge)
 	}
 	if bytes > limits.LargeResponse {
-		if err := b.handling.reserve(b.ctx); err != nil {
+		if err := b.exec.reserve(b.ctx); err != nil {
 			plan.Stop(err)
 		}
 	}

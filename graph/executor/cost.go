@@ -1,4 +1,4 @@
-package transport
+package executor
 
 import (
 	"maps"
@@ -13,24 +13,24 @@ import (
 // operation costs, and the member of the answer's that tells it.
 const costExtension = "cost"
 
-// costAsked tells whether a request asks for what it costs.
-func costAsked(params *graphql.RawParams) bool {
+// wantsCost tells whether a request asks for what it costs.
+func wantsCost(params *graphql.RawParams) bool {
 	asked, _ := params.Extensions[costExtension].(bool)
 	return asked
 }
 
 // costed is what an operation costs, for an answer's extensions; nil unless it was
 // asked for and is known.
-func costExtensions(p *document.Operation, params *graphql.RawParams) map[string]any {
-	if p == nil || p.Cost == nil || !costAsked(params) {
+func CostExtensions(p *document.Operation, params *graphql.RawParams) map[string]any {
+	if p == nil || p.Cost == nil || !wantsCost(params) {
 		return nil
 	}
 	return map[string]any{costExtension: *p.Cost}
 }
 
 // tellCost adds it to the extensions that an answer has.
-func addCost(p *document.Operation, params *graphql.RawParams, response *graphql.Response) {
-	told := costExtensions(p, params)
+func AddCost(p *document.Operation, params *graphql.RawParams, response *graphql.Response) {
+	told := CostExtensions(p, params)
 	if told == nil {
 		return
 	}
@@ -40,7 +40,7 @@ func addCost(p *document.Operation, params *graphql.RawParams, response *graphql
 
 // answerEnd is what stands behind the data of an answer without errors.
 func responseEnd(p *document.Operation, params *graphql.RawParams) string {
-	if costExtensions(p, params) == nil {
+	if CostExtensions(p, params) == nil {
 		return answerEnds
 	}
 	return `,"extensions":{"cost":{"requested":` + strconv.Itoa(p.Cost.Requested) + `,"limit":` + strconv.Itoa(p.Cost.Limit) + "}}" + answerEnds

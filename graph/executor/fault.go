@@ -1,4 +1,4 @@
-package transport
+package executor
 
 import (
 	"context"
@@ -21,12 +21,12 @@ const (
 
 const moreErrors = "There are more errors than these; mend them first."
 
-// bounded are the first errors of an answer. Where some are left out, the last
+// LimitErrors are the first errors of an answer. Where some are left out, the last
 // one says so.
-func bounded(faults gqlerror.List) gqlerror.List {
+func LimitErrors(faults gqlerror.List) gqlerror.List {
 	written := 0
 	for i, fault := range faults {
-		fault.Message = shortened(fault.Message)
+		fault.Message = shorten(fault.Message)
 		text, _ := json.Marshal(fault)
 		written += len(text)
 		if written > maxErrorBytes-len(moreErrors)-100 || i == limits.MaxErrors-1 && len(faults) > limits.MaxErrors {
@@ -37,14 +37,14 @@ func bounded(faults gqlerror.List) gqlerror.List {
 	return faults
 }
 
-// enoughErrors counts an error of the operation. It returns true if the response has no place for it.
-func enoughErrors(ctx context.Context) bool {
+// tooManyErrors counts an error of the operation. It returns true if the response has no place for it.
+func tooManyErrors(ctx context.Context) bool {
 	op := opctx.From(ctx)
 	return op != nil && op.CountError() > limits.MaxErrors+1 // one more shows that there are more
 }
 
-// shortened cuts a message that is too long, between characters.
-func shortened(message string) string {
+// shorten cuts a message that is too long, between characters.
+func shorten(message string) string {
 	if len(message) <= maxMessage {
 		return message
 	}
@@ -52,5 +52,5 @@ func shortened(message string) string {
 	for !utf8.RuneStart(message[cut]) {
 		cut--
 	}
-	return strings.Clone(message[:cut]) + hidden
+	return strings.Clone(message[:cut]) + "…"
 }

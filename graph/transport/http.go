@@ -11,15 +11,16 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"portico/graph/document"
+	"portico/graph/executor"
 	"portico/graph/limits"
 	"portico/graph/opctx"
 	"portico/internal/auth"
@@ -203,13 +204,10 @@ func (d *desk) get(w http.ResponseWriter, r *http.Request) {
 
 // desk is where both transports hand in their operations.
 type desk struct {
-	handling  *handling
+	exec      *executor.Executor
 	names     schemaNames
 	documents *document.Processor
-	exec      *executor.Executor // gqlgen's
-	planned   *planned           // nil where gqlgen's executor is to run everything
-	live      *live              // what lasts
-	turns     ConcurrencyLimiter // nil where nobody waits
+	live      *live // what lasts
 }
 
 // head writes what is told of every answer before it.
@@ -240,10 +238,10 @@ func (d *desk) again(w http.ResponseWriter, r *http.Request, sent []byte) bool {
 	if known == nil {
 		return false
 	}
-	named(r.Context(), known.Operation)
+	executor.NameOperation(r.Context(), known.Operation)
 	before := w.Header()["Vary"]
 	head(w, r)
-	if d.planned.run(w, r, known) {
+	if d.runPlan(w, r, known) {
 		d.documents.CountOutcome(known.Outcome)
 		return true
 	}
@@ -255,9 +253,9 @@ func (d *desk) again(w http.ResponseWriter, r *http.Request, sent []byte) bool {
 // know it by when it comes again.
 func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request, sent []byte) {
 	params, modern := request.params(r), head(w, r)
-	_, prepared := store.StartStep(r.Context(), stepPrepare)
+	_, prepared := store.StartStep(r.Context(), executor.StepPrepare)
 	asked, faults := d.documents.Prepare(params)
-	named(r.Context(), asked)
+	executor.NameOperation(r.Context(), asked)
 	if faults == nil && asked.IsSubscription() {
 		prepared(nil)
 		d.stream(w, r, request)
@@ -265,11 +263,11 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 	}
 	var q *document.PreparedOperation
 	if faults == nil {
-		q = d.planned.ready(asked, params)
+		q = d.exec.Prepare(asked, params)
 	}
-	prepared(failed(faults))
+	prepared(executor.StepError(faults))
 	if faults == nil {
-		if q != nil && d.planned.run(w, r, q) {
+		if q != nil && d.runPlan(w, r, q) {
 			d.documents.Cache.AddRequest(sent, q)
 			return
 		}
@@ -277,42 +275,42 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 			op.Budget = opctx.NewBudget(asked.Allowance) // anew: a plan that failed has spent of it
 		}
 	}
-	ctx, ran := store.StartStep(r.Context(), stepRun)
+	ctx, ran := store.StartStep(r.Context(), executor.StepRun)
 	ctx = graphql.StartOperationTrace(ctx)
 	operation := &graphql.OperationContext{}
 	if faults == nil {
-		operation, faults = d.exec.CreateOperationContext(withChecked(ctx, asked), params)
+		operation, faults = d.exec.CreateOperationContext(executor.WithPrepared(ctx, asked), params)
 	}
 	if faults != nil {
-		ran(failed(faults))
+		ran(executor.StepError(faults))
 		w.WriteHeader(refusal(params, faults, modern))
 		response := d.exec.DispatchError(graphql.WithOperationContext(ctx, operation), faults)
-		d.handling.tell(r.Context(), asked, response.Errors)
-		addCost(asked, params, response)
+		d.exec.RecordOperation(r.Context(), asked, response.Errors)
+		executor.AddCost(asked, params, response)
 		d.write(w, params, response)
 		return
 	}
 	if r.Method != http.MethodPost && operation.Operation.Operation != ast.Query {
-		ran(errAnswered)
-		d.handling.tell(r.Context(), asked, coded(store.Invalid))
+		ran(executor.ErrResponse)
+		d.exec.RecordOperation(r.Context(), asked, executor.CodeError(store.Invalid))
 		mustPost().write(w)
 		return
 	}
-	if d.turns != nil && operation.Operation.Operation == ast.Mutation {
-		if err := d.turns.SwitchToWrite(w, r); err != nil {
+	if d.exec.Limiter != nil && operation.Operation.Operation == ast.Mutation {
+		if err := d.exec.Limiter.SwitchToWrite(w, r); err != nil {
 			ran(err)
 			d.refuse(w, r, asked, params, store.AsErrors(err)[0])
 			return
 		}
 	}
-	d.handling.countExecutor(ctx, operation)
-	if err := d.handling.beginRun(ctx, asked); err != nil {
+	d.exec.CountGqlgen(ctx, operation)
+	if err := d.exec.StartRun(ctx, asked); err != nil {
 		ran(err)
-		d.refuse(w, r, asked, params, d.handling.stopped(err))
+		d.refuse(w, r, asked, params, d.exec.StoppedError(err))
 		return
 	}
 	responses, ctx := d.exec.DispatchOperation(ctx, operation)
-	response, fault := d.handling.respond(ctx, responses)
+	response, fault := d.exec.RunHandler(ctx, responses)
 	if fault != nil {
 		ran(fault)
 		d.refuse(w, r, asked, params, fault)
@@ -320,28 +318,62 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 	}
 	if response == nil { // the work was ended: it took too long, or the caller went away
 		ran(context.Canceled)
-		d.handling.tell(r.Context(), asked, coded(store.Unavailable))
+		d.exec.RecordOperation(r.Context(), asked, executor.CodeError(store.Unavailable))
 		w.Header().Set("Retry-After", "1")
 		WriteFault(w, http.StatusServiceUnavailable, store.AsErrors(context.Canceled))
 		return
 	}
-	ran(failed(response.Errors))
-	d.handling.tell(r.Context(), asked, response.Errors)
-	addCost(asked, params, response)
+	ran(executor.StepError(response.Errors))
+	d.exec.RecordOperation(r.Context(), asked, response.Errors)
+	executor.AddCost(asked, params, response)
 	comeAgain(w, response)
 	d.write(w, params, response)
 }
 
+// run answers a query by its plan. False, without anything written, for a
+// client that has gone, and for what gqlgen's executor has to answer.
+func (d *desk) runPlan(w http.ResponseWriter, r *http.Request, q *document.PreparedOperation) bool {
+	if op := opctx.From(r.Context()); op != nil {
+		op.Budget = opctx.NewBudget(q.Allowance)
+	}
+	buffer := executor.GetBuffer()
+	body, found, faults, err := d.exec.RunPlan(r.Context(), q, r.Header, opctx.Cacheable(r), buffer)
+	defer func() { executor.PutBuffer(buffer, body) }()
+	if fault := d.exec.StoppedError(err); fault != nil {
+		d.refuse(w, r, q.Operation, &q.Params, fault)
+		return true
+	}
+	if err != nil {
+		return false
+	}
+	d.exec.RecordOperation(r.Context(), q.Operation, faults)
+	switch {
+	case len(faults) > 0:
+		response := &graphql.Response{Data: executor.ResponseData(q, body), Errors: faults, Extensions: executor.CostExtensions(q.Operation, &q.Params)}
+		comeAgain(w, response)
+		d.write(w, &q.Params, response)
+	case found != nil && opctx.Cacheable(r):
+		w.Header()["Cache-Control"] = opctx.CacheControl(r)
+		found.ServeHTTP(w, r)
+	case found != nil:
+		found.ServeWithoutETag(w, r)
+	default:
+		w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
+		_, _ = w.Write(body) // a caller that went away reads nothing
+	}
+	return true
+}
+
 // refuse answers an operation that fails as a whole, without data.
 func (d *desk) refuse(w http.ResponseWriter, r *http.Request, asked *document.Operation, params *graphql.RawParams, fault *store.Error) {
-	d.handling.tell(r.Context(), asked, coded(fault.Code))
+	d.exec.RecordOperation(r.Context(), asked, executor.CodeError(fault.Code))
 	if fault.Code == store.Unavailable {
 		w.Header().Set("Retry-After", "1")
 		WriteFault(w, http.StatusServiceUnavailable, store.Errors{fault})
 		return
 	}
-	response := &graphql.Response{Errors: asFaults(fault)}
-	addCost(asked, params, response)
+	response := &graphql.Response{Errors: executor.ErrorList(fault)}
+	executor.AddCost(asked, params, response)
 	modern := slices.Equal(w.Header()["Content-Type"], graphQLTypes)
 	w.WriteHeader(refusal(params, response.Errors, modern))
 	d.write(w, params, response)
@@ -359,7 +391,7 @@ func (d *desk) stream(w http.ResponseWriter, r *http.Request, request *request) 
 // write writes an answer, with no more errors than are told, and nothing in
 // them that may be secret.
 func (d *desk) write(w io.Writer, params *graphql.RawParams, response *graphql.Response) {
-	response.Errors = bounded(response.Errors)
+	response.Errors = executor.LimitErrors(response.Errors)
 	d.names.discreet(params, response.Errors)
 	writeResponse(w, response)
 }

@@ -14,6 +14,7 @@ import (
 
 	"portico/graph"
 	"portico/graph/document"
+	"portico/graph/executor"
 	"portico/graph/model"
 	"portico/graph/opctx"
 	"portico/internal/auth"
@@ -43,7 +44,7 @@ func DefaultLive() Live {
 }
 
 // WithLive gives streams this, in place of DefaultLive.
-func WithLive(live Live) HandlerOption { return func(h *handling) { h.live = live } }
+func WithLive(live Live) HandlerOption { return func(h *config) { h.live = live } }
 
 // lookEvery is how often connections are looked at: whether their tokens are
 // still good, and whether the server shuts down.
@@ -56,7 +57,6 @@ const lookEvery = 500 * time.Millisecond
 type live struct {
 	Live
 	*desk
-	handling *handling
 	resolver *graph.Resolver
 
 	mu      sync.Mutex
@@ -207,15 +207,15 @@ const begunKey = "begun"
 // are to be shown.
 func (l *live) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
 	operation, sent := &graphql.OperationContext{}, *params
-	_, prepared := store.StartStep(ctx, stepPrepare)
+	_, prepared := store.StartStep(ctx, executor.StepPrepare)
 	asked, faults := l.documents.Prepare(params)
 	var query *document.PreparedOperation
 	if faults == nil {
-		query = l.planned.ready(asked, params)
+		query = l.exec.Prepare(asked, params)
 	}
-	prepared(failed(faults))
+	prepared(executor.StepError(faults))
 	if faults == nil {
-		operation, faults = l.exec.CreateOperationContext(graphql.StartOperationTrace(withChecked(ctx, asked)), params)
+		operation, faults = l.exec.CreateOperationContext(graphql.StartOperationTrace(executor.WithPrepared(ctx, asked)), params)
 	}
 	if line, _ := ctx.Value(lineKey{}).(*line); faults == nil {
 		if line.reads && operation.Operation.Operation == ast.Mutation {
@@ -229,7 +229,7 @@ func (l *live) CreateOperationContext(ctx context.Context, params *graphql.RawPa
 	}
 	if faults != nil {
 		response := l.exec.DispatchError(graphql.WithOperationContext(ctx, operation), faults)
-		l.handling.refused(ctx, asked, response.Errors)
+		l.exec.RecordRejected(ctx, asked, response.Errors)
 		operation.Stats.SetExtension(begunKey, &begun{asked, sent, nil})
 		return operation, l.shown(&sent, response).Errors
 	}
@@ -244,7 +244,7 @@ func (l *live) DispatchError(ctx context.Context, faults gqlerror.List) *graphql
 	response := &graphql.Response{Errors: faults}
 	if graphql.HasOperationContext(ctx) {
 		if asked, is := graphql.GetOperationContext(ctx).Stats.GetExtension(begunKey).(*begun); is {
-			addCost(asked.Operation, &asked.params, response)
+			executor.AddCost(asked.Operation, &asked.params, response)
 		}
 	}
 	return response
@@ -303,13 +303,13 @@ func (l *live) release(line *line) {
 // DispatchOperation implements graphql.GraphExecutor.
 func (l *live) DispatchOperation(ctx context.Context, operation *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
 	asked, line := operation.Stats.GetExtension(begunKey).(*begun), ctx.Value(lineKey{}).(*line)
-	lasts := l.handling.begin(ctx, asked.Operation)
-	context.AfterFunc(ctx, func() { l.release(line); lasts.end() }) // the transports end it with the operation
+	lasts := l.exec.StartOperation(ctx, asked.Operation)
+	context.AfterFunc(ctx, func() { l.release(line); lasts.End() }) // the transports end it with the operation
 	streams := operation.Operation.Operation == ast.Subscription
 	anew := func(ctx context.Context) context.Context { return withBudget(ctx, opctx.NewBudget(asked.Allowance)) }
 	if streams {
 		field := graphql.CollectFields(operation, operation.Operation.SelectionSet, []string{"Subscription"})[0]
-		l.handling.countFields(ctx, []string{"Subscription." + field.Name})
+		l.exec.CountFields(ctx, []string{"Subscription." + field.Name})
 		anew = func(ctx context.Context) context.Context { // with the field, which the library leaves out of paths within events
 			return graphql.WithFieldContext(anewOperation(ctx, opctx.NewBudget(asked.Allowance)), &graphql.FieldContext{Object: "Subscription", Field: field})
 		}
@@ -318,29 +318,29 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 	told, refused, first := false, false, true
 	event := ctx // whose response is written once the transport comes back
 	return func(ctx context.Context) *graphql.Response {
-		endExpensive(event)
+		executor.ReleaseExpensive(event)
 		if refused {
 			return nil
 		}
 		end, err := l.turn(ctx, operation.Operation.Operation)
 		if err != nil {
 			refused = true
-			faults := asFaults(store.AsErrors(err)[0])
-			lasts.had(faults)
+			faults := executor.ErrorList(store.AsErrors(err)[0])
+			lasts.AddErrors(faults)
 			return &graphql.Response{Errors: faults}
 		}
 		defer end()
 		event = store.WithLockWaitListener(anew(within), store.LockWaitFunc(end))
 		response := l.respond(event, asked.Operation, responses)
 		if response != nil {
-			lasts.had(response.Errors)
+			lasts.AddErrors(response.Errors)
 			if first {
-				addCost(asked.Operation, &asked.params, response)
+				executor.AddCost(asked.Operation, &asked.params, response)
 			}
 			first = false
 			return l.shown(&asked.params, response)
 		}
-		endExpensive(event)
+		executor.ReleaseExpensive(event)
 		if reason := why(ctx); reason != nil && reason.fault != nil && !told {
 			told = true
 			fault := store.AsErrors(reason.fault)[0]
@@ -355,14 +355,14 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 func (l *live) respond(ctx context.Context, asked *document.Operation, responses graphql.ResponseHandler) *graphql.Response {
 	var fault *store.Error
 	if !asked.IsSubscription() { // a subscription waits for its event first
-		fault = l.handling.stopped(l.handling.beginRun(ctx, asked))
+		fault = l.exec.StoppedError(l.exec.StartRun(ctx, asked))
 	}
 	var response *graphql.Response
 	if fault == nil {
-		response, fault = l.handling.respond(ctx, responses)
+		response, fault = l.exec.RunHandler(ctx, responses)
 	}
 	if fault != nil {
-		return &graphql.Response{Errors: asFaults(fault)}
+		return &graphql.Response{Errors: executor.ErrorList(fault)}
 	}
 	return response
 }
@@ -380,20 +380,20 @@ func (l *live) dispatch(ctx context.Context, operation *graphql.OperationContext
 		}
 		answered = true
 		if asked.query != nil {
-			if response, ok := l.planned.respond(ctx, asked.query, operation.Headers); ok {
+			if response, ok := l.exec.StreamPlan(ctx, asked.query, operation.Headers); ok {
 				return response
 			}
 			ctx = withBudget(ctx, opctx.NewBudget(asked.Allowance)) // anew: the plan that failed has spent of it
 		}
-		l.handling.countExecutor(ctx, operation)
-		ctx, ran := store.StartStep(ctx, stepRun)
+		l.exec.CountGqlgen(ctx, operation)
+		ctx, ran := store.StartStep(ctx, executor.StepRun)
 		responses, ctx := l.exec.DispatchOperation(ctx, operation)
 		response := responses(ctx)
 		if response == nil {
 			ran(context.Canceled)
 			return nil
 		}
-		ran(failed(response.Errors))
+		ran(executor.StepError(response.Errors))
 		return response
 	}, ctx
 }
@@ -401,18 +401,18 @@ func (l *live) dispatch(ctx context.Context, operation *graphql.OperationContext
 // turn waits for one, but of a subscription, which waits for what happens.
 func (l *live) turn(ctx context.Context, kind ast.Operation) (end func(), err error) {
 	switch {
-	case l.turns == nil || kind == ast.Subscription:
+	case l.exec.Limiter == nil || kind == ast.Subscription:
 		return func() {}, nil
 	case kind == ast.Mutation:
-		return l.turns.AcquireWrite(ctx)
+		return l.exec.Limiter.AcquireWrite(ctx)
 	}
-	return l.turns.AcquireRead(ctx)
+	return l.exec.Limiter.AcquireRead(ctx)
 }
 
 // shown is a response with no more errors than are told, and nothing in them
 // that may be secret.
 func (l *live) shown(params *graphql.RawParams, response *graphql.Response) *graphql.Response {
-	response.Errors = bounded(response.Errors)
+	response.Errors = executor.LimitErrors(response.Errors)
 	l.names.discreet(params, response.Errors)
 	return response
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/99designs/gqlgen/graphql/handler/transport"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"portico/graph/executor"
 	"portico/internal/auth"
 	"portico/internal/reqctx"
 	"portico/store"
@@ -65,7 +66,7 @@ type eventsExecutor struct {
 func (e eventsExecutor) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
 	operation, faults := e.live.CreateOperationContext(ctx, params)
 	if asked, is := operation.Stats.GetExtension(begunKey).(*begun); is {
-		named(ctx, asked.Operation)
+		executor.NameOperation(ctx, asked.Operation)
 	}
 	switch {
 	case faults == nil:

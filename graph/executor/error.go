@@ -1,4 +1,4 @@
-package transport
+package executor
 
 import (
 	"context"
@@ -15,17 +15,17 @@ import (
 	"portico/store"
 )
 
-// presenter says errors in the caller's terms, with extensions.code from the
+// errorPresenter says errors in the caller's terms, with extensions.code from the
 // closed list. What is unexpected is logged here, once, and not shown.
-func presenter(log *slog.Logger) graphql.ErrorPresenterFunc {
+func errorPresenter(log *slog.Logger) graphql.ErrorPresenterFunc {
 	return func(ctx context.Context, err error) *gqlerror.Error {
-		if enoughErrors(ctx) {
+		if tooManyErrors(ctx) {
 			return nil
 		}
 		shown := graphql.DefaultErrorPresenter(ctx, err)
 		var own *gqlerror.Error
 		if errors.As(err, &own) && own.Unwrap() == nil { // the executor's own word on the request
-			shown.Message = shortened(shown.Message)
+			shown.Message = shorten(shown.Message)
 			if _, told := own.Extensions["code"].(store.Code); !told {
 				shown.Extensions = map[string]any{"code": store.Invalid}
 			}
@@ -35,7 +35,7 @@ func presenter(log *slog.Logger) graphql.ErrorPresenterFunc {
 		if first.Code == store.Internal {
 			log.ErrorContext(ctx, "a resolver failed", "error", err, "path", shown.Path.String())
 		}
-		shown.Message = shortened(model.Message(first))
+		shown.Message = shorten(model.Message(first))
 		shown.Extensions = map[string]any{"code": first.Code}
 		if len(first.Path) > 0 {
 			shown.Extensions["argument"] = model.ArgumentPath(first.Path)
