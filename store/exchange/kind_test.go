@@ -31,7 +31,7 @@ func TestKindsAreWhole(t *testing.T) {
 		known[k.Name], sources[shape.Name()] = true, true
 	}
 	keys, declared, referred := 0, 0, 0
-	for _, file := range parsedRooms(t) {
+	for _, file := range parsedPackages(t) {
 		ast.Inspect(file, func(node ast.Node) bool {
 			switch node := node.(type) {
 			case *ast.FuncDecl:
@@ -62,12 +62,14 @@ func TestKindsAreWhole(t *testing.T) {
 	require.Positive(t, referred)
 }
 
-// parsedRooms parses the packages of all resources, without their tests.
-func parsedRooms(t *testing.T) (files []*ast.File) {
+// parsedPackages parses the packages of all resources, without their tests.
+func parsedPackages(t *testing.T) (files []*ast.File) {
 	t.Helper()
 	names, err := filepath.Glob("../*/*.go")
 	require.NoError(t, err)
-	for _, name := range names {
+	nested, err := filepath.Glob("../*/*/*.go")
+	require.NoError(t, err)
+	for _, name := range append(names, nested...) {
 		if !strings.HasSuffix(name, "_test.go") {
 			file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
 			require.NoError(t, err)

@@ -16,17 +16,6 @@ import (
 	"portico/store/storetest"
 )
 
-// requireDuplicate checks the documented error for each of the members.
-func requireDuplicate(t require.TestingT, err error, members ...string) {
-	require.Error(t, err)
-	var found []string
-	for _, e := range store.AsErrors(err) {
-		require.Equal(t, []any{store.Unprocessable, "Duplicate code", "Promotion code already in use"}, []any{e.Code, e.Title, e.Error()})
-		found = append(found, strings.Join(e.Path, "."))
-	}
-	require.Equal(t, members, found)
-}
-
 func codesLifecycle(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s, now := d.Store, d.Clock.Now()

@@ -15,17 +15,6 @@ import (
 	"portico/store/storetest"
 )
 
-// requireErrors checks all errors by code and member.
-func requireErrors(t *testing.T, err error, want ...string) {
-	t.Helper()
-	require.Error(t, err)
-	var found []string
-	for _, e := range store.AsErrors(err) {
-		found = append(found, fmt.Sprint(e.Code, " ", strings.Join(e.Path, ".")))
-	}
-	require.Equal(t, want, found, "%v", err)
-}
-
 func promotionRequired(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		_, err := d.CreatePromotion(t.Context(), storetest.Actor, "", promotion.PromotionChange{})

@@ -10,7 +10,6 @@ import (
 	"portico/store"
 	"portico/store/promotion"
 	"portico/store/promotion/rule"
-	"portico/store/shop"
 	"portico/store/storetest"
 )
 
@@ -80,17 +79,6 @@ func promotionStates(d *storetest.SharedStore) func(*testing.T) {
 		require.Equal(t, 1, storetest.CountRows(t, d.DB, "code_claim"))
 		stands(rule.PromotionActive, true, true)
 	}
-}
-
-// codesOf returns a promotion's codes from the list.
-func codesOf(t testing.TB, s *shop.Store, promotion string) (codes []string) {
-	t.Helper()
-	slice, err := s.PromotionCodes(t.Context(), promotion, nil, store.Sort{}, store.Page{First: new(100)})
-	require.NoError(t, err)
-	for _, c := range slice.Items {
-		codes = append(codes, c.Code)
-	}
-	return codes
 }
 
 func promotionDryRun(d *storetest.SharedStore) func(*testing.T) {

@@ -52,15 +52,6 @@ func TestPromotions(t *testing.T) {
 	})
 }
 
-// givenAmounts returns amounts as callers send them.
-func givenAmounts(amounts ...store.CurrencyAmount) []rule.GivenAmount {
-	list := make([]rule.GivenAmount, len(amounts))
-	for i, a := range amounts {
-		list[i] = rule.GivenAmount{Currency: a.Currency, Minor: &a.Minor}
-	}
-	return list
-}
-
 func promotionLifecycle(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store

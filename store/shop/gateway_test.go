@@ -148,7 +148,7 @@ func gatewayRefused(backend storetest.Backend) func(*testing.T) {
 			require.Equal(t, 0, storetest.CountRows(t, backend.SQL(t), "gateway"), c.name)
 		}
 		_, err := backend.Open(t, func(c *shop.Config) { c.Sealer = nil }).UpdateGateway(t.Context(), storetest.Actor, "card_processor", cardProcessor())
-		require.ErrorContains(t, err, "key that seals secrets")
+		require.ErrorContains(t, err, "because it has the sealing key")
 	}
 }
 

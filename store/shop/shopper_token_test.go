@@ -61,7 +61,7 @@ func TestGrantShopperTokenRefuses(t *testing.T) {
 			{"ids too long", access.NewShopperToken{AccountID: long, CustomerID: long}, []string{"account_id must be at most 255 bytes long, got 256.", "customer_id must be"}},
 			{"a tag too long, and one that is no text", access.NewShopperToken{AccountTags: []string{"a", long, "\xff"}}, []string{"account_tags.1 must be at most", "account_tags.2 must be valid UTF-8"}},
 			{"too many tags", access.NewShopperToken{AccountTags: make([]string, 101)}, []string{"account_tags must have at most 100 tags, got 101."}},
-			{"too much in all", access.NewShopperToken{AccountTags: tags}, []string{"account_tags must, with the other claims, be at most 4096 bytes"}},
+			{"too much in all", access.NewShopperToken{AccountTags: tags}, []string{"account_tags must have, with the other claims, at most 4096 bytes"}},
 		} {
 			_, err := s.GrantShopperToken(t.Context(), "client:a", test.wanted)
 			errs := store.AsErrors(err)
