@@ -24,6 +24,18 @@ import (
 // largestCircle is how many files of one package may refer to each other in a circle.
 const largestCircle = 3
 
+// circlesLeft and shadowsLeft are the packages that do not keep the rules yet: the size of their
+// largest circle, and how many locals hide a package-level name. A number may only fall.
+var (
+	circlesLeft = map[string]int{
+		"portico/graph/document": 6, "portico/graph/executor": 6, "portico/graph/opctx": 4, "portico/graph/transport": 5,
+		"portico/internal/auth": 7, "portico/internal/bench": 18, "portico/internal/web/server": 4,
+		"portico/store/promotion/code": 7, "portico/store/promotion/redeem": 5, "portico/store/promotion/rule": 5,
+		"portico/store/publish": 20, "portico/store/release": 31,
+	}
+	shadowsLeft = map[string]int{}
+)
+
 // checkedPackage is a package of this module with its syntax and types, without its tests.
 type checkedPackage struct {
 	path  string
@@ -148,6 +160,7 @@ func circles(edges map[string][]string) [][]string {
 			visit(node)
 		}
 	}
+	slices.SortFunc(found, func(a, b []string) int { return strings.Compare(a[0], b[0]) })
 	return found
 }
 
@@ -166,15 +179,22 @@ func TestPackagesReadWell(t *testing.T) {
 	fset := token.NewFileSet()
 	for _, p := range checkedPackages(t, fset) {
 		t.Run(p.path, func(t *testing.T) {
+			largest := 0
 			for _, circle := range circles(p.references(fset)) {
-				if len(circle) > largestCircle {
+				largest = max(largest, len(circle))
+				if len(circle) > max(largestCircle, circlesLeft[p.path]) {
 					t.Errorf("%d files refer to each other in a circle: %s. Move a declaration to the file that uses it, or split the package.",
 						len(circle), strings.Join(circle, " "))
 				}
 			}
-			for _, problem := range p.shadows(fset) {
-				t.Error(problem)
+			if left, ok := circlesLeft[p.path]; ok {
+				require.Equal(t, left, largest, "lower the number of %s in circlesLeft, or remove it", p.path)
 			}
+			shadows := p.shadows(fset)
+			if len(shadows) > shadowsLeft[p.path] {
+				t.Error(strings.Join(shadows, "\n"))
+			}
+			require.GreaterOrEqual(t, len(shadows), shadowsLeft[p.path], "lower the number of %s in shadowsLeft", p.path)
 		})
 	}
 }
