@@ -165,15 +165,15 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 // listener there is one.
 func (a *app) answer(ctx context.Context, listener, admin net.Listener) error {
 	proxies, _ := middleware.ParseProxies(a.TrustedProxies) // Validate saw to it
-	main := []server.Option{server.WithLinger(a.Linger), server.WithFastShutdown(a.hurry), server.WithLimits(a.Limits, proxies...), server.WithTLS(a.tls)}
+	publicOptions := []server.Option{server.WithLinger(a.Linger), server.WithFastShutdown(a.hurry), server.WithLimits(a.Limits, proxies...), server.WithTLS(a.tls)}
 	if admin == nil {
-		return server.Serve(ctx, listener, a.handler(), a.log, main...)
+		return server.Serve(ctx, listener, a.handler(), a.log, publicOptions...)
 	}
 	both, ctx := errgroup.WithContext(ctx)
 	both.Go(func() error {
 		return server.Serve(ctx, admin, a.adminHandler(), a.log, server.WithLinger(a.Linger), server.WithFastShutdown(a.hurry), server.WithLimits(a.Limits.Admin()))
 	})
-	both.Go(func() error { return server.Serve(ctx, listener, a.handler(), a.log, main...) })
+	both.Go(func() error { return server.Serve(ctx, listener, a.handler(), a.log, publicOptions...) })
 	return both.Wait()
 }
 
@@ -270,8 +270,8 @@ func (a *app) reload() {
 func (a *app) handler() http.Handler {
 	codes := middleware.NewRateLimit("promotion code lookups", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
-	options := []transport.HandlerOption{transport.CountFields(a.metrics.CountField), transport.CountExecutors(a.metrics.CountExecutor), transport.WithBounds(a.Documents.OrDefaults()), transport.WithResponseCache(a.answers),
-		transport.Trusting(a.trusted), transport.CountDocuments(a.metrics.CountDocument), transport.CountOperations(a.ran, a.began), transport.WithLive(a.streams()), transport.InTurn(a.turns)}
+	options := []transport.Option{transport.CountFields(a.metrics.CountField), transport.CountExecutors(a.metrics.CountExecutor), transport.WithBounds(a.Documents.OrDefaults()), transport.WithResponseCache(a.answers),
+		transport.WithManifest(a.trusted), transport.CountDocuments(a.metrics.CountDocument), transport.CountOperations(a.ran, a.began), transport.WithStreams(a.streams()), transport.WithConcurrencyLimiter(a.turns)}
 	if a.Executor == "gqlgen" {
 		options = append(options, transport.WithoutPlans())
 	}
@@ -327,8 +327,8 @@ func (a *app) began(ctx context.Context, of executor.OperationStats) {
 }
 
 // streams is what subscriptions are given.
-func (a *app) streams() transport.Live {
-	live := transport.DefaultLive()
+func (a *app) streams() transport.StreamConfig {
+	live := transport.DefaultStreamConfig()
 	live.Message = cmp.Or(a.MessageBytes, live.Message)
 	live.Connection, live.Client, live.Address, live.Within = a.SubscriptionsConnection, a.SubscriptionsClient, a.SubscriptionsAddress, a.AnswerTime
 	live.Origin, live.Draining, live.Count = middleware.OriginAllowed(a.CORSOrigins), server.Draining, a.metrics.AddSubscriptions

@@ -24,7 +24,7 @@ func (r queryResolver) AuthoredNodes(ctx context.Context, hierarchyID string, fi
 	if err := auth.Require(ctx, "Query.authoredNodes"); err != nil {
 		return nil, err
 	}
-	slice, err := r.store.AuthoredNodes(ctx, store.LocalID(hierarchyID), page(first, after, last, before, offset))
+	slice, err := r.store.AuthoredNodes(ctx, store.LocalID(hierarchyID), pageOf(first, after, last, before, offset))
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func BenchmarkExecutors(b *testing.B) {
 		{"page", storefrontPage, variables{"node": someNode(b, s)}},
 		{"stocks", `{ stocks(first: 25) { nodes { uuid available allocated total } } }`, nil},
 	} {
-		for name, options := range map[string][]transport.HandlerOption{"plan": nil, "gqlgen": {transport.WithoutPlans()},
+		for name, options := range map[string][]transport.Option{"plan": nil, "gqlgen": {transport.WithoutPlans()},
 			"fragments": {transport.WithFragmentCache(responsecache.NewCache(64 << 20))}, "kept": {transport.WithResponseCache(responsecache.NewCache(64 << 20))}} {
 			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s), slog.New(slog.DiscardHandler), options...))
 			post := by(newPost(b, c.query, c.values), admin())

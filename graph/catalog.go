@@ -22,7 +22,7 @@ func (r queryResolver) Catalogs(ctx context.Context, first *int, after *string, 
 	if err := auth.Require(ctx, "Query.catalogs"); err != nil {
 		return nil, err
 	}
-	slice, err := r.store.Catalogs(ctx, page(first, after, last, before, offset))
+	slice, err := r.store.Catalogs(ctx, pageOf(first, after, last, before, offset))
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (r mutationResolver) CatalogCreate(ctx context.Context, input generated.Cat
 		return nil, err
 	}
 	catalog, err := r.store.CreateCatalog(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), catalog.CatalogChange{Name: &input.Name,
-		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: values(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
+		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: valuesOf(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
 	faults, err := userErrors(err)
 	return &generated.CatalogCreatePayload{Catalog: catalog, UserErrors: faults}, err
 }
@@ -46,7 +46,7 @@ func (r mutationResolver) CatalogUpdate(ctx context.Context, input generated.Cat
 		return nil, err
 	}
 	catalog, err := r.store.UpdateCatalog(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), catalog.CatalogChange{Nulls: opctx.Nulls(ctx), Name: input.Name,
-		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: values(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
+		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: valuesOf(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
 	faults, err := userErrors(err)
 	return &generated.CatalogUpdatePayload{Catalog: catalog, UserErrors: faults}, err
 }

@@ -32,7 +32,7 @@ func (r queryResolver) PromotionCodeUsages(ctx context.Context, promotionID stri
 		return nil, err
 	}
 	slice, err := r.store.CodeUsages(ctx, store.LocalID(promotionID), code,
-		store.ListQuery{Sort: orderBy.Sort(), Ranges: filter.Ranges(), Page: page(first, after, last, before, offset)})
+		store.ListQuery{Sort: orderBy.Sort(), Ranges: filter.Ranges(), Page: pageOf(first, after, last, before, offset)})
 	if err != nil {
 		return nil, err
 	}

@@ -97,7 +97,7 @@ func (b *responseBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func newWorker(s *service, options ...transport.HandlerOption) *worker {
+func newWorker(s *service, options ...transport.Option) *worker {
 	handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.NewTextHandler(s.log, nil)), options...))
 	return &worker{&service{s.store, handler, s.log}, responseBuffer{body: make([]byte, 0, 16<<20)}}
 }

@@ -30,7 +30,7 @@ func TestWhatAnOperationCostsIsToldWhenAsked(t *testing.T) {
 
 func whatCostsIsTold(t *testing.T, e storetest.Backend) {
 	s := open(t, e, handmade())
-	for name, options := range map[string][]transport.HandlerOption{
+	for name, options := range map[string][]transport.Option{
 		"kept": {transport.WithResponseCache(responsecache.NewCache(1 << 20))}, "not kept": nil, "gqlgen": {transport.WithoutPlans()},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -27,7 +27,7 @@ func (r queryResolver) Files(ctx context.Context, filter *generated.FileFilter, 
 	if err != nil {
 		return nil, err
 	}
-	query := release.FileQuery{All: auth.Require(ctx, everyFile) == nil, Page: page(first, after, last, before, offset)}
+	query := release.FileQuery{All: auth.Require(ctx, everyFile) == nil, Page: pageOf(first, after, last, before, offset)}
 	if filter != nil {
 		query.IDs = localIDs(filter.Ids)
 	}

@@ -150,9 +150,9 @@ func (r *Resolver) publishedOfType(ctx context.Context, kind string, ids []strin
 		var node model.Node
 		var err error
 		if kind == store.TypeJob {
-			node, err = found(r.Query().Job(ctx, id))
+			node, err = nodeOrNil(r.Query().Job(ctx, id))
 		} else if err = auth.Require(ctx, "Query.catalogReleases"); err == nil {
-			node, err = found(orNull(r.store.ReleaseByID(ctx, id)))
+			node, err = nodeOrNil(orNull(r.store.ReleaseByID(ctx, id)))
 		}
 		if err != nil {
 			return err
@@ -164,8 +164,8 @@ func (r *Resolver) publishedOfType(ctx context.Context, kind string, ids []strin
 	return nil
 }
 
-// found is nil as an interface too for what is not there.
-func found[T any, P interface {
+// nodeOrNil is nil as an interface too for what is not there.
+func nodeOrNil[T any, P interface {
 	*T
 	model.Node
 }](value P, err error) (model.Node, error) {

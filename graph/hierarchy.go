@@ -22,7 +22,7 @@ func (r queryResolver) AuthoredHierarchies(ctx context.Context, first *int, afte
 	if err := auth.Require(ctx, "Query.authoredHierarchies"); err != nil {
 		return nil, err
 	}
-	slice, err := r.store.AuthoredHierarchies(ctx, page(first, after, last, before, offset))
+	slice, err := r.store.AuthoredHierarchies(ctx, pageOf(first, after, last, before, offset))
 	if err != nil {
 		return nil, err
 	}

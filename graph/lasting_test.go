@@ -95,7 +95,7 @@ func TestQueriesByGETHaveEntityTags(t *testing.T) {
 		account := with("catalog:read")
 		account.AccountID = "acme"
 		const lasting, live, broken = `{ products(first: 3) { nodes { sku } } }`, `{ products(first: 3) { nodes { sku stock { available } } } }`, `{ products(first: 3, after: "!") { nodes { sku } } }`
-		for name, options := range map[string][]transport.HandlerOption{"kept": {transport.WithResponseCache(responsecache.NewCache(1 << 20))}, "not kept": nil} {
+		for name, options := range map[string][]transport.Option{"kept": {transport.WithResponseCache(responsecache.NewCache(1 << 20))}, "not kept": nil} {
 			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), options...))
 			for range 3 { // made, found, found and known by its bytes
 				got := ask(handler, "GET", lasting, admin(), "")

@@ -83,12 +83,12 @@ type streams struct {
 
 const pipeURL = "http://pipe/graphql"
 
-func newStreams(t *testing.T, change func(*transport.Live), options ...transport.HandlerOption) *streams {
+func newStreams(t *testing.T, change func(*transport.StreamConfig), options ...transport.Option) *streams {
 	t.Helper()
 	s, err := shop.Open(t.Context(), shop.Config{URL: "file:" + t.TempDir() + "/live.db", Synchronous: "OFF"})
 	require.NoError(t, err)
 	load(t, s, handmade())
-	live, l := transport.DefaultLive(), &streams{store: s, clock: storetest.NewClock(time.Now())}
+	live, l := transport.DefaultStreamConfig(), &streams{store: s, clock: storetest.NewClock(time.Now())}
 	tokens, err := auth.New(t.Context(), s, storetest.NewSealer(t, 'k'), auth.Options{Clock: l.clock.Now})
 	require.NoError(t, err)
 	client, _, err := s.CreateClient(t.Context(), "test", "test", access.Scopes())
@@ -99,7 +99,7 @@ func newStreams(t *testing.T, change func(*transport.Live), options ...transport
 
 	live.Count = func(change int) { l.open.Add(int64(change)) }
 	change(&live)
-	handler := transport.NewHandler(graph.NewResolver(s, graph.WithTokens(tokens)), slog.New(slog.DiscardHandler), append(options, transport.WithLive(live))...)
+	handler := transport.NewHandler(graph.NewResolver(s, graph.WithTokens(tokens)), slog.New(slog.DiscardHandler), append(options, transport.WithStreams(live))...)
 	listener, server := newPipes(), &http.Server{Handler: tokens.Middleware(opctx.Middleware(handler))}
 	served := make(chan struct{})
 	go func() { defer close(served); _ = server.Serve(listener) }()
@@ -191,14 +191,14 @@ func line(t *testing.T, events *bufio.Reader) string {
 func TestStreamsOfNobodyEnd(t *testing.T) { // not beside others, whose goroutines it would find
 	ignored := goleak.IgnoreCurrent()
 	for name, test := range map[string]struct {
-		change func(*transport.Live)
+		change func(*transport.StreamConfig)
 		see    func(*testing.T, *streams)
 	}{
-		"a WebSocket that does not begin": {func(live *transport.Live) { live.Begin = 20 * time.Millisecond }, func(t *testing.T, l *streams) {
+		"a WebSocket that does not begin": {func(live *transport.StreamConfig) { live.Begin = 20 * time.Millisecond }, func(t *testing.T, l *streams) {
 			_, _, err := l.dial(t).Read(t.Context())
 			require.EqualValues(t, 4408, websocket.CloseStatus(err), "%v", err)
 		}},
-		"a client that answers no ping": {func(live *transport.Live) { live.Ping = 200 * time.Millisecond }, func(t *testing.T, l *streams) {
+		"a client that answers no ping": {func(live *transport.StreamConfig) { live.Ping = 200 * time.Millisecond }, func(t *testing.T, l *streams) {
 			mute, alive := l.socket(t), l.socket(t)
 			subscribe(t, mute, "1", anvils)
 			subscribe(t, alive, "1", anvils)
@@ -220,7 +220,7 @@ func TestStreamsOfNobodyEnd(t *testing.T) { // not beside others, whose goroutin
 			<-gone
 			require.EqualValues(t, 1, l.open.Load(), "who answers stays")
 		}},
-		"a message that is never whole": {func(live *transport.Live) { live.Ping = 50 * time.Millisecond }, func(t *testing.T, l *streams) {
+		"a message that is never whole": {func(live *transport.StreamConfig) { live.Ping = 50 * time.Millisecond }, func(t *testing.T, l *streams) {
 			conn := l.socket(t)
 			writer, err := conn.Writer(t.Context(), websocket.MessageText)
 			require.NoError(t, err)
@@ -229,18 +229,18 @@ func TestStreamsOfNobodyEnd(t *testing.T) { // not beside others, whose goroutin
 				_, _, err = conn.Read(t.Context())
 			}
 		}},
-		"events that are not read": {func(live *transport.Live) { live.Within, live.Ping = 50*time.Millisecond, 20*time.Millisecond }, func(t *testing.T, l *streams) {
+		"events that are not read": {func(live *transport.StreamConfig) { live.Within, live.Ping = 50*time.Millisecond, 20*time.Millisecond }, func(t *testing.T, l *streams) {
 			_, events := l.events(t, http.MethodPost, anvils)
 			require.Equal(t, "event: next", line(t, events))
 			require.EqualValues(t, 1, l.open.Load())
 			storetest.Eventually(t, 0, l.open.Load)
 		}},
-		"a WebSocket that is not read": {func(live *transport.Live) { live.Within = 50 * time.Millisecond }, func(t *testing.T, l *streams) {
+		"a WebSocket that is not read": {func(live *transport.StreamConfig) { live.Within = 50 * time.Millisecond }, func(t *testing.T, l *streams) {
 			conn := l.socket(t)
 			subscribe(t, conn, "1", anvils)
 			storetest.Eventually(t, 0, l.open.Load)
 		}},
-		"clients that go": {func(*transport.Live) {}, func(t *testing.T, l *streams) {
+		"clients that go": {func(*transport.StreamConfig) {}, func(t *testing.T, l *streams) {
 			for range 3 {
 				conn := l.socket(t)
 				subscribe(t, conn, "1", anvils)
@@ -260,7 +260,7 @@ func TestStreamsOfNobodyEnd(t *testing.T) { // not beside others, whose goroutin
 // An operation that does not begin is told as its transport has it.
 func TestStreamsThatDoNotBegin(t *testing.T) {
 	t.Parallel()
-	l := newStreams(t, func(live *transport.Live) { live.Client, live.Connection = 1, 1 })
+	l := newStreams(t, func(live *transport.StreamConfig) { live.Client, live.Connection = 1, 1 })
 	conn := l.socket(t)
 	for _, faulty := range []string{`subscription { nothing }`, `{`, `subscription { stockChanged { available } }`} {
 		subscribe(t, conn, "1", faulty) // the id is free again each time, and no more is said of it
@@ -312,7 +312,7 @@ func TestStreamsThatDoNotBegin(t *testing.T) {
 // GET brings events too, as a browser's own EventSource asks for them.
 func TestEventsByGET(t *testing.T) {
 	t.Parallel()
-	l := newStreams(t, func(*transport.Live) {})
+	l := newStreams(t, func(*transport.StreamConfig) {})
 	response, events := l.events(t, http.MethodGet, anvils)
 	require.Equal(t, "text/event-stream", response.Header.Get("Content-Type"))
 	require.Equal(t, "event: next", line(t, events))
@@ -328,7 +328,7 @@ func TestEventsByGET(t *testing.T) {
 // WebSocket with the code that has its client come with another.
 func TestStreamsEndWhenTheirTokenExpires(t *testing.T) {
 	t.Parallel()
-	l := newStreams(t, func(*transport.Live) {})
+	l := newStreams(t, func(*transport.StreamConfig) {})
 	_, events := l.events(t, http.MethodPost, anvils)
 	require.Equal(t, "event: next", line(t, events))
 	line(t, events)

@@ -26,11 +26,11 @@ func (r queryResolver) CatalogNodes(ctx context.Context, filter *model.CatalogNo
 	if err != nil {
 		return nil, err
 	}
-	query, err := nodeQuery{filter, orderBy, page(first, after, last, before, offset)}.query(release.NodeFilter{})
+	query, err := nodeQuery{filter, orderBy, pageOf(first, after, last, before, offset)}.query(release.NodeFilter{})
 	if err != nil {
 		return nil, err
 	}
-	return nodes(ctx, v, query)
+	return readNodes(ctx, v, query)
 }
 
 func (r queryResolver) Hierarchy(ctx context.Context, id string) (*model.Hierarchy, error) {
@@ -47,7 +47,7 @@ func (r queryResolver) Hierarchies(ctx context.Context, filter *model.CatalogNod
 	if err != nil {
 		return nil, err
 	}
-	query, err := nodeQuery{filter, orderBy, page(first, after, last, before, offset)}.query(release.NodeFilter{Kind: release.KindHierarchy})
+	query, err := nodeQuery{filter, orderBy, pageOf(first, after, last, before, offset)}.query(release.NodeFilter{Kind: release.KindHierarchy})
 	if err != nil {
 		return nil, err
 	}
@@ -78,8 +78,8 @@ func (q nodeQuery) query(within release.NodeFilter) (release.NodeQuery, error) {
 	return release.NodeQuery{Filter: filter, Sort: q.order.Sort(), Page: q.page}, err
 }
 
-// nodes is a page of nodes, as siblings.
-func nodes(ctx context.Context, v *release.View, query release.NodeQuery) (*model.CatalogNodeConnection, error) {
+// readNodes is a page of nodes, as siblings.
+func readNodes(ctx context.Context, v *release.View, query release.NodeQuery) (*model.CatalogNodeConnection, error) {
 	slice, err := v.Nodes(ctx, query)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (r *Resolver) breadcrumbsOf(ctx context.Context, all []*model.CatalogNode) 
 }
 
 func (r catalogNodeResolver) Children(ctx context.Context, obj *model.CatalogNode, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {
-	return nodesOf(ctx, r.Resolver, obj, obj.Sibling, childrenOf, nodeQuery{filter, orderBy, page(first, after, last, before, offset)})
+	return nodesOf(ctx, r.Resolver, obj, obj.Sibling, childrenOf, nodeQuery{filter, orderBy, pageOf(first, after, last, before, offset)})
 }
 
 func (r catalogNodeResolver) CuratedProducts(ctx context.Context, obj *model.CatalogNode) ([]*model.Product, error) {
@@ -165,7 +165,7 @@ func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, n
 		if err != nil {
 			return nil, err
 		}
-		page, err := nodes(ctx, v, query)
+		page, err := readNodes(ctx, v, query)
 		if err == nil {
 			err = opctx.SpendNodes(ctx, len(page.Nodes))
 		}
@@ -202,7 +202,7 @@ func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, n
 }
 
 func (r catalogNodeResolver) Products(ctx context.Context, obj *model.CatalogNode, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return productsOfSiblings(ctx, r.Resolver, obj, obj.Sibling, productQuery{filter, orderBy, page(first, after, last, before, offset), nil})
+	return productsOfSiblings(ctx, r.Resolver, obj, obj.Sibling, productQuery{filter, orderBy, pageOf(first, after, last, before, offset), nil})
 }
 
 // productsOfSiblings lists the products of a node with those of its siblings;
@@ -219,15 +219,15 @@ func productsOfSiblings[T interface{ NodeID() string }](ctx context.Context, r *
 }
 
 func (r hierarchyResolver) Children(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {
-	return nodesOf(ctx, r.Resolver, obj, obj.Sibling, childrenOf, nodeQuery{filter, orderBy, page(first, after, last, before, offset)})
+	return nodesOf(ctx, r.Resolver, obj, obj.Sibling, childrenOf, nodeQuery{filter, orderBy, pageOf(first, after, last, before, offset)})
 }
 
 func (r hierarchyResolver) AllNodes(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {
-	return nodesOf(ctx, r.Resolver, obj, obj.Sibling, nodesIn, nodeQuery{filter, orderBy, page(first, after, last, before, offset)})
+	return nodesOf(ctx, r.Resolver, obj, obj.Sibling, nodesIn, nodeQuery{filter, orderBy, pageOf(first, after, last, before, offset)})
 }
 
 func (r hierarchyResolver) Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return productsOfSiblings(ctx, r.Resolver, obj, obj.Sibling, productQuery{filter, orderBy, page(first, after, last, before, offset), nil})
+	return productsOfSiblings(ctx, r.Resolver, obj, obj.Sibling, productQuery{filter, orderBy, pageOf(first, after, last, before, offset), nil})
 }
 
 // Node finds anything by its id, global or the service's own.

@@ -34,10 +34,10 @@ type executors struct {
 	left                               map[string]int
 }
 
-func bothExecutors(t testing.TB, s *service, all ...transport.HandlerOption) *executors {
+func bothExecutors(t testing.TB, s *service, all ...transport.Option) *executors {
 	t.Helper()
 	x := &executors{fragments: responsecache.NewCache(8 << 20), left: map[string]int{}}
-	handler := func(options ...transport.HandlerOption) *service {
+	handler := func(options ...transport.Option) *service {
 		resolver := graph.NewResolver(s.store, graph.WithTokens(minting(t, s.store)))
 		return &service{s.store, opctx.Middleware(transport.NewHandler(resolver, slog.New(slog.NewTextHandler(s.log, nil)), append(options, all...)...)), s.log}
 	}

@@ -47,7 +47,7 @@ func (o *outcomes) count(outcome string) {
 }
 
 // naming serves a store, and counts what becomes of documents.
-func naming(s *service, options ...transport.HandlerOption) (*service, *outcomes) {
+func naming(s *service, options ...transport.Option) (*service, *outcomes) {
 	counted := &outcomes{counts: map[string]int{}}
 	options = append(options, transport.CountDocuments(counted.count))
 	handler := transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.NewTextHandler(s.log, nil)), options...)
@@ -119,7 +119,7 @@ func TestTrustedDocuments(t *testing.T) {
 	trusting := func(t *testing.T, s *service, format string, mode document.TrustMode) (*service, *outcomes) {
 		manifest, err := document.ReadManifest([]byte(manifests[format]), mode, limits.DefaultBounds())
 		require.NoError(t, err)
-		return naming(s, transport.Trusting(manifest))
+		return naming(s, transport.WithManifest(manifest))
 	}
 	always := []shown{
 		{name: "by id", body: `{"extensions":` + named("by-id") + `}`, data: length},

@@ -24,7 +24,7 @@ func TestAPanicIsTheErrorOfItsField(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		panics := graph.WithCodeLimit(func(context.Context, string) error { panic("the limit is broken") })
-		for executor, options := range map[string][]transport.HandlerOption{"plan": nil, "gqlgen": {transport.WithoutPlans()}} {
+		for executor, options := range map[string][]transport.Option{"plan": nil, "gqlgen": {transport.WithoutPlans()}} {
 			log, ran := &storetest.LogBuffer{}, map[string]int{}
 			options = append(options, transport.CountExecutors(func(executor string) { ran[executor]++ }))
 			broken := &service{s.store, opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store, panics), slog.New(slog.NewTextHandler(log, nil)), options...)), log}

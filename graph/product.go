@@ -39,7 +39,7 @@ func (r queryResolver) Products(ctx context.Context, filter *model.ProductFilter
 	if err := auth.Require(ctx, "Query.products"); err != nil {
 		return nil, err
 	}
-	return r.productsOf(ctx, "", productQuery{filter, orderBy, page(first, after, last, before, offset), includeChildren})
+	return r.productsOf(ctx, "", productQuery{filter, orderBy, pageOf(first, after, last, before, offset), includeChildren})
 }
 
 // productQuery are the arguments of a list of products.
@@ -107,7 +107,7 @@ func (r *Resolver) productsOfNodes(ctx context.Context, nodeIDs []string, q prod
 	if err != nil {
 		return nil, err
 	}
-	return connections(nodeIDs, lists, q, v.FacetOfNodes), nil
+	return connectionsOf(nodeIDs, lists, q, v.FacetOfNodes), nil
 }
 
 // productsOfEdge lists what a product refers to with what its siblings do;
@@ -138,15 +138,15 @@ func (r *Resolver) edgePages(ctx context.Context, ids []string, edge release.Edg
 	if err != nil {
 		return nil, err
 	}
-	return connections(ids, lists, q, func(ctx context.Context, ids []string, query release.FacetQuery) (map[string][]release.FacetValue, error) {
+	return connectionsOf(ids, lists, q, func(ctx context.Context, ids []string, query release.FacetQuery) (map[string][]release.FacetValue, error) {
 		query.List.Edge = edge
 		return v.FacetOfNodes(ctx, ids, query)
 	}), nil
 }
 
-// connections are pages of products, which all become siblings of each other,
+// connectionsOf are pages of products, which all become siblings of each other,
 // whichever list they came with.
-func connections(ids []string, lists map[string]*store.Slice[*release.Product], q productQuery, count model.CountFacets) map[string]*model.ProductConnection {
+func connectionsOf(ids []string, lists map[string]*store.Slice[*release.Product], q productQuery, count model.CountFacets) map[string]*model.ProductConnection {
 	items := make([][]*release.Product, len(ids))
 	for i, id := range ids {
 		items[i] = lists[id].Items
@@ -274,7 +274,7 @@ func one(id string) []string {
 	return []string{id}
 }
 
-func first[T any](list []*T) *T {
+func firstItem[T any](list []*T) *T {
 	if len(list) == 0 {
 		return nil
 	}

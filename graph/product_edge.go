@@ -18,7 +18,7 @@ func (r productResolver) Parent(ctx context.Context, obj *model.Product) (*model
 		return nil, nil
 	}
 	parents, err := r.related(ctx, obj, "parent", func(p *model.Product) []string { return one(p.ParentID()) })
-	return first(parents), err
+	return firstItem(parents), err
 }
 
 // maxOptions bounds the options of one choice.
@@ -30,7 +30,7 @@ func (r productResolver) ChildByOptions(ctx context.Context, obj *model.Product,
 			Detail: fmt.Sprintf("must hold 1 to %d option ids, got %d", maxOptions, len(optionIds))}
 	}
 	children, err := r.related(ctx, obj, "childByOptions "+strings.Join(optionIds, " "), func(p *model.Product) []string { return one(p.ChildID(optionIds)) })
-	return first(children), err
+	return firstItem(children), err
 }
 
 func (r productResolver) Translations(ctx context.Context, obj *model.Product) ([]*release.ProductTranslation, error) {
@@ -56,11 +56,11 @@ func (r productResolver) ComponentProducts(ctx context.Context, obj *model.Produ
 }
 
 func (r productResolver) ChildrenConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return r.productsOfEdge(ctx, obj, release.EdgeChildren, productQuery{filter, orderBy, page(first, after, last, before, offset), nil})
+	return r.productsOfEdge(ctx, obj, release.EdgeChildren, productQuery{filter, orderBy, pageOf(first, after, last, before, offset), nil})
 }
 
 func (r productResolver) ComponentProductsConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return r.productsOfEdge(ctx, obj, release.EdgeComponents, productQuery{filter, orderBy, page(first, after, last, before, offset), nil})
+	return r.productsOfEdge(ctx, obj, release.EdgeComponents, productQuery{filter, orderBy, pageOf(first, after, last, before, offset), nil})
 }
 
 func (r productResolver) MainImage(ctx context.Context, obj *model.Product) (*catalog.File, error) {

@@ -27,7 +27,7 @@ func (r queryResolver) Promotions(ctx context.Context, filter *model.PromotionFi
 	if err != nil {
 		return nil, err
 	}
-	slice, err := r.store.Promotions(ctx, wanted, store.ListQuery{Sort: orderBy.Sort(), Ranges: ranges, Page: page(first, after, last, before, offset)})
+	slice, err := r.store.Promotions(ctx, wanted, store.ListQuery{Sort: orderBy.Sort(), Ranges: ranges, Page: pageOf(first, after, last, before, offset)})
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func (r queryResolver) PromotionCodes(ctx context.Context, promotionID string, f
 	if err != nil {
 		return nil, err
 	}
-	slice, err := r.store.PromotionCodes(ctx, store.LocalID(promotionID), codes, orderBy.Sort(), page(first, after, last, before, offset))
+	slice, err := r.store.PromotionCodes(ctx, store.LocalID(promotionID), codes, orderBy.Sort(), pageOf(first, after, last, before, offset))
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (r mutationResolver) PromotionCodesCreate(ctx context.Context, input genera
 	if err != nil {
 		return nil, err
 	}
-	p, made, err := r.store.CreatePromotionCodes(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.PromotionID), values(input.Codes), input.ConsumeUnit)
+	p, made, err := r.store.CreatePromotionCodes(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.PromotionID), valuesOf(input.Codes), input.ConsumeUnit)
 	faults, err := userErrors(err)
 	if made == nil {
 		made = []*code.PromotionCode{}

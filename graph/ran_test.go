@@ -28,7 +28,7 @@ type ended struct {
 	ran, begun []executor.OperationStats
 }
 
-func (e *ended) option() transport.HandlerOption {
+func (e *ended) option() transport.Option {
 	return transport.CountOperations(func(_ context.Context, ran executor.OperationStats) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
@@ -64,7 +64,7 @@ func TestOperationsAreTold(t *testing.T) {
 
 func operationsAreTold(t *testing.T, e storetest.Backend) {
 	s := open(t, e, handmade())
-	for name, options := range map[string][]transport.HandlerOption{"plan": {transport.WithResponseCache(responsecache.NewCache(1 << 20))}, "gqlgen": {transport.WithoutPlans()}} {
+	for name, options := range map[string][]transport.Option{"plan": {transport.WithResponseCache(responsecache.NewCache(1 << 20))}, "gqlgen": {transport.WithoutPlans()}} {
 		t.Run(name, func(t *testing.T) {
 			told := &ended{}
 			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), append(options, told.option())...))

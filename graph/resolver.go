@@ -120,8 +120,8 @@ func (r *Resolver) PromotionCodeInput() generated.PromotionCodeInputResolver {
 	return promotionCodeInputResolver{}
 }
 
-// page gathers the arguments that every connection takes.
-func page(first *int, after *string, last *int, before *string, offset *int) store.Page {
+// pageOf gathers the arguments that every connection takes.
+func pageOf(first *int, after *string, last *int, before *string, offset *int) store.Page {
 	return store.Page{First: first, After: after, Last: last, Before: before, Offset: offset}
 }
 
@@ -156,8 +156,8 @@ func localIDs(ids []string) []string {
 	return local
 }
 
-// values are what pointers of an input point to; nil stays nil.
-func values[T any](list []*T) []T {
+// valuesOf are what pointers of an input point to; nil stays nil.
+func valuesOf[T any](list []*T) []T {
 	if list == nil {
 		return nil
 	}

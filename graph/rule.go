@@ -22,7 +22,7 @@ func (r queryResolver) CatalogRules(ctx context.Context, first *int, after *stri
 	if err := auth.Require(ctx, "Query.catalogRules"); err != nil {
 		return nil, err
 	}
-	slice, err := r.store.CatalogRules(ctx, page(first, after, last, before, offset))
+	slice, err := r.store.CatalogRules(ctx, pageOf(first, after, last, before, offset))
 	if err != nil {
 		return nil, err
 	}

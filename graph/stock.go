@@ -25,7 +25,7 @@ func (r queryResolver) Stocks(ctx context.Context, filter *model.ListBounds, ord
 	if err := auth.Require(ctx, "Query.stocks"); err != nil {
 		return nil, err
 	}
-	slice, err := r.store.Stocks(ctx, store.ListQuery{Sort: orderBy.Sort(), Ranges: filter.Ranges(), Page: page(first, after, last, before, offset)})
+	slice, err := r.store.Stocks(ctx, store.ListQuery{Sort: orderBy.Sort(), Ranges: filter.Ranges(), Page: pageOf(first, after, last, before, offset)})
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (r *Resolver) StockPage(ctx context.Context, filter *model.ListBounds, orde
 	if err := auth.Require(ctx, "Query.stocks"); err != nil {
 		return nil, err
 	}
-	return r.store.StockPage(ctx, store.ListQuery{Sort: orderBy.Sort(), Ranges: filter.Ranges(), Page: page(first, after, last, before, offset)})
+	return r.store.StockPage(ctx, store.ListQuery{Sort: orderBy.Sort(), Ranges: filter.Ranges(), Page: pageOf(first, after, last, before, offset)})
 }
 
 // maxStocks bounds what one call of stocksById asks for.
@@ -59,11 +59,11 @@ func (r queryResolver) StocksByID(ctx context.Context, productIds []string) ([]*
 
 func (r queryResolver) stockTimes(ctx context.Context) (*model.StockTimestamps, error) {
 	created, updated, err := r.store.StockTimes(ctx)
-	return &model.StockTimestamps{CreatedAt: known(created), UpdatedAt: known(updated)}, err
+	return &model.StockTimestamps{CreatedAt: knownTime(created), UpdatedAt: knownTime(updated)}, err
 }
 
-// known is a time, or nil for the zero time.
-func known(t time.Time) *time.Time {
+// knownTime is a time, or nil for the zero time.
+func knownTime(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}
@@ -134,7 +134,7 @@ func (r mutationResolver) StockTransact(ctx context.Context, input generated.Sto
 	if err != nil {
 		return nil, err
 	}
-	changes := values(input.Changes)
+	changes := valuesOf(input.Changes)
 	for i := range changes {
 		changes[i].ProductID = store.LocalID(changes[i].ProductID)
 	}

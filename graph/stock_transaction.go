@@ -14,7 +14,7 @@ func (r queryResolver) StockTransactions(ctx context.Context, productID string, 
 		return nil, err
 	}
 	slice, err := r.store.StockTransactions(ctx, store.LocalID(productID),
-		store.ListQuery{Sort: orderBy.Sort(), Ranges: filter.Ranges(), Page: page(first, after, last, before, offset)})
+		store.ListQuery{Sort: orderBy.Sort(), Ranges: filter.Ranges(), Page: pageOf(first, after, last, before, offset)})
 	if err != nil {
 		return nil, err
 	}

@@ -129,9 +129,9 @@ func (r subscriptionResolver) CatalogPublished(ctx context.Context) (<-chan *rel
 	return events, nil
 }
 
-// seen is the release that a shopper sees, and for how long the clock leaves it
+// shownRelease is the release that a shopper sees, and for how long the clock leaves it
 // so.
-type seen struct {
+type shownRelease struct {
 	release *release.Release // nil while nothing is published
 	lasts   time.Duration
 }
@@ -144,12 +144,12 @@ const (
 )
 
 // seen asks anew, whatever the operation was told before.
-func (r *Resolver) seen(ctx context.Context) (seen, error) {
+func (r *Resolver) seen(ctx context.Context) (shownRelease, error) {
 	resolution, err := r.store.CatalogResolution(ctx, opctx.Shopper(ctx), nil)
 	if err != nil {
-		return seen{lasts: seenAtLeast}, err
+		return shownRelease{lasts: seenAtLeast}, err
 	}
-	now := seen{resolution.Release, seenAtMost}
+	now := shownRelease{resolution.Release, seenAtMost}
 	if until := resolution.ValidUntil; !until.IsZero() {
 		now.lasts = min(seenAtMost, max(seenAtLeast, until.Sub(resolution.At)))
 	}

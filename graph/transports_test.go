@@ -131,7 +131,7 @@ func TestDocumentsAreNamedOverEveryTransport(t *testing.T) {
 		t.Run(transport, func(t *testing.T) {
 			t.Parallel()
 			counted, want := &outcomes{counts: map[string]int{}}, map[string]int{}
-			l := newStreams(t, func(*transportx.Live) {}, transportx.Trusting(manifest), transportx.CountDocuments(counted.count))
+			l := newStreams(t, func(*transportx.StreamConfig) {}, transportx.WithManifest(manifest), transportx.CountDocuments(counted.count))
 			for _, step := range steps {
 				got := l.over(t, transport, step.request)
 				if step.code != "" {
@@ -179,7 +179,7 @@ func TestAClientCannotChooseTheExecutor(t *testing.T) {
 		t.Run(transport, func(t *testing.T) {
 			t.Parallel()
 			counted := &runs{counts: map[string]int{}}
-			l := newStreams(t, func(*transportx.Live) {}, transportx.CountExecutors(counted.count))
+			l := newStreams(t, func(*transportx.StreamConfig) {}, transportx.CountExecutors(counted.count))
 			for booleans := range 21 {
 				query, values := `{ settings { currency } }`, map[string]any{}
 				if booleans > 0 {
@@ -230,7 +230,7 @@ func TestEveryTransportAnswersAlike(t *testing.T) {
 		fields = append(fields, field)
 	})
 	counts := &runs{counts: map[string]int{}}
-	l := newStreams(t, func(*transportx.Live) {}, told, counted, transportx.CountExecutors(counts.count))
+	l := newStreams(t, func(*transportx.StreamConfig) {}, told, counted, transportx.CountExecutors(counts.count))
 	for name, request := range map[string]map[string]any{
 		"data":                    {"query": `query Data { products(first: 3) { nodes { id sku stock { available } } } }`},
 		"an operation of several": {"query": `query A { __typename } query B { settings { currency } }`, "operationName": "B"},

@@ -71,7 +71,7 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 		}
 	}
 	if web.FirstSegment(r.URL) == "graphql" {
-		transport.WriteFault(w, status, list)
+		transport.WriteErrors(w, status, list)
 		return
 	}
 	body := struct {

@@ -58,8 +58,8 @@ func TestDatabaseErrorsAreUnavailable(t *testing.T) {
 		}{
 			"57014": {says: "took too long"}, "25P03": {says: "took too long"}, "25P04": {says: "took too long"},
 			"25006": {says: "is read-only"}, "53100": {says: "is read-only"},
-			"53300": {says: "does not answer"}, "57P01": {says: "does not answer"}, "57P03": {says: "does not answer"}, "08006": {says: "does not answer"},
-			"40001": {says: "does not answer", conflict: true}, // of a standby, that it ended a query
+			"53300": {says: "is not responding"}, "57P01": {says: "is not responding"}, "57P03": {says: "is not responding"}, "08006": {says: "is not responding"},
+			"40001": {says: "is not responding", conflict: true}, // of a standby, that it ended a query
 		} {
 			_, err := db.Exec(`INSERT INTO refusal VALUES ($1)`, code)
 			require.NoError(t, err)

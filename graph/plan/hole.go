@@ -22,7 +22,7 @@ func (r *Run) Hole(f *Field, row any) bool {
 			steps[i].field = place.field.ordinal
 		}
 	}
-	r.holes.list = append(r.holes.list, hole{len(r.out), steps, row})
+	r.holes.list = append(r.holes.list, holeSpan{len(r.out), steps, row})
 	return true
 }
 
@@ -32,7 +32,7 @@ func (h *Holes) Len() int { return len(h.list) + len(h.nulled) }
 // Rows calls take with the rows of the holes, in the order of Fill, and drops them. Fill
 // gets new rows, because a row belongs to one operation.
 func (h *Holes) Rows(take func(row any)) {
-	for _, holes := range [][]hole{h.list, h.nulled} {
+	for _, holes := range [][]holeSpan{h.list, h.nulled} {
 		for i := range holes {
 			take(holes[i].row)
 			holes[i].row = nil
@@ -52,8 +52,8 @@ func (h *Holes) nullAfter(mark int) {
 
 // Size returns the memory of the holes in bytes, without rows.
 func (h *Holes) Size() int {
-	size := heapsize.Slice(cap(h.list), int(unsafe.Sizeof(hole{}))) + heapsize.Slice(cap(h.nulled), int(unsafe.Sizeof(hole{})))
-	for _, holes := range [][]hole{h.list, h.nulled} {
+	size := heapsize.Slice(cap(h.list), int(unsafe.Sizeof(holeSpan{}))) + heapsize.Slice(cap(h.nulled), int(unsafe.Sizeof(holeSpan{})))
+	for _, holes := range [][]holeSpan{h.list, h.nulled} {
 		for i := range holes {
 			size += heapsize.Slice(len(holes[i].path), int(unsafe.Sizeof(pathStep{})))
 		}
@@ -96,7 +96,7 @@ func (n *Runner) Fill(ctx context.Context, p *Plan, answer []byte, holes *Holes,
 }
 
 // fillHole writes the field of a hole, which is the last of its path.
-func (n *Runner) fillHole(ctx context.Context, r *Run, fields []*Field, hole *hole, row any) {
+func (n *Runner) fillHole(ctx context.Context, r *Run, fields []*Field, hole *holeSpan, row any) {
 	r.path = r.pathBuffer[:0]
 	for _, step := range hole.path {
 		at := pathElement{nil, int(step.index)}

@@ -80,7 +80,7 @@ func (r *Run) writeAndCache(ctx context.Context, fields *Fields, row any) (made 
 			sound = sound && r.errorCount == faults
 			if f.info.Cached {
 				at := len(made.body) + begins - from
-				made.gaps = append(made.gaps, gap{at, at + r.Mark() - begins, i})
+				made.gaps = append(made.gaps, gapSpan{at, at + r.Mark() - begins, i})
 			}
 			continue
 		}
@@ -88,7 +88,7 @@ func (r *Run) writeAndCache(ctx context.Context, fields *Fields, row any) (made 
 			continue
 		}
 		made.body = append(made.body, r.out[from:begins]...)
-		made.gaps = append(made.gaps, gap{len(made.body), len(made.body), i})
+		made.gaps = append(made.gaps, gapSpan{len(made.body), len(made.body), i})
 		from = r.Mark()
 	}
 	if valid = r.Close(mark, valid); !valid || !sound || len(made.body)+r.Mark()-from > maxCachedObject {

@@ -160,20 +160,20 @@ type Identity [16]byte
 // runs.
 type CachedObject struct {
 	body []byte
-	gaps []gap
+	gaps []gapSpan
 }
 
-// gap is the position of a field that is left out or must be charged for.
-type gap struct{ at, end, field int }
+// gapSpan is the position of a field that is left out or must be charged for.
+type gapSpan struct{ at, end, field int }
 
 // Holes are the dynamic fields of a cached response, which are written each time the
 // response is used, and those whose parent became null, which run again for their own
 // errors. A response with such is not cached.
-type Holes struct{ list, nulled []hole }
+type Holes struct{ list, nulled []holeSpan }
 
-// hole is the position of a dynamic field. It has no pointer to the plan, which the
+// holeSpan is the position of a dynamic field. It has no pointer to the plan, which the
 // response may outlive.
-type hole struct {
+type holeSpan struct {
 	at   int // in the answer
 	path []pathStep
 	row  any

@@ -33,27 +33,27 @@ const (
 	graphQLType = "application/graphql-response+json"
 )
 
-// allowed are the methods of the endpoint.
-const allowed = "GET, HEAD, POST, OPTIONS"
+// allowedMethods are the methods of the endpoint.
+const allowedMethods = "GET, HEAD, POST, OPTIONS"
 
-// fault is a request that never came to be an operation.
-type fault struct {
+// httpError is a request that never came to be an operation.
+type httpError struct {
 	status  int
 	allow   string
 	code    store.Code
 	message string
 }
 
-func (f *fault) write(w http.ResponseWriter) {
+func (f *httpError) write(w http.ResponseWriter) {
 	if f.allow != "" {
 		w.Header().Set("Allow", f.allow)
 	}
-	WriteFault(w, f.status, store.Errors{{Code: f.code, Detail: f.message}})
+	WriteErrors(w, f.status, store.Errors{{Code: f.code, Detail: f.message}})
 }
 
-// WriteFault answers a request that never came to be an operation, with what
+// WriteErrors answers a request that never came to be an operation, with what
 // is wrong with it.
-func WriteFault(w http.ResponseWriter, status int, list store.Errors) {
+func WriteErrors(w http.ResponseWriter, status int, list store.Errors) {
 	response := &graphql.Response{}
 	for _, e := range list {
 		response.Errors = append(response.Errors, &gqlerror.Error{Message: e.Error(), Extensions: map[string]any{"code": e.Code}})
@@ -63,9 +63,9 @@ func WriteFault(w http.ResponseWriter, status int, list store.Errors) {
 	writeResponse(w, response)
 }
 
-// refuse turns away what no transport takes: other methods, and bodies that a
+// checkRequest turns away what no transport takes: other methods, and bodies that a
 // page of another site could send without being asked (forms, plain text).
-func refuse(r *http.Request) *fault {
+func checkRequest(r *http.Request) *httpError {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
 		return nil
@@ -76,48 +76,48 @@ func refuse(r *http.Request) *fault {
 		}
 		kind, _, err := mime.ParseMediaType(sent)
 		if err != nil || kind != jsonType {
-			return &fault{http.StatusUnsupportedMediaType, "", store.Invalid, "Send the operation as JSON, with the header Content-Type: application/json."}
+			return &httpError{http.StatusUnsupportedMediaType, "", store.Invalid, "Send the operation as JSON, with the header Content-Type: application/json."}
 		}
 		return nil
 	}
-	return &fault{http.StatusMethodNotAllowed, allowed, store.Invalid, "Send the operation by POST, or a query by GET."}
+	return &httpError{http.StatusMethodNotAllowed, allowedMethods, store.Invalid, "Send the operation by POST, or a query by GET."}
 }
 
 // post takes {"query", "operationName", "variables", "extensions",
 // "documentId"}. Unlike the library's
 // transport it bounds the body, never echoes it, and does not encode the
 // finished data again.
-func (d *desk) post(w http.ResponseWriter, r *http.Request) {
-	buffer := bodies.Get().(*[]byte)
-	defer bodies.Put(buffer)
+func (d *Server) post(w http.ResponseWriter, r *http.Request) {
+	buffer := bodyBuffers.Get().(*[]byte)
+	defer bodyBuffers.Put(buffer)
 	body, err := auth.ReadBody(w, r, reqctx.MaxBody(r.Context()), (*buffer)[:0])
 	if cap(body) <= limits.LargeResponse {
 		*buffer = body
 	}
 	if refused := new(auth.StatusError); errors.As(err, &refused) {
-		WriteFault(w, refused.Status, store.Errors{refused.Err})
+		WriteErrors(w, refused.Status, store.Errors{refused.Err})
 		return
 	}
-	_, streams := takesEvents(r)
-	if !streams && d.again(w, r, body) {
+	_, streams := acceptsEvents(r)
+	if !streams && d.runCached(w, r, body) {
 		return
 	}
 	if err := store.CheckJSON(body); err != nil {
 		fault := store.AsErrors(err)[0]
-		fault.Path = d.names.discreetPath(fault.Path, string(body))
-		WriteFault(w, http.StatusBadRequest, store.Errors{fault})
+		fault.Path = d.names.redactPath(fault.Path, string(body))
+		WriteErrors(w, http.StatusBadRequest, store.Errors{fault})
 		return
 	}
 	if err := limits.CheckJSON(body, d.documents.Bounds); err != nil {
-		WriteFault(w, http.StatusRequestEntityTooLarge, store.Errors{err})
+		WriteErrors(w, http.StatusRequestEntityTooLarge, store.Errors{err})
 		return
 	}
-	exact, _ := store.ExactMembers(body, reflect.TypeFor[request]())
-	var request request
+	exact, _ := store.ExactMembers(body, reflect.TypeFor[clientRequest]())
+	var request clientRequest
 	decoder := json.NewDecoder(bytes.NewReader(exact))
 	decoder.UseNumber()
 	if decoder.Decode(&request) != nil || !errors.Is(decoder.Decode(&struct{}{}), io.EOF) {
-		(&fault{http.StatusBadRequest, "", store.Invalid, `The body must be one JSON object: {"query": "…", "variables": {…}}.`}).write(w)
+		(&httpError{http.StatusBadRequest, "", store.Invalid, `The body must be one JSON object: {"query": "…", "variables": {…}}.`}).write(w)
 		return
 	}
 	request.identify()
@@ -128,11 +128,11 @@ func (d *desk) post(w http.ResponseWriter, r *http.Request) {
 	d.execute(w, r, &request, body)
 }
 
-// bodies are for requests while they are read.
-var bodies = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
+// bodyBuffers are for requests while they are read.
+var bodyBuffers = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
 
-// request is an operation as it is sent. What else a body holds is passed over.
-type request struct {
+// clientRequest is an operation as it is sent. What else a body holds is passed over.
+type clientRequest struct {
 	Query         string         `json:"query"`
 	OperationName string         `json:"operationName"`
 	Variables     map[string]any `json:"variables"`
@@ -142,7 +142,7 @@ type request struct {
 
 // identify names the document by the extension, which every transport hands on,
 // where its id was sent as a member of the request.
-func (q *request) identify() {
+func (q *clientRequest) identify() {
 	if q.DocumentID == "" {
 		return
 	}
@@ -153,25 +153,25 @@ func (q *request) identify() {
 }
 
 // params are the operation in the executor's words.
-func (q *request) params(r *http.Request) *graphql.RawParams {
+func (q *clientRequest) params(r *http.Request) *graphql.RawParams {
 	return &graphql.RawParams{Query: q.Query, OperationName: q.OperationName, Variables: q.Variables, Extensions: q.Extensions, Headers: r.Header}
 }
 
 // get takes a query as parameters: query, operationName, variables,
 // extensions, documentId.
-func (d *desk) get(w http.ResponseWriter, r *http.Request) {
+func (d *Server) get(w http.ResponseWriter, r *http.Request) {
 	sent := []byte("?" + r.URL.RawQuery)
-	_, streams := takesEvents(r)
+	_, streams := acceptsEvents(r)
 	streams = streams && r.Method != http.MethodHead // which is answered, and at once
-	if !streams && d.again(w, r, sent) {
+	if !streams && d.runCached(w, r, sent) {
 		return
 	}
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		(&fault{http.StatusBadRequest, "", store.Invalid, "The query string is not URL-encoded: a % must be followed by two hexadecimal digits, and a ; be encoded."}).write(w)
+		(&httpError{http.StatusBadRequest, "", store.Invalid, "The query string is not URL-encoded: a % must be followed by two hexadecimal digits, and a ; be encoded."}).write(w)
 		return
 	}
-	request := request{Query: values.Get("query"), OperationName: values.Get("operationName"), DocumentID: values.Get("documentId")}
+	request := clientRequest{Query: values.Get("query"), OperationName: values.Get("operationName"), DocumentID: values.Get("documentId")}
 	for member, into := range map[string]*map[string]any{"variables": &request.Variables, "extensions": &request.Extensions} {
 		text := values.Get(member)
 		if text == "" {
@@ -179,18 +179,18 @@ func (d *desk) get(w http.ResponseWriter, r *http.Request) {
 		}
 		if err := store.CheckJSON([]byte(text)); err != nil {
 			fault := store.AsErrors(err)[0].At(member)
-			fault.Path = d.names.discreetPath(fault.Path, request.Query+text)
-			WriteFault(w, http.StatusBadRequest, store.Errors{fault})
+			fault.Path = d.names.redactPath(fault.Path, request.Query+text)
+			WriteErrors(w, http.StatusBadRequest, store.Errors{fault})
 			return
 		}
 		if err := limits.CheckJSON([]byte(text), d.documents.Bounds); err != nil {
-			WriteFault(w, http.StatusRequestEntityTooLarge, store.Errors{err})
+			WriteErrors(w, http.StatusRequestEntityTooLarge, store.Errors{err})
 			return
 		}
 		decoder := json.NewDecoder(strings.NewReader(text))
 		decoder.UseNumber()
 		if decoder.Decode(into) != nil {
-			(&fault{http.StatusBadRequest, "", store.Invalid, member + " must be a JSON object."}).write(w)
+			(&httpError{http.StatusBadRequest, "", store.Invalid, member + " must be a JSON object."}).write(w)
 			return
 		}
 	}
@@ -202,16 +202,16 @@ func (d *desk) get(w http.ResponseWriter, r *http.Request) {
 	d.execute(w, r, &request, sent)
 }
 
-// desk is where both transports hand in their operations.
-type desk struct {
+// Server is where both transports hand in their operations.
+type Server struct {
 	exec      *executor.Executor
 	names     schemaNames
 	documents *document.Processor
-	live      *live // what lasts
+	live      *streamServer // what lasts
 }
 
-// head writes what is told of every answer before it.
-func head(w http.ResponseWriter, r *http.Request) (modern bool) {
+// writeHead writes what is told of every answer before it.
+func writeHead(w http.ResponseWriter, r *http.Request) (modern bool) {
 	modern = strings.Contains(r.Header.Get("Accept"), graphQLType)
 	w.Header()["Content-Type"] = jsonTypes
 	if modern {
@@ -231,16 +231,16 @@ var (
 	varyAnswers  = []string{"Accept, Accept-Encoding, " + opctx.Vary}
 )
 
-// again runs a request that was sent before, byte by byte; false for one that
+// runCached runs a request that was sent before, byte by byte; false for one that
 // is to be read.
-func (d *desk) again(w http.ResponseWriter, r *http.Request, sent []byte) bool {
+func (d *Server) runCached(w http.ResponseWriter, r *http.Request, sent []byte) bool {
 	known := d.documents.Cache.Request(sent)
 	if known == nil {
 		return false
 	}
 	executor.NameOperation(r.Context(), known.Operation)
 	before := w.Header()["Vary"]
-	head(w, r)
+	writeHead(w, r)
 	if d.runPlan(w, r, known) {
 		d.documents.CountOutcome(known.Outcome)
 		return true
@@ -251,8 +251,8 @@ func (d *desk) again(w http.ResponseWriter, r *http.Request, sent []byte) bool {
 
 // execute runs an operation and writes its answer. sent is the request, to
 // know it by when it comes again.
-func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request, sent []byte) {
-	params, modern := request.params(r), head(w, r)
+func (d *Server) execute(w http.ResponseWriter, r *http.Request, request *clientRequest, sent []byte) {
+	params, modern := request.params(r), writeHead(w, r)
 	_, prepared := store.StartStep(r.Context(), executor.StepPrepare)
 	asked, faults := d.documents.Prepare(params)
 	executor.NameOperation(r.Context(), asked)
@@ -283,7 +283,7 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 	}
 	if faults != nil {
 		ran(executor.StepError(faults))
-		w.WriteHeader(refusal(params, faults, modern))
+		w.WriteHeader(rejectStatus(params, faults, modern))
 		response := d.exec.DispatchError(graphql.WithOperationContext(ctx, operation), faults)
 		d.exec.RecordOperation(r.Context(), asked, response.Errors)
 		executor.AddCost(asked, params, response)
@@ -293,7 +293,7 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 	if r.Method != http.MethodPost && operation.Operation.Operation != ast.Query {
 		ran(executor.ErrResponse)
 		d.exec.RecordOperation(r.Context(), asked, executor.CodeError(store.Invalid))
-		mustPost().write(w)
+		mutationByGet().write(w)
 		return
 	}
 	if d.exec.Limiter != nil && operation.Operation.Operation == ast.Mutation {
@@ -320,19 +320,19 @@ func (d *desk) execute(w http.ResponseWriter, r *http.Request, request *request,
 		ran(context.Canceled)
 		d.exec.RecordOperation(r.Context(), asked, executor.CodeError(store.Unavailable))
 		w.Header().Set("Retry-After", "1")
-		WriteFault(w, http.StatusServiceUnavailable, store.AsErrors(context.Canceled))
+		WriteErrors(w, http.StatusServiceUnavailable, store.AsErrors(context.Canceled))
 		return
 	}
 	ran(executor.StepError(response.Errors))
 	d.exec.RecordOperation(r.Context(), asked, response.Errors)
 	executor.AddCost(asked, params, response)
-	comeAgain(w, response)
+	setRetryAfter(w, response)
 	d.write(w, params, response)
 }
 
 // run answers a query by its plan. False, without anything written, for a
 // client that has gone, and for what gqlgen's executor has to answer.
-func (d *desk) runPlan(w http.ResponseWriter, r *http.Request, q *document.PreparedOperation) bool {
+func (d *Server) runPlan(w http.ResponseWriter, r *http.Request, q *document.PreparedOperation) bool {
 	if op := opctx.From(r.Context()); op != nil {
 		op.Budget = opctx.NewBudget(q.Allowance)
 	}
@@ -350,7 +350,7 @@ func (d *desk) runPlan(w http.ResponseWriter, r *http.Request, q *document.Prepa
 	switch {
 	case len(faults) > 0:
 		response := &graphql.Response{Data: executor.ResponseData(q, body), Errors: faults, Extensions: executor.CostExtensions(q.Operation, &q.Params)}
-		comeAgain(w, response)
+		setRetryAfter(w, response)
 		d.write(w, &q.Params, response)
 	case found != nil && opctx.Cacheable(r):
 		w.Header()["Cache-Control"] = opctx.CacheControl(r)
@@ -365,24 +365,24 @@ func (d *desk) runPlan(w http.ResponseWriter, r *http.Request, q *document.Prepa
 }
 
 // refuse answers an operation that fails as a whole, without data.
-func (d *desk) refuse(w http.ResponseWriter, r *http.Request, asked *document.Operation, params *graphql.RawParams, fault *store.Error) {
+func (d *Server) refuse(w http.ResponseWriter, r *http.Request, asked *document.Operation, params *graphql.RawParams, fault *store.Error) {
 	d.exec.RecordOperation(r.Context(), asked, executor.CodeError(fault.Code))
 	if fault.Code == store.Unavailable {
 		w.Header().Set("Retry-After", "1")
-		WriteFault(w, http.StatusServiceUnavailable, store.Errors{fault})
+		WriteErrors(w, http.StatusServiceUnavailable, store.Errors{fault})
 		return
 	}
 	response := &graphql.Response{Errors: executor.ErrorList(fault)}
 	executor.AddCost(asked, params, response)
 	modern := slices.Equal(w.Header()["Content-Type"], graphQLTypes)
-	w.WriteHeader(refusal(params, response.Errors, modern))
+	w.WriteHeader(rejectStatus(params, response.Errors, modern))
 	d.write(w, params, response)
 }
 
 // stream answers a subscription to who takes a stream.
-func (d *desk) stream(w http.ResponseWriter, r *http.Request, request *request) {
-	if may, _ := takesEvents(r); !may || r.Method == http.MethodHead {
-		noStream().write(w)
+func (d *Server) stream(w http.ResponseWriter, r *http.Request, request *clientRequest) {
+	if may, _ := acceptsEvents(r); !may || r.Method == http.MethodHead {
+		streamRequired().write(w)
 		return
 	}
 	d.live.events(w, r, request)
@@ -390,8 +390,8 @@ func (d *desk) stream(w http.ResponseWriter, r *http.Request, request *request) 
 
 // write writes an answer, with no more errors than are told, and nothing in
 // them that may be secret.
-func (d *desk) write(w io.Writer, params *graphql.RawParams, response *graphql.Response) {
+func (d *Server) write(w io.Writer, params *graphql.RawParams, response *graphql.Response) {
 	response.Errors = executor.LimitErrors(response.Errors)
-	d.names.discreet(params, response.Errors)
+	d.names.redactErrors(params, response.Errors)
 	writeResponse(w, response)
 }

@@ -16,50 +16,50 @@ import (
 // wrong place: so their errors name what the schema names, and nothing else
 // that the caller wrote.
 
-// confidential are words of operations that may hold a secret.
-var confidential = []string{"gateway", "password", "secret"}
+// secretWords are words of operations that may hold a secret.
+var secretWords = []string{"gateway", "password", "secret"}
 
-// hidden stands where an error would quote.
-const hidden = "…"
+// redacted stands where an error would quote.
+const redacted = "…"
 
-// discreet takes out of the errors what an operation that may hold a secret
+// redactErrors takes out of the errors what an operation that may hold a secret
 // says.
-func (names schemaNames) discreet(params *graphql.RawParams, faults gqlerror.List) {
+func (names schemaNames) redactErrors(params *graphql.RawParams, faults gqlerror.List) {
 	if len(faults) == 0 {
 		return
 	}
-	said := speechOf(params)
-	holds := isConfidential(said.text)
+	said := sentTextOf(params)
+	holds := mayHoldSecret(said.text)
 	for _, fault := range faults {
 		if !holds && !isSyntax(fault) {
 			continue
 		}
-		fault.Message = names.hide(fault.Message, said)
+		fault.Message = names.redact(fault.Message, said)
 		if argument, ok := fault.Extensions["argument"].([]string); ok {
 			shown := make([]string, len(argument))
 			for i, step := range argument {
-				shown[i] = names.hide(step, said)
+				shown[i] = names.redact(step, said)
 			}
 			fault.Extensions["argument"] = shown
 		}
 		for i, step := range fault.Path {
 			if name, ok := step.(ast.PathName); ok {
-				fault.Path[i] = ast.PathName(names.hide(string(name), said))
+				fault.Path[i] = ast.PathName(names.redact(string(name), said))
 			}
 		}
 	}
 }
 
-// isConfidential tells whether what was sent may hold a secret.
-func isConfidential(sent string) bool {
+// mayHoldSecret tells whether what was sent may hold a secret.
+func mayHoldSecret(sent string) bool {
 	lower := strings.ToLower(sent)
-	return slices.ContainsFunc(confidential, func(word string) bool { return strings.Contains(lower, word) })
+	return slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(lower, word) })
 }
 
-// discreetPath is where in a body a fault is: as far as the schema names it,
+// redactPath is where in a body a fault is: as far as the schema names it,
 // where the body may hold a secret. The first step is ours.
-func (names schemaNames) discreetPath(path []string, body string) []string {
-	if len(path) == 0 || !isConfidential(body) {
+func (names schemaNames) redactPath(path []string, body string) []string {
+	if len(path) == 0 || !mayHoldSecret(body) {
 		return path
 	}
 	for i, step := range path[1:] {
@@ -91,35 +91,35 @@ var messageWords = func() map[string]bool {
 	return words
 }()
 
-// speech is all that a caller wrote, and its words.
-type speech struct {
+// sentText is all that a caller wrote, and its words.
+type sentText struct {
 	text  string
 	words map[string]bool
 }
 
-// around is what stands around words.
-const around = `"'` + "`" + `.,:;()[]{}!?$@`
+// punctuation is what stands around words.
+const punctuation = `"'` + "`" + `.,:;()[]{}!?$@`
 
-func speechOf(params *graphql.RawParams) speech {
+func sentTextOf(params *graphql.RawParams) sentText {
 	var b bytes.Buffer
 	b.WriteString(params.Query + " " + params.OperationName + " ")
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	_ = encoder.Encode(params.Variables) // which was JSON
-	s := speech{b.String(), map[string]bool{}}
-	for word := range strings.FieldsFuncSeq(s.text, func(r rune) bool { return r <= ' ' || strings.ContainsRune(around, r) }) {
+	s := sentText{b.String(), map[string]bool{}}
+	for word := range strings.FieldsFuncSeq(s.text, func(r rune) bool { return r <= ' ' || strings.ContainsRune(punctuation, r) }) {
 		s.words[word] = true
 	}
 	return s
 }
 
-// hide replaces the words that were said and are no names, those of paths too.
+// redact replaces the words that were said and are no names, those of paths too.
 // Outside of quotes it leaves the words that messages are made of.
-func (names schemaNames) hide(message string, said speech) string {
+func (names schemaNames) redact(message string, said sentText) string {
 	words := strings.Split(message, " ")
 	quoted := false
 	for i, word := range words {
-		core := strings.Trim(word, around)
+		core := strings.Trim(word, punctuation)
 		plain := !quoted && !strings.Contains(word, `"`)
 		quoted = quoted != (strings.Count(word, `"`)%2 == 1)
 		if core == "" || plain && messageWords[core] {
@@ -127,21 +127,21 @@ func (names schemaNames) hide(message string, said speech) string {
 		}
 		steps := strings.Split(core, ".")
 		for j, step := range steps {
-			if names.hidden(strings.Trim(step, around), said) {
-				steps[j] = hidden
+			if names.isSentText(strings.Trim(step, punctuation), said) {
+				steps[j] = redacted
 			}
 		}
-		if names.hidden(core, said) {
-			steps = []string{hidden}
+		if names.isSentText(core, said) {
+			steps = []string{redacted}
 		}
 		words[i] = strings.Replace(word, core, strings.Join(steps, "."), 1)
 	}
 	return strings.Join(words, " ")
 }
 
-// hidden tells words that the caller said and the schema does not. A short one
+// isSentText tells words that the caller said and the schema does not. A short one
 // is found in any text, and quoted whole.
-func (names schemaNames) hidden(word string, said speech) bool {
+func (names schemaNames) isSentText(word string, said sentText) bool {
 	return word != "" && !names[word] && (said.words[word] || len(word) > 3 && strings.Contains(said.text, word))
 }
 

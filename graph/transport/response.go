@@ -14,9 +14,9 @@ import (
 	"portico/store"
 )
 
-// refusal is the status of a request that did not come to run. The older media
+// rejectStatus is the status of a request that did not come to run. The older media
 // type answers 200 to whatever has a document.
-func refusal(params *graphql.RawParams, faults gqlerror.List, modern bool) int {
+func rejectStatus(params *graphql.RawParams, faults gqlerror.List, modern bool) int {
 	switch {
 	case faults[0].Message == document.NotFoundMessage: // clients send the document then, if the status is no failure
 		return http.StatusOK
@@ -28,11 +28,11 @@ func refusal(params *graphql.RawParams, faults gqlerror.List, modern bool) int {
 	return http.StatusOK
 }
 
-// comeAgain begins an answer with errors: where something of it may be had in a
+// setRetryAfter begins an answer with errors: where something of it may be had in a
 // moment, it says when to come again.
-func comeAgain(w http.ResponseWriter, response *graphql.Response) {
-	limited := refusedByLimit(response)
-	if (limited || lacks(response)) && w.Header().Get("Retry-After") == "" { // a limit by time has said so already
+func setRetryAfter(w http.ResponseWriter, response *graphql.Response) {
+	limited := isRateLimited(response)
+	if (limited || hasUnavailable(response)) && w.Header().Get("Retry-After") == "" { // a limit by time has said so already
 		w.Header().Set("Retry-After", "1")
 	}
 	if limited {
@@ -40,18 +40,18 @@ func comeAgain(w http.ResponseWriter, response *graphql.Response) {
 	}
 }
 
-// refusedByLimit tells whether an answer holds nothing but that the caller
+// isRateLimited tells whether an answer holds nothing but that the caller
 // asked too much: proxies and clients heed the status then. How long to wait
 // is in Retry-After.
-func refusedByLimit(response *graphql.Response) bool {
+func isRateLimited(response *graphql.Response) bool {
 	return len(response.Errors) > 0 &&
 		!slices.ContainsFunc(response.Errors, func(e *gqlerror.Error) bool { return e.Extensions["code"] != store.RateLimited }) &&
 		isEmpty(response.Data)
 }
 
-// lacks tells whether an answer is without something that may be had in a
+// hasUnavailable tells whether an answer is without something that may be had in a
 // moment.
-func lacks(response *graphql.Response) bool {
+func hasUnavailable(response *graphql.Response) bool {
 	return slices.ContainsFunc(response.Errors, func(e *gqlerror.Error) bool { return e.Extensions["code"] == store.Unavailable })
 }
 
@@ -79,7 +79,7 @@ func writeResponse(w io.Writer, response *graphql.Response) {
 	b.WriteByte('{')
 	if len(response.Errors) > 0 {
 		b.WriteString(`"errors":`)
-		encodeInto(&b, response.Errors)
+		appendJSON(&b, response.Errors)
 	}
 	switch {
 	case len(response.Data) > 0:
@@ -87,7 +87,7 @@ func writeResponse(w io.Writer, response *graphql.Response) {
 			b.WriteByte(',')
 		}
 		b.WriteString(`"data":`)
-		if len(response.Data) <= maxCopied {
+		if len(response.Data) <= maxCopiedBytes {
 			b.Write(response.Data)
 			break
 		}
@@ -99,16 +99,16 @@ func writeResponse(w io.Writer, response *graphql.Response) {
 	}
 	if len(response.Extensions) > 0 {
 		b.WriteString(`,"extensions":`)
-		encodeInto(&b, response.Extensions)
+		appendJSON(&b, response.Extensions)
 	}
 	b.WriteString("}\n")
 	_, _ = w.Write(b.Bytes()) // a caller that went away reads nothing
 }
 
-// maxCopied is how much data is copied to be written at once, in bytes.
-const maxCopied = 64 << 10
+// maxCopiedBytes is how much data is copied to be written at once, in bytes.
+const maxCopiedBytes = 64 << 10
 
-func encodeInto(b *bytes.Buffer, value any) {
+func appendJSON(b *bytes.Buffer, value any) {
 	encoder := json.NewEncoder(b)
 	encoder.SetEscapeHTML(false)
 	if encoder.Encode(value) != nil {

@@ -21,9 +21,9 @@ import (
 
 const eventsType = "text/event-stream"
 
-// takesEvents tells whether an answer may be a stream of events, and whether
+// acceptsEvents tells whether an answer may be a stream of events, and whether
 // it must be: some clients send one Accept for whatever they ask.
-func takesEvents(r *http.Request) (may, must bool) {
+func acceptsEvents(r *http.Request) (may, must bool) {
 	accepted := strings.Join(r.Header["Accept"], ",")
 	may = strings.Contains(accepted, eventsType)
 	return may, may && !strings.Contains(accepted, "json") && !strings.Contains(accepted, "*/*")
@@ -32,17 +32,17 @@ func takesEvents(r *http.Request) (may, must bool) {
 // events answers an operation as a stream of events, by the library's
 // transport: what was sent is read and checked by then, so that it finds no
 // fault to quote.
-func (l *live) events(w http.ResponseWriter, r *http.Request, sent *request) {
+func (l *streamServer) events(w http.ResponseWriter, r *http.Request, sent *clientRequest) {
 	var body bytes.Buffer
-	encodeInto(&body, sent)
-	line := l.begin(r.Context())
+	appendJSON(&body, sent)
+	line := l.open(r.Context())
 	defer line.close()
-	line.reads = r.Method != http.MethodPost
+	line.readOnly = r.Method != http.MethodPost
 	var held *auth.TokenWatch
 	if l.resolver.Tokens != nil {
 		held = l.resolver.Tokens.Watch(r)
 	}
-	line.hold(r.Context(), held)
+	line.setToken(r.Context(), held)
 	if known := reqctx.From(r.Context()); known != nil {
 		known.Streaming = true
 	}
@@ -58,29 +58,29 @@ func (l *live) events(w http.ResponseWriter, r *http.Request, sent *request) {
 // eventsExecutor is live for one stream of events. What is no fault of a
 // document is refused by its status, before the stream begins.
 type eventsExecutor struct {
-	*live
+	*streamServer
 	out *eventWriter
 }
 
 // CreateOperationContext implements graphql.GraphExecutor.
 func (e eventsExecutor) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
-	operation, faults := e.live.CreateOperationContext(ctx, params)
-	if asked, is := operation.Stats.GetExtension(begunKey).(*begun); is {
+	operation, faults := e.streamServer.CreateOperationContext(ctx, params)
+	if asked, is := operation.Stats.GetExtension(streamOperationKey).(*streamOperation); is {
 		executor.NameOperation(ctx, asked.Operation)
 	}
 	switch {
 	case faults == nil:
-	case faults[0].Message == mustPost().message:
-		e.out.refuse(mustPost())
+	case faults[0].Message == mutationByGet().message:
+		e.out.refuse(mutationByGet())
 	case faults[0].Extensions["code"] == store.RateLimited:
 		e.out.Header().Set("Retry-After", "1")
-		e.out.refuse(&fault{http.StatusTooManyRequests, "", store.RateLimited, faults[0].Message})
+		e.out.refuse(&httpError{http.StatusTooManyRequests, "", store.RateLimited, faults[0].Message})
 	}
 	return operation, faults
 }
 
 // refuse answers in place of the stream.
-func (w *eventWriter) refuse(f *fault) {
+func (w *eventWriter) refuse(f *httpError) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ended = true
@@ -93,14 +93,14 @@ type eventWriter struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	within  time.Duration
-	line    *line
+	line    *connection
 
 	mu    sync.Mutex
 	ended bool
 }
 
-// completes begins the event that ends a stream.
-var completes = []byte("event: complete")
+// completeEvent begins the event that ends a stream.
+var completeEvent = []byte("event: complete")
 
 // Write implements http.ResponseWriter. A client that is gone, or too slow,
 // ends the stream.
@@ -110,7 +110,7 @@ func (w *eventWriter) Write(p []byte) (int, error) {
 	if w.ended {
 		return 0, http.ErrHandlerTimeout
 	}
-	if reason := why(w.line.ctx); reason != nil && reason.fault == nil && bytes.HasPrefix(p, completes) {
+	if reason := closeReasonOf(w.line.ctx); reason != nil && reason.err == nil && bytes.HasPrefix(p, completeEvent) {
 		return len(p), nil // it is cut off in the middle, for its client to come again
 	}
 	w.limit(w.within)
@@ -150,12 +150,12 @@ func (w *eventWriter) finish() {
 	w.ended = true
 }
 
-// mustPost refuses a mutation that comes by GET.
-func mustPost() *fault {
-	return &fault{http.StatusMethodNotAllowed, http.MethodPost, store.Invalid, "A mutation must be sent by POST; GET only reads."}
+// mutationByGet refuses a mutation that comes by GET.
+func mutationByGet() *httpError {
+	return &httpError{http.StatusMethodNotAllowed, http.MethodPost, store.Invalid, "A mutation must be sent by POST; GET only reads."}
 }
 
-// noStream refuses a subscription that comes where there is one answer.
-func noStream() *fault {
-	return &fault{http.StatusNotAcceptable, "", store.Invalid, "A subscription is a stream: send it with the header Accept: text/event-stream, or over a WebSocket (" + socketProtocol + ")."}
+// streamRequired refuses a subscription that comes where there is one answer.
+func streamRequired() *httpError {
+	return &httpError{http.StatusNotAcceptable, "", store.Invalid, "A subscription is a stream: send it with the header Accept: text/event-stream, or over a WebSocket (" + socketProtocol + ")."}
 }

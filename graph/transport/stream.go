@@ -22,9 +22,9 @@ import (
 	"portico/store"
 )
 
-// Live is what streams are given. Two transports bring them: server-sent events
+// StreamConfig is what streams are given. Two transports bring them: server-sent events
 // and WebSockets.
-type Live struct {
+type StreamConfig struct {
 	Connection int           // subscriptions at once on one connection; 0 is any number
 	Client     int           // those of one client, over all connections; 0 is any number
 	Address    int           // those of one address, of a client whose secret nobody showed; 0 is a tenth of Client
@@ -38,60 +38,60 @@ type Live struct {
 	Count    func(change int)                      // told of subscriptions that begin and end; nil is nobody
 }
 
-// DefaultLive is what streams are given unless something else is said.
-func DefaultLive() Live {
-	return Live{Connection: 50, Client: 5000, Message: 1 << 20, Within: 30 * time.Second, Begin: 10 * time.Second, Ping: 15 * time.Second}
+// DefaultStreamConfig is what streams are given unless something else is said.
+func DefaultStreamConfig() StreamConfig {
+	return StreamConfig{Connection: 50, Client: 5000, Message: 1 << 20, Within: 30 * time.Second, Begin: 10 * time.Second, Ping: 15 * time.Second}
 }
 
-// WithLive gives streams this, in place of DefaultLive.
-func WithLive(live Live) HandlerOption { return func(h *config) { h.live = live } }
+// WithStreams gives streams this, in place of DefaultStreamConfig.
+func WithStreams(live StreamConfig) Option { return func(h *handlerConfig) { h.live = live } }
 
-// lookEvery is how often connections are looked at: whether their tokens are
+// checkInterval is how often connections are looked at: whether their tokens are
 // still good, and whether the server shuts down.
-const lookEvery = 500 * time.Millisecond
+const checkInterval = 500 * time.Millisecond
 
-// live runs what comes over streams. It implements graphql.GraphExecutor, by
+// streamServer runs what comes over streams. It implements graphql.GraphExecutor, by
 // plans and gqlgen's executor as for POST: documents are measured as everywhere,
 // and each event is an operation of its own, so that it sees the view of its
 // moment.
-type live struct {
-	Live
-	*desk
+type streamServer struct {
+	StreamConfig
+	*Server
 	resolver *graph.Resolver
 
-	mu      sync.Mutex
-	lines   map[*line]struct{}
-	clients map[share]int // subscriptions
-	looking bool
+	mu          sync.Mutex
+	connections map[*connection]struct{}
+	clients     map[quotaKey]int // subscriptions
+	checking    bool
 }
 
-// share is whose subscriptions are counted together: a client's or, where nobody
+// quotaKey is whose subscriptions are counted together: a client's or, where nobody
 // showed its secret, those of the client from one address as well.
-type share struct{ client, address string }
+type quotaKey struct{ client, address string }
 
-// line is a connection that stays open.
-type line struct {
-	live  *live
-	ctx   context.Context
-	end   context.CancelCauseFunc
-	reads bool // it came by GET, and writes nothing
+// connection is a connection that stays open.
+type connection struct {
+	live     *streamServer
+	ctx      context.Context
+	end      context.CancelCauseFunc
+	readOnly bool // it came by GET, and writes nothing
 
 	// Under live's mu.
-	share share
-	held  *auth.TokenWatch // nil without a good token
-	open  int              // subscriptions
+	quota         quotaKey
+	token         *auth.TokenWatch // nil without a good token
+	subscriptions int              // subscriptions
 }
 
-type lineKey struct{}
+type connectionKey struct{}
 
-// ending is why the server ends a connection, by its close code.
-type ending struct {
+// closeReason is why the server ends a connection, by its close code.
+type closeReason struct {
 	code   int
 	reason string
-	fault  error // what its streams are told; nil for nothing, so that their clients come again
+	err    error // what its streams are told; nil for nothing, so that their clients come again
 }
 
-func (e *ending) Error() string { return e.reason }
+func (e *closeReason) Error() string { return e.reason }
 
 // Close codes of graphql-transport-ws, and one of WebSockets'.
 const (
@@ -105,72 +105,72 @@ const (
 	closeBegunTwice   = 4429
 )
 
-// why is why a context was ended by the server; nil unless it was.
-func why(ctx context.Context) *ending {
-	var reason *ending
+// closeReasonOf is why a context was ended by the server; nil unless it was.
+func closeReasonOf(ctx context.Context) *closeReason {
+	var reason *closeReason
 	errors.As(context.Cause(ctx), &reason)
 	return reason
 }
 
-// begin has a connection be looked after. It must be closed.
-func (l *live) begin(ctx context.Context) *line {
-	made := &line{live: l}
+// open has a connection be looked after. It must be closed.
+func (l *streamServer) open(ctx context.Context) *connection {
+	made := &connection{live: l}
 	made.ctx, made.end = context.WithCancelCause(ctx)
-	made.ctx = context.WithValue(made.ctx, lineKey{}, made)
+	made.ctx = context.WithValue(made.ctx, connectionKey{}, made)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.lines[made] = struct{}{}
-	if !l.looking {
-		l.looking = true
-		time.AfterFunc(lookEvery, l.look)
+	l.connections[made] = struct{}{}
+	if !l.checking {
+		l.checking = true
+		time.AfterFunc(checkInterval, l.checkConnections)
 	}
 	return made
 }
 
-// hold has a connection last no longer than its token.
-func (l *line) hold(ctx context.Context, held *auth.TokenWatch) {
+// setToken has a connection last no longer than its token.
+func (l *connection) setToken(ctx context.Context, held *auth.TokenWatch) {
 	l.live.mu.Lock()
 	defer l.live.mu.Unlock()
-	l.held = held
+	l.token = held
 	principal, known := auth.PrincipalFrom(ctx), reqctx.From(ctx)
 	if principal != nil {
-		l.share.client = principal.ClientID
+		l.quota.client = principal.ClientID
 	}
 	if principal.QuotaClientID() == "" && known != nil {
-		l.share.address = reqctx.Network(known.Address)
+		l.quota.address = reqctx.Network(known.Address)
 	}
 }
 
-func (l *line) close() {
+func (l *connection) close() {
 	l.end(nil)
 	l.live.mu.Lock()
 	defer l.live.mu.Unlock()
-	delete(l.live.lines, l)
+	delete(l.live.connections, l)
 }
 
-// look looks at all connections, and comes back while there are any.
-func (l *live) look() {
+// checkConnections looks at all connections, and comes back while there are any.
+func (l *streamServer) checkConnections() {
 	l.mu.Lock()
-	lines, tokens := make([]*line, 0, len(l.lines)), make([]*auth.TokenWatch, 0, len(l.lines))
-	for line := range l.lines {
-		lines, tokens = append(lines, line), append(tokens, line.held)
+	lines, tokens := make([]*connection, 0, len(l.connections)), make([]*auth.TokenWatch, 0, len(l.connections))
+	for line := range l.connections {
+		lines, tokens = append(lines, line), append(tokens, line.token)
 	}
-	if l.looking = len(lines) > 0; l.looking {
-		defer time.AfterFunc(lookEvery, l.look)
+	if l.checking = len(lines) > 0; l.checking {
+		defer time.AfterFunc(checkInterval, l.checkConnections)
 	}
 	l.mu.Unlock()
 	for i, line := range lines {
-		if l.drains(line.ctx) {
-			line.end(&ending{closeGoingAway, "The server shuts down; connect again.", nil})
+		if l.isDraining(line.ctx) {
+			line.end(&closeReason{closeGoingAway, "The server shuts down; connect again.", nil})
 		} else if token := tokens[i]; token != nil {
 			if err := token.Check(line.ctx); err != nil && line.ctx.Err() == nil {
-				line.end(endingOf(err, token.Expired()))
+				line.end(tokenCloseReason(err, token.Expired()))
 			}
 		}
 	}
 }
 
-func (l *live) drains(ctx context.Context) bool {
+func (l *streamServer) isDraining(ctx context.Context) bool {
 	if l.Draining == nil {
 		return false
 	}
@@ -182,30 +182,30 @@ func (l *live) drains(ctx context.Context) bool {
 	}
 }
 
-// endingOf is what a token that is no good ends a connection with.
-func endingOf(err error, renewable bool) *ending {
+// tokenCloseReason is what a token that is no good ends a connection with.
+func tokenCloseReason(err error, renewable bool) *closeReason {
 	fault := store.AsErrors(err)[0]
 	switch {
 	case fault.Code != store.Unauthenticated:
-		return &ending{closeTryLater, model.Message(fault), fault}
+		return &closeReason{closeTryLater, model.Message(fault), fault}
 	case renewable:
-		return &ending{closeForbidden, model.Message(fault), fault}
+		return &closeReason{closeForbidden, model.Message(fault), fault}
 	}
-	return &ending{closeUnauthorized, model.Message(fault), fault}
+	return &closeReason{closeUnauthorized, model.Message(fault), fault}
 }
 
-// begun is an operation that was read, with what it may cost and what was sent.
-type begun struct {
+// streamOperation is an operation that was read, with what it may cost and what was sent.
+type streamOperation struct {
 	*document.Operation
 	params graphql.RawParams
 	query  *document.PreparedOperation // nil for what gqlgen's executor runs
 }
 
-const begunKey = "begun"
+const streamOperationKey = "begun"
 
 // CreateOperationContext implements graphql.GraphExecutor. Faults come as they
 // are to be shown.
-func (l *live) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
+func (l *streamServer) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
 	operation, sent := &graphql.OperationContext{}, *params
 	_, prepared := store.StartStep(ctx, executor.StepPrepare)
 	asked, faults := l.documents.Prepare(params)
@@ -217,9 +217,9 @@ func (l *live) CreateOperationContext(ctx context.Context, params *graphql.RawPa
 	if faults == nil {
 		operation, faults = l.exec.CreateOperationContext(graphql.StartOperationTrace(executor.WithPrepared(ctx, asked)), params)
 	}
-	if line, _ := ctx.Value(lineKey{}).(*line); faults == nil {
-		if line.reads && operation.Operation.Operation == ast.Mutation {
-			by := mustPost()
+	if line, _ := ctx.Value(connectionKey{}).(*connection); faults == nil {
+		if line.readOnly && operation.Operation.Operation == ast.Mutation {
+			by := mutationByGet()
 			faults = gqlerror.List{{Message: by.message, Extensions: map[string]any{"code": by.code}}}
 		} else {
 			if err := l.reserve(line); err != nil {
@@ -230,20 +230,20 @@ func (l *live) CreateOperationContext(ctx context.Context, params *graphql.RawPa
 	if faults != nil {
 		response := l.exec.DispatchError(graphql.WithOperationContext(ctx, operation), faults)
 		l.exec.RecordRejected(ctx, asked, response.Errors)
-		operation.Stats.SetExtension(begunKey, &begun{asked, sent, nil})
-		return operation, l.shown(&sent, response).Errors
+		operation.Stats.SetExtension(streamOperationKey, &streamOperation{asked, sent, nil})
+		return operation, l.redactResponse(&sent, response).Errors
 	}
-	operation.Stats.SetExtension(begunKey, &begun{asked, sent, query})
+	operation.Stats.SetExtension(streamOperationKey, &streamOperation{asked, sent, query})
 	return operation, nil
 }
 
 // DispatchError implements graphql.GraphExecutor, for faults that are as they
 // are to be shown. What a refused operation would cost is told beside them; an
 // error over a WebSocket has no place for it.
-func (l *live) DispatchError(ctx context.Context, faults gqlerror.List) *graphql.Response {
+func (l *streamServer) DispatchError(ctx context.Context, faults gqlerror.List) *graphql.Response {
 	response := &graphql.Response{Errors: faults}
 	if graphql.HasOperationContext(ctx) {
-		if asked, is := graphql.GetOperationContext(ctx).Stats.GetExtension(begunKey).(*begun); is {
+		if asked, is := graphql.GetOperationContext(ctx).Stats.GetExtension(streamOperationKey).(*streamOperation); is {
 			executor.AddCost(asked.Operation, &asked.params, response)
 		}
 	}
@@ -251,35 +251,35 @@ func (l *live) DispatchError(ctx context.Context, faults gqlerror.List) *graphql
 }
 
 // reserve counts an operation of a connection in, or refuses it.
-func (l *live) reserve(line *line) *gqlerror.Error {
+func (l *streamServer) reserve(line *connection) *gqlerror.Error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	refuse := func(of string, most int, flag string) *gqlerror.Error {
 		return &gqlerror.Error{Message: fmt.Sprintf("This %s has %d subscriptions, which is as many as one may have; end some first (%s).", of, most, flag),
 			Extensions: map[string]any{"code": store.RateLimited}}
 	}
-	whole := share{client: line.share.client}
+	whole := quotaKey{client: line.quota.client}
 	switch {
-	case l.Connection > 0 && line.open >= l.Connection:
+	case l.Connection > 0 && line.subscriptions >= l.Connection:
 		return refuse("connection", l.Connection, "--subscriptions-connection")
-	case line.share != whole && l.Address > 0 && l.clients[line.share] >= l.Address:
+	case line.quota != whole && l.Address > 0 && l.clients[line.quota] >= l.Address:
 		return refuse("address", l.Address, "--subscriptions-address")
-	case line.share != whole && l.clients[line.share] < fewStreams: // however many others have
+	case line.quota != whole && l.clients[line.quota] < minAddressSubscriptions: // however many others have
 	case l.Client > 0 && l.clients[whole] >= l.Client:
 		return refuse("client", l.Client, "--subscriptions-client")
 	}
-	line.open++
-	l.count(line.share, 1)
+	line.subscriptions++
+	l.count(line.quota, 1)
 	return nil
 }
 
-// fewStreams is how many subscriptions an address may always have: those of a
+// minAddressSubscriptions is how many subscriptions an address may always have: those of a
 // shopper or two, whom a few other addresses cannot shut out.
-const fewStreams = 10
+const minAddressSubscriptions = 10
 
 // count counts subscriptions of a share in or out.
-func (l *live) count(of share, change int) {
-	for _, each := range []share{of, {client: of.client}} {
+func (l *streamServer) count(of quotaKey, change int) {
+	for _, each := range []quotaKey{of, {client: of.client}} {
 		if l.clients[each] += change; l.clients[each] == 0 {
 			delete(l.clients, each)
 		}
@@ -293,16 +293,16 @@ func (l *live) count(of share, change int) {
 }
 
 // release counts it out.
-func (l *live) release(line *line) {
+func (l *streamServer) release(line *connection) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	line.open--
-	l.count(line.share, -1)
+	line.subscriptions--
+	l.count(line.quota, -1)
 }
 
 // DispatchOperation implements graphql.GraphExecutor.
-func (l *live) DispatchOperation(ctx context.Context, operation *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
-	asked, line := operation.Stats.GetExtension(begunKey).(*begun), ctx.Value(lineKey{}).(*line)
+func (l *streamServer) DispatchOperation(ctx context.Context, operation *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
+	asked, line := operation.Stats.GetExtension(streamOperationKey).(*streamOperation), ctx.Value(connectionKey{}).(*connection)
 	lasts := l.exec.StartOperation(ctx, asked.Operation)
 	context.AfterFunc(ctx, func() { l.release(line); lasts.End() }) // the transports end it with the operation
 	streams := operation.Operation.Operation == ast.Subscription
@@ -311,7 +311,7 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 		field := graphql.CollectFields(operation, operation.Operation.SelectionSet, []string{"Subscription"})[0]
 		l.exec.CountFields(ctx, []string{"Subscription." + field.Name})
 		anew = func(ctx context.Context) context.Context { // with the field, which the library leaves out of paths within events
-			return graphql.WithFieldContext(anewOperation(ctx, opctx.NewBudget(asked.Allowance)), &graphql.FieldContext{Object: "Subscription", Field: field})
+			return graphql.WithFieldContext(newOperation(ctx, opctx.NewBudget(asked.Allowance)), &graphql.FieldContext{Object: "Subscription", Field: field})
 		}
 	}
 	responses, within := l.dispatch(withBudget(ctx, opctx.NewBudget(asked.Allowance)), operation, asked)
@@ -322,7 +322,7 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 		if refused {
 			return nil
 		}
-		end, err := l.turn(ctx, operation.Operation.Operation)
+		end, err := l.acquire(ctx, operation.Operation.Operation)
 		if err != nil {
 			refused = true
 			faults := executor.ErrorList(store.AsErrors(err)[0])
@@ -331,28 +331,28 @@ func (l *live) DispatchOperation(ctx context.Context, operation *graphql.Operati
 		}
 		defer end()
 		event = store.WithLockWaitListener(anew(within), store.LockWaitFunc(end))
-		response := l.respond(event, asked.Operation, responses)
+		response := l.nextResponse(event, asked.Operation, responses)
 		if response != nil {
 			lasts.AddErrors(response.Errors)
 			if first {
 				executor.AddCost(asked.Operation, &asked.params, response)
 			}
 			first = false
-			return l.shown(&asked.params, response)
+			return l.redactResponse(&asked.params, response)
 		}
 		executor.ReleaseExpensive(event)
-		if reason := why(ctx); reason != nil && reason.fault != nil && !told {
+		if reason := closeReasonOf(ctx); reason != nil && reason.err != nil && !told {
 			told = true
-			fault := store.AsErrors(reason.fault)[0]
+			fault := store.AsErrors(reason.err)[0]
 			return &graphql.Response{Errors: gqlerror.List{{Message: model.Message(fault), Extensions: map[string]any{"code": fault.Code}}}}
 		}
 		return nil
 	}, ctx
 }
 
-// respond makes the next response of an operation. One that is stopped fails as a
+// nextResponse makes the next response of an operation. One that is stopped fails as a
 // whole.
-func (l *live) respond(ctx context.Context, asked *document.Operation, responses graphql.ResponseHandler) *graphql.Response {
+func (l *streamServer) nextResponse(ctx context.Context, asked *document.Operation, responses graphql.ResponseHandler) *graphql.Response {
 	var fault *store.Error
 	if !asked.IsSubscription() { // a subscription waits for its event first
 		fault = l.exec.StoppedError(l.exec.StartRun(ctx, asked))
@@ -369,7 +369,7 @@ func (l *live) respond(ctx context.Context, asked *document.Operation, responses
 
 // dispatch has an operation run when its first response is asked for: a query by
 // its plan, all else by gqlgen's executor.
-func (l *live) dispatch(ctx context.Context, operation *graphql.OperationContext, asked *begun) (graphql.ResponseHandler, context.Context) {
+func (l *streamServer) dispatch(ctx context.Context, operation *graphql.OperationContext, asked *streamOperation) (graphql.ResponseHandler, context.Context) {
 	if operation.Operation.Operation == ast.Subscription {
 		return l.exec.DispatchOperation(ctx, operation)
 	}
@@ -398,8 +398,8 @@ func (l *live) dispatch(ctx context.Context, operation *graphql.OperationContext
 	}, ctx
 }
 
-// turn waits for one, but of a subscription, which waits for what happens.
-func (l *live) turn(ctx context.Context, kind ast.Operation) (end func(), err error) {
+// acquire waits for one, but of a subscription, which waits for what happens.
+func (l *streamServer) acquire(ctx context.Context, kind ast.Operation) (end func(), err error) {
 	switch {
 	case l.exec.Limiter == nil || kind == ast.Subscription:
 		return func() {}, nil
@@ -409,16 +409,16 @@ func (l *live) turn(ctx context.Context, kind ast.Operation) (end func(), err er
 	return l.exec.Limiter.AcquireRead(ctx)
 }
 
-// shown is a response with no more errors than are told, and nothing in them
+// redactResponse is a response with no more errors than are told, and nothing in them
 // that may be secret.
-func (l *live) shown(params *graphql.RawParams, response *graphql.Response) *graphql.Response {
+func (l *streamServer) redactResponse(params *graphql.RawParams, response *graphql.Response) *graphql.Response {
 	response.Errors = executor.LimitErrors(response.Errors)
-	l.names.discreet(params, response.Errors)
+	l.names.redactErrors(params, response.Errors)
 	return response
 }
 
-// anewOperation is an operation of the same shopper that has seen nothing yet.
-func anewOperation(ctx context.Context, budget *opctx.Budget) context.Context {
+// newOperation is an operation of the same shopper that has seen nothing yet.
+func newOperation(ctx context.Context, budget *opctx.Budget) context.Context {
 	return opctx.With(ctx, &opctx.Operation{Shopper: opctx.Shopper(ctx), Budget: budget})
 }
 
@@ -429,5 +429,5 @@ func withBudget(ctx context.Context, budget *opctx.Budget) context.Context {
 		op.Budget = budget
 		return ctx
 	}
-	return anewOperation(ctx, budget)
+	return newOperation(ctx, budget)
 }

@@ -30,38 +30,38 @@ import (
 
 const (
 	socketProtocol = "graphql-transport-ws"
-	socketID       = 128 // bytes of an operation's id
-	socketReason   = 123 // bytes of why a socket is closed
+	maxOperationID = 128 // bytes of an operation's id
+	maxCloseReason = 123 // bytes of why a socket is closed
 )
 
-// opensSocket tells whether a request asks for a WebSocket.
-func opensSocket(r *http.Request) bool {
+// isWebSocketUpgrade tells whether a request asks for a WebSocket.
+func isWebSocketUpgrade(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
 }
 
-// socket serves a WebSocket, by the library's transport, for as long as it is
+// websocket serves a WebSocket, by the library's transport, for as long as it is
 // open.
-func (l *live) socket(w http.ResponseWriter, r *http.Request) {
-	if fault := l.refuseSocket(r); fault != nil {
+func (l *streamServer) websocket(w http.ResponseWriter, r *http.Request) {
+	if fault := l.checkUpgrade(r); fault != nil {
 		fault.write(w)
 		return
 	}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})                                                                 // it has no end of its own
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{socketProtocol}, InsecureSkipVerify: true}) // refuseSocket saw to the origin
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{socketProtocol}, InsecureSkipVerify: true}) // checkUpgrade saw to the origin
 	if err != nil {
 		return // Accept said so
 	}
 	if known := reqctx.From(r.Context()); known != nil {
 		known.Streaming = true
 	}
-	line := l.begin(r.Context())
+	line := l.open(r.Context())
 	defer line.close()
 	conn.SetReadLimit(l.Message)
 	s := &socket{line: line, conn: conn, ids: map[string]struct{}{}}
 	defer s.finish()
 	transport.Websocket{
 		Implementation: s, InitFunc: func(ctx context.Context, sent transport.InitPayload) (context.Context, *transport.InitPayload, error) {
-			ctx, err := line.greet(ctx, r, sent)
+			ctx, err := line.init(ctx, r, sent)
 			return ctx, nil, err
 		},
 		InitTimeout: l.Begin, PingPongInterval: l.Ping,
@@ -71,41 +71,41 @@ func (l *live) socket(w http.ResponseWriter, r *http.Request) {
 // socketExecutor is live for one WebSocket, which it tells of the operations
 // that never begin.
 type socketExecutor struct {
-	*live
+	*streamServer
 	socket *socket
 }
 
 // CreateOperationContext implements graphql.GraphExecutor. The transport calls
 // it for the message that it read last.
 func (e socketExecutor) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
-	operation, faults := e.live.CreateOperationContext(ctx, params)
+	operation, faults := e.streamServer.CreateOperationContext(ctx, params)
 	if faults != nil {
 		e.socket.mu.Lock()
 		defer e.socket.mu.Unlock()
-		e.socket.refused = e.socket.asked
+		e.socket.rejectedID = e.socket.lastID
 	}
 	return operation, faults
 }
 
-// refuseSocket turns away pages that CORS would, and other protocols.
-func (l *live) refuseSocket(r *http.Request) *fault {
+// checkUpgrade turns away pages that CORS would, and other protocols.
+func (l *streamServer) checkUpgrade(r *http.Request) *httpError {
 	if origin := r.Header.Get("Origin"); origin != "" {
 		page, err := url.Parse(origin)
 		own := err == nil && strings.EqualFold(page.Host, r.Host)
 		if !own && (l.Origin == nil || !l.Origin(r)) {
-			return &fault{http.StatusForbidden, "", store.Forbidden, "Pages of this origin may not open a WebSocket here; --cors-origin names those that may."}
+			return &httpError{http.StatusForbidden, "", store.Forbidden, "Pages of this origin may not open a WebSocket here; --cors-origin names those that may."}
 		}
 	}
 	offered := strings.FieldsFunc(strings.Join(r.Header["Sec-Websocket-Protocol"], ","), func(c rune) bool { return c == ',' || c == ' ' })
 	if !slices.Contains(offered, socketProtocol) {
-		return &fault{http.StatusBadRequest, "", store.Invalid, "A WebSocket here speaks " + socketProtocol + ": offer it by the header Sec-WebSocket-Protocol."}
+		return &httpError{http.StatusBadRequest, "", store.Invalid, "A WebSocket here speaks " + socketProtocol + ": offer it by the header Sec-WebSocket-Protocol."}
 	}
 	return nil
 }
 
-// greet reads connection_init: a token, and the headers of a shopper that a
+// init reads connection_init: a token, and the headers of a shopper that a
 // browser cannot send with a WebSocket. They win over those of the request.
-func (l *line) greet(ctx context.Context, r *http.Request, sent transport.InitPayload) (context.Context, error) {
+func (l *connection) init(ctx context.Context, r *http.Request, sent transport.InitPayload) (context.Context, error) {
 	header := r.Header.Clone()
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
 		value, isText := sent[name].(string)
@@ -117,11 +117,11 @@ func (l *line) greet(ctx context.Context, r *http.Request, sent transport.InitPa
 	if tokens := l.live.resolver.Tokens; tokens != nil && header.Get("Authorization") != "" {
 		var err error
 		if ctx, held, err = tokens.Authenticate(ctx, header.Get("Authorization")); err != nil {
-			refusal := endingOf(err, true)
+			refusal := tokenCloseReason(err, true)
 			return transport.AppendCloseReason(transport.WithWebsocketCloseCode(ctx, refusal.code), refusal.reason), refusal
 		}
 	}
-	l.hold(ctx, held)
+	l.setToken(ctx, held)
 	asks := (&http.Request{Header: header}).WithContext(ctx)
 	return opctx.With(ctx, &opctx.Operation{Shopper: opctx.ShopperOf(asks)}), nil
 }
@@ -131,16 +131,16 @@ func (l *line) greet(ctx context.Context, r *http.Request, sent transport.InitPa
 // at a time, a connection is begun once, and each close has its code. What is
 // not read in time ends the connection.
 type socket struct {
-	line *line
+	line *connection
 	conn *websocket.Conn
 
-	mu      sync.Mutex
-	begun   bool
-	ids     map[string]struct{} // of operations that run
-	asked   string              // the last of them to be sent
-	refused string              // the one that does not begin, until that is told; empty for none
-	lapse   *time.Timer         // until the client must have answered; nil for none
-	closed  chan struct{}       // closed once the closing is over; nil before it begins
+	mu          sync.Mutex
+	initialized bool
+	ids         map[string]struct{} // of operations that run
+	lastID      string              // the last of them to be sent
+	rejectedID  string              // the one that does not begin, until that is told; empty for none
+	readTimer   *time.Timer         // until the client must have answered; nil for none
+	closed      chan struct{}       // closed once the closing is over; nil before it begins
 }
 
 // Accept implements transport.WebsocketImplementation: it is open already.
@@ -158,7 +158,7 @@ func (s *socket) NextReader() (int, io.Reader, error) {
 		return 0, nil, errors.Join(transport.ErrWebsocketClosed, err)
 	}
 	text, _ = store.ExactMembers(text, reflect.TypeFor[sentMessage]())
-	text, fault := s.heed(kind, text)
+	text, fault := s.accept(kind, text)
 	if fault != nil {
 		_ = s.WriteClose(fault.code, fault.reason)
 		return 0, nil, transport.ErrWebsocketClosed
@@ -171,59 +171,59 @@ func (s *socket) NextReader() (int, io.Reader, error) {
 type sentMessage struct {
 	ID      string  `json:"id"`
 	Type    string  `json:"type"`
-	Payload request `json:"payload"`
+	Payload clientRequest `json:"payload"`
 }
 
-// heed returns a message as the transport is to read it, or refuses one that the
+// accept returns a message as the transport is to read it, or refuses one that the
 // protocol does not allow, or that holds too much.
-func (s *socket) heed(kind websocket.MessageType, text []byte) ([]byte, *ending) {
+func (s *socket) accept(kind websocket.MessageType, text []byte) ([]byte, *closeReason) {
 	var message struct {
 		ID      string          `json:"id"`
 		Type    string          `json:"type"`
 		Payload json.RawMessage `json:"payload"`
 	}
-	if kind != websocket.MessageText || store.CheckJSON(text) != nil || json.Unmarshal(text, &message) != nil || len(message.ID) > socketID {
-		return nil, &ending{code: closeBadRequest, reason: "The message is not one of " + socketProtocol + "."}
+	if kind != websocket.MessageText || store.CheckJSON(text) != nil || json.Unmarshal(text, &message) != nil || len(message.ID) > maxOperationID {
+		return nil, &closeReason{code: closeBadRequest, reason: "The message is not one of " + socketProtocol + "."}
 	}
 	if err := limits.CheckJSON(message.Payload, s.line.live.documents.Bounds); err != nil {
-		return nil, &ending{code: closeBadRequest, reason: err.Detail}
+		return nil, &closeReason{code: closeBadRequest, reason: err.Detail}
 	}
 	if message.Type == "subscribe" {
 		var err error
-		if text, err = identified(text, message.ID, message.Payload); err != nil {
-			return nil, &ending{code: closeBadRequest, reason: "The payload of a subscribe message must be a JSON object, and documentId a string."}
+		if text, err = withDocumentID(text, message.ID, message.Payload); err != nil {
+			return nil, &closeReason{code: closeBadRequest, reason: "The payload of a subscribe message must be a JSON object, and documentId a string."}
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, runs := s.ids[message.ID]
 	switch {
-	case message.Type == "connection_init" && s.begun:
-		return nil, &ending{code: closeBegunTwice, reason: "Too many initialisation requests"}
+	case message.Type == "connection_init" && s.initialized:
+		return nil, &closeReason{code: closeBegunTwice, reason: "Too many initialisation requests"}
 	case message.Type == "connection_init":
-		s.begun = true
-	case !s.begun:
-		return nil, &ending{code: closeUnauthorized, reason: "Unauthorized: send connection_init first"}
+		s.initialized = true
+	case !s.initialized:
+		return nil, &closeReason{code: closeUnauthorized, reason: "Unauthorized: send connection_init first"}
 	case message.Type == "subscribe" && message.ID == "":
-		return nil, &ending{code: closeBadRequest, reason: "A subscribe message needs an id."}
+		return nil, &closeReason{code: closeBadRequest, reason: "A subscribe message needs an id."}
 	case message.Type == "subscribe" && runs:
-		return nil, &ending{code: closeSameID, reason: "Subscriber for " + message.ID + " already exists"}
+		return nil, &closeReason{code: closeSameID, reason: "Subscriber for " + message.ID + " already exists"}
 	case message.Type == "subscribe":
-		s.ids[message.ID], s.asked = struct{}{}, message.ID
+		s.ids[message.ID], s.lastID = struct{}{}, message.ID
 	}
 	return text, nil
 }
 
-// identified is a subscribe message whose payload names its document where the
+// withDocumentID is a subscribe message whose payload names its document where the
 // transport reads it, which passes over documentId.
-func identified(text []byte, id string, payload json.RawMessage) ([]byte, error) {
+func withDocumentID(text []byte, id string, payload json.RawMessage) ([]byte, error) {
 	var sent struct {
 		DocumentID any `json:"documentId"`
 	}
 	if json.Unmarshal(payload, &sent) != nil || sent.DocumentID == nil {
 		return text, nil // the transport says what else is wrong
 	}
-	var q request
+	var q clientRequest
 	decoder := json.NewDecoder(bytes.NewReader(payload))
 	decoder.UseNumber()
 	if err := decoder.Decode(&q); err != nil {
@@ -233,8 +233,8 @@ func identified(text []byte, id string, payload json.RawMessage) ([]byte, error)
 	return json.Marshal(map[string]any{"type": "subscribe", "id": id, "payload": q})
 }
 
-// goesOn ends every message after which its operation goes on.
-var goesOn = []byte(`"type":"next"}`)
+// nextSuffix ends every message after which its operation goes on.
+var nextSuffix = []byte(`"type":"next"}`)
 
 // WriteJSON implements transport.WebsocketConn.
 func (s *socket) WriteJSON(message any) error {
@@ -242,7 +242,7 @@ func (s *socket) WriteJSON(message any) error {
 	if err != nil {
 		return err
 	}
-	if text = s.heard(text); text == nil {
+	if text = s.outgoing(text); text == nil {
 		return nil
 	}
 	ctx := context.WithoutCancel(s.line.ctx)
@@ -254,13 +254,13 @@ func (s *socket) WriteJSON(message any) error {
 	return s.conn.Write(ctx, websocket.MessageText, text)
 }
 
-// heard is a message as the client is to hear it, which an operation may end
+// outgoing is a message as the client is to hear it, which an operation may end
 // with; nil for one that it is not to hear. An operation that does not begin
 // has an error, and nothing else, where the transport has a result and an end.
-func (s *socket) heard(text []byte) []byte {
+func (s *socket) outgoing(text []byte) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.refused == "" && bytes.HasSuffix(text, goesOn) {
+	if s.rejectedID == "" && bytes.HasSuffix(text, nextSuffix) {
 		return text
 	}
 	var message struct {
@@ -271,12 +271,12 @@ func (s *socket) heard(text []byte) []byte {
 	if json.Unmarshal(text, &message) != nil || message.ID == "" {
 		return text
 	}
-	if message.Type == "next" && message.ID == s.refused {
+	if message.Type == "next" && message.ID == s.rejectedID {
 		var response struct{ Errors json.RawMessage }
 		if json.Unmarshal(message.Payload, &response) != nil {
 			return text
 		}
-		s.refused, message.Type, message.Payload = "", "error", response.Errors
+		s.rejectedID, message.Type, message.Payload = "", "error", response.Errors
 		text, _ = json.Marshal(message) // of what was JSON
 	}
 	if message.Type == "complete" || message.Type == "error" {
@@ -291,14 +291,14 @@ func (s *socket) heard(text []byte) []byte {
 // WriteClose implements transport.WebsocketConn. It does not wait for the
 // client, which may be gone.
 func (s *socket) WriteClose(code int, message string) error {
-	s.patience(time.Time{})
-	if reason := why(s.line.ctx); reason != nil {
+	s.setReadTimeout(time.Time{})
+	if reason := closeReasonOf(s.line.ctx); reason != nil {
 		code, message = reason.code, reason.reason
-	} else if code == transport.WebsocketCloseProtocolError && !s.hasBegun() {
+	} else if code == transport.WebsocketCloseProtocolError && !s.isInitialized() {
 		code, message = closeNotBegun, "Connection initialisation timeout"
 	}
-	for len(message) > socketReason || !utf8.ValidString(message) {
-		message = message[:min(socketReason, len(message)-1)]
+	for len(message) > maxCloseReason || !utf8.ValidString(message) {
+		message = message[:min(maxCloseReason, len(message)-1)]
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -314,10 +314,10 @@ func (s *socket) WriteClose(code int, message string) error {
 	return nil
 }
 
-func (s *socket) hasBegun() bool {
+func (s *socket) isInitialized() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.begun
+	return s.initialized
 }
 
 // Close implements transport.WebsocketConn.
@@ -333,26 +333,26 @@ func (s *socket) Close() error {
 
 // SetReadDeadline implements transport.WebsocketReadDeadliner.
 func (s *socket) SetReadDeadline(deadline time.Time) error {
-	s.patience(deadline)
+	s.setReadTimeout(deadline)
 	return nil
 }
 
-func (s *socket) patience(deadline time.Time) {
+func (s *socket) setReadTimeout(deadline time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.lapse != nil {
-		s.lapse.Stop()
-		s.lapse = nil
+	if s.readTimer != nil {
+		s.readTimer.Stop()
+		s.readTimer = nil
 	}
 	if !deadline.IsZero() {
-		s.lapse = time.AfterFunc(time.Until(deadline), func() { _ = s.conn.CloseNow() })
+		s.readTimer = time.AfterFunc(time.Until(deadline), func() { _ = s.conn.CloseNow() })
 	}
 }
 
 // finish waits until the connection is closed, for the transport may leave it
 // open.
 func (s *socket) finish() {
-	s.patience(time.Time{})
+	s.setReadTimeout(time.Time{})
 	_ = s.Close()
 	s.mu.Lock()
 	closed := s.closed

@@ -11,9 +11,9 @@ const (
 	AnyScope = "any scope" // a valid token with any scopes
 )
 
-// scopes is the only place that says which scope a coordinate needs: a schema field or a route. It is never written. The
+// scopeTable is the only place that says which scope a coordinate needs: a schema field or a route. It is never written. The
 // routes of GraphQL are public because each resolver checks its scope.
-var scopes = map[string]string{
+var scopeTable = map[string]string{
 	"Query.catalogNode":  "catalog:read",
 	"Query.catalogNodes": "catalog:read",
 	"Query.hierarchies":  "catalog:read",
@@ -193,9 +193,9 @@ var scopes = map[string]string{
 // Scope returns the scope that a coordinate needs: empty if it is public, AnyScope if any valid token will do. declared is
 // false for unknown coordinates, which nobody may use.
 func Scope(coordinate string) (scope string, declared bool) {
-	scope, declared = scopes[coordinate]
+	scope, declared = scopeTable[coordinate]
 	return scope, declared
 }
 
 // Coordinates returns all declared coordinates, sorted.
-func Coordinates() []string { return slices.Sorted(maps.Keys(scopes)) }
+func Coordinates() []string { return slices.Sorted(maps.Keys(scopeTable)) }

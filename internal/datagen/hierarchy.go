@@ -8,7 +8,7 @@ import (
 // hierarchies are departments, then collections.
 func (g *generator) hierarchies() {
 	for i, name := range []string{"Departments", "Collections"} {
-		g.line(hierarchy{Type: "hierarchy", ID: g.id("hierarchy", i), Attributes: nodeAttributes{
+		g.line(hierarchyResource{Type: "hierarchy", ID: g.id("hierarchy", i), Attributes: nodeAttributes{
 			Name: name, Slug: strings.ToLower(name), Description: name + " of the whole shop."}})
 	}
 }

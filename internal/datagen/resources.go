@@ -37,27 +37,27 @@ type product struct {
 }
 
 type productAttributes struct {
-	Name                string               `json:"name"`
-	SKU                 string               `json:"sku"`
-	Slug                string               `json:"slug"`
-	Status              string               `json:"status"`
-	CommodityType       string               `json:"commodity_type"`
-	Description         string               `json:"description"`
-	ManufacturerPartNum string               `json:"manufacturer_part_num"`
-	UPCEAN              string               `json:"upc_ean"`
-	Tags                []string             `json:"tags"`
-	ProductTypes        []string             `json:"product_types"`
-	BaseProduct         bool                 `json:"base_product"`
-	BaseProductID       string               `json:"base_product_id,omitempty"`
-	CreatedAt           string               `json:"created_at"`
-	UpdatedAt           string               `json:"updated_at"`
-	Locales             map[string]text      `json:"locales,omitempty"`
-	Variations          []variation          `json:"variations,omitempty"`
-	Options             []string             `json:"options,omitempty"`
-	Components          map[string]component `json:"components,omitempty"`
+	Name                string                    `json:"name"`
+	SKU                 string                    `json:"sku"`
+	Slug                string                    `json:"slug"`
+	Status              string                    `json:"status"`
+	CommodityType       string                    `json:"commodity_type"`
+	Description         string                    `json:"description"`
+	ManufacturerPartNum string                    `json:"manufacturer_part_num"`
+	UPCEAN              string                    `json:"upc_ean"`
+	Tags                []string                  `json:"tags"`
+	ProductTypes        []string                  `json:"product_types"`
+	BaseProduct         bool                      `json:"base_product"`
+	BaseProductID       string                    `json:"base_product_id,omitempty"`
+	CreatedAt           string                    `json:"created_at"`
+	UpdatedAt           string                    `json:"updated_at"`
+	Locales             map[string]textAttributes `json:"locales,omitempty"`
+	Variations          []variation               `json:"variations,omitempty"`
+	Options             []string                  `json:"options,omitempty"`
+	Components          map[string]component      `json:"components,omitempty"`
 }
 
-type text struct {
+type textAttributes struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 }
@@ -121,7 +121,7 @@ type links struct {
 	Data []ref `json:"data"`
 }
 
-type hierarchy struct {
+type hierarchyResource struct {
 	Type       string         `json:"type"`
 	ID         string         `json:"id"`
 	Attributes nodeAttributes `json:"attributes"`
@@ -173,7 +173,7 @@ type amount struct {
 	IncludesTax bool  `json:"includes_tax"`
 }
 
-type catalog struct {
+type catalogResource struct {
 	Type       string `json:"type"`
 	ID         string `json:"id"`
 	Attributes struct {

@@ -194,10 +194,10 @@ func (g *generator) productLines() {
 		}
 		a.CreatedAt, a.UpdatedAt = formatTime(s.created), formatTime(s.updated)
 		if s.translated {
-			a.Locales = map[string]text{}
+			a.Locales = map[string]textAttributes{}
 			for _, tag := range []string{"fr", "de"} {
 				name, description := g.texts(g.random(randomText, i), s, i, tag)
-				a.Locales[tag] = text{name, description}
+				a.Locales[tag] = textAttributes{name, description}
 			}
 		}
 		g.relate(p, s, r, i)
@@ -264,7 +264,7 @@ func (g *generator) prices() {
 }
 
 func (g *generator) catalog() {
-	catalog := catalog{Type: "catalog", ID: g.id("catalog", 0)}
+	catalog := catalogResource{Type: "catalog", ID: g.id("catalog", 0)}
 	catalog.Attributes.Name = "Web shop"
 	catalog.Attributes.Hierarchies = []string{g.id("hierarchy", 0), g.id("hierarchy", 1)}
 	catalog.Attributes.PricebookIDs = []pricebookRank{{g.id("pricebook", 0), 1}}

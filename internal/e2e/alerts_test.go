@@ -153,7 +153,7 @@ func everyMetric(t *testing.T) (exposed string) {
 		_, err := office.PublishLater(t.Context(), "test", "catalog-coffee", true)
 		require.NoError(t, err)
 		_, exposed = s.send(t, "GET", "/metrics", "")
-		return strings.Contains(exposed, "\nportico_jobs{")
+		return strings.Contains(exposed, "\nportico_jobs{") && strings.Contains(exposed, "\nportico_sweep_age_seconds{")
 	})
 	return exposed
 }

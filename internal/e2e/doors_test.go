@@ -85,7 +85,7 @@ func TestSlowBodiesAreGivenUp(t *testing.T) {
 	for head, envelope := range doors() {
 		response, body := answerOn(t, s.dial(t, head+"Authorization: Bearer "+token+"\r\n\r\n{"))
 		begins(t, envelope, http.StatusRequestTimeout, response, body)
-		require.Contains(t, body, "did not come in time")
+		require.Contains(t, body, "did not arrive in time")
 	}
 	// One that nobody reads is not waited for either.
 	for _, path := range []string{"/v2/settings", "/v2/nowhere", "/healthz"} {

@@ -49,7 +49,7 @@ func TestADatabaseThatIsHeldIsTold(t *testing.T) {
 		require.Equal(t, 200, response.StatusCode, body)
 		response, body = s.send(t, "GET", "/readyz", "")
 		require.Equal(t, 503, response.StatusCode, body)
-		require.Contains(t, body, "The database does not answer")
+		require.Contains(t, body, "The database is not responding")
 
 		require.NoError(t, holder.Rollback())
 		select {

@@ -37,7 +37,7 @@ func TestTokenRequestsAreLimited(t *testing.T) {
 	require.Equal(t, 401, status)
 	response, body = s.send(t, "POST", "/oauth/access_token", "grant_type=implicit&client_id="+other, "X-Forwarded-For", "203.0.113.3")
 	require.Equal(t, 429, response.StatusCode, "the header of whoever is no trusted proxy is not believed")
-	require.Contains(t, body, "from this address")
+	require.Contains(t, body, "by this address")
 }
 
 func TestAddressesBehindAProxy(t *testing.T) {

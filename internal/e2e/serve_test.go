@@ -153,7 +153,7 @@ func TestDemoInANamedDatabase(t *testing.T) {
 	good(t, append([]string{"import", "--generate", "10"}, other...)...)
 	code, _, stderr := portico(t, append([]string{"serve", "--demo", "--addr", "127.0.0.1:0"}, other...)...)
 	require.Equal(t, 1, code)
-	require.Contains(t, stderr, "holds another shop")
+	require.Contains(t, stderr, "has another shop")
 }
 
 func TestASignalEndsTheServerWell(t *testing.T) {

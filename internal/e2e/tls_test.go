@@ -70,7 +70,7 @@ func TestTLS(t *testing.T) {
 
 	code, _, stderr := portico(t, append([]string{"serve", "--tls-cert", certFile}, flags...)...)
 	require.Equal(t, 2, code)
-	require.Contains(t, stderr, "--tls-cert and --tls-key go together")
+	require.Contains(t, stderr, "--tls-cert and --tls-key must be set together")
 	certify(t, filepath.Join(directory, "other.pem"), keyFile, 3)
 	code, _, stderr = portico(t, append([]string{"serve", "--addr", "127.0.0.1:0", "--tls-cert", certFile, "--tls-key", keyFile}, flags...)...)
 	require.Equal(t, 1, code)

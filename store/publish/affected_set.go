@@ -16,7 +16,7 @@ import (
 // that changed, and those around them as far as they matter. Each kind of
 // thing is read for many products at once, and once for each.
 type affectedSet struct {
-	plan     *plan
+	plan     *publicationPlan
 	live     map[string]*liveProduct // nil for one that is not live
 	children map[string][]string     // live ones, by parent
 	bundles  map[string][]string     // live ones that speak of a product
@@ -45,7 +45,7 @@ func scanLive(rows *sql.Rows) (*liveProduct, error) {
 // release. It goes from the seeds to what they are and were related to, and on
 // from every product that came into the release or left it: nothing else can
 // come or go.
-func (p *plan) explore(ctx context.Context) (*affectedSet, error) {
+func (p *publicationPlan) explore(ctx context.Context) (*affectedSet, error) {
 	v := &affectedSet{plan: p, live: map[string]*liveProduct{}, children: map[string][]string{}, bundles: map[string][]string{},
 		attached: map[string][]attachment{}, places: map[string]int32{}, included: map[string]bool{}, dirty: map[string]bool{}}
 	seeds := slices.Sorted(maps.Keys(p.delta.seeds))

@@ -50,7 +50,7 @@ func (d *delta) most(products int) int { return max(deltaLeast, products/deltaSh
 // findBase decides whether the release can be a delta, and of which base: the
 // one that is served, or that one's own. Where changes are not all known, or
 // go beyond products, prices and files, there is none.
-func (p *plan) findBase(ctx context.Context, s *PublishService, locale string) error {
+func (p *publicationPlan) findBase(ctx context.Context, s *PublishService, locale string) error {
 	if p.served == 0 || s.whole {
 		return nil
 	}
@@ -84,7 +84,7 @@ func ignoreNotFound(err error) error {
 
 // arrangeDelta decides which products a delta holds, and where they stand. It
 // is false, and the plan as it was, when too much differs.
-func (p *plan) arrangeDelta(ctx context.Context) (small bool, err error) {
+func (p *publicationPlan) arrangeDelta(ctx context.Context) (small bool, err error) {
 	d := p.delta
 	if max(len(d.changes["product"]), len(d.changes["price"])) > d.most(d.base.Products) {
 		return false, nil
@@ -111,7 +111,7 @@ func (p *plan) arrangeDelta(ctx context.Context) (small bool, err error) {
 // findSeeds finds the products of which something of their own changed: they
 // were written or attached, their price was, a file that they miss came, or a
 // node above them was moved or removed.
-func (p *plan) findSeeds(ctx context.Context) error {
+func (p *publicationPlan) findSeeds(ctx context.Context) error {
 	d := p.delta
 	d.seeds = make(map[string]bool, len(d.changes["product"]))
 	for _, id := range d.changes["product"] {
@@ -164,7 +164,7 @@ func (p *plan) findSeeds(ctx context.Context) error {
 }
 
 // addSeeds adds the products that stand at some ordinals of the base.
-func (p *plan) addSeeds(ctx context.Context, places index.Ordinals) error {
+func (p *publicationPlan) addSeeds(ctx context.Context, places index.Ordinals) error {
 	return store.Chunked(places, 512, func(places []uint32) error {
 		list, args := db.InList([]any{p.delta.base.ID}, places)
 		ids, err := db.Collect(ctx, p.in, db.Scalar[string], `SELECT product_id FROM release_product WHERE release_id = $1 AND ordinal IN (`+list+`)`, args...)

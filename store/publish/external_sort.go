@@ -63,7 +63,7 @@ func (r *runs) spill(ctx context.Context, w *releaseWriter) error {
 // each calls do with every record, in order. A record is good until the next.
 func (r *runs) each(ctx context.Context, w *releaseWriter, do func(record []byte) error) error {
 	sort.Sort(r)
-	merge := &merge{}
+	merge := &runMerger{}
 	for run, blocks := range r.blocks {
 		merge.heads = append(merge.heads, &runHead{runs: r, next: run * runStep, end: run*runStep + blocks})
 	}
@@ -132,17 +132,17 @@ func (h *runHead) fill(ctx context.Context, w *releaseWriter) error {
 	return nil
 }
 
-// merge is a heap of runs by their next record.
-type merge struct{ heads []*runHead }
+// runMerger is a heap of runs by their next record.
+type runMerger struct{ heads []*runHead }
 
-func (m *merge) Len() int { return len(m.heads) }
-func (m *merge) Less(i, j int) bool {
+func (m *runMerger) Len() int { return len(m.heads) }
+func (m *runMerger) Less(i, j int) bool {
 	width := m.heads[i].runs.width
 	return bytes.Compare(m.heads[i].block[:width], m.heads[j].block[:width]) < 0
 }
-func (m *merge) Swap(i, j int) { m.heads[i], m.heads[j] = m.heads[j], m.heads[i] }
-func (m *merge) Push(head any) { m.heads = append(m.heads, head.(*runHead)) }
-func (m *merge) Pop() any {
+func (m *runMerger) Swap(i, j int) { m.heads[i], m.heads[j] = m.heads[j], m.heads[i] }
+func (m *runMerger) Push(head any) { m.heads = append(m.heads, head.(*runHead)) }
+func (m *runMerger) Pop() any {
 	last := m.heads[len(m.heads)-1]
 	m.heads = m.heads[:len(m.heads)-1]
 	return last

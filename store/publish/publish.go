@@ -105,7 +105,7 @@ func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID
 	served, same := int64(0), false
 	made := &release.Release{CatalogID: catalogID, Locale: settings.Locale}
 	err = s.db.Snapshot(ctx, func(in db.Session) error {
-		plan := &plan{in: in}
+		plan := &publicationPlan{in: in}
 		if err := plan.catalog(ctx, catalogID); err != nil {
 			return err
 		}

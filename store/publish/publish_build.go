@@ -18,7 +18,7 @@ import (
 )
 
 // links are the live products that a product refers to, but for its children.
-func (p *plan) links(handle uint32) catalog.Links {
+func (p *publicationPlan) links(handle uint32) catalog.Links {
 	l := catalog.Links{Components: map[string]bool{}}
 	if parent := p.parents[handle]; parent >= 0 {
 		l.Parent = p.ids.At(uint32(parent))
@@ -50,7 +50,7 @@ type builtDocument struct {
 
 // build reads the sources of some places and builds their documents on all
 // processors.
-func (p *plan) build(ctx context.Context, made *release.Release, start, end int) ([]*builtProduct, error) {
+func (p *publicationPlan) build(ctx context.Context, made *release.Release, start, end int) ([]*builtProduct, error) {
 	order := p.order[start:end]
 	sources, err := p.sources(ctx, p.withRelatives(order))
 	if err != nil {
@@ -93,7 +93,7 @@ func (p *plan) build(ctx context.Context, made *release.Release, start, end int)
 
 // filesOf are the files that there are: all, or for a delta those that these
 // products refer to.
-func (p *plan) filesOf(ctx context.Context, sources map[uint32]*catalog.ProductSource) (*index.Packed, error) {
+func (p *publicationPlan) filesOf(ctx context.Context, sources map[uint32]*catalog.ProductSource) (*index.Packed, error) {
 	if p.delta == nil {
 		return &p.files, nil
 	}
@@ -115,7 +115,7 @@ func (p *plan) filesOf(ctx context.Context, sources map[uint32]*catalog.ProductS
 
 // withRelatives adds the parents and children, whose variations, options and
 // prices a product's own document tells.
-func (p *plan) withRelatives(handles []uint32) []uint32 {
+func (p *publicationPlan) withRelatives(handles []uint32) []uint32 {
 	all := slices.Clone(handles)
 	for _, handle := range handles {
 		if parent := p.parents[handle]; parent >= 0 {
@@ -127,7 +127,7 @@ func (p *plan) withRelatives(handles []uint32) []uint32 {
 }
 
 // sources reads products as they are authored, by handle.
-func (p *plan) sources(ctx context.Context, handles []uint32) (map[uint32]*catalog.ProductSource, error) {
+func (p *publicationPlan) sources(ctx context.Context, handles []uint32) (map[uint32]*catalog.ProductSource, error) {
 	byHandle := make(map[uint32]*catalog.ProductSource, len(handles))
 	err := store.Chunked(handles, 2*publishBatch, func(handles []uint32) error {
 		ids := make([]string, len(handles))
@@ -159,7 +159,7 @@ func (p *plan) sources(ctx context.Context, handles []uint32) (map[uint32]*catal
 // childrenInOrder are a product's live children as its variations have them:
 // by the place of their option of the first variation, then of the second;
 // those without an option last, and then by id.
-func (p *plan) childrenInOrder(handle uint32, sources map[uint32]*catalog.ProductSource) []uint32 {
+func (p *publicationPlan) childrenInOrder(handle uint32, sources map[uint32]*catalog.ProductSource) []uint32 {
 	variations := catalog.NewVariations(sources[handle].Attributes.Variations)
 	children := slices.Clone(p.children.Of(handle)) // by id
 	places := make(map[uint32][]int, len(children))
@@ -172,7 +172,7 @@ func (p *plan) childrenInOrder(handle uint32, sources map[uint32]*catalog.Produc
 
 // variants gathers what a product and its relatives know of each other;
 // children are its live ones, in order.
-func (p *plan) variants(handle uint32, children []uint32, sources map[uint32]*catalog.ProductSource) (v catalog.Variants) {
+func (p *publicationPlan) variants(handle uint32, children []uint32, sources map[uint32]*catalog.ProductSource) (v catalog.Variants) {
 	own := sources[handle].Attributes
 	v.Variations = catalog.NewVariations(own.Variations)
 	for _, child := range children {
@@ -189,7 +189,7 @@ func (p *plan) variants(handle uint32, children []uint32, sources map[uint32]*ca
 
 // prices reads the prices of products by SKU, then price book. Of several in
 // one price book the first by id counts.
-func (p *plan) prices(ctx context.Context, sources map[uint32]*catalog.ProductSource) (map[string]map[string]*catalog.PriceSource, error) {
+func (p *publicationPlan) prices(ctx context.Context, sources map[uint32]*catalog.ProductSource) (map[string]map[string]*catalog.PriceSource, error) {
 	var skus []string
 	for _, source := range sources {
 		skus = append(skus, source.Attributes.SKU)
@@ -223,7 +223,7 @@ func (p *plan) prices(ctx context.Context, sources map[uint32]*catalog.ProductSo
 
 // offers are a product's own; in a currency in which a child has none they
 // are its parent's, through the child's modifiers.
-func (p *plan) offers(handle uint32, sources map[uint32]*catalog.ProductSource, prices map[string]map[string]*catalog.PriceSource) map[string]*catalog.Offer {
+func (p *publicationPlan) offers(handle uint32, sources map[uint32]*catalog.ProductSource, prices map[string]map[string]*catalog.PriceSource) map[string]*catalog.Offer {
 	own := sources[handle].Attributes
 	found := catalog.Offers(p.ranked, prices[own.SKU])
 	parent := p.parents[handle]
@@ -239,7 +239,7 @@ func (p *plan) offers(handle uint32, sources map[uint32]*catalog.ProductSource, 
 	return found
 }
 
-func (p *plan) modifiersOf(names []string) (list []*catalog.ModifierSource) {
+func (p *publicationPlan) modifiersOf(names []string) (list []*catalog.ModifierSource) {
 	for _, name := range store.Unique(names) {
 		if m := p.modifiers[name]; m != nil {
 			list = append(list, m)
@@ -250,7 +250,7 @@ func (p *plan) modifiersOf(names []string) (list []*catalog.ModifierSource) {
 
 // readModifiers reads the price modifiers by name; of several with one name
 // the first that was imported counts.
-func (p *plan) readModifiers(ctx context.Context) error {
+func (p *publicationPlan) readModifiers(ctx context.Context) error {
 	p.modifiers = map[string]*catalog.ModifierSource{}
 	_, err := db.Collect(ctx, p.in, func(rows *sql.Rows) (m *catalog.ModifierSource, err error) {
 		var body []byte

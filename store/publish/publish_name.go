@@ -25,7 +25,7 @@ func (w *releaseWriter) sortedNames(ctx context.Context) (err error) {
 
 // idKeys are the sort keys by id, by handle: of a delta's own products those of
 // the base, and others in between for new ones.
-func (p *plan) idKeys(ctx context.Context) ([]int64, error) {
+func (p *publicationPlan) idKeys(ctx context.Context) ([]int64, error) {
 	keys := make([]int64, p.ids.Len())
 	if p.delta == nil {
 		for handle := range keys {
@@ -48,7 +48,7 @@ func (p *plan) idKeys(ctx context.Context) ([]int64, error) {
 }
 
 // idKeyUpTo is the base's sort key of a product, or else of the one before it.
-func (p *plan) idKeyUpTo(ctx context.Context, handle uint32) (key int64, itself bool, err error) {
+func (p *publicationPlan) idKeyUpTo(ctx context.Context, handle uint32) (key int64, itself bool, err error) {
 	at := int(p.delta.places[handle])
 	if itself = at >= 0; !itself {
 		var before bool
@@ -65,7 +65,7 @@ func (p *plan) idKeyUpTo(ctx context.Context, handle uint32) (key int64, itself 
 
 // nameKeys are the sort keys by name, by handle: those of the base where the
 // name is one of its, and others in between.
-func (p *plan) nameKeys(ctx context.Context, naming *index.NameOrder) ([]int64, error) {
+func (p *publicationPlan) nameKeys(ctx context.Context, naming *index.NameOrder) ([]int64, error) {
 	keys := make([]int64, p.ids.Len())
 	if p.delta == nil {
 		for i, rank := range naming.Ranks() {
@@ -100,7 +100,7 @@ func (p *plan) nameKeys(ctx context.Context, naming *index.NameOrder) ([]int64, 
 // baseNames are the names of the base's products as they collate, read where
 // they are looked at.
 type baseNames struct {
-	plan  *plan
+	plan  *publicationPlan
 	every *release.ResultOrder // the list of them all
 	known map[uint32][]byte    // by ordinal
 }

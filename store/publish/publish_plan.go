@@ -15,9 +15,9 @@ import (
 	"portico/store/release"
 )
 
-// plan is what a release will hold, worked out in memory: products are
+// publicationPlan is what a release will hold, worked out in memory: products are
 // handles, which are their places among the live products by id.
-type plan struct {
+type publicationPlan struct {
 	in       db.Session
 	source   *catalog.CatalogSource
 	served   int64 // the release that is served now, 0 for none
@@ -59,7 +59,7 @@ type attachment struct {
 }
 
 // readCatalog reads what the catalog publishes. NOT_FOUND when there is none.
-func (p *plan) readCatalog(ctx context.Context, id string) error {
+func (p *publicationPlan) readCatalog(ctx context.Context, id string) error {
 	source, found, err := db.One(ctx, p.in, func(rows *sql.Rows) (*catalog.CatalogSource, error) {
 		var body []byte
 		var served sql.NullInt64
@@ -82,7 +82,7 @@ func (p *plan) readCatalog(ctx context.Context, id string) error {
 }
 
 // catalog reads the catalog, its modifiers and its nodes.
-func (p *plan) catalog(ctx context.Context, id string) error {
+func (p *publicationPlan) catalog(ctx context.Context, id string) error {
 	if err := p.readCatalog(ctx, id); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (p *plan) catalog(ctx context.Context, id string) error {
 }
 
 // hierarchy reads a hierarchy and its nodes; none when there is no such one.
-func (p *plan) hierarchy(ctx context.Context, id string) ([]*release.CatalogNode, error) {
+func (p *publicationPlan) hierarchy(ctx context.Context, id string) ([]*release.CatalogNode, error) {
 	return db.Collect(ctx, p.in, func(rows *sql.Rows) (*release.CatalogNode, error) {
 		var body []byte
 		var updated int64
@@ -128,7 +128,7 @@ func (p *plan) hierarchy(ctx context.Context, id string) ([]*release.CatalogNode
 }
 
 // arrange decides which products are in the release, and where they stand.
-func (p *plan) arrange(ctx context.Context) error {
+func (p *publicationPlan) arrange(ctx context.Context) error {
 	if p.delta != nil {
 		if small, err := p.arrangeDelta(ctx); err != nil || small {
 			return err
@@ -148,7 +148,7 @@ func (p *plan) arrange(ctx context.Context) error {
 
 // placeAll gives the products of a whole release their ordinals: the last
 // updated first, then by id.
-func (p *plan) placeAll(included []uint32) {
+func (p *publicationPlan) placeAll(included []uint32) {
 	p.order, p.kept = included, len(included)
 	p.sortByUpdate(p.order)
 	p.ordinals = slices.Repeat([]int32{-1}, p.ids.Len())
@@ -158,14 +158,14 @@ func (p *plan) placeAll(included []uint32) {
 }
 
 // sortByUpdate puts handles in the default order of lists.
-func (p *plan) sortByUpdate(handles []uint32) {
+func (p *publicationPlan) sortByUpdate(handles []uint32) {
 	slices.SortFunc(handles, func(a, b uint32) int {
 		return cmp.Or(cmp.Compare(p.updated[b], p.updated[a]), cmp.Compare(a, b))
 	})
 }
 
 // products gives every live product its handle, and notes what it refers to.
-func (p *plan) products(ctx context.Context) error {
+func (p *publicationPlan) products(ctx context.Context) error {
 	scan := func(rows *sql.Rows) ([]any, *liveProduct, error) {
 		live, err := scanLive(rows)
 		return []any{live.id}, live, err
@@ -179,7 +179,7 @@ func (p *plan) products(ctx context.Context) error {
 }
 
 // add gives a live product the next handle; they come by id.
-func (p *plan) add(live *liveProduct) {
+func (p *publicationPlan) add(live *liveProduct) {
 	if live.parent != "" || live.components != "" {
 		p.related = append(p.related, related{uint32(p.ids.Len()), live.parent, live.components})
 	}
@@ -199,7 +199,7 @@ const liveProducts = `(SELECT id, parent_id, component_ids, created_at, updated_
 
 // relations connects live products: bundles with components, parents with
 // children.
-func (p *plan) relations() {
+func (p *publicationPlan) relations() {
 	p.parents = slices.Repeat([]int32{-1}, p.ids.Len())
 	for _, r := range p.related {
 		if parent, live := p.ids.Find(r.parent); live {
@@ -220,7 +220,7 @@ func (p *plan) relations() {
 
 // attachments reads which live products hang from which node, of all nodes at
 // once: one by one they would take a statement each.
-func (p *plan) attachments(ctx context.Context) error {
+func (p *publicationPlan) attachments(ctx context.Context) error {
 	p.attached, p.curated = map[string][]uint32{}, map[string][]uint32{}
 	scan := func(rows *sql.Rows) ([]any, attachment, error) {
 		a := attachment{node: -1}
@@ -250,21 +250,21 @@ func (p *plan) attachments(ctx context.Context) error {
 	return nil
 }
 
-func (p *plan) attach(a attachment) {
+func (p *publicationPlan) attach(a attachment) {
 	node := p.tree.Nodes[a.node]
 	p.nodesOf = append(p.nodesOf, a)
 	p.attached[node.ID] = append(p.attached[node.ID], a.handle)
 	p.attached[node.HierarchyID] = append(p.attached[node.HierarchyID], a.handle)
 }
 
-func (p *plan) sortAttachments() {
+func (p *publicationPlan) sortAttachments() {
 	slices.SortFunc(p.nodesOf, func(a, b attachment) int {
 		return cmp.Or(cmp.Compare(a.handle, b.handle), cmp.Compare(b.attached, a.attached), cmp.Compare(a.node, b.node))
 	})
 }
 
 // curate keeps the curated products that the node lists.
-func (p *plan) curate(node *release.CatalogNode, attached []uint32) {
+func (p *publicationPlan) curate(node *release.CatalogNode, attached []uint32) {
 	for _, id := range store.Unique(node.Curated) {
 		if handle, live := p.ids.Find(id); live && slices.Contains(attached, handle) {
 			p.curated[node.ID] = append(p.curated[node.ID], handle)
@@ -273,7 +273,7 @@ func (p *plan) curate(node *release.CatalogNode, attached []uint32) {
 }
 
 // included are the attached products and all they are related to.
-func (p *plan) included() (handles []uint32) {
+func (p *publicationPlan) included() (handles []uint32) {
 	included := make([]bool, p.ids.Len())
 	var waiting []uint32
 	add := func(handle uint32) {
@@ -304,7 +304,7 @@ func (p *plan) included() (handles []uint32) {
 
 // nodes are the nodes of a product, the newest attachment first, and its
 // parent's after them.
-func (p *plan) nodes(handle uint32) (nodes []*release.CatalogNode) {
+func (p *publicationPlan) nodes(handle uint32) (nodes []*release.CatalogNode) {
 	for _, of := range []int32{int32(handle), p.parents[handle]} {
 		if of < 0 {
 			continue

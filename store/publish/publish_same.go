@@ -25,7 +25,7 @@ func (s *PublishService) upToDate(ctx context.Context, catalogID string, how pub
 	if err != nil {
 		return nil, err
 	}
-	plan := &plan{in: s.db.Reader}
+	plan := &publicationPlan{in: s.db.Reader}
 	if err := plan.readCatalog(ctx, catalogID); err != nil || plan.served == 0 {
 		return nil, err
 	}

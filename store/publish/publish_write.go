@@ -19,7 +19,7 @@ import (
 
 // writeRelease writes what was planned: files, products, nodes, lists. The
 // release is the same when it would show what the served one does.
-func (s *PublishService) writeRelease(ctx context.Context, actor store.Actor, p *plan, release *release.Release, progress PublishProgress) (same bool, err error) {
+func (s *PublishService) writeRelease(ctx context.Context, actor store.Actor, p *publicationPlan, release *release.Release, progress PublishProgress) (same bool, err error) {
 	w := &releaseWriter{service: s, actor: actor, plan: p, release: release, shared: map[[16]byte]int64{},
 		added: &runs{name: "hash", width: hashRecord}, index: map[string]*runs{}, facet: map[string]*facetBuilder{}}
 	for _, step := range []func(context.Context) error{
@@ -37,7 +37,7 @@ func (s *PublishService) writeRelease(ctx context.Context, actor store.Actor, p 
 type releaseWriter struct {
 	service   *PublishService
 	actor     store.Actor
-	plan      *plan
+	plan      *publicationPlan
 	release   *release.Release
 	served    *release.View      // what it was compared with; nil for the first of a catalog
 	documents int64              // numbered so far
@@ -117,14 +117,16 @@ type releasedFile struct {
 	body []byte
 }
 
-func scanFile(rows *sql.Rows) (f releasedFile, err error) { return f, rows.Scan(&f.id, &f.body) }
+func scanReleasedFile(rows *sql.Rows) (f releasedFile, err error) {
+	return f, rows.Scan(&f.id, &f.body)
+}
 
 // files freezes every file, or for a delta those that were written since.
 func (w *releaseWriter) files(ctx context.Context) error {
 	if w.plan.delta != nil {
 		return store.Chunked(w.plan.delta.changes["file"], 512, func(ids []string) error {
 			list, args := db.InList(nil, ids)
-			files, err := db.Collect(ctx, w.plan.in, scanFile, `SELECT id, body FROM file WHERE id IN (`+list+`) ORDER BY id`, args...)
+			files, err := db.Collect(ctx, w.plan.in, scanReleasedFile, `SELECT id, body FROM file WHERE id IN (`+list+`) ORDER BY id`, args...)
 			if err != nil {
 				return err
 			}
@@ -132,7 +134,7 @@ func (w *releaseWriter) files(ctx context.Context) error {
 		})
 	}
 	scan := func(rows *sql.Rows) ([]any, releasedFile, error) {
-		f, err := scanFile(rows)
+		f, err := scanReleasedFile(rows)
 		return []any{f.id}, f, err
 	}
 	return db.EachPage(ctx, w.plan.in, "file", "id, body", []string{"id"}, scan, func(files []releasedFile) error {

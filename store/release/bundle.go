@@ -170,9 +170,9 @@ func (v *View) priceOf(choices []BundleChoice, options map[string]*Product) *pri
 	if first {
 		return p
 	}
-	p.price, p.display = shown(&catalog.Offer{}, &catalog.TieredPrice{Minor: total.Minor, IncludesTax: total.IncludesTax}, v.moneyFormat())
+	p.price, p.display = shownPrice(&catalog.Offer{}, &catalog.TieredPrice{Minor: total.Minor, IncludesTax: total.IncludesTax}, v.moneyFormat())
 	if onSale {
-		p.original, p.originalDisplay = shown(&catalog.Offer{}, &catalog.TieredPrice{Minor: before.Minor, IncludesTax: before.IncludesTax}, v.moneyFormat())
+		p.original, p.originalDisplay = shownPrice(&catalog.Offer{}, &catalog.TieredPrice{Minor: before.Minor, IncludesTax: before.IncludesTax}, v.moneyFormat())
 	}
 	return p
 }

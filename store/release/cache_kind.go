@@ -26,7 +26,7 @@ const (
 	// 'm' is the database's (landmarks)
 )
 
-// text is kept as it was read.
-type text string
+// storedText is kept as it was read.
+type storedText string
 
-func (t text) Size() int { return len(t) }
+func (t storedText) Size() int { return len(t) }

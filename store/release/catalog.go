@@ -12,9 +12,9 @@ import (
 	"portico/store/db"
 )
 
-// routing is what leads a shopper to a release: the catalogs that are
+// routingTable is what leads a shopper to a release: the catalogs that are
 // published, and the rules, both in the order in which they came to be.
-type routing struct {
+type routingTable struct {
 	catalogs []publishedCatalog
 	rules    []*catalog.CatalogRule
 	releases map[string]*Release // by catalog, of the published ones
@@ -28,11 +28,11 @@ type publishedCatalog struct {
 }
 
 // routingNow returns the current one.
-func (s *ReleaseService) routingNow(ctx context.Context) (*routing, error) {
+func (s *ReleaseService) routingNow(ctx context.Context) (*routingTable, error) {
 	return s.routing.Get(ctx, s.db, db.TopicCatalog, s.readRouting)
 }
 
-func (s *ReleaseService) readRouting(ctx context.Context) (*routing, error) {
+func (s *ReleaseService) readRouting(ctx context.Context) (*routingTable, error) {
 	catalogs, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (c publishedCatalog, err error) {
 		var body []byte
 		var created int64
@@ -59,12 +59,12 @@ func (s *ReleaseService) readRouting(ctx context.Context) (*routing, error) {
 		catalogs[i].release = releases[catalogs[i].source.ID]
 	}
 	rules, err := db.Collect(ctx, s.db.Reader, catalog.ScanRule, `SELECT `+catalog.RuleColumns+` FROM catalog_rule ORDER BY created_at, sequence, id`)
-	return &routing{catalogs, rules, releases}, err
+	return &routingTable{catalogs, rules, releases}, err
 }
 
 // choose returns the release of the catalog that the rules give a shopper,
 // else of the oldest published one; nil when none is published.
-func (r *routing) choose(shopper ShopperContext, at time.Time) *Release {
+func (r *routingTable) choose(shopper ShopperContext, at time.Time) *Release {
 	if best, ok := bestRule(r.rules, shopper, at, r.published); ok {
 		return r.releases[best.Rule.CatalogID]
 	}
@@ -77,7 +77,7 @@ func (r *routing) choose(shopper ShopperContext, at time.Time) *Release {
 }
 
 // explain says what choose returns, and why.
-func (r *routing) explain(shopper ShopperContext, at time.Time) *CatalogResolution {
+func (r *routingTable) explain(shopper ShopperContext, at time.Time) *CatalogResolution {
 	x := &CatalogResolution{At: at, Release: r.choose(shopper, at), Reason: ResolvedToNothing}
 	x.Candidates, x.ValidUntil = verdicts(r.rules, shopper, at, r.published)
 	if x.Release == nil {
@@ -95,7 +95,7 @@ func (r *routing) explain(shopper ShopperContext, at time.Time) *CatalogResoluti
 }
 
 // catalog is one of the catalogs, published or not; nil when there is none.
-func (r *routing) catalog(id string) *catalog.Catalog {
+func (r *routingTable) catalog(id string) *catalog.Catalog {
 	for _, c := range r.catalogs {
 		if c.source.ID == id {
 			return catalog.NewCatalog(c.source, c.createdAt, c.release != nil, c.held)
@@ -104,10 +104,10 @@ func (r *routing) catalog(id string) *catalog.Catalog {
 	return nil
 }
 
-func (r *routing) published(catalogID string) bool { return r.releases[catalogID] != nil }
+func (r *routingTable) published(catalogID string) bool { return r.releases[catalogID] != nil }
 
 // currency is the catalog's own, else the store's.
-func (r *routing) currency(catalogID string, settings *store.Settings) string {
+func (r *routingTable) currency(catalogID string, settings *store.Settings) string {
 	for _, c := range r.catalogs {
 		if c.source.ID == catalogID {
 			return cmp.Or(c.source.Attributes.Currency, settings.Currency)

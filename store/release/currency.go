@@ -73,9 +73,9 @@ func joinCodes(list []*Currency) string {
 }
 
 // pricedIn are the currencies that products have a price or a sale in.
-func (v *View) pricedIn(ctx context.Context) (texts, error) {
+func (v *View) pricedIn(ctx context.Context) (storedTexts, error) {
 	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedTexts, Name: listCurrencies}
-	if kept, ok := db.Cached[texts](v.Cache, key); ok {
+	if kept, ok := db.Cached[storedTexts](v.Cache, key); ok {
 		return kept, nil
 	}
 	sorts, err := db.Collect(ctx, v.service.db.Reader, db.Scalar[string], `
@@ -93,7 +93,7 @@ func (v *View) pricedIn(ctx context.Context) (texts, error) {
 	}
 	codes = store.Unique(codes)
 	slices.Sort(codes)
-	v.Cache.Set(key, texts(codes))
+	v.Cache.Set(key, storedTexts(codes))
 	return codes, nil
 }
 

@@ -69,7 +69,7 @@ func (v *View) FilesShown(ctx context.Context, ids []string) (map[string]*catalo
 }
 
 // fileIDs are the ids that a query asks for and that there are, in order.
-func (v *View) fileIDs(ctx context.Context, query FileQuery) (texts, error) {
+func (v *View) fileIDs(ctx context.Context, query FileQuery) (storedTexts, error) {
 	if query.IDs == nil {
 		return v.allFileIDs(ctx, query.All)
 	}
@@ -78,7 +78,7 @@ func (v *View) fileIDs(ctx context.Context, query FileQuery) (texts, error) {
 		find = v.FilesByID
 	}
 	files, err := find(ctx, query.IDs)
-	ids := make(texts, 0, len(files))
+	ids := make(storedTexts, 0, len(files))
 	for id := range files {
 		ids = append(ids, id)
 	}
@@ -87,12 +87,12 @@ func (v *View) fileIDs(ctx context.Context, query FileQuery) (texts, error) {
 }
 
 // allFileIDs are those of all files, or of all that are shown, in order.
-func (v *View) allFileIDs(ctx context.Context, all bool) (texts, error) {
+func (v *View) allFileIDs(ctx context.Context, all bool) (storedTexts, error) {
 	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedTexts, Name: listFiles}
 	if all {
 		key.Number = 1
 	}
-	if kept, ok := db.Cached[texts](v.Cache, key); ok {
+	if kept, ok := db.Cached[storedTexts](v.Cache, key); ok {
 		return kept, nil
 	}
 	ids, err := db.Collect(ctx, v.service.db.Reader, db.Scalar[string], `
@@ -107,14 +107,14 @@ func (v *View) allFileIDs(ctx context.Context, all bool) (texts, error) {
 		}
 		ids = slices.DeleteFunc(ids, func(id string) bool { return !shown[id] })
 	}
-	v.Cache.Set(key, texts(ids))
+	v.Cache.Set(key, storedTexts(ids))
 	return ids, nil
 }
 
-// texts are kept as a list.
-type texts []string
+// storedTexts are kept as a list.
+type storedTexts []string
 
-func (t texts) Size() int {
+func (t storedTexts) Size() int {
 	n := 24
 	for _, text := range t {
 		n += 16 + len(text)

@@ -47,7 +47,7 @@ func (v *View) Indexed(ctx context.Context, attribute string, values ...string) 
 		return nil, err
 	}
 	dead, err := v.Dead(ctx)
-	return without(found.Ordinals(v.Release.Ordinals), dead), err
+	return subtract(found.Ordinals(v.Release.Ordinals), dead), err
 }
 
 // has tells which values some product of the release has in the attribute, in
@@ -70,7 +70,7 @@ func (v *View) has(ctx context.Context, attribute string, values []string) (map[
 			hash := index.HashValue(value)
 			for _, number := range numbers {
 				places := index.Posting{Runs: []index.PackedHashes{chunks[number].Find(hash)}}.Ordinals(v.Release.Ordinals)
-				found[value] = found[value] || len(places) > 0 && (layer == v || len(without(places, dead)) > 0)
+				found[value] = found[value] || len(places) > 0 && (layer == v || len(subtract(places, dead)) > 0)
 			}
 		}
 	}

@@ -68,8 +68,8 @@ func (v *View) Dead(ctx context.Context) (index.Ordinals, error) {
 	return list, nil
 }
 
-// without drops the ordinals of a sorted list from another.
-func without(o index.Ordinals, dropped index.Ordinals) index.Ordinals {
+// subtract drops the ordinals of a sorted list from another.
+func subtract(o index.Ordinals, dropped index.Ordinals) index.Ordinals {
 	if len(dropped) == 0 {
 		return o
 	}

@@ -57,21 +57,21 @@ func pricingAt(o *catalog.Offer, at int64, written moneyFormat) *pricing {
 	if holding != nil {
 		current = &holding.TieredPrice
 		p.saleID, p.saleExpires = holding.ID, holding.To
-		p.original, p.originalDisplay = shown(o, o.Base, written)
+		p.original, p.originalDisplay = shownPrice(o, o.Base, written)
 	}
-	p.price, p.display = shown(o, current, written)
+	p.price, p.display = shownPrice(o, current, written)
 	if current != nil {
 		for _, t := range o.Tiers(holding) {
 			tier := PriceTier{Name: t.Name, MinimumQuantity: t.MinimumQuantity}
-			tier.Price, tier.DisplayPrice = shown(o, &catalog.TieredPrice{Minor: t.Minor, IncludesTax: current.IncludesTax}, written)
+			tier.Price, tier.DisplayPrice = shownPrice(o, &catalog.TieredPrice{Minor: t.Minor, IncludesTax: current.IncludesTax}, written)
 			p.tiers = append(p.tiers, tier)
 		}
 	}
 	return p
 }
 
-// shown is an amount as readers get it; nil for none.
-func shown(o *catalog.Offer, a *catalog.TieredPrice, written moneyFormat) (*Price, *DisplayPrice) {
+// shownPrice is an amount as readers get it; nil for none.
+func shownPrice(o *catalog.Offer, a *catalog.TieredPrice, written moneyFormat) (*Price, *DisplayPrice) {
 	if a == nil {
 		return nil, nil
 	}

@@ -97,20 +97,20 @@ func (v *View) interval(ctx context.Context, r store.Range) (interval, error) {
 // rank is the rank of the first product whose id is at or above a value.
 func (v *View) rank(ctx context.Context, operator, id string) (int64, error) {
 	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedRank, Name: operator + id}
-	if kept, ok := db.Cached[rank](v.Cache, key); ok {
+	if kept, ok := db.Cached[searchRank](v.Cache, key); ok {
 		return int64(kept), nil
 	}
 	found, err := v.readRank(ctx, operator, id)
 	if err == nil {
-		v.Cache.Set(key, rank(found))
+		v.Cache.Set(key, searchRank(found))
 	}
 	return found, err
 }
 
-// rank is a place in the order of ids.
-type rank int64
+// searchRank is a place in the order of ids.
+type searchRank int64
 
-func (rank) Size() int { return 8 }
+func (searchRank) Size() int { return 8 }
 
 // productPlace is where a product stands in a layer.
 type productPlace struct {

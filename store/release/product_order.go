@@ -126,14 +126,14 @@ func (v *View) keysFrom(ctx context.Context, release int64, by store.SortBy, sta
 		return nil, nil
 	}
 	list := KeptList{release, ListKeys}
-	parts, err := chunks(ctx, v, list, by, start/ChunkSize, (end-1)/ChunkSize, index.UnpackKeys)
+	parts, err := readChunks(ctx, v, list, by, start/ChunkSize, (end-1)/ChunkSize, index.UnpackKeys)
 	return slices.Clone(parts), err
 }
 
 // KeyAt is one sort key.
 func (v *View) KeyAt(ctx context.Context, by store.SortBy, ordinal int) (int64, error) {
 	list := KeptList{v.Release.holder(ordinal), ListKeys}
-	parts, err := chunks(ctx, v, list, by, ordinal/ChunkSize, ordinal/ChunkSize, index.UnpackKeys)
+	parts, err := readChunks(ctx, v, list, by, ordinal/ChunkSize, ordinal/ChunkSize, index.UnpackKeys)
 	if err != nil {
 		return 0, err
 	}

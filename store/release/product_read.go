@@ -104,12 +104,12 @@ func (v *View) chooseDocument(documents string) (keptTranslation, error) {
 
 // bodies reads documents, and breadcrumbs, which many products share and which
 // are therefore kept by themselves.
-func (v *View) bodies(ctx context.Context, documents, crumbs []int64) (bodies map[int64]string, shared map[int64]text, err error) {
-	key, shared := db.CacheKey{Release: v.Release.identity(), Kind: cachedCrumbs}, make(map[int64]text, len(crumbs))
+func (v *View) bodies(ctx context.Context, documents, crumbs []int64) (bodies map[int64]string, shared map[int64]storedText, err error) {
+	key, shared := db.CacheKey{Release: v.Release.identity(), Kind: cachedCrumbs}, make(map[int64]storedText, len(crumbs))
 	missing := documents
 	for _, id := range crumbs {
 		key.Number = int(id)
-		if kept, ok := db.Cached[text](v.Cache, key); ok {
+		if kept, ok := db.Cached[storedText](v.Cache, key); ok {
 			shared[id] = kept
 		} else {
 			missing = append(missing, id)
@@ -123,8 +123,8 @@ func (v *View) bodies(ctx context.Context, documents, crumbs []int64) (bodies ma
 		if !found {
 			return nil, nil, errReleaseGone
 		}
-		key.Number, shared[id] = int(id), text(body)
-		v.Cache.Set(key, text(body))
+		key.Number, shared[id] = int(id), storedText(body)
+		v.Cache.Set(key, storedText(body))
 	}
 	return bodies, shared, nil
 }

@@ -235,8 +235,8 @@ type KeptList struct {
 // Kept is where the list of that name is kept.
 func (h *ListHead) Kept(name string) KeptList { return KeptList{h.HeldBy, name} }
 
-// chunks reads the parts of a list that are numbered from first to last.
-func chunks[T db.Sized](ctx context.Context, v *View, list KeptList, sort store.SortBy, first, last int, unpack func([]byte) T) ([]T, error) {
+// readChunks reads the parts of a list that are numbered from first to last.
+func readChunks[T db.Sized](ctx context.Context, v *View, list KeptList, sort store.SortBy, first, last int, unpack func([]byte) T) ([]T, error) {
 	found, err := ChunksOf(ctx, v, []KeptList{list}, sort, first, last, unpack)
 	if err == nil && slices.ContainsFunc(found[list], func(part T) bool { return part.Size() <= index.EmptyChunk }) {
 		err = errReleaseGone

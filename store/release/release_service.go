@@ -9,7 +9,7 @@ import "portico/store/db"
 // ReleaseService reads releases, each the way a shopper sees it.
 type ReleaseService struct {
 	db      *db.DB
-	routing db.TopicCache[*routing]
+	routing db.TopicCache[*routingTable]
 }
 
 // NewReleaseService reads them from a database.

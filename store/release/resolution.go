@@ -13,8 +13,8 @@ import (
 // by itself, the rules that are left are compared in pairs, and the first of
 // them wins. Nothing here reads anything but its arguments.
 
-// identity marks the criteria of which none may be missed.
-const identity = 1<<catalog.ByAccount | 1<<catalog.ByAccountTag | 1<<catalog.ByCustomer
+// identityCriteria marks the criteria of which none may be missed.
+const identityCriteria = 1<<catalog.ByAccount | 1<<catalog.ByAccountTag | 1<<catalog.ByCustomer
 
 // RuleDrop is why a rule could not be chosen, the first of these.
 type RuleDrop string
@@ -88,7 +88,7 @@ func (v *RuleVerdict) Default() bool { return v.asked == 0 }
 
 // Foreign tells whether the rule is for other shoppers than this one, who must
 // not learn which.
-func (v *RuleVerdict) Foreign() bool { return v.missed&identity != 0 }
+func (v *RuleVerdict) Foreign() bool { return v.missed&identityCriteria != 0 }
 
 func (v *RuleVerdict) outcome(c catalog.Criterion) CriterionOutcome {
 	switch {

@@ -83,7 +83,7 @@ func (a *ResultOrder) Stored(ctx context.Context, by store.SortBy, start, end in
 		at = patched.before(first)
 		parts, err = patched.read(ctx, a.View, lists, by, first, last)
 	} else {
-		parts, err = chunks(ctx, a.View, lists[0], by, first, last, index.UnpackOrdinals)
+		parts, err = readChunks(ctx, a.View, lists[0], by, first, last, index.UnpackOrdinals)
 	}
 	if err != nil {
 		return nil, err
@@ -221,7 +221,7 @@ func (a *ResultOrder) candidates(ctx context.Context) (index.Ordinals, error) {
 		if err != nil {
 			return nil, err
 		}
-		found = without(term.Ordinals(a.Release.Ordinals), dead)
+		found = subtract(term.Ordinals(a.Release.Ordinals), dead)
 	}
 	for i, search := range a.filter.Searches {
 		matching, err := a.searched(ctx, search)

@@ -36,8 +36,8 @@ type View struct {
 	service    *ReleaseService
 	Cache      *db.Cache
 	memo       *treeMemo
-	valid      *validity // of what was read so far
-	routing    *routing  // which the release was chosen from
+	valid      *validity     // of what was read so far
+	routing    *routingTable // which the release was chosen from
 	shopper    ShopperContext
 	languages  []string // what to look for in a product's languages, best first
 	name       string   // of language and currency, for the cache

@@ -60,8 +60,8 @@ func claimNew(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string) 
 	return err
 }
 
-// holders are the numbers of the promotions that claimed codes.
-func holders(ctx context.Context, t *db.Tx, codes []string) (map[string]int64, error) {
+// codeHolders are the numbers of the promotions that claimed codes.
+func codeHolders(ctx context.Context, t *db.Tx, codes []string) (map[string]int64, error) {
 	holders := map[string]int64{}
 	err := store.Chunked(codes, 512, func(codes []string) error {
 		list, args := db.InList(nil, codes)
@@ -120,7 +120,7 @@ func AddAutomatic(ctx context.Context, t *db.Tx, p *rule.Promotion) error {
 			return err
 		}
 		if !claimed[code] {
-			holders, err := holders(ctx, t, []string{code})
+			holders, err := codeHolders(ctx, t, []string{code})
 			if err != nil {
 				return err
 			}

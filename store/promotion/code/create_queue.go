@@ -170,7 +170,7 @@ func (w *creation) takenCodes(ctx context.Context, group []*createRequest) (map[
 			}
 		}
 	}
-	holders, err := holders(ctx, w.Tx, codes)
+	holders, err := codeHolders(ctx, w.Tx, codes)
 	taken := make(map[string]bool, len(codes))
 	for code := range holders {
 		taken[code] = true

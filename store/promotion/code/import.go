@@ -134,7 +134,7 @@ func importClaims(ctx context.Context, w *authoring.Writer, sources []authoring.
 		if err != nil {
 			return err
 		}
-		holders, err := holders(ctx, w.Tx, slices.DeleteFunc(codes, func(code string) bool { return claimed[code] }))
+		holders, err := codeHolders(ctx, w.Tx, slices.DeleteFunc(codes, func(code string) bool { return claimed[code] }))
 		if err != nil {
 			return err
 		}

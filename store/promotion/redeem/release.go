@@ -23,7 +23,7 @@ func (s *RedeemService) ReleaseCode(ctx context.Context, actor store.Actor, refe
 		if err := release(ctx, t, reference, code); err != nil {
 			return nil, err
 		}
-		usages, err := usages(ctx, t, reference, code)
+		usages, err := usagesOf(ctx, t, reference, code)
 		if err == nil && len(usages) == 0 {
 			err = unknown
 		}
@@ -63,8 +63,8 @@ func release(ctx context.Context, t *db.Tx, reference string, code *string) erro
 	return nil
 }
 
-// usages are those of a reference, of one code or of all.
-func usages(ctx context.Context, t *db.Tx, reference string, code *string) ([]*CodeUsage, error) {
+// usagesOf are those of a reference, of one code or of all.
+func usagesOf(ctx context.Context, t *db.Tx, reference string, code *string) ([]*CodeUsage, error) {
 	return db.Collect(ctx, t.Session, scanUsage, `
 		SELECT `+usageColumns+` FROM code_usage
 		WHERE reference = $1 AND (CAST($2 AS TEXT) IS NULL OR code = CAST($2 AS TEXT))
