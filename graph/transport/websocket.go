@@ -169,8 +169,8 @@ func (s *socket) NextReader() (int, io.Reader, error) {
 // sentMessage has the names of a message's members, of a subscribe message's
 // payload too.
 type sentMessage struct {
-	ID      string  `json:"id"`
-	Type    string  `json:"type"`
+	ID      string        `json:"id"`
+	Type    string        `json:"type"`
 	Payload clientRequest `json:"payload"`
 }
 
