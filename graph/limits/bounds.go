@@ -9,10 +9,9 @@ import (
 	"portico/store"
 )
 
-// Bounds are how much a document and its variables may ask for. Most are
-// held before validation, whose rules grow with the square of what some
-// documents hold; Cost before anything runs; Values and Nesting before
-// anything is decoded. Each is a flag; 0 is its default.
+// Bounds limit a document, its variables and its response. Most are checked before validation,
+// which can be quadratic in the size of a document; Cost before anything runs; Values and Nesting
+// before anything is decoded. Each is a flag; 0 selects its default.
 type Bounds struct {
 	Bytes       int `name:"document-bytes" placeholder:"BYTES" default:"262144" help:"Maximum size of a GraphQL document."`
 	Tokens      int `name:"document-tokens" placeholder:"N" default:"15000" help:"Maximum number of tokens in a GraphQL document."`
@@ -33,8 +32,7 @@ type Bounds struct {
 	Nesting     int `name:"request-nesting" placeholder:"N" default:"500" help:"Maximum depth of lists and objects in the JSON of a GraphQL request."`
 }
 
-// DefaultBounds let pass what a shop front, a generator of types or an
-// importer of codes really sends.
+// DefaultBounds are large enough for storefronts, code generators and imports of codes.
 func DefaultBounds() Bounds {
 	return Bounds{
 		Bytes:       256 << 10,
@@ -57,7 +55,7 @@ func DefaultBounds() Bounds {
 	}
 }
 
-// OrDefaults are the bounds with their defaults for those that are 0.
+// OrDefaults returns the bounds with each 0 replaced by its default.
 func (b Bounds) OrDefaults() Bounds {
 	defaults := reflect.ValueOf(DefaultBounds())
 	for i, value := range reflect.ValueOf(&b).Elem().Fields() {
@@ -68,7 +66,7 @@ func (b Bounds) OrDefaults() Bounds {
 	return b
 }
 
-// Validate tells what no bound can be.
+// Validate rejects negative bounds.
 func (b Bounds) Validate() error {
 	for field, value := range reflect.ValueOf(b).Fields() {
 		if value.Int() < 0 {
@@ -81,15 +79,14 @@ func (b Bounds) Validate() error {
 // MaxErrors is how many errors a response has at most.
 const MaxErrors = 20
 
-// limit is one of the Bounds, held against a document. what has a place for
-// the count.
+// limit compares a count with one of the Bounds. message is a format with one %d for the count.
 type limit struct {
 	message    string
 	count, max int
 	hint       string
 }
 
-// describe says that something is over the bound.
+// describe returns the message of an exceeded limit, with something as its subject.
 func (b limit) describe(something string) string {
 	return fmt.Sprintf("%s %s; at most %d are allowed: %s.", something, fmt.Sprintf(b.message, b.count), b.max, b.hint)
 }
@@ -107,7 +104,7 @@ func TooManyTokens(bounds Bounds) *gqlerror.Error {
 	return limit{"has %d tokens or more", bounds.Tokens + 1, bounds.Tokens, "send several operations, and values as variables"}.check()
 }
 
-// check refuses a document that is over the bound.
+// check returns an error if the count exceeds the limit.
 func (b limit) check() *gqlerror.Error {
 	if b.count <= b.max {
 		return nil

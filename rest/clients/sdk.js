@@ -173,8 +173,8 @@ exports.run = function run(sdk) {
     const first = await ep.Authenticate().catch(error => error)
     const second = await rejected(ep.Authenticate())
     assert.ok(first.access_token || first.errors)
-    isError(second, 429, /try again in \d+ seconds/)
-    isError(await rejected(connect({ host: env.limitedHost }).ep.Settings.All()), 429, /try again in \d+ seconds/)
+    isError(second, 429, /Retry in \d+ seconds/)
+    isError(await rejected(connect({ host: env.limitedHost }).ep.Settings.All()), 429, /Retry in \d+ seconds/)
   })
 
   const fixed = (suffix, more = {}) => ({
