@@ -90,7 +90,7 @@ func writeStalled(backend storetest.Backend) func(*testing.T) {
 		go func() { done <- storetest.Increment(t.Context(), still, "a") }()
 		<-reached
 		require.NoError(t, storetest.Increment(t.Context(), other, "a"), "the database ended the stalled transaction")
-		require.Equal(t, 1, storetest.Available(t, other, "a"))
+		require.Contains(t, []int{1, 2}, storetest.Available(t, other, "a"), "2 if the stalled write was retried on another connection already")
 		close(goOn)
 		if err, made := <-done, storetest.Available(t, other, "a"); err == nil {
 			require.Equal(t, 2, made, "the stalled write was retried")
