@@ -101,8 +101,9 @@ var memoryClasses = map[string]memoryClass{
 	}},
 }
 
-// What the cache charges for its entries is the memory that they take, within
-// a factor of 1.5.
+// TestDocumentCacheChargesMemory requires that the cache charges what its entries take, within a
+// factor of 1.5. What an earlier class left may be freed during a measurement, so one that is out
+// of bounds is repeated twice.
 func TestDocumentCacheChargesMemory(t *testing.T) { // not in parallel: others allocate too
 	shops, err := shop.Open(t.Context(), shop.Config{URL: "file:" + t.TempDir() + "/memory.db", Synchronous: "OFF"})
 	require.NoError(t, err)
@@ -110,33 +111,45 @@ func TestDocumentCacheChargesMemory(t *testing.T) { // not in parallel: others a
 	load(t, shops, documentFamily(1))
 	for name, class := range memoryClasses {
 		t.Run(name, func(t *testing.T) {
-			cache := document.NewCache(1 << 30)
-			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(shops), slog.New(slog.DiscardHandler), transport.WithDocumentCache(cache)))
-			ask := func(i int) {
-				w := httptest.NewRecorder()
-				handler.ServeHTTP(w, by(newRaw(t, class.request(i)), admin()))
-				require.Equal(t, 200, w.Code, "%.300s", w.Body)
-				require.NotContains(t, w.Body.String(), `"errors"`, "%.300s", w.Body)
+			var heap, charge float64
+			for range 3 {
+				heap, charge = measureDocuments(t, shops, class.requests, class.request)
+				t.Logf("%.0f bytes are held, %.0f charged", heap, charge)
+				if heap < 1.5*charge && charge < 1.5*heap {
+					return
+				}
 			}
-			measured := func() (heap, charge int) {
-				_, _, charge = cache.Stats()
-				return heapAfterGC(), charge
-			}
-			for i := range 5 {
-				ask(i)
-			}
-			heapBefore, chargeBefore := measured()
-			for i := range class.requests {
-				ask(5 + i)
-			}
-			heap, charge := measured()
-			heap, charge = heap-heapBefore, charge-chargeBefore
-			t.Logf("%d bytes are held, %d charged", heap, charge)
-			require.Less(t, float64(heap), 1.5*float64(charge), "%d bytes are held, %d charged", heap, charge)
-			require.Less(t, float64(charge), 1.5*float64(heap), "%d bytes are held, %d charged", heap, charge)
-			runtime.KeepAlive(handler)
+			t.Errorf("%.0f bytes are held, %.0f charged", heap, charge)
 		})
 	}
+}
+
+// measureDocuments sends requests to a handler with an empty cache of documents. It returns how
+// much the heap and the cache's charge grew, in bytes.
+func measureDocuments(t *testing.T, shops *shop.Store, requests int, request func(i int) string) (heap, charge float64) {
+	t.Helper()
+	cache := document.NewCache(1 << 30)
+	handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(shops), slog.New(slog.DiscardHandler), transport.WithDocumentCache(cache)))
+	send := func(i int) {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, by(newRaw(t, request(i)), admin()))
+		require.Equal(t, 200, w.Code, "%.300s", w.Body)
+		require.NotContains(t, w.Body.String(), `"errors"`, "%.300s", w.Body)
+	}
+	measure := func() (heap, charge float64) {
+		_, _, bytes := cache.Stats()
+		return float64(heapAfterGC()), float64(bytes)
+	}
+	for i := range 5 {
+		send(i)
+	}
+	heapBefore, chargeBefore := measure()
+	for i := range requests {
+		send(5 + i)
+	}
+	heap, charge = measure()
+	runtime.KeepAlive(handler)
+	return heap - heapBefore, charge - chargeBefore
 }
 
 // A short document whose fragments select the same again and again takes memory
