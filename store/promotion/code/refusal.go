@@ -50,3 +50,7 @@ func (r CodeRefusal) Argument() CodeArgument { return CodeArgument(r.Fault.Path[
 func NewRefusal(reason CodeReason, about CodeArgument, format string, args ...any) CodeRefusal {
 	return CodeRefusal{reason, store.Unprocessablef([]string{string(about)}, format, args...)}
 }
+
+func duplicateCode() *store.Error {
+	return &store.Error{Code: store.Unprocessable, Title: "Duplicate code", Detail: "Promotion code already in use", Documented: true, Reason: store.DuplicateCode}
+}
