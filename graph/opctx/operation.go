@@ -63,11 +63,6 @@ func From(ctx context.Context) *Operation {
 	return nil
 }
 
-// WithShopper begins an operation of a shopper.
-func WithShopper(ctx context.Context, shopper release.ShopperContext) context.Context {
-	return With(ctx, &Operation{Shopper: shopper})
-}
-
 // Middleware begins the operation of each request from its headers and token. It must run behind the
 // middleware that reads the token.
 func Middleware(next http.Handler) http.Handler {

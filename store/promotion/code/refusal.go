@@ -21,12 +21,6 @@ const (
 	CodeNotCurrency CodeReason = "other_currency"       // the promotion gives nothing in it
 )
 
-// CodeReasons lists every reason.
-func CodeReasons() []CodeReason {
-	return []CodeReason{CodeUnknown, CodeExpired, CodeNotStarted, CodeDisabled, CodeUsedUp, CodeWrongUser,
-		CodeNoUnits, CodeNotPerItem, CodeCartTooLow, CodeNotCurrency}
-}
-
 // CodeRefusal is a reason, with the member at fault and the detail of it.
 type CodeRefusal struct {
 	Reason CodeReason
