@@ -23,7 +23,7 @@ type Links struct {
 	Parent     string
 	Children   []string
 	Components map[string]bool // live products of a bundle
-	Files      *index.Packed   // existing files
+	Files      *index.StringList   // existing files
 	Variants   Variants
 }
 
