@@ -62,11 +62,6 @@ func From(ctx context.Context) *Operation {
 	return nil
 }
 
-// WithShopper begins an operation of a shopper.
-func WithShopper(ctx context.Context, shopper release.ShopperContext) context.Context {
-	return With(ctx, &Operation{Shopper: shopper})
-}
-
 // releaseHeader selects a release by its id, published or not.
 const releaseHeader = "Store-Catalog-Release"
 

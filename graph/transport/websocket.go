@@ -121,7 +121,7 @@ func (c *connection) init(ctx context.Context, r *http.Request, payload transpor
 	}
 	c.setToken(ctx, token)
 	shopper := opctx.ShopperOf((&http.Request{Header: header}).WithContext(ctx))
-	return opctx.WithShopper(ctx, shopper), nil
+	return opctx.With(ctx, &opctx.Operation{Shopper: shopper}), nil
 }
 
 // socketConn is a WebSocket of the library's transport. It enforces the parts of the protocol that the

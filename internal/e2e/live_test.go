@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,7 +13,6 @@ import (
 	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"
 
-	"portico/internal/demo"
 	"portico/store/exchange"
 	"portico/store/release"
 	"portico/store/storetest"
@@ -120,8 +120,10 @@ func TestPublicationsAndJobsAreTold(t *testing.T) {
 		subscribe(t, socket, "a", `subscription { catalogPublished { uuid } }`)
 		require.Equal(t, "next", hear(t, socket).Type)
 
-		_, err := here.Import(t.Context(), "test", func() (io.ReadCloser, error) {
-			return io.NopCloser(strings.NewReader(strings.ReplaceAll(demo.Shop(), "Flat White", "Flatter White"))), nil
+		shop, err := os.ReadFile("../demo/shop.ndjson")
+		require.NoError(t, err)
+		_, err = here.Import(t.Context(), "test", func() (io.ReadCloser, error) {
+			return io.NopCloser(strings.NewReader(strings.ReplaceAll(string(shop), "Flat White", "Flatter White"))), nil
 		}, exchange.ImportOptions{})
 		require.NoError(t, err)
 		v, err := here.View(t.Context(), release.ShopperContext{})

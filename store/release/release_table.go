@@ -22,11 +22,3 @@ func (t releaseTable) Owned() string {
 	}
 	return "release_id = $1"
 }
-
-// ordered is the columns that its rows have an order by.
-func (t releaseTable) ordered() string {
-	if t.Key == "id" {
-		return t.Key
-	}
-	return "release_id, " + t.Key
-}

@@ -51,7 +51,11 @@ func TestReleaseTablesAreAllThereAre(t *testing.T) {
 // in, by key.
 func ReleaseTableTexts() (queries []string) {
 	for _, table := range ReleaseTables {
-		queries = append(queries, fmt.Sprintf("SELECT * FROM %s ORDER BY %s", table.Name, table.ordered()))
+		order := "release_id, " + table.Key
+		if table.Key == "id" {
+			order = table.Key
+		}
+		queries = append(queries, fmt.Sprintf("SELECT * FROM %s ORDER BY %s", table.Name, order))
 	}
 	return append(queries, "SELECT * FROM document ORDER BY id")
 }
