@@ -176,6 +176,7 @@ func TestARuleThatLeadsElsewhereIsTold(t *testing.T) {
 // What the protocol forbids, and what is too much, ends with its code.
 func TestStreamsAreBounded(t *testing.T) {
 	t.Parallel()
+	storetest.FullTestsOnly(t, "the tests of graph bound streams without a process")
 	o := openDemo(t, "file:"+t.TempDir()+"/live.db")
 	l := o.serve(t, "--subscriptions-connection", "2", "--subscriptions-client", "3", "--document-depth", "4", "--cors-origin", "https://shop.example")
 	_, token := o.issue(t, "inventory:read", "catalog:read")
