@@ -120,7 +120,7 @@ func TestPublicationsAndJobsAreTold(t *testing.T) {
 		subscribe(t, socket, "a", `subscription { catalogPublished { uuid } }`)
 		require.Equal(t, "next", hear(t, socket).Type)
 
-		shop, err := os.ReadFile("../demo/shop.ndjson")
+		shop, err := os.ReadFile(demoShop)
 		require.NoError(t, err)
 		_, err = here.Import(t.Context(), "test", func() (io.ReadCloser, error) {
 			return io.NopCloser(strings.NewReader(strings.ReplaceAll(string(shop), "Flat White", "Flatter White"))), nil
