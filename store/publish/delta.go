@@ -136,12 +136,11 @@ func (p *publicationPlan) findSeeds(ctx context.Context) error {
 		if now := p.tree.ByID[node.ID]; now != nil && slices.Equal(now.Ancestors, node.Ancestors) {
 			continue
 		}
-		head, err := d.view.ListHead(ctx, release.ListOfNode(node.ID))
+		list, err := d.view.List(ctx, release.ListOfNode(node.ID))
 		if err != nil {
 			return err
 		}
-		a := &release.ResultOrder{View: d.view, List: release.ListOfNode(node.ID), Head: head}
-		members, err := a.Members(ctx)
+		members, err := list.Members(ctx)
 		if err != nil {
 			return err
 		}

@@ -94,7 +94,7 @@ func (w *releaseWriter) ownOrdinals(handles []uint32) (own []uint32) {
 // and with these curated ones.
 func (l *listWriter) patch(ctx context.Context, name string, head *release.ListHead, come, curated []uint32) error {
 	d := l.plan.delta
-	base := &release.ResultOrder{View: d.view, List: name, Head: head}
+	base := release.List{Reader: &d.view.Reader, Name: name, Head: head}
 	gone, err := l.members(ctx, base, d.dead)
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func (l *listWriter) patch(ctx context.Context, name string, head *release.ListH
 }
 
 // members are those of some ordinals of the base that a list of it holds.
-func (l *listWriter) members(ctx context.Context, base *release.ResultOrder, places index.Ordinals) (held []uint32, err error) {
+func (l *listWriter) members(ctx context.Context, base release.List, places index.Ordinals) (held []uint32, err error) {
 	for _, ordinal := range places {
 		_, id, err := l.sortedBy(ctx, store.SortID, ordinal)
 		if err != nil {

@@ -157,7 +157,7 @@ func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID
 // all of it for a page.
 func (s *PublishService) analyzeReleases(ctx context.Context) error {
 	tables := []string{"document", "document_hash"}
-	for _, table := range release.ReleaseTables {
+	for _, table := range release.Tables {
 		tables = append(tables, table.Name)
 	}
 	return s.db.Analyze(ctx, tables)

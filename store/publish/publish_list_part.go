@@ -19,7 +19,7 @@ type patch struct {
 
 // patched writes a list of the base anew in one order, as far as products went
 // or came, and tells where its parts are.
-func (l *listWriter) patched(ctx context.Context, base *release.ResultOrder, by store.SortBy, length int, gone, come []uint32) (release.ListParts, error) {
+func (l *listWriter) patched(ctx context.Context, base release.List, by store.SortBy, length int, gone, come []uint32) (release.ListParts, error) {
 	var patches []patch
 	for i, list := range [][]uint32{gone, come} {
 		for _, ordinal := range list {
@@ -50,7 +50,7 @@ func (l *listWriter) patched(ctx context.Context, base *release.ResultOrder, by 
 		is := applied(patches[:n], start, was)
 		patches = patches[n:]
 		if parts[number] = release.NewPart(len(is), len(is) > 0); len(is) > 0 {
-			row := []any{l.release.ID, base.List, string(by), number, index.PackOrdinals(is)}
+			row := []any{l.release.ID, base.Name, string(by), number, index.PackOrdinals(is)}
 			l.chunks, l.size = append(l.chunks, row), l.size+chunkRowSize(row)
 		}
 	}
@@ -88,7 +88,7 @@ func applied(patches []patch, start int, was []uint32) []uint32 {
 
 // position is the place of the first product of a list that does not sort
 // before one.
-func (l *listWriter) position(ctx context.Context, base *release.ResultOrder, by store.SortBy, length int, p patch) (int, error) {
+func (l *listWriter) position(ctx context.Context, base release.List, by store.SortBy, length int, p patch) (int, error) {
 	var failed error
 	at := sort.Search(length, func(i int) bool {
 		var key, id int64

@@ -126,7 +126,7 @@ func (w *releaseWriter) sameLists(ctx context.Context) (bool, error) {
 		}
 		kept, longest = append(kept, heads[name].Kept(name)), max(longest, heads[name].Total)
 	}
-	if _, err := release.ChunksOf(ctx, served, kept, store.SortDefault, 0, (longest-1)/release.ChunkSize, index.UnpackOrdinals); err != nil {
+	if _, err := release.ChunksOf(ctx, &served.Reader, kept, store.SortDefault, 0, (longest-1)/release.ChunkSize, index.UnpackOrdinals); err != nil {
 		return false, err
 	}
 	places, err := w.servedPlaces(ctx)
@@ -135,7 +135,7 @@ func (w *releaseWriter) sameLists(ctx context.Context) (bool, error) {
 	}
 	for i, node := range w.plan.tree.Nodes {
 		name := names[i+1]
-		a := &release.ResultOrder{View: served, List: name, Head: heads[name]}
+		a := release.List{Reader: &served.Reader, Name: name, Head: heads[name]}
 		before, err := a.Members(ctx)
 		if err != nil {
 			return false, err
@@ -192,10 +192,10 @@ func (w *releaseWriter) sameDeltaLists(ctx context.Context) (bool, error) {
 				continue
 			}
 			var x, y index.Ordinals
-			if x, err = (&release.ResultOrder{View: now, List: name, Head: a}).Members(ctx); err != nil {
+			if x, err = (release.List{Reader: &now.Reader, Name: name, Head: a}).Members(ctx); err != nil {
 				break
 			}
-			if y, err = (&release.ResultOrder{View: before, List: name, Head: b}).Members(ctx); err != nil {
+			if y, err = (release.List{Reader: &before.Reader, Name: name, Head: b}).Members(ctx); err != nil {
 				break
 			}
 			x, y = isNow(x), was(y)

@@ -108,7 +108,7 @@ func (s *PublishService) dropRelease(ctx context.Context, actor store.Actor, dea
 	}); err != nil || dropped == 0 {
 		return err
 	}
-	for _, table := range release.ReleaseTables {
+	for _, table := range release.Tables {
 		// Up to a bound, not one of a list: PostgreSQL then reads no more than
 		// what it deletes, whatever it believes of the table.
 		last := strings.ReplaceAll(table.Key, ",", " DESC,") + " DESC"

@@ -8,39 +8,38 @@ import (
 	"portico/store"
 )
 
-// NodeFilter narrows a list of nodes; the zero value keeps all of a catalog.
-// Conditions given together must all hold.
+// NodeFilter selects nodes that meet all conditions. The zero value selects all.
 type NodeFilter struct {
 	Kind        NodeKind      // hierarchies or nodes only
-	IDs         []string      // these nodes, which come by last update, newest first
-	ParentID    string        // the children of this node or hierarchy
-	HierarchyID string        // all nodes of this hierarchy, however deep
+	IDs         []string      // these nodes, which are listed by last update, newest first
+	ParentID    string        // children of this node or hierarchy
+	HierarchyID string        // nodes of this hierarchy at any depth
 	Terms       []store.Term  // on the attributes of NodeFilterAttributes but id
 	Ranges      []store.Range // on id or updated_at
 }
 
-// NodeFilterAttributes are what nodes and hierarchies can be filtered by.
+// NodeFilterAttributes returns the attributes that nodes can be filtered by.
 func NodeFilterAttributes() []string { return []string{"id", "name", "slug"} }
 
-// NewNodeTerm checks a term as NewTerm does.
+// NewNodeTerm is NewTerm for nodes.
 func NewNodeTerm(attribute, operator string, values []string) (store.Term, error) {
 	return store.NewTerm(NodeFilterAttributes(), attribute, operator, values)
 }
 
-// NodeQuery asks for a page of nodes.
+// NodeQuery requests a page of nodes.
 type NodeQuery struct {
 	Filter NodeFilter
-	Sort   store.Sort // by id, name or updated_at; the default is by name, or by last update where the filter names ids
+	Sort   store.Sort // by id, name or updated_at; the default is by name, or by last update if the filter has ids
 	Page   store.Page
 }
 
 func (q NodeQuery) check() error {
 	if n := len(q.Filter.Terms) + len(q.Filter.Ranges); n > store.MaxFilterTerms {
-		return store.Invalidf([]string{"filter"}, "joins %d conditions; at most %d can be joined", n, store.MaxFilterTerms)
+		return store.Invalidf([]string{"filter"}, "must have at most %d conditions, got %d", store.MaxFilterTerms, n)
 	}
 	for _, r := range q.Filter.Ranges {
 		if r.Attribute == store.SortCreatedAt {
-			return store.Invalidf([]string{"filter"}, "compares created_at, which released nodes have none of; compare id or updated_at")
+			return store.Invalidf([]string{"filter"}, "must compare id or updated_at. Nodes of a release have no created_at.")
 		}
 		if err := r.Check(); err != nil {
 			return err
@@ -52,9 +51,8 @@ func (q NodeQuery) check() error {
 	return nil
 }
 
-// among are the nodes that the filter's ids and parent name: looked up one by
-// one, so that the time does not grow by ids times nodes. They are in the
-// order of the tree, but for those named by ids.
+// among returns the nodes with the filter's ids and parent. They are in the order
+// of the tree, unless the filter has ids. The time is linear in the ids.
 func (f NodeFilter) among(t *Tree) []*CatalogNode {
 	switch {
 	case f.IDs != nil:
@@ -66,12 +64,12 @@ func (f NodeFilter) among(t *Tree) []*CatalogNode {
 		}
 		return nodes
 	case f.ParentID != "":
-		return slices.Clone(t.ByID[f.ParentID].children)
+		return t.Children(f.ParentID)
 	}
 	return slices.Clone(t.Nodes)
 }
 
-// keeps tells whether one of those is in the list.
+// keeps reports whether a node meets the other conditions.
 func (f NodeFilter) keeps(n *CatalogNode) bool {
 	if f.Kind != "" && n.Kind != f.Kind || f.HierarchyID != "" && n.HierarchyID != f.HierarchyID {
 		return false
@@ -82,10 +80,10 @@ func (f NodeFilter) keeps(n *CatalogNode) bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(f.Ranges, func(r store.Range) bool { return !n.within(r) })
+	return !slices.ContainsFunc(f.Ranges, func(r store.Range) bool { return !nodeWithin(n, r) })
 }
 
-func (n *CatalogNode) within(r store.Range) bool {
+func nodeWithin(n *CatalogNode, r store.Range) bool {
 	order := n.UpdatedAt.Compare(r.Time)
 	if r.Attribute == store.SortID {
 		order = cmp.Compare(n.ID, r.ID)
@@ -101,8 +99,7 @@ func (n *CatalogNode) within(r store.Range) bool {
 	return order <= 0
 }
 
-// sort puts nodes into the query's order; they are by name already, unless
-// the filter names them by their ids.
+// sort sorts nodes, which are sorted by name already unless the filter has ids.
 func (q NodeQuery) sort(nodes []*CatalogNode) {
 	switch {
 	case q.Sort.By == store.SortDefault && q.Filter.IDs != nil:
@@ -123,7 +120,7 @@ func (q NodeQuery) sort(nodes []*CatalogNode) {
 	}
 }
 
-// name tells the list apart from others.
+// name identifies the list in cursors.
 func (q NodeQuery) name() string {
 	f := q.Filter
 	parts := append([]string{"nodes", string(f.Kind), f.ParentID, f.HierarchyID, q.Sort.String()}, store.RangeNames(f.Ranges)...)
@@ -133,14 +130,13 @@ func (q NodeQuery) name() string {
 	return store.ListName(append(parts, f.IDs...)...)
 }
 
-// listedNodeWork is what filtering and sorting costs for each node of a list,
-// in bytes of an Allowance.
+// listedNodeWork is the cost of filtering and sorting one node, in bytes of an
+// Allowance.
 const listedNodeWork = 16
 
-// Nodes lists the catalog's nodes, without hierarchies unless the filter asks
-// for them, or names them by their ids, as those who follow breadcrumbs do.
-// NOT_FOUND for an unknown parent or hierarchy; INVALID to sort or bound by
-// created_at, which a release does not hold of nodes.
+// Nodes lists the catalog's nodes. It leaves out hierarchies unless the filter
+// has a kind or ids. NOT_FOUND for an unknown parent or hierarchy. INVALID to
+// sort or filter by created_at, which nodes of a release do not have.
 func (v *View) Nodes(ctx context.Context, query NodeQuery) (*store.Slice[*CatalogNode], error) {
 	if err := query.check(); err != nil {
 		return nil, err

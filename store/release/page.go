@@ -6,8 +6,8 @@ import (
 	"portico/store"
 )
 
-// positioned reads a page of a list of total rows, whose positions are fixed
-// in the view's release. The rows' cursors are like the one given.
+// positioned reads a page of a list of total rows, whose positions are fixed in
+// the view's release. row is the template of the rows' cursors.
 func positioned[T any](v *View, row store.Cursor, page store.Page, total int, read func(start, end int) ([]T, error)) (*store.Slice[T], error) {
 	b, err := page.Check(v.pageLength)
 	if err != nil {
@@ -48,9 +48,9 @@ func cursorPosition(text, name, member string) (int, error) {
 	return c.Position, err
 }
 
-// follow returns the view that a page is read from: a cursor is read on in
-// its own release while that is kept and its catalog is still this shopper's,
-// so that publishing disturbs nobody who pages. CURSOR_EXPIRED after that.
+// follow returns the view to read a page from. A cursor continues in its own
+// release while that is kept and the shopper still sees its catalog, so that
+// publishing does not change the pages of a client. CURSOR_EXPIRED after that.
 func (v *View) follow(ctx context.Context, page store.Page) (*View, error) {
 	own := v.Release
 	for member, text := range page.Cursors {
@@ -67,7 +67,7 @@ func (v *View) follow(ctx context.Context, page store.Page) (*View, error) {
 		own, err = KeptRelease(ctx, v.service.db.Reader, c.Release)
 		if store.HasCode(err, store.NotFound) || err == nil && (own.CatalogID != v.Release.CatalogID || own.Preview) {
 			return nil, &store.Error{Code: store.CursorExpired, Path: []string{member},
-				Detail: "points into a release of the catalog that is no longer kept; start again without it"}
+				Detail: "points into a release of the catalog that is no longer kept. Start again without a cursor."}
 		}
 		if err != nil {
 			return nil, err
@@ -76,8 +76,8 @@ func (v *View) follow(ctx context.Context, page store.Page) (*View, error) {
 	if own == v.Release {
 		return v, nil
 	}
-	v.valid.moot.Store(true)
+	v.valid.mixed.Store(true)
 	earlier := *v
-	earlier.Release, earlier.memo = own, &treeMemo{}
+	earlier.Release, earlier.tree = own, &treeOnce{}
 	return &earlier, nil
 }

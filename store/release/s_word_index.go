@@ -13,27 +13,26 @@ import (
 	"portico/store/index"
 )
 
-// The index of words of a release is kept as chunks, numbered from 0. An
-// entry is a word and its postings, both with their lengths in front; a
-// posting is the step from the ordinal before, doubled, and one more where the
-// word is in the product's name or SKU. The entries of a segment and language
-// are sorted by word. A segment holds the products that were indexed in the
-// same stretch of memory; below 0 stands, for each segment and language, with
-// which word each of its chunks begins, and lowest, written last, how many such
-// rows there are with itself.
+// The word index of a release is stored as chunks, numbered from 0. An entry is
+// a word and its postings, each after its length. A posting is the step from
+// the ordinal before, doubled, plus one if the word is in the product's name or
+// SKU. The entries of a segment and language are sorted by word. A segment holds
+// the products that were indexed together in memory. The rows below 0 hold, for
+// each segment and language, the word that each of its chunks begins with. The
+// lowest row, written last, holds the number of those rows, itself included.
 
-// AppendText appends a text with its length in front.
+// AppendText appends a text after its length.
 func AppendText(dst []byte, text string) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(text))), text...)
 }
 
-// cutText takes a text off that AppendText wrote.
+// cutText splits off a text that AppendText wrote.
 func cutText(body []byte) (text, rest []byte) {
 	n, at := binary.Uvarint(body)
 	return body[at : at+int(n)], body[at+int(n):]
 }
 
-// wordSegment tells where the words of a segment in one language stand.
+// wordSegment locates the words of a segment in one language.
 type wordSegment struct {
 	language string
 	first    int      // chunk
@@ -62,8 +61,8 @@ func newWordSegment(body []byte) (s wordSegment) {
 	return s
 }
 
-// chunks are the numbers of those that may hold a token, from first until
-// just before end.
+// chunks returns the numbers of the chunks that may hold a token, from first
+// until just before end.
 func (s wordSegment) chunks(token index.SearchToken) (first, end int) {
 	beyond := sort.Search(len(s.starts), func(i int) bool { return s.starts[i] > token.Text })
 	end = beyond
@@ -99,61 +98,52 @@ func (c wordChunk) each(token index.SearchToken, found func(ordinal uint32, name
 	}
 }
 
-// wordDirectory reads where words stand.
-func (v *View) wordDirectory(ctx context.Context) (wordDirectory, error) {
-	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedWords, Number: -1}
-	if kept, ok := db.Cached[wordDirectory](v.Cache, key); ok {
+// wordDirectory reads the directory of the own layer.
+func (r *Reader) wordDirectory(ctx context.Context) (wordDirectory, error) {
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedWords, Number: -1}
+	if kept, ok := db.Cached[wordDirectory](r.Cache, key); ok {
 		return kept, nil
 	}
-	bodies, err := db.Collect(ctx, v.service.db.Reader, db.Scalar[[]byte],
-		`SELECT body FROM release_word WHERE release_id = $1 AND chunk < 0 ORDER BY chunk`, v.Release.ID)
+	bodies, err := db.Collect(ctx, r.db.Reader, db.Scalar[[]byte],
+		`SELECT body FROM release_word WHERE release_id = $1 AND chunk < 0 ORDER BY chunk`, r.Release.ID)
 	if err != nil {
 		return nil, err
 	}
 	if len(bodies) == 0 || !bytes.Equal(bodies[0], binary.AppendUvarint(nil, uint64(len(bodies)))) {
-		return nil, v.notKept(ctx, "index of words")
+		return nil, r.missing(ctx, "index of words")
 	}
 	directory := make(wordDirectory, 0, len(bodies)-1)
 	for _, body := range bodies[1:] {
 		directory = append(directory, newWordSegment(body))
 	}
-	v.Cache.Set(key, directory)
+	r.Cache.Set(key, directory)
 	return directory, nil
 }
 
-// notKept says why a release lacks a part: it was swept meanwhile, or a binary
-// made it that knew no such part.
-func (v *View) notKept(ctx context.Context, part string) error {
-	if _, err := KeptRelease(ctx, v.service.db.Reader, v.Release.ID); err != nil {
-		return errReleaseGone
-	}
-	return store.Unprocessablef(nil, "The catalog was published by an older version, which kept no %s; publish it anew.", part)
-}
-
-// wordChunks reads chunks of the index.
-func (v *View) wordChunks(ctx context.Context, numbers []int) (map[int]wordChunk, error) {
+// wordChunks reads chunks of the own layer's index.
+func (r *Reader) wordChunks(ctx context.Context, numbers []int) (map[int]wordChunk, error) {
 	found := make(map[int]wordChunk, len(numbers))
-	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedWords}
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedWords}
 	var missing []int
 	for _, key.Number = range numbers {
-		if kept, ok := db.Cached[wordChunk](v.Cache, key); ok {
+		if kept, ok := db.Cached[wordChunk](r.Cache, key); ok {
 			found[key.Number] = kept
 		} else {
 			missing = append(missing, key.Number)
 		}
 	}
 	err := store.Chunked(missing, 1024, func(numbers []int) error {
-		list, args := db.InList([]any{v.Release.ID}, numbers)
-		_, err := db.Collect(ctx, v.service.db.Reader, func(rows *sql.Rows) (body wordChunk, err error) {
+		list, args := db.InList([]any{r.Release.ID}, numbers)
+		_, err := db.Collect(ctx, r.db.Reader, func(rows *sql.Rows) (body wordChunk, err error) {
 			err = rows.Scan(&key.Number, (*[]byte)(&body))
 			found[key.Number] = body
-			v.Cache.Set(key, body)
+			r.Cache.Set(key, body)
 			return body, err
 		}, `SELECT chunk, body FROM release_word WHERE release_id = $1 AND chunk IN (`+list+`)`, args...)
 		return err
 	})
 	if err == nil && len(found) < len(store.Unique(numbers)) {
-		err = errReleaseGone
+		err = ErrGone
 	}
 	return found, err
 }

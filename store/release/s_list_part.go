@@ -8,13 +8,14 @@ import (
 	"portico/store/index"
 )
 
-// ListParts say how long each part of a delta's list is in one of its orders,
-// and who keeps it: the base, or the delta where something in it differs. So a
-// delta writes as much of a list as differs, however long it is.
+// ListParts are the lengths of the parts of a delta's list in one of its
+// orders, and who holds each part: the base, or the delta if it differs. So a
+// delta writes only what differs of a list, however long the list is.
 type ListParts []uint32
 
 const ownPart = 1 // the lowest bit; the others are the length
 
+// NewPart returns the entry for a part; own is whether the delta holds it.
 func NewPart(length int, own bool) uint32 {
 	if own {
 		return uint32(length)<<1 | ownPart
@@ -25,7 +26,7 @@ func NewPart(length int, own bool) uint32 {
 func (p ListParts) length(number int) int { return int(p[number] >> 1) }
 func (p ListParts) own(number int) bool   { return p[number]&ownPart != 0 }
 
-// before is how many products come before a part.
+// before returns the number of products before a part.
 func (p ListParts) before(number int) (n int) {
 	for i := range number {
 		n += p.length(i)
@@ -33,7 +34,7 @@ func (p ListParts) before(number int) (n int) {
 	return n
 }
 
-// at is the part that a position lies in.
+// at returns the number of the part that holds a position.
 func (p ListParts) at(position int) int {
 	for number := range p {
 		if position -= p.length(number); position < 0 {
@@ -45,7 +46,7 @@ func (p ListParts) at(position int) int {
 
 // read reads the parts from first to last; lists are the delta's own and the
 // base's.
-func (p ListParts) read(ctx context.Context, v *View, lists []KeptList, by store.SortBy, first, last int) ([]index.Ordinals, error) {
+func (p ListParts) read(ctx context.Context, r *Reader, lists []KeptList, by store.SortBy, first, last int) ([]index.Ordinals, error) {
 	parts := make([]index.Ordinals, last-first+1)
 	for i, list := range lists {
 		var numbers []int
@@ -58,23 +59,23 @@ func (p ListParts) read(ctx context.Context, v *View, lists []KeptList, by store
 			continue
 		}
 		low, high := numbers[0], numbers[len(numbers)-1]
-		found, err := ChunksOf(ctx, v, []KeptList{list}, by, low, high, index.UnpackOrdinals)
+		found, err := ChunksOf(ctx, r, []KeptList{list}, by, low, high, index.UnpackOrdinals)
 		if err != nil {
 			return nil, err
 		}
 		for _, n := range numbers {
 			if parts[n-first] = found[list][n-low]; len(parts[n-first]) != p.length(n) {
-				return nil, errReleaseGone
+				return nil, ErrGone
 			}
 		}
 	}
 	return parts, nil
 }
 
-// StoredOrders are the orders in which releases keep their lists.
+// StoredOrders are the orders in which releases store their lists.
 var StoredOrders = []store.SortBy{store.SortDefault, store.SortID, store.SortCreatedAt, store.SortUpdatedAt, store.SortName}
 
-// PackParts writes the parts of a list in every order, each after its number.
+// PackParts encodes the parts of a list in every order, each after its length.
 func PackParts(parts map[store.SortBy]ListParts) (body []byte) {
 	for _, by := range StoredOrders {
 		body = binary.LittleEndian.AppendUint32(body, uint32(len(parts[by])))

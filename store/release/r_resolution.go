@@ -9,85 +9,85 @@ import (
 	"portico/store/catalog"
 )
 
-// Which catalog a shopper sees (DESIGN 8: Rule resolution): a rule is judged
-// by itself, the rules that are left are compared in pairs, and the first of
-// them wins. Nothing here reads anything but its arguments.
+// How the rules select a catalog (docs/architecture.md, decision 8): judge
+// checks each rule by itself, better orders those that are left, and the first
+// of them wins. All functions here depend on their arguments only.
 
-// identityCriteria marks the criteria of which none may be missed.
+// identityCriteria are the criteria that drop a rule when one is missed.
 const identityCriteria = 1<<catalog.ByAccount | 1<<catalog.ByAccountTag | 1<<catalog.ByCustomer
 
-// RuleDrop is why a rule could not be chosen, the first of these.
+// RuleDrop is the first reason why a rule cannot be chosen.
 type RuleDrop string
 
-// The reasons.
+// The reasons, in the order in which they are checked.
 const (
-	DropSchedule     RuleDrop = "out_of_schedule" // all its schedules are outside the time
+	DropSchedule     RuleDrop = "out_of_schedule" // the time is in none of its schedules
 	DropOtherShopper RuleDrop = "other_shopper"   // it is for another account, account tag or customer
 	DropNoMatch      RuleDrop = "nothing_matched" // none of its criteria matched
 	DropNotPublished RuleDrop = "not_published"   // its catalog has no release
 )
 
-// CriterionOutcome is what came of one criterion.
+// CriterionOutcome is the result of one criterion of a rule.
 type CriterionOutcome string
 
 // The outcomes.
 const (
 	CriterionMatched  CriterionOutcome = "matched"
 	CriterionMissed   CriterionOutcome = "missed"
-	CriterionNotAsked CriterionOutcome = "not_asked" // an empty criterion, which fits all
+	CriterionNotAsked CriterionOutcome = "not_asked" // the rule does not have the criterion
 )
 
-// TieBreak is what decided between rules of the same score.
+// TieBreak is what decided between two rules of the same score.
 type TieBreak string
 
 // The tie breaks, in the order in which they are tried.
 const (
 	TieFewestMissed  TieBreak = "fewest_missed"  // fewer criteria missed
-	TieOldest        TieBreak = "oldest"         // made earlier
-	TieImportedFirst TieBreak = "imported_first" // imported or created earlier, at the same time of making
+	TieOldest        TieBreak = "oldest"         // created earlier
+	TieImportedFirst TieBreak = "imported_first" // imported first, of those created at the same time
 	TieSmallestID    TieBreak = "smallest_id"
 )
 
-// ResolutionReason is why a catalog was chosen.
+// ResolutionReason is why a catalog was selected.
 type ResolutionReason string
 
 // The reasons.
 const (
-	ResolvedByRule    ResolutionReason = "rule"              // its rule matched best
-	ResolvedByDefault ResolutionReason = "default_rule"      // no rule with criteria was left
-	ResolvedByAge     ResolutionReason = "oldest_catalog"    // no rule was left at all
+	ResolvedByRule    ResolutionReason = "rule"              // its rule ranks first
+	ResolvedByDefault ResolutionReason = "default_rule"      // a rule without criteria ranks first
+	ResolvedByAge     ResolutionReason = "oldest_catalog"    // every rule was dropped
 	ResolvedToNothing ResolutionReason = "nothing_published" // no catalog has a release
-	ResolvedByRequest ResolutionReason = "requested_release" // the shopper asked for one, whatever the rules say
+	ResolvedByRequest ResolutionReason = "requested_release" // the shopper requested a release by its id
 )
 
-// CatalogResolution explains which catalog a shopper sees, and why.
+// CatalogResolution says which catalog a shopper sees, and why.
 type CatalogResolution struct {
 	At         time.Time
-	ValidUntil time.Time // the next time at which a schedule may decide otherwise; zero when none will
+	ValidUntil time.Time // when a schedule may next change the result; zero for never
 	Reason     ResolutionReason
 	Catalog    *catalog.Catalog     // nil when nothing is published
 	Release    *Release             // nil when nothing is published
-	Rule       *catalog.CatalogRule // nil unless one decided
-	TieBreak   TieBreak             // empty unless another rule had the same score
-	Candidates []*RuleVerdict       // every rule: those that could be chosen, best first, then the others, oldest first
+	Rule       *catalog.CatalogRule // nil unless a rule selected the catalog
+	TieBreak   TieBreak             // empty unless two rules have the highest score
+	Candidates []*RuleVerdict       // all rules: those not dropped, best first, then the dropped ones, oldest first
 }
 
-// RuleVerdict is a rule held against a shopper at a time.
+// RuleVerdict is the result of checking a rule for a shopper at a time.
 type RuleVerdict struct {
 	Rule    *catalog.CatalogRule
 	Score   int      // criteria matched
 	Missed  int      // criteria missed
-	Dropped RuleDrop // empty when the rule could be chosen
+	Dropped RuleDrop // empty when the rule can be chosen
 
 	matched, missed, asked int // bits by criterion
 	scheduled              bool
 }
 
-// Default tells whether the rule has no criteria.
+// Default reports whether the rule has no criteria.
 func (v *RuleVerdict) Default() bool { return v.asked == 0 }
 
-// Foreign tells whether the rule is for other shoppers than this one, who must
-// not learn which.
+// Foreign reports whether the rule is for other accounts or customers. Do not
+// show the shopper which.
 func (v *RuleVerdict) Foreign() bool { return v.missed&identityCriteria != 0 }
 
 func (v *RuleVerdict) outcome(c catalog.Criterion) CriterionOutcome {
@@ -100,14 +100,14 @@ func (v *RuleVerdict) outcome(c catalog.Criterion) CriterionOutcome {
 	return CriterionMissed
 }
 
-// Account is the outcome of the account criterion, and so on.
+// Account returns the outcome of the criterion account; the others likewise.
 func (v *RuleVerdict) Account() CriterionOutcome    { return v.outcome(catalog.ByAccount) }
 func (v *RuleVerdict) AccountTag() CriterionOutcome { return v.outcome(catalog.ByAccountTag) }
 func (v *RuleVerdict) Customer() CriterionOutcome   { return v.outcome(catalog.ByCustomer) }
 func (v *RuleVerdict) Channel() CriterionOutcome    { return v.outcome(catalog.ByChannel) }
 func (v *RuleVerdict) Tag() CriterionOutcome        { return v.outcome(catalog.ByTag) }
 
-// Schedule tells whether one of the rule's schedules is on.
+// Schedule returns whether the time is in one of the rule's schedules.
 func (v *RuleVerdict) Schedule() CriterionOutcome {
 	switch {
 	case len(v.Rule.Schedules) == 0:
@@ -118,7 +118,7 @@ func (v *RuleVerdict) Schedule() CriterionOutcome {
 	return CriterionMissed
 }
 
-// profile is what a shopper has for each criterion; ids are canonical.
+// profile holds a shopper's values for each criterion; ids are canonical.
 type profile [catalog.Criteria][]string
 
 func (s ShopperContext) profile() (p profile) {
@@ -130,7 +130,7 @@ func (s ShopperContext) profile() (p profile) {
 	return p
 }
 
-// canonicalIDs are ids as rules have them, without what is no id.
+// canonicalIDs returns the valid ids in the form that rules use.
 func canonicalIDs(ids ...string) (list []string) {
 	for _, id := range ids {
 		if canonical, ok := store.CanonicalID(id); ok {
@@ -140,7 +140,7 @@ func canonicalIDs(ids ...string) (list []string) {
 	return list
 }
 
-// judge holds a rule against a shopper.
+// judge checks a rule for a shopper; published is whether its catalog is.
 func judge(r *catalog.CatalogRule, p *profile, at time.Time, published bool) RuleVerdict {
 	v := RuleVerdict{Rule: r, scheduled: len(r.Schedules) == 0 || slices.ContainsFunc(r.Schedules, func(s catalog.Schedule) bool { return s.Contains(at) })}
 	for c, wanted := range r.Values {
@@ -169,9 +169,9 @@ func judge(r *catalog.CatalogRule, p *profile, at time.Time, published bool) Rul
 	return v
 }
 
-// better is below zero when v is to be chosen before w, both of which could
-// be; by says what decided at the same score. A default has no score, and so
-// comes after all others.
+// better compares two rules that can be chosen: order is below zero when v
+// ranks first, and by is what decided between equal scores. A rule without
+// criteria has no score and ranks last.
 func (v *RuleVerdict) better(w *RuleVerdict) (order int, by TieBreak) {
 	if order := cmp.Compare(w.Score, v.Score); order != 0 {
 		return order, ""
@@ -192,8 +192,8 @@ func (v *RuleVerdict) better(w *RuleVerdict) (order int, by TieBreak) {
 	return 0, ""
 }
 
-// bestRule returns the verdict that wins; ok is false when no rule can be
-// chosen.
+// bestRule returns the rule that ranks first; ok is false when every rule is
+// dropped.
 func bestRule(rules []*catalog.CatalogRule, shopper ShopperContext, at time.Time, published func(catalogID string) bool) (best RuleVerdict, ok bool) {
 	p := shopper.profile()
 	for _, rule := range rules {
@@ -211,8 +211,8 @@ func bestRule(rules []*catalog.CatalogRule, shopper ShopperContext, at time.Time
 	return best, ok
 }
 
-// verdicts are all rules as CatalogResolution lists them, and the next time at
-// which a schedule may change who is chosen.
+// verdicts returns all rules in the order of CatalogResolution.Candidates, and
+// when a schedule may next change the result.
 func verdicts(rules []*catalog.CatalogRule, shopper ShopperContext, at time.Time, published func(catalogID string) bool) (list []*RuleVerdict, until time.Time) {
 	p := shopper.profile()
 	for _, rule := range rules {
@@ -235,8 +235,8 @@ func verdicts(rules []*catalog.CatalogRule, shopper ShopperContext, at time.Time
 	return list, until
 }
 
-// nextEdge is the first begin or end of a schedule after a time, unless until
-// is before it.
+// nextEdge returns the first start or end of a schedule after a time, or until
+// if that is earlier.
 func nextEdge(r *catalog.CatalogRule, at, until time.Time) time.Time {
 	for _, schedule := range r.Schedules {
 		for _, edge := range []time.Time{schedule.From, schedule.To} {
@@ -248,7 +248,7 @@ func nextEdge(r *catalog.CatalogRule, at, until time.Time) time.Time {
 	return until
 }
 
-// tieBreak is what decided between the first two; empty without a tie.
+// tieBreak returns what decided between the first two; empty without a tie.
 func tieBreak(list []*RuleVerdict) TieBreak {
 	if len(list) < 2 || list[1].Dropped != "" {
 		return ""

@@ -1,7 +1,6 @@
 package release
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -11,12 +10,12 @@ import (
 	"portico/store/db"
 )
 
-// A table of releases that is forgotten here is never swept, nor known to the
-// planner.
-func TestReleaseTablesAreAllThereAre(t *testing.T) {
+// A table that is missing in Tables is never swept, and the query planner has no
+// statistics of it.
+func TestTablesAreComplete(t *testing.T) {
 	t.Parallel()
 	left := map[string]string{}
-	for _, table := range ReleaseTables {
+	for _, table := range Tables {
 		left[table.Name] = table.Key
 	}
 	files, err := db.Migrations()
@@ -34,24 +33,15 @@ func TestReleaseTablesAreAllThereAre(t *testing.T) {
 	for _, file := range files {
 		text, err := db.MigrationFiles.ReadFile(file)
 		require.NoError(t, err)
-		require.Len(t, create.FindAll(text, -1), strings.Count(string(text), "CREATE TABLE release_"), "%s: a table of releases has a key that begins with release_id, or with its number", file)
+		require.Len(t, create.FindAll(text, -1), strings.Count(string(text), "CREATE TABLE release_"), "%s: the key of a table of releases must begin with release_id, or with its number", file)
 		for _, found := range create.FindAllSubmatch(text, -1) {
 			name := string(found[1])
 			if dropped[name] {
 				continue
 			}
-			require.Equal(t, string(found[2])+string(found[3]), left[name], "%s is to stand in releaseTables, with its key", name)
+			require.Equal(t, string(found[2])+string(found[3]), left[name], "add %s to Tables, with its key", name)
 			delete(left, name)
 		}
 	}
-	require.Empty(t, left, "releaseTables has what no migration makes")
-}
-
-// ReleaseTableTexts are a query of all rows of each table that releases are kept
-// in, by key.
-func ReleaseTableTexts() (queries []string) {
-	for _, table := range ReleaseTables {
-		queries = append(queries, fmt.Sprintf("SELECT * FROM %s ORDER BY %s", table.Name, table.ordered()))
-	}
-	return append(queries, "SELECT * FROM document ORDER BY id")
+	require.Empty(t, left, "no migration creates these")
 }
