@@ -31,7 +31,7 @@ var (
 		"portico/graph/document": 6, "portico/graph/executor": 6, "portico/graph/opctx": 4, "portico/graph/transport": 5,
 		"portico/internal/auth": 7, "portico/internal/bench": 18, "portico/internal/web/server": 4,
 		"portico/store/promotion/code": 7, "portico/store/promotion/redeem": 5, "portico/store/promotion/rule": 5,
-		"portico/store/publish": 20, "portico/store/release": 31,
+		"portico/store/publish": 20,
 	}
 	shadowsLeft = map[string]int{"portico/internal/bench": 18}
 )

@@ -7,7 +7,7 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 // tooMany says that a list of arguments is over its bound.
@@ -137,8 +137,8 @@ func (r *Resolver) nodesOfType(ctx context.Context, kind string, ids []string, i
 		// Under the type that was asked for, where the node is of that kind.
 		if kind == store.TypeCatalogNode {
 			into[store.GlobalID(kind, node.ID)] = node
-		} else if node.Kind == release.KindHierarchy {
-			into[store.GlobalID(kind, node.ID)] = model.Siblings[model.Hierarchy]([]*release.CatalogNode{node.CatalogNode})[0]
+		} else if node.Kind == segment.KindHierarchy {
+			into[store.GlobalID(kind, node.ID)] = model.Siblings[model.Hierarchy]([]*segment.CatalogNode{node.CatalogNode})[0]
 		}
 	}
 	return err

@@ -10,6 +10,7 @@ import (
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 func (r queryResolver) CatalogNode(ctx context.Context, id string) (*model.CatalogNode, error) {
@@ -47,7 +48,7 @@ func (r queryResolver) Hierarchies(ctx context.Context, filter *model.CatalogNod
 	if err != nil {
 		return nil, err
 	}
-	query, err := nodeQuery{filter, orderBy, pageOf(first, after, last, before, offset)}.query(release.NodeFilter{Kind: release.KindHierarchy})
+	query, err := nodeQuery{filter, orderBy, pageOf(first, after, last, before, offset)}.query(release.NodeFilter{Kind: segment.KindHierarchy})
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +151,7 @@ func (r *Resolver) curatedProducts(ctx context.Context, all []*model.CatalogNode
 // childrenOf are the nodes right below one, and nodesIn all of a hierarchy.
 func childrenOf(id string) release.NodeFilter { return release.NodeFilter{ParentID: id} }
 func nodesIn(id string) release.NodeFilter {
-	return release.NodeFilter{Kind: release.KindNode, HierarchyID: id}
+	return release.NodeFilter{Kind: segment.KindNode, HierarchyID: id}
 }
 
 // nodesOf lists the nodes of sibling nodes or hierarchies, which become
@@ -176,8 +177,8 @@ func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, n
 	}
 	edge := fmt.Sprintf("nodes %v %s", of("*"), q.key())
 	return model.Load(ctx, place, edge, v, func(v *release.View, ctx context.Context, all []T) ([]*model.CatalogNodeConnection, error) {
-		slices := make([]*store.Slice[*release.CatalogNode], len(all))
-		below := make([][]*release.CatalogNode, len(all))
+		slices := make([]*store.Slice[*segment.CatalogNode], len(all))
+		below := make([][]*segment.CatalogNode, len(all))
 		rows := 0
 		for i, node := range all {
 			query, err := q.query(of(node.NodeID()))

@@ -8,7 +8,7 @@ import (
 	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/release"
+	"portico/store/release/routing"
 )
 
 // CatalogResolution explains this shopper's catalog by the operation's own
@@ -47,7 +47,7 @@ func mayAsk(ctx context.Context, context *model.ShopperContextInput, at *time.Ti
 	return nil
 }
 
-func (r *Resolver) explained(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*release.CatalogResolution, error) {
+func (r *Resolver) explained(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*routing.CatalogResolution, error) {
 	if context != nil {
 		shopper, err := context.Shopper()
 		if err != nil {

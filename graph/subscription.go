@@ -8,7 +8,7 @@ import (
 	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/release"
+	"portico/store/release/segment"
 	"portico/store/stock"
 )
 
@@ -94,7 +94,7 @@ func offerOnce[T any](ctx context.Context, events chan<- T, event T) {
 	}
 }
 
-func (r subscriptionResolver) CatalogPublished(ctx context.Context) (<-chan *release.Release, error) {
+func (r subscriptionResolver) CatalogPublished(ctx context.Context) (<-chan *segment.Release, error) {
 	if err := auth.Require(ctx, "Subscription.catalogPublished"); err != nil {
 		return nil, err
 	}
@@ -102,13 +102,13 @@ func (r subscriptionResolver) CatalogPublished(ctx context.Context) (<-chan *rel
 		return nil, err
 	}
 	changed, end := r.store.WatchCatalogs()
-	events := make(chan *release.Release)
+	events := make(chan *segment.Release)
 	go func() {
 		defer close(events)
 		defer end()
-		var told *release.Release
+		var told *segment.Release
 		for {
-			var offer chan *release.Release
+			var offer chan *segment.Release
 			seen, err := r.seen(ctx)
 			if err == nil && seen.release != nil && !seen.release.Same(told) {
 				offer = events
@@ -132,7 +132,7 @@ func (r subscriptionResolver) CatalogPublished(ctx context.Context) (<-chan *rel
 // shownRelease is the release that a shopper sees, and for how long the clock leaves it
 // so.
 type shownRelease struct {
-	release *release.Release // nil while nothing is published
+	release *segment.Release // nil while nothing is published
 	lasts   time.Duration
 }
 

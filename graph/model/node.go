@@ -2,7 +2,7 @@ package model
 
 import (
 	"portico/store"
-	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 // Node is an object with a global id.
@@ -10,7 +10,7 @@ type Node interface{ GlobalID() string }
 
 // CatalogNode is a node in a group.
 type CatalogNode struct {
-	*release.CatalogNode
+	*segment.CatalogNode
 	Sibling[*CatalogNode]
 }
 
@@ -21,13 +21,13 @@ func (n CatalogNode) GlobalID() string { return store.GlobalID(store.TypeCatalog
 func (n *CatalogNode) NodeID() string { return n.ID }
 
 // Place implements Row.
-func (n *CatalogNode) Place(of *release.CatalogNode, place Sibling[*CatalogNode]) {
+func (n *CatalogNode) Place(of *segment.CatalogNode, place Sibling[*CatalogNode]) {
 	n.CatalogNode, n.Sibling = of, place
 }
 
 // Hierarchy is the root of a category tree, in a group.
 type Hierarchy struct {
-	*release.CatalogNode
+	*segment.CatalogNode
 	Sibling[*Hierarchy]
 }
 
@@ -35,6 +35,6 @@ type Hierarchy struct {
 func (h *Hierarchy) NodeID() string { return h.ID }
 
 // Place implements Row.
-func (h *Hierarchy) Place(of *release.CatalogNode, place Sibling[*Hierarchy]) {
+func (h *Hierarchy) Place(of *segment.CatalogNode, place Sibling[*Hierarchy]) {
 	h.CatalogNode, h.Sibling = of, place
 }

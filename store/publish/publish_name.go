@@ -9,7 +9,7 @@ import (
 	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
-	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 // sortedNames works out the sort keys, once the names of all products that
@@ -74,7 +74,7 @@ func (p *publicationPlan) nameKeys(ctx context.Context, naming *index.NameOrder)
 		return keys, nil
 	}
 	view := p.delta.view
-	every, err := view.List(ctx, release.ListEvery)
+	every, err := view.List(ctx, segment.ListEvery)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (p *publicationPlan) nameKeys(ctx context.Context, naming *index.NameOrder)
 // they are looked at.
 type baseNames struct {
 	plan  *publicationPlan
-	every release.List      // the list of them all
+	every segment.List      // the list of them all
 	known map[uint32][]byte // by ordinal
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"portico/store"
 	"portico/store/catalog"
+	"portico/store/release/price"
 )
 
 // BundleChoice is a shopper's choice for one component of a bundle.
@@ -136,15 +137,15 @@ func componentNames(components []ProductComponent) string {
 }
 
 // sumOf returns the price of the chosen options together.
-func (v *View) sumOf(choices []BundleChoice, options map[string]*Product) *Quote {
+func (v *View) sumOf(choices []BundleChoice, options map[string]*Product) *price.Quote {
 	var total, before int64
 	var includesTax, priced, onSale bool
-	sum := &Quote{}
+	sum := &price.Quote{}
 	for _, choice := range choices {
 		for _, option := range choice.Options {
 			product := options[option.ID]
 			if product == nil || product.quote.Price == nil || priced && product.quote.Price.IncludesTax != includesTax {
-				return &Quote{}
+				return &price.Quote{}
 			}
 			q := product.quote
 			base := q.Price
@@ -152,7 +153,7 @@ func (v *View) sumOf(choices []BundleChoice, options map[string]*Product) *Quote
 				base, onSale = q.Original, true
 			}
 			if float64(max(q.Price.Minor, base.Minor))*float64(option.Quantity) > store.MaxAmount-float64(max(total, before)) {
-				return &Quote{}
+				return &price.Quote{}
 			}
 			priced, includesTax = true, q.Price.IncludesTax
 			total += q.Price.Minor * int64(option.Quantity)
@@ -174,7 +175,7 @@ func (v *View) sumOf(choices []BundleChoice, options map[string]*Product) *Quote
 }
 
 // configured returns the product with another configuration and quote.
-func (p *storedProduct) configured(selected []byte, quote *Quote) *storedProduct {
+func (p *storedProduct) configured(selected []byte, quote *price.Quote) *storedProduct {
 	was := store.Encode(p.read().Meta.BundleConfiguration)
 	now := append(append([]byte(`{"selected_options":`), selected...), '}')
 	attributes := len(p.quote.AppendAttributes([]byte{'}'})) - 1

@@ -8,6 +8,7 @@ import (
 	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
+	"portico/store/release/segment"
 )
 
 // FacetQuery requests the number of products of a list for each value of an
@@ -85,7 +86,7 @@ func (c facetCounts) Size() int {
 	return n
 }
 
-func countFacet(layers []*Facet, places index.Ordinals) facetCounts {
+func countFacet(layers []*segment.Facet, places index.Ordinals) facetCounts {
 	counts := map[string]int{}
 	for _, layer := range layers {
 		layer.Count(places, counts)
@@ -122,7 +123,7 @@ func (c facetCounts) pick(selected []string, first int) []FacetValue {
 
 // facet counts an attribute and caches the result, which is the same for all
 // shoppers who see the list.
-func (o *resultOrder) facet(ctx context.Context, attribute string, layers []*Facet) (facetCounts, error) {
+func (o *resultOrder) facet(ctx context.Context, attribute string, layers []*segment.Facet) (facetCounts, error) {
 	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedCounts, Name: attribute + " " + o.list.Name + "?" + o.name()}
 	if kept, ok := db.Cached[facetCounts](o.Cache, key); ok {
 		return kept, nil

@@ -7,6 +7,7 @@ import (
 
 	"portico/store"
 	"portico/store/catalog"
+	"portico/store/release/segment"
 )
 
 // FileQuery requests a page of files of a release, by id.
@@ -39,7 +40,7 @@ func (v *View) Files(ctx context.Context, query FileQuery) (*store.Slice[*catalo
 		files := make([]*catalog.File, 0, end-start)
 		for _, id := range ids[start:end] {
 			if byID[id] == nil && err == nil {
-				err = ErrGone
+				err = segment.ErrGone
 			}
 			files = append(files, byID[id])
 		}

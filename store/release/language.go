@@ -7,6 +7,7 @@ import (
 	"golang.org/x/text/language"
 
 	"portico/store/db"
+	"portico/store/release/segment"
 )
 
 // acceptedLanguages is an Accept-Language value applied to a release.
@@ -21,7 +22,7 @@ func (t *acceptedLanguages) Size() int { return 128 + 2*len(t.name) + 16*len(t.l
 // maxAcceptLanguage is the length of the longest value that is cached, in bytes.
 const maxAcceptLanguage = 256
 
-func (s *ReleaseService) acceptedLanguages(release *Release, value string) *acceptedLanguages {
+func (s *ReleaseService) acceptedLanguages(release *segment.Release, value string) *acceptedLanguages {
 	key := db.CacheKey{Release: release.CacheIdentity(), Kind: cachedLanguages, Name: value}
 	if kept, ok := db.Cached[*acceptedLanguages](s.db.Cache, key); ok {
 		return kept
@@ -67,7 +68,7 @@ func acceptLanguage(value string) []language.Tag {
 // first. Each tag adds its fallbacks, then, if it names a region, the same
 // language and script of other regions. The base language ends the list
 // (docs/architecture.md, decision 8).
-func lookup(preferred []language.Tag, release *Release) (languages []string) {
+func lookup(preferred []language.Tag, release *segment.Release) (languages []string) {
 	add := func(have string) {
 		if !slices.Contains(languages, have) {
 			languages = append(languages, have)

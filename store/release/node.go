@@ -4,16 +4,17 @@ import (
 	"context"
 
 	"portico/store"
+	"portico/store/release/segment"
 )
 
 // Tree returns the nodes of the view's release, read once in an operation.
-func (v *View) Tree(ctx context.Context) (*Tree, error) {
+func (v *View) Tree(ctx context.Context) (*segment.Tree, error) {
 	v.tree.once.Do(func() { v.tree.tree, v.tree.err = v.ReadTree(ctx) })
 	return v.tree.tree, v.tree.err
 }
 
 // Node returns a node or hierarchy of the catalog; NOT_FOUND for an unknown id.
-func (v *View) Node(ctx context.Context, id string) (*CatalogNode, error) {
+func (v *View) Node(ctx context.Context, id string) (*segment.CatalogNode, error) {
 	t, err := v.Tree(ctx)
 	if err != nil {
 		return nil, err
@@ -25,21 +26,21 @@ func (v *View) Node(ctx context.Context, id string) (*CatalogNode, error) {
 }
 
 // Hierarchy returns a hierarchy of the catalog; NOT_FOUND for an unknown id.
-func (v *View) Hierarchy(ctx context.Context, id string) (*CatalogNode, error) {
+func (v *View) Hierarchy(ctx context.Context, id string) (*segment.CatalogNode, error) {
 	root, err := v.Node(ctx, id)
-	if err == nil && root.Kind != KindHierarchy {
+	if err == nil && root.Kind != segment.KindHierarchy {
 		err = store.NotFoundf(nil, "There is no hierarchy %q in this catalog.", store.Abbreviate(id))
 	}
 	return root, err
 }
 
 // NodesByID returns several nodes. It leaves out unknown ids.
-func (v *View) NodesByID(ctx context.Context, ids []string) (map[string]*CatalogNode, error) {
+func (v *View) NodesByID(ctx context.Context, ids []string) (map[string]*segment.CatalogNode, error) {
 	t, err := v.Tree(ctx)
 	if err != nil {
 		return nil, err
 	}
-	found := make(map[string]*CatalogNode, len(ids))
+	found := make(map[string]*segment.CatalogNode, len(ids))
 	for _, id := range ids {
 		if node := t.ByID[id]; node != nil {
 			found[id] = node

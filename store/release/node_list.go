@@ -6,16 +6,17 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/release/segment"
 )
 
 // NodeFilter selects nodes that meet all conditions. The zero value selects all.
 type NodeFilter struct {
-	Kind        NodeKind      // hierarchies or nodes only
-	IDs         []string      // these nodes, which are listed by last update, newest first
-	ParentID    string        // children of this node or hierarchy
-	HierarchyID string        // nodes of this hierarchy at any depth
-	Terms       []store.Term  // on the attributes of NodeFilterAttributes but id
-	Ranges      []store.Range // on id or updated_at
+	Kind        segment.NodeKind // hierarchies or nodes only
+	IDs         []string         // these nodes, which are listed by last update, newest first
+	ParentID    string           // children of this node or hierarchy
+	HierarchyID string           // nodes of this hierarchy at any depth
+	Terms       []store.Term     // on the attributes of NodeFilterAttributes but id
+	Ranges      []store.Range    // on id or updated_at
 }
 
 // NodeFilterAttributes returns the attributes that nodes can be filtered by.
@@ -53,10 +54,10 @@ func (q NodeQuery) check() error {
 
 // among returns the nodes with the filter's ids and parent. They are in the order
 // of the tree, unless the filter has ids. The time is linear in the ids.
-func (f NodeFilter) among(t *Tree) []*CatalogNode {
+func (f NodeFilter) among(t *segment.Tree) []*segment.CatalogNode {
 	switch {
 	case f.IDs != nil:
-		nodes := make([]*CatalogNode, 0, len(f.IDs))
+		nodes := make([]*segment.CatalogNode, 0, len(f.IDs))
 		for _, id := range store.Unique(f.IDs) {
 			if node := t.ByID[id]; node != nil && (f.ParentID == "" || node.ParentID == f.ParentID) {
 				nodes = append(nodes, node)
@@ -70,7 +71,7 @@ func (f NodeFilter) among(t *Tree) []*CatalogNode {
 }
 
 // keeps reports whether a node meets the other conditions.
-func (f NodeFilter) keeps(n *CatalogNode) bool {
+func (f NodeFilter) keeps(n *segment.CatalogNode) bool {
 	if f.Kind != "" && n.Kind != f.Kind || f.HierarchyID != "" && n.HierarchyID != f.HierarchyID {
 		return false
 	}
@@ -83,7 +84,7 @@ func (f NodeFilter) keeps(n *CatalogNode) bool {
 	return !slices.ContainsFunc(f.Ranges, func(r store.Range) bool { return !nodeWithin(n, r) })
 }
 
-func nodeWithin(n *CatalogNode, r store.Range) bool {
+func nodeWithin(n *segment.CatalogNode, r store.Range) bool {
 	order := n.UpdatedAt.Compare(r.Time)
 	if r.Attribute == store.SortID {
 		order = cmp.Compare(n.ID, r.ID)
@@ -100,18 +101,18 @@ func nodeWithin(n *CatalogNode, r store.Range) bool {
 }
 
 // sort sorts nodes, which are sorted by name already unless the filter has ids.
-func (q NodeQuery) sort(nodes []*CatalogNode) {
+func (q NodeQuery) sort(nodes []*segment.CatalogNode) {
 	switch {
 	case q.Sort.By == store.SortDefault && q.Filter.IDs != nil:
-		slices.SortFunc(nodes, func(a, b *CatalogNode) int {
+		slices.SortFunc(nodes, func(a, b *segment.CatalogNode) int {
 			return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(a.ID, b.ID))
 		})
 	case q.Sort.By == store.SortName && q.Filter.IDs != nil:
-		slices.SortFunc(nodes, func(a, b *CatalogNode) int { return cmp.Compare(a.Place, b.Place) })
+		slices.SortFunc(nodes, func(a, b *segment.CatalogNode) int { return cmp.Compare(a.Place, b.Place) })
 	case q.Sort.By == store.SortID:
-		slices.SortFunc(nodes, func(a, b *CatalogNode) int { return cmp.Compare(a.ID, b.ID) })
+		slices.SortFunc(nodes, func(a, b *segment.CatalogNode) int { return cmp.Compare(a.ID, b.ID) })
 	case q.Sort.By == store.SortUpdatedAt:
-		slices.SortFunc(nodes, func(a, b *CatalogNode) int {
+		slices.SortFunc(nodes, func(a, b *segment.CatalogNode) int {
 			return cmp.Or(a.UpdatedAt.Compare(b.UpdatedAt), cmp.Compare(a.ID, b.ID))
 		})
 	}
@@ -137,7 +138,7 @@ const listedNodeWork = 16
 // Nodes lists the catalog's nodes. It leaves out hierarchies unless the filter
 // has a kind or ids. NOT_FOUND for an unknown parent or hierarchy. INVALID to
 // sort or filter by created_at, which nodes of a release do not have.
-func (v *View) Nodes(ctx context.Context, query NodeQuery) (*store.Slice[*CatalogNode], error) {
+func (v *View) Nodes(ctx context.Context, query NodeQuery) (*store.Slice[*segment.CatalogNode], error) {
 	if err := query.check(); err != nil {
 		return nil, err
 	}
@@ -153,19 +154,19 @@ func (v *View) Nodes(ctx context.Context, query NodeQuery) (*store.Slice[*Catalo
 	if filter.ParentID != "" && t.ByID[filter.ParentID] == nil {
 		return nil, noNode(filter.ParentID)
 	}
-	if root := t.ByID[filter.HierarchyID]; filter.HierarchyID != "" && (root == nil || root.Kind != KindHierarchy) {
+	if root := t.ByID[filter.HierarchyID]; filter.HierarchyID != "" && (root == nil || root.Kind != segment.KindHierarchy) {
 		return nil, noNode(filter.HierarchyID)
 	}
 	if filter.Kind == "" && filter.IDs == nil {
-		filter.Kind = KindNode
+		filter.Kind = segment.KindNode
 	}
 	nodes := filter.among(t)
 	if err := store.Charge(ctx, listedNodeWork*len(nodes)); err != nil {
 		return nil, err
 	}
-	nodes = slices.DeleteFunc(nodes, func(n *CatalogNode) bool { return !filter.keeps(n) })
+	nodes = slices.DeleteFunc(nodes, func(n *segment.CatalogNode) bool { return !filter.keeps(n) })
 	query.sort(nodes)
-	return positioned(v, store.Cursor{List: query.name()}, query.Page, len(nodes), func(start, end int) ([]*CatalogNode, error) {
+	return positioned(v, store.Cursor{List: query.name()}, query.Page, len(nodes), func(start, end int) ([]*segment.CatalogNode, error) {
 		return nodes[start:end], nil
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"portico/store"
+	"portico/store/release/segment"
 )
 
 // positioned reads a page of a list of total rows, whose positions are fixed in
@@ -64,7 +65,7 @@ func (v *View) follow(ctx context.Context, page store.Page) (*View, error) {
 		case c.Release == own.ID:
 			continue
 		}
-		own, err = KeptRelease(ctx, v.service.db.Reader, c.Release)
+		own, err = segment.KeptRelease(ctx, v.service.db.Reader, c.Release)
 		if store.HasCode(err, store.NotFound) || err == nil && (own.CatalogID != v.Release.CatalogID || own.Preview) {
 			return nil, &store.Error{Code: store.CursorExpired, Path: []string{member},
 				Detail: "points into a release of the catalog that is no longer kept. Start again without a cursor."}

@@ -7,6 +7,8 @@ import (
 	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
+	"portico/store/release/price"
+	"portico/store/release/segment"
 )
 
 // Product is a product as a view shows it. All but Curated is shared between
@@ -56,9 +58,9 @@ func (v *View) Product(ctx context.Context, key ProductKey) (*Product, error) {
 	var err error
 	switch {
 	case key.ID != "":
-		var byID map[string]Place
+		var byID map[string]segment.Place
 		byID, err = v.PlacesByID(ctx, []string{key.ID})
-		places = Ordered(byID)
+		places = segment.Ordered(byID)
 	case key.SKU != "":
 		places, err = v.Indexed(ctx, "sku", key.SKU)
 	default:
@@ -87,7 +89,7 @@ func (v *View) ProductsByID(ctx context.Context, ids []string) (map[string]*Prod
 	if err != nil {
 		return nil, err
 	}
-	found, err := v.ProductsAt(ctx, Ordered(places))
+	found, err := v.ProductsAt(ctx, segment.Ordered(places))
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +132,7 @@ func (v *View) ProductsAt(ctx context.Context, places []uint32) ([]*storedProduc
 		}
 		product := read[place]
 		if product == nil {
-			return nil, ErrGone
+			return nil, segment.ErrGone
 		}
 		found[i], key.Number = product, int(place)
 		v.valid.narrow(product.quote.From, product.quote.Until)
@@ -145,7 +147,7 @@ func (v *View) readProducts(ctx context.Context, places []uint32, into map[uint3
 	if err != nil {
 		return err
 	}
-	chosen := make(map[uint32]Translation, len(rows))
+	chosen := make(map[uint32]segment.Translation, len(rows))
 	var documents, crumbs []int64
 	for place, row := range rows {
 		if chosen[place], err = v.BestTranslation(row); err != nil {
@@ -158,12 +160,12 @@ func (v *View) readProducts(ctx context.Context, places []uint32, into map[uint3
 		return err
 	}
 	for place, row := range rows {
-		offer, err := OfferIn(row.Offers, v.Currency)
+		offer, err := price.OfferIn(row.Offers, v.Currency)
 		if err != nil {
 			return err
 		}
 		choice := chosen[place]
-		quote := QuoteAt(offer, store.Micros(v.now), v.formatter())
+		quote := price.QuoteAt(offer, store.Micros(v.now), v.formatter())
 		into[place], err = newStoredProduct(v, row, place, choice.Language, bodies[choice.Document], shared[row.Crumbs], quote)
 		if err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"portico/store/catalog"
+	"portico/store/release/price"
 )
 
 // productDocument is a decoded body. Times have no zone.
@@ -59,7 +60,7 @@ type modifierDocument struct {
 type PriceModifier struct {
 	Name         string
 	ModifierType catalog.PriceModifierType
-	Amounts      []*Price // by currency
+	Amounts      []*price.Price // by currency
 }
 
 // scan reads a body in the exact form in which it was written, without its

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/release/segment"
 )
 
 // Edge is a reference from a product to live products, listed or not.
@@ -34,8 +35,8 @@ func (v *View) orderOfEdge(ctx context.Context, query ProductQuery) (*resultOrde
 	if err != nil {
 		return nil, err
 	}
-	named := Ordered(places)
-	list := List{Reader: &v.Reader, Name: string(query.Edge) + "/" + product.ID(), Head: &ListHead{Total: len(named)}}
+	named := segment.Ordered(places)
+	list := segment.List{Reader: &v.Reader, Name: string(query.Edge) + "/" + product.ID(), Head: &segment.ListHead{Total: len(named)}}
 	return &resultOrder{View: v, list: list, named: named, filter: query.Filter}, nil
 }
 

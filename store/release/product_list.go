@@ -8,6 +8,7 @@ import (
 
 	"portico/store"
 	"portico/store/index"
+	"portico/store/release/segment"
 )
 
 // ProductQuery requests a page of products.
@@ -80,7 +81,7 @@ func (v *View) ProductsOfNodes(ctx context.Context, nodeIDs []string, query Prod
 func (v *View) CuratedByNode(ctx context.Context, nodeIDs []string) (map[string][]*Product, error) {
 	names := make([]string, len(nodeIDs))
 	for i, id := range nodeIDs {
-		names[i] = ListOfNode(id)
+		names[i] = segment.ListOfNode(id)
 	}
 	heads, err := v.ListHeads(ctx, names)
 	if err != nil {
@@ -124,11 +125,11 @@ func (v *View) orderOf(ctx context.Context, query ProductQuery) (*resultOrder, e
 func (v *View) listOfProducts(query ProductQuery, nodeID string) string {
 	switch {
 	case nodeID != "":
-		return ListOfNode(nodeID)
-	case query.Unlisted && v.Release.Format >= FormatOfPresence:
-		return ListEvery
+		return segment.ListOfNode(nodeID)
+	case query.Unlisted && v.Release.Format >= segment.FormatOfPresence:
+		return segment.ListEvery
 	}
-	return ListAll
+	return segment.ListAll
 }
 
 // noList returns why a list is missing: there is no such node, or the release was
@@ -139,7 +140,7 @@ func (v *View) noList(ctx context.Context, nodeID string) error {
 			return err
 		}
 	}
-	return ErrGone
+	return segment.ErrGone
 }
 
 // fetchAhead caches what a page of each node needs.
@@ -161,7 +162,7 @@ func (v *View) fetchAhead(ctx context.Context, nodeIDs []string, query ProductQu
 // chunksAhead caches the chunks of the lists' stored order that hold a page.
 // Filtered lists were read whole before.
 func (v *View) chunksAhead(ctx context.Context, lists map[string]*resultOrder, b store.CheckedPage) error {
-	var kept []KeptList
+	var kept []segment.KeptList
 	by, first, last := store.SortDefault, math.MaxInt, 0
 	for _, a := range lists {
 		if a.computed() || len(a.filter.Ranges) > 0 {
@@ -182,7 +183,7 @@ func (v *View) chunksAhead(ctx context.Context, lists map[string]*resultOrder, b
 	if len(kept) == 0 {
 		return nil
 	}
-	_, err := ChunksOf(ctx, &v.Reader, kept, by, first, last, index.UnpackOrdinals)
+	_, err := segment.ChunksOf(ctx, &v.Reader, kept, by, first, last, index.UnpackOrdinals)
 	return err
 }
 
@@ -224,7 +225,7 @@ func (v *View) ordersOfNodes(ctx context.Context, nodeIDs []string, query Produc
 	lists := make(map[string]*resultOrder, len(nodeIDs))
 	for i, id := range nodeIDs {
 		if head := heads[names[i]]; head != nil {
-			list := List{Reader: &v.Reader, Name: names[i], Head: head}
+			list := segment.List{Reader: &v.Reader, Name: names[i], Head: head}
 			lists[id] = &resultOrder{View: v, list: list, filter: filter, sort: sort, epoch: epoch}
 		}
 	}
@@ -246,7 +247,7 @@ func (v *View) ordersOfNodes(ctx context.Context, nodeIDs []string, query Produc
 
 // wholeAhead caches all chunks of lists in a stored order.
 func (v *View) wholeAhead(ctx context.Context, lists map[string]*resultOrder, by store.SortBy) error {
-	var kept []KeptList
+	var kept []segment.KeptList
 	last := 0
 	for _, a := range lists {
 		if a.list.Head.Total > 0 {
@@ -257,7 +258,7 @@ func (v *View) wholeAhead(ctx context.Context, lists map[string]*resultOrder, by
 	if len(kept) == 0 {
 		return nil
 	}
-	_, err := ChunksOf(ctx, &v.Reader, kept, by, 0, last, index.UnpackOrdinals)
+	_, err := segment.ChunksOf(ctx, &v.Reader, kept, by, 0, last, index.UnpackOrdinals)
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"portico/store"
 	"portico/store/catalog"
+	"portico/store/release/price"
 )
 
 // The typed members of a product. A text that is not set is empty; times are
@@ -25,7 +26,7 @@ func (p *storedProduct) Modifiers() []PriceModifier {
 		modifier := PriceModifier{Name: name, ModifierType: m.ModifierType}
 		for _, code := range slices.Sorted(maps.Keys(m.Currencies)) {
 			amount := m.Currencies[code]
-			modifier.Amounts = append(modifier.Amounts, &Price{Minor: amount.Amount, Currency: code, IncludesTax: amount.IncludesTax})
+			modifier.Amounts = append(modifier.Amounts, &price.Price{Minor: amount.Amount, Currency: code, IncludesTax: amount.IncludesTax})
 		}
 		list = append(list, modifier)
 	}
@@ -56,12 +57,12 @@ func (p *storedProduct) ShopperAttributes() json.RawMessage {
 	return p.read().Attributes.ShopperAttributes
 }
 
-func (p *storedProduct) ProductTypes() []string      { return p.read().Meta.ProductTypes }
-func (p *storedProduct) Language() string            { return p.language }
-func (p *storedProduct) CatalogID() string           { return p.release.CatalogID }
-func (p *storedProduct) Price() *Price               { return p.quote.Price }
-func (p *storedProduct) DisplayPrice() *DisplayPrice { return p.quote.Display }
-func (p *storedProduct) CatalogSource() string       { return "pim" }
+func (p *storedProduct) ProductTypes() []string            { return p.read().Meta.ProductTypes }
+func (p *storedProduct) Language() string                  { return p.language }
+func (p *storedProduct) CatalogID() string                 { return p.release.CatalogID }
+func (p *storedProduct) Price() *price.Price               { return p.quote.Price }
+func (p *storedProduct) DisplayPrice() *price.DisplayPrice { return p.quote.Display }
+func (p *storedProduct) CatalogSource() string             { return "pim" }
 
 func (p *storedProduct) PricebookID() *string {
 	if p.quote.Price == nil {
@@ -70,11 +71,11 @@ func (p *storedProduct) PricebookID() *string {
 	return &p.quote.Price.PricebookID
 }
 
-func (p *storedProduct) OriginalPrice() *Price               { return p.quote.Original }
-func (p *storedProduct) OriginalDisplayPrice() *DisplayPrice { return p.quote.OriginalDisplay }
-func (p *storedProduct) SaleID() *string                     { return nilIfEmpty(p.quote.SaleID) }
-func (p *storedProduct) SaleExpires() *time.Time             { return p.quote.SaleExpires() }
-func (p *storedProduct) Tiers() []PriceTier                  { return p.quote.Tiers }
+func (p *storedProduct) OriginalPrice() *price.Price               { return p.quote.Original }
+func (p *storedProduct) OriginalDisplayPrice() *price.DisplayPrice { return p.quote.OriginalDisplay }
+func (p *storedProduct) SaleID() *string                           { return nilIfEmpty(p.quote.SaleID) }
+func (p *storedProduct) SaleExpires() *time.Time                   { return p.quote.SaleExpires() }
+func (p *storedProduct) Tiers() []price.PriceTier                  { return p.quote.Tiers }
 
 func (p *storedProduct) BundleConfiguration() BundleConfiguration {
 	return p.read().Meta.BundleConfiguration

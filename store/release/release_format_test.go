@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/exchange"
-	"portico/store/release"
+	"portico/store/release/segment"
 	"portico/store/storetest"
 )
 
@@ -41,7 +41,7 @@ func TestFormatOfReleases(t *testing.T) {
 		_, err = s.Publish(t.Context(), "test", "main", nil)
 		require.NoError(t, err)
 		sum, db := sha256.New(), backend.SQL(t)
-		for _, table := range release.Tables {
+		for _, table := range segment.Tables {
 			order := "release_id, " + table.Key
 			if table.Key == "id" {
 				order = table.Key
@@ -49,7 +49,7 @@ func TestFormatOfReleases(t *testing.T) {
 			addRows(t, sum, db, fmt.Sprintf("SELECT * FROM %s ORDER BY %s", table.Name, order))
 		}
 		addRows(t, sum, db, "SELECT * FROM document ORDER BY id")
-		require.Equal(t, [2]any{formatOfSum, formatSum}, [2]any{release.ReleaseFormat, hex.EncodeToString(sum.Sum(nil))},
+		require.Equal(t, [2]any{formatOfSum, formatSum}, [2]any{segment.ReleaseFormat, hex.EncodeToString(sum.Sum(nil))},
 			"the layout of a release changed: raise ReleaseFormat and update both here. Update the sum alone if only the test shop changed.")
 	})
 }

@@ -9,12 +9,13 @@ import (
 	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
+	"portico/store/release/segment"
 )
 
 // resultOrder is a list of products as a query requests it: filtered and sorted.
 type resultOrder struct {
 	*View
-	list   List
+	list   segment.List
 	named  index.Ordinals // all products of a list that the release does not store; else nil
 	filter ProductFilter
 	sort   store.Sort

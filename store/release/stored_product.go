@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 
 	"portico/store"
+	"portico/store/release/price"
+	"portico/store/release/segment"
 )
 
 // storedProduct is a product of a release in one language and currency. The
@@ -17,9 +19,9 @@ import (
 type storedProduct struct {
 	id       string
 	Ordinal  uint32
-	release  *Release
+	release  *segment.Release
 	language string // of the texts
-	quote    *Quote
+	quote    *price.Quote
 
 	body      []byte // the JSON of a product that is not curated
 	published int    // where published_at begins; it ends at insert
@@ -45,12 +47,12 @@ func (p *storedProduct) Size() int { return 3*len(p.body) + 600 }
 
 // newStoredProduct joins a document with the members that depend on the
 // release, the currency and the nodes.
-func newStoredProduct(v *View, row ProductRow, ordinal uint32, language, document, crumbs string, quote *Quote) (*storedProduct, error) {
+func newStoredProduct(v *View, row segment.ProductRow, ordinal uint32, language, document, crumbs string, quote *price.Quote) (*storedProduct, error) {
 	attributes, rest, ok := strings.Cut(document, "\n")
 	if !ok {
 		return nil, fmt.Errorf("the document of product %s is damaged", row.ID)
 	}
-	if v.Release.Format < FormatOfPresence {
+	if v.Release.Format < segment.FormatOfPresence {
 		attributes, rest = withoutEmpty(attributes, rest)
 	}
 	p := &storedProduct{id: row.ID, Ordinal: ordinal, release: v.Release, language: language, quote: quote, shownAs: v.name}

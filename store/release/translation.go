@@ -8,6 +8,7 @@ import (
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/release/segment"
 )
 
 // ProductTranslation is a product's texts in one language. A text that the
@@ -31,7 +32,7 @@ func (v *View) TranslationsByID(ctx context.Context, ids []string) (map[string][
 	if err != nil || len(places) == 0 {
 		return nil, err
 	}
-	kept, err := v.TranslationsAt(ctx, Ordered(places))
+	kept, err := v.TranslationsAt(ctx, segment.Ordered(places))
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func (v *View) translatedTexts(ctx context.Context, documents []int64) (map[int6
 	for _, document := range missing {
 		body, there := bodies[document]
 		if !there {
-			return nil, ErrGone
+			return nil, segment.ErrGone
 		}
 		if texts[document], err = textsOf(body); err != nil {
 			return nil, err

@@ -10,19 +10,25 @@ import (
 	"golang.org/x/text/language"
 
 	"portico/store"
+	"portico/store/release/price"
+	"portico/store/release/routing"
+	"portico/store/release/segment"
 )
+
+// ShopperContext selects the catalog, the language and the currency of a View.
+type ShopperContext = routing.ShopperContext
 
 // View is a release as one shopper sees it now. Make one for each operation,
 // and read everything of the catalog through it. It is safe for concurrent use.
 type View struct {
-	Reader
+	segment.Reader
 	Currency string
 	Locale   language.Tag // in which amounts are written
 
 	service    *ReleaseService
 	tree       *treeOnce
-	valid      *validity // of what was read so far
-	routing    *Table    // which the release was chosen from
+	valid      *validity      // of what was read so far
+	routing    *routing.Table // which the release was chosen from
 	shopper    ShopperContext
 	name       string // of languages, locale and currency; part of cache keys
 	now        time.Time
@@ -33,7 +39,7 @@ type View struct {
 // treeOnce is the tree of a view's release, read once in an operation.
 type treeOnce struct {
 	once sync.Once
-	tree *Tree
+	tree *segment.Tree
 	err  error
 }
 
@@ -66,7 +72,7 @@ func (s *ReleaseService) View(ctx context.Context, shopper ShopperContext) (*Vie
 	}{}
 	accepted := s.acceptedLanguages(release, shopper.Locale)
 	v := &made.View
-	*v = View{Reader: NewReader(s.db, release, accepted.languages), tree: &made.treeOnce, valid: &made.validity,
+	*v = View{Reader: segment.NewReader(s.db, release, accepted.languages), tree: &made.treeOnce, valid: &made.validity,
 		Currency: shopper.Currency, Locale: accepted.locale,
 		service: s, routing: table, shopper: shopper, now: now, pageLength: settings.PageLength, epoch: epoch}
 	if v.Currency == "" {
@@ -78,13 +84,13 @@ func (s *ReleaseService) View(ctx context.Context, shopper ShopperContext) (*Vie
 
 // ViewOf returns a view of a release for internal use, without a shopper: it
 // has no language, currency or page length.
-func ViewOf(s *ReleaseService, release *Release) *View {
-	return &View{Reader: NewReader(s.db, release, nil), service: s, tree: &treeOnce{}, valid: &validity{}, now: s.db.Now()}
+func ViewOf(s *ReleaseService, release *segment.Release) *View {
+	return &View{Reader: segment.NewReader(s.db, release, nil), service: s, tree: &treeOnce{}, valid: &validity{}, now: s.db.Now()}
 }
 
 // Uncached returns a view of another release on the same base. It caches
 // nothing, because that release is not finished.
-func Uncached(v *View, release *Release) *View {
+func Uncached(v *View, release *segment.Release) *View {
 	own := *v
 	own.Release, own.Cache = release, nil
 	return &own
@@ -98,7 +104,7 @@ func (v *View) Ahead() *View {
 }
 
 // Resolution explains how the view's catalog was selected.
-func (v *View) Resolution() *CatalogResolution {
+func (v *View) Resolution() *routing.CatalogResolution {
 	if v.shopper.ReleaseID != "" {
 		return v.routing.ExplainRequested(v.shopper, v.now, v.Release)
 	}
@@ -107,7 +113,7 @@ func (v *View) Resolution() *CatalogResolution {
 
 // CatalogResolution explains which catalog a shopper would see at a time; nil
 // is now.
-func (s *ReleaseService) CatalogResolution(ctx context.Context, shopper ShopperContext, at *time.Time) (*CatalogResolution, error) {
+func (s *ReleaseService) CatalogResolution(ctx context.Context, shopper ShopperContext, at *time.Time) (*routing.CatalogResolution, error) {
 	table, err := s.Table(ctx)
 	if err != nil {
 		return nil, err
@@ -119,8 +125,8 @@ func (s *ReleaseService) CatalogResolution(ctx context.Context, shopper ShopperC
 	return table.Explain(shopper, now), nil
 }
 
-func (v *View) formatter() Formatter {
-	return NewFormatter(v.Cache, v.Currency, v.Locale, v.name)
+func (v *View) formatter() price.Formatter {
+	return price.NewFormatter(v.Cache, v.Currency, v.Locale, v.name)
 }
 
 // Now is the view's time, which decides the prices.
