@@ -329,9 +329,9 @@ func (a *app) began(ctx context.Context, of executor.OperationStats) {
 // streams is what subscriptions are given.
 func (a *app) streams() transport.StreamConfig {
 	live := transport.DefaultStreamConfig()
-	live.Message = cmp.Or(a.MessageBytes, live.Message)
-	live.Connection, live.Client, live.Address, live.Within = a.SubscriptionsConnection, a.SubscriptionsClient, a.SubscriptionsAddress, a.AnswerTime
-	live.Origin, live.Draining, live.Count = middleware.OriginAllowed(a.CORSOrigins), server.Draining, a.metrics.AddSubscriptions
+	live.MaxMessage = cmp.Or(a.MessageBytes, live.MaxMessage)
+	live.PerConnection, live.PerClient, live.PerAddress, live.WriteTimeout = a.SubscriptionsConnection, a.SubscriptionsClient, a.SubscriptionsAddress, a.AnswerTime
+	live.AllowOrigin, live.Draining, live.CountSubscriptions = middleware.OriginAllowed(a.CORSOrigins), server.Draining, a.metrics.AddSubscriptions
 	return live
 }
 

@@ -433,6 +433,7 @@ var shapes = map[string]func(n int) (string, variables){
 // work for anyone, by climbing: of each that is accepted it keeps the change that
 // makes more work. None may cause more than the bounds.
 func TestTheMostExpensiveRequestIsBounded(t *testing.T) {
+	storetest.FullTestsOnly(t, "it measures hundreds of requests; TestNoDocumentCostsMoreThanItSays draws some")
 	seed := storetest.Seed(t, "PORTICO_ORACLE_SEED")
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		var worst, slowest work

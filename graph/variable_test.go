@@ -59,7 +59,7 @@ func TestVariablesAreTakenAsTheSpecificationHasIt(t *testing.T) {
 			{"TextFilter", "filter: {sku: $v}", `{}`, "filter.sku", "must have exactly one of eq and in", 0},
 			{"TextFilter", "filter: {sku: $v}", `{"eq": null}`, "filter.sku", "must have exactly one of eq and in", 0},
 			{"TextFilter", "filter: {sku: $v}", `"ANVIL"`, "v", "$v must be a TextFilter, got a string", 0},
-			{"ProductFilter", "filter: $v", `{"and": [{"sku": {"eqq": "a"}}]}`, "v.and.0.sku.eqq", "is no member of TextFilter, which has eq, in", 0},
+			{"ProductFilter", "filter: $v", `{"and": [{"sku": {"eqq": "a"}}]}`, "v.and.0.sku.eqq", "is not a member of TextFilter, which has eq, in", 0},
 			{"ProductFilter", "filter: $v", `{"and": {"sku": {"eq": "ANVIL"}}}`, "", "", 1},
 			{"ProductFilter", "filter: $v", `{"and": null, "id": {"in": null}, "search": null, "bounds": {"id": null}}`, "", "", 8},
 			{"ProductFilter", "filter: $v", `{"search": 5}`, "v.search", "must be a String, got a number", 0},

@@ -36,7 +36,7 @@ func nonEmpty(text string) *string {
 	return &text
 }
 
-// MarshalSecret writes a mask. No field of the schema returns a secret.
+// MarshalSecret writes a mask. gqlgen requires it, although no field of the schema returns a secret.
 func MarshalSecret(secret gateway.Secret) graphql.Marshaler {
 	return graphql.WriterFunc(func(w io.Writer) { _, _ = io.WriteString(w, `"`+secret.String()+`"`) })
 }

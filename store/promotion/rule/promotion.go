@@ -15,36 +15,6 @@ import (
 	"portico/store/db"
 )
 
-// PromotionType is what a promotion does (spec: Promotion).
-type PromotionType string
-
-// The types; promotionTypes tells what each needs.
-const (
-	FixedDiscount       PromotionType = "fixed_discount"        // an amount off the cart
-	PercentDiscount     PromotionType = "percent_discount"      // a part off the cart
-	ItemFixedDiscount   PromotionType = "item_fixed_discount"   // an amount off some items
-	ItemPercentDiscount PromotionType = "item_percent_discount" // a part off some items
-	XForY               PromotionType = "x_for_y"               // so many for the price of fewer
-	XForAmount          PromotionType = "x_for_amount"          // so many for an amount
-	BundleFixedDiscount PromotionType = "bundle_fixed_discount" // an amount off a bundle
-	BundleGift          PromotionType = "bundle_gift"           // items for nothing with a bundle
-)
-
-// PromotionTypes lists every type.
-func PromotionTypes() (types []PromotionType) {
-	for _, t := range promotionTypes {
-		types = append(types, t.name)
-	}
-	return types
-}
-
-func promotionTypeNames() (names []string) {
-	for _, t := range PromotionTypes() {
-		names = append(names, string(t))
-	}
-	return names
-}
-
 // PromotionState follows from a promotion's members and the clock; no job
 // changes it.
 type PromotionState string
