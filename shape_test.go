@@ -175,8 +175,7 @@ func TestPackagesReadWell(t *testing.T) {
 				}
 			}
 			if shadows := p.shadows(fset); len(shadows) > 0 {
-				t.Error(strings.Join(shadows, "
-"))
+				t.Error(strings.Join(shadows, "\n"))
 			}
 		})
 	}
