@@ -47,7 +47,7 @@ func (v *View) Indexed(ctx context.Context, attribute string, values ...string) 
 		return nil, err
 	}
 	dead, err := v.Dead(ctx)
-	return subtract(found.Ordinals(v.Release.Ordinals), dead), err
+	return subtract(found.List(v.Release.Ordinals), dead), err
 }
 
 // has tells which values some product of the release has in the attribute, in
@@ -67,9 +67,9 @@ func (v *View) has(ctx context.Context, attribute string, values []string) (map[
 			return nil, err
 		}
 		for _, value := range values {
-			hash := index.HashValue(value)
+			hash := index.Hash(value)
 			for _, number := range numbers {
-				places := index.Posting{Runs: []index.PackedHashes{chunks[number].Find(hash)}}.Ordinals(v.Release.Ordinals)
+				places := index.Posting{Runs: []index.PackedHashes{chunks[number].Find(hash)}}.List(v.Release.Ordinals)
 				found[value] = found[value] || len(places) > 0 && (layer == v || len(subtract(places, dead)) > 0)
 			}
 		}
@@ -87,10 +87,10 @@ func (v *View) indexOf(ctx context.Context, attribute string, values []string) (
 	directory := directories[DirectoryChunk]
 	var numbers []int
 	for _, value := range values {
-		hash := index.HashValue(value)
+		hash := index.Hash(value)
 		// The run of a hash begins in the last chunk that starts below it, and
 		// goes on through the chunks that start at it.
-		for n := max(0, directory.Starts(hash, false)-1); n < directory.Starts(hash, true); n++ {
+		for n := max(0, directory.ChunksBefore(hash, false)-1); n < directory.ChunksBefore(hash, true); n++ {
 			numbers = append(numbers, n)
 		}
 	}

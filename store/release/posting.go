@@ -11,7 +11,7 @@ import (
 func (v *View) matching(ctx context.Context, term store.Term) (index.Posting, error) {
 	if term.Attribute == "id" {
 		places, err := v.PlacesByID(ctx, term.Values)
-		return index.Posting{Places: Ordered(places)}, err
+		return index.Posting{Ordinals: Ordered(places)}, err
 	}
 	return v.posting(ctx, term.Attribute, store.Unique(term.Values))
 }
@@ -27,7 +27,7 @@ func (v *View) posting(ctx context.Context, attribute string, values []string) (
 			return p, err
 		}
 		for _, value := range values {
-			hash := index.HashValue(value)
+			hash := index.Hash(value)
 			for _, number := range numbers {
 				if run := chunks[number].Find(hash); len(run) > 0 {
 					p.Runs = append(p.Runs, run)

@@ -214,14 +214,14 @@ func (a *ResultOrder) candidates(ctx context.Context) (index.Ordinals, error) {
 	slices.SortFunc(terms, func(a, b index.Posting) int { return cmp.Compare(a.Len(), b.Len()) })
 	for i, term := range terms {
 		if i > 0 {
-			found = term.Among(found, a.Release.Ordinals)
+			found = term.Filter(found, a.Release.Ordinals)
 			continue
 		}
 		dead, err := a.Dead(ctx)
 		if err != nil {
 			return nil, err
 		}
-		found = subtract(term.Ordinals(a.Release.Ordinals), dead)
+		found = subtract(term.List(a.Release.Ordinals), dead)
 	}
 	for i, search := range a.filter.Searches {
 		matching, err := a.searched(ctx, search)
@@ -249,10 +249,10 @@ func (a *ResultOrder) listed(ctx context.Context, found index.Ordinals) (index.O
 		if err != nil {
 			return nil, err
 		}
-		members = index.Posting{Places: all}.Set(a.Release.Ordinals)
+		members = index.Posting{Ordinals: all}.Set(a.Release.Ordinals)
 		a.Cache.Set(key, members)
 	}
-	return members.Among(found), nil
+	return members.Filter(found), nil
 }
 
 // Members are all products of the list, by ordinal.

@@ -43,7 +43,7 @@ func (v *View) hits(ctx context.Context, search index.Search) ([]hits, error) {
 		for _, hit := range found[:n] {
 			all, named = append(all, hit.all), append(named, hit.named)
 		}
-		words[i], found = hits{w.Holding(all), w.Holding(named)}, found[n:]
+		words[i], found = hits{w.Match(all), w.Match(named)}, found[n:]
 	}
 	return words, nil
 }
@@ -103,7 +103,7 @@ func (v *View) searched(ctx context.Context, search index.Search) (index.Ordinal
 	}
 	all := found[0].all
 	for _, other := range found[1:] {
-		all.Keep(other.all)
+		all.And(other.all)
 	}
 	list := all.List()
 	v.Cache.Set(key, list)
