@@ -143,11 +143,7 @@ func attachLater(ctx context.Context, w *authoring.Writer, nodeID string, leave,
 
 func detach(ctx context.Context, w *authoring.Writer, nodeID string, productIDs []string) error {
 	w.Touch("product", productIDs...)
-	return store.Chunked(productIDs, 512, func(ids []string) error {
-		list, args := db.InList([]any{nodeID}, ids)
-		_, err := w.Exec(ctx, `DELETE FROM node_product WHERE node_id = $1 AND product_id IN (`+list+`)`, args...)
-		return err
-	})
+	return db.ExecIn(ctx, w.Session, productIDs, `DELETE FROM node_product WHERE node_id = $1 AND product_id IN ($in)`, nodeID)
 }
 
 var hierarchyTable = authoring.Table{

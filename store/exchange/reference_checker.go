@@ -66,18 +66,15 @@ func (r *referenceChecker) missing(ctx context.Context, s *ExchangeService) (lis
 			}
 		}
 		slices.Sort(ids)
-		err := store.Chunked(ids, 512, func(ids []string) error {
-			places, args := db.InList(nil, ids)
-			found, err := db.Collect(ctx, s.db.Reader, db.Scalar[string], `SELECT id FROM `+kind.Name+` WHERE id IN (`+places+`)`, args...)
-			for _, id := range ids {
-				if !slices.Contains(found, id) {
-					list = append(list, r.wanted[authoring.Reference{Kind: kind.Name, ID: id}]...)
-				}
-			}
-			return err
-		})
+		found, err := db.CollectIn(ctx, s.db.Reader, db.Scalar[string], ids, `SELECT id FROM `+kind.Name+` WHERE id IN ($in)`)
 		if err != nil {
 			return nil, err
+		}
+		known := store.SetOf(found)
+		for _, id := range ids {
+			if !known[id] {
+				list = append(list, r.wanted[authoring.Reference{Kind: kind.Name, ID: id}]...)
+			}
 		}
 	}
 	if len(list) > 0 || len(r.nodes) == 0 {
