@@ -45,7 +45,7 @@ func (f fragmentStore) Identity(ctx context.Context, row any, edges []string) (i
 				load = (*graph.Resolver).BreadcrumbDigests
 			}
 			var err error
-			if at, err = model.Load(ctx, p.Sibling, "edgeDigest "+edge, f.resolver, load); err != nil {
+			if at, err = model.Load(ctx, p.BatchRow, "edgeDigest "+edge, f.resolver, load); err != nil {
 				return identity, false // the edge's resolver reports the error
 			}
 		}

@@ -253,7 +253,7 @@ func (v orderedJSON) format(indent, lead int) string {
 	ends := map[byte]string{'{': "}", '[': "]"}[v.open]
 	line := make([]string, len(v.items))
 	for i, item := range v.items {
-		line[i] = key(i) + item.format(-1000, 0)
+		line[i] = key(i) + item.format(-1<<20, 0)
 	}
 	if v.open == 0 {
 		return v.text
