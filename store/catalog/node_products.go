@@ -58,7 +58,7 @@ func (s *CatalogService) DetachProducts(ctx context.Context, actor store.Actor, 
 // MaxCurated, all attached. It returns NOT_FOUND for an unknown node, and UNPROCESSABLE for
 // each product that is not attached or repeated.
 func (s *CatalogService) CurateProducts(ctx context.Context, actor store.Actor, id string, productIDs []string) (*AuthoredNode, error) {
-	return s.changeNode(ctx, actor, id, func(ctx context.Context, w *authoring.Writer, source *NodeSource) error {
+	return changeRow(ctx, s, actor, NodeList, NodeKind, "node", id, func(ctx context.Context, w *authoring.Writer, source *NodeSource) error {
 		source.Attributes.CuratedProducts = productIDs
 		if len(productIDs) > MaxCurated {
 			return nil // the check of the node reports it
@@ -83,7 +83,7 @@ func (s *CatalogService) changeAttached(ctx context.Context, actor store.Actor, 
 	if len(productIDs) == 0 || len(productIDs) > MaxAttached {
 		return nil, store.Unprocessablef([]string{"product_ids"}, "must have between 1 and %d products, got %d", MaxAttached, len(productIDs))
 	}
-	return s.changeNode(ctx, actor, id, change)
+	return changeRow(ctx, s, actor, NodeList, NodeKind, "node", id, change)
 }
 
 // productErrors reports the ids for which good is false.

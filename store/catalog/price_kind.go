@@ -10,7 +10,7 @@ import (
 
 var PricebookKind = authoring.Kind{
 	Name: "pricebook", Create: func() authoring.Source { return &pricebookSource{} },
-	Write: pricebookTable.WriteInOrder, Export: authoring.ExportBodies("pricebook", "sequence", "id"),
+	Write: pricebookTable.Write, Export: authoring.ExportBodies("pricebook", "sequence", "id"),
 	Published: true, Referred: true,
 }
 
@@ -22,7 +22,7 @@ var PriceKind = authoring.Kind{
 
 var ModifierKind = authoring.Kind{
 	Name: "price_modifier", Create: func() authoring.Source { return &ModifierSource{} },
-	Write: modifierTable.WriteInOrder, Export: authoring.ExportBodies("price_modifier", "sequence", "id"),
+	Write: modifierTable.Write, Export: authoring.ExportBodies("price_modifier", "sequence", "id"),
 	Published: true,
 }
 

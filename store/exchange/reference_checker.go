@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -147,18 +146,10 @@ func (r *referenceChecker) isRooted(id string, places map[string]nodePosition, k
 
 // nodePositions reads the trees of the store.
 func (s *ExchangeService) nodePositions(ctx context.Context) (map[string]nodePosition, error) {
-	places := map[string]nodePosition{}
-	_, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
-		var body []byte
+	places, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (place db.Pair[string, nodePosition], err error) {
 		var node catalog.NodeSource
-		if err := rows.Scan(&body); err != nil {
-			return none, err
-		}
-		if err := json.Unmarshal(body, &node); err != nil {
-			return none, err
-		}
-		places[node.ID] = nodePosition{0, node.Relationships.Parent.ID(), node.Relationships.Hierarchy.ID()}
-		return none, nil
+		err = rows.Scan(db.JSON{Into: &node})
+		return db.Pair[string, nodePosition]{Key: node.ID, Value: nodePosition{0, node.Relationships.Parent.ID(), node.Relationships.Hierarchy.ID()}}, err
 	}, `SELECT body FROM node ORDER BY sequence, id`)
-	return places, err
+	return db.PairMap(places), err
 }
