@@ -7,7 +7,7 @@ import (
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 // tooMany is the error for a list that is longer than most.
@@ -138,8 +138,8 @@ func (r *Resolver) nodesOfType(ctx context.Context, kind string, ids []string, i
 		// Any node is a CatalogNode; only roots are a Hierarchy.
 		if kind == store.TypeCatalogNode {
 			into[store.GlobalID(kind, node.ID)] = node
-		} else if node.Kind == release.KindHierarchy {
-			into[store.GlobalID(kind, node.ID)] = model.NewBatch[model.Hierarchy]([]*release.CatalogNode{node.CatalogNode})[0]
+		} else if node.Kind == segment.KindHierarchy {
+			into[store.GlobalID(kind, node.ID)] = model.NewBatch[model.Hierarchy]([]*segment.CatalogNode{node.CatalogNode})[0]
 		}
 	}
 	return err

@@ -10,7 +10,7 @@ import (
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/job"
-	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 func (r queryResolver) Job(ctx context.Context, id string) (*model.Job, error) {
@@ -32,7 +32,7 @@ func (r queryResolver) Jobs(ctx context.Context, first int) ([]*model.Job, error
 	return list, err
 }
 
-func (r jobResolver) Release(ctx context.Context, obj *model.Job) (*release.Release, error) {
+func (r jobResolver) Release(ctx context.Context, obj *model.Job) (*segment.Release, error) {
 	return orNull(r.store.ReleaseOfJob(ctx, obj.Job))
 }
 

@@ -10,6 +10,7 @@ import (
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 func (r queryResolver) CatalogNode(ctx context.Context, id string) (*model.CatalogNode, error) {
@@ -47,7 +48,7 @@ func (r queryResolver) Hierarchies(ctx context.Context, filter *model.CatalogNod
 	if err != nil {
 		return nil, err
 	}
-	query, err := nodeQuery{filter, orderBy, pageOf(first, after, last, before, offset)}.query(release.NodeFilter{Kind: release.KindHierarchy})
+	query, err := nodeQuery{filter, orderBy, pageOf(first, after, last, before, offset)}.query(release.NodeFilter{Kind: segment.KindHierarchy})
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +152,7 @@ func childrenOf(id string) release.NodeFilter { return release.NodeFilter{Parent
 
 // nodesIn is the filter for all nodes of a hierarchy.
 func nodesIn(id string) release.NodeFilter {
-	return release.NodeFilter{Kind: release.KindNode, HierarchyID: id}
+	return release.NodeFilter{Kind: segment.KindNode, HierarchyID: id}
 }
 
 // nodesOf lists the nodes below a node or hierarchy, loaded for all rows of its batch. They are one batch
@@ -177,8 +178,8 @@ func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, n
 	}
 	edge := fmt.Sprintf("nodes %v %s", filterOf("*"), q.key())
 	return model.Load(ctx, row, edge, v, func(v *release.View, ctx context.Context, all []T) ([]*model.CatalogNodeConnection, error) {
-		slices := make([]*store.Slice[*release.CatalogNode], len(all))
-		below := make([][]*release.CatalogNode, len(all))
+		slices := make([]*store.Slice[*segment.CatalogNode], len(all))
+		below := make([][]*segment.CatalogNode, len(all))
 		rows := 0
 		for i, node := range all {
 			query, err := q.query(filterOf(node.NodeID()))

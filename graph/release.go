@@ -7,17 +7,17 @@ import (
 	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/release"
+	"portico/store/release/segment"
 )
 
-func (r queryResolver) CatalogReleases(ctx context.Context, catalogID string) ([]*release.Release, error) {
+func (r queryResolver) CatalogReleases(ctx context.Context, catalogID string) ([]*segment.Release, error) {
 	if err := auth.Require(ctx, "Query.catalogReleases"); err != nil {
 		return nil, err
 	}
 	return r.store.Releases(ctx, store.LocalID(catalogID))
 }
 
-func (r releaseResolver) Served(ctx context.Context, obj *release.Release) (bool, error) {
+func (r releaseResolver) Served(ctx context.Context, obj *segment.Release) (bool, error) {
 	return r.store.Served(ctx, obj)
 }
 

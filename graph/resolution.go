@@ -8,7 +8,7 @@ import (
 	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/release"
+	"portico/store/release/routing"
 )
 
 // CatalogResolution explains which catalog this or another shopper sees, and why.
@@ -47,7 +47,7 @@ func requireResolution(ctx context.Context, context *model.ShopperContextInput, 
 }
 
 // resolution returns the resolution of the operation's view, or of other arguments.
-func (r *Resolver) resolution(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*release.CatalogResolution, error) {
+func (r *Resolver) resolution(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*routing.CatalogResolution, error) {
 	if context != nil {
 		shopper, err := context.Shopper()
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/release"
+	"portico/store/release/segment"
 	"portico/store/stock"
 )
 
@@ -93,7 +93,7 @@ func offerOnce[T any](ctx context.Context, events chan<- T, event T) {
 	}
 }
 
-func (r subscriptionResolver) CatalogPublished(ctx context.Context) (<-chan *release.Release, error) {
+func (r subscriptionResolver) CatalogPublished(ctx context.Context) (<-chan *segment.Release, error) {
 	if err := auth.Require(ctx, "Subscription.catalogPublished"); err != nil {
 		return nil, err
 	}
@@ -101,13 +101,13 @@ func (r subscriptionResolver) CatalogPublished(ctx context.Context) (<-chan *rel
 		return nil, err
 	}
 	changed, end := r.store.WatchCatalogs()
-	events := make(chan *release.Release)
+	events := make(chan *segment.Release)
 	go func() {
 		defer close(events)
 		defer end()
-		var sent *release.Release
+		var sent *segment.Release
 		for {
-			var offer chan *release.Release
+			var offer chan *segment.Release
 			shown, err := r.shownRelease(ctx)
 			if err == nil && shown.release != nil && !shown.release.Same(sent) {
 				offer = events
@@ -130,7 +130,7 @@ func (r subscriptionResolver) CatalogPublished(ctx context.Context) (<-chan *rel
 
 // shownRelease is the release that a shopper sees, and when to look again.
 type shownRelease struct {
-	release  *release.Release // nil if nothing is published
+	release  *segment.Release // nil if nothing is published
 	validFor time.Duration
 }
 

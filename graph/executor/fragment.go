@@ -65,12 +65,12 @@ func (f fragmentStore) Charge(ctx context.Context, row any, edge string) bool {
 }
 
 // Get implements plan.Fragments.
-func (f fragmentStore) Get(step uint64, id plan.Identity) *plan.CachedObject {
-	object, _ := f.cache.Fragment(step, id).(*plan.CachedObject)
+func (f fragmentStore) Get(fields uint64, id plan.Identity) *plan.CachedObject {
+	object, _ := f.cache.Fragment(fields, id).(*plan.CachedObject)
 	return object
 }
 
 // Put implements plan.Fragments.
-func (f fragmentStore) Put(step uint64, id plan.Identity, object *plan.CachedObject) {
-	f.cache.SetFragment(step, id, object, object.Size())
+func (f fragmentStore) Put(fields uint64, id plan.Identity, object *plan.CachedObject) {
+	f.cache.SetFragment(fields, id, object, object.Size())
 }

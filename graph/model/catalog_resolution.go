@@ -8,6 +8,7 @@ import (
 
 	"portico/store"
 	"portico/store/release"
+	"portico/store/release/routing"
 )
 
 // ShopperContextInput is a shopper other than the caller.
@@ -42,12 +43,12 @@ func orEmpty(text *string) string {
 
 // CatalogResolution is the store's resolution, without what the client may not see.
 type CatalogResolution struct {
-	*release.CatalogResolution
+	*routing.CatalogResolution
 	Candidates []*CatalogCandidate
 }
 
 // NewCatalogResolution returns a resolution. full names rules for other shoppers too.
-func NewCatalogResolution(x *release.CatalogResolution, full bool) *CatalogResolution {
+func NewCatalogResolution(x *routing.CatalogResolution, full bool) *CatalogResolution {
 	r := &CatalogResolution{x, make([]*CatalogCandidate, len(x.Candidates))}
 	for i, verdict := range x.Candidates {
 		r.Candidates[i] = &CatalogCandidate{verdict, full || !verdict.Foreign()}
@@ -101,7 +102,7 @@ func (r *CatalogResolution) Locales() []string {
 func (r *CatalogResolution) Channels() []string {
 	channels := []string{}
 	for _, c := range r.Candidates {
-		if r.Catalog != nil && c.named && c.Rule.CatalogID == r.Catalog.ID && c.RuleVerdict.Dropped != release.DropSchedule {
+		if r.Catalog != nil && c.named && c.Rule.CatalogID == r.Catalog.ID && c.RuleVerdict.Dropped != routing.DropSchedule {
 			channels = append(channels, c.Rule.Channels...)
 		}
 	}
@@ -126,7 +127,7 @@ func (r *CatalogResolution) RuleName() *string {
 }
 
 // TieBreak returns what decided a tie; nil without one.
-func (r *CatalogResolution) TieBreak() *release.TieBreak {
+func (r *CatalogResolution) TieBreak() *routing.TieBreak {
 	if r.CatalogResolution.TieBreak == "" {
 		return nil
 	}
@@ -135,7 +136,7 @@ func (r *CatalogResolution) TieBreak() *release.TieBreak {
 
 // CatalogCandidate is a rule compared with a shopper. Rules for other shoppers have no names.
 type CatalogCandidate struct {
-	*release.RuleVerdict
+	*routing.RuleVerdict
 	named bool
 }
 
@@ -156,7 +157,7 @@ func (c *CatalogCandidate) name(text string) *string {
 }
 
 // Dropped returns why the rule was not chosen; nil if it was.
-func (c *CatalogCandidate) Dropped() *release.RuleDrop {
+func (c *CatalogCandidate) Dropped() *routing.RuleDrop {
 	if c.RuleVerdict.Dropped == "" {
 		return nil
 	}

@@ -2,7 +2,7 @@ package model
 
 import (
 	"portico/store"
-	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 // Node is an object with a global id.
@@ -10,7 +10,7 @@ type Node interface{ GlobalID() string }
 
 // CatalogNode is a published node as a row of a response.
 type CatalogNode struct {
-	*release.CatalogNode
+	*segment.CatalogNode
 	BatchRow[*CatalogNode]
 }
 
@@ -21,13 +21,13 @@ func (n CatalogNode) GlobalID() string { return store.GlobalID(store.TypeCatalog
 func (n *CatalogNode) NodeID() string { return n.ID }
 
 // Init implements Row.
-func (n *CatalogNode) Init(source *release.CatalogNode, position BatchRow[*CatalogNode]) {
+func (n *CatalogNode) Init(source *segment.CatalogNode, position BatchRow[*CatalogNode]) {
 	n.CatalogNode, n.BatchRow = source, position
 }
 
 // Hierarchy is the root of a category tree as a row of a response.
 type Hierarchy struct {
-	*release.CatalogNode
+	*segment.CatalogNode
 	BatchRow[*Hierarchy]
 }
 
@@ -35,6 +35,6 @@ type Hierarchy struct {
 func (h *Hierarchy) NodeID() string { return h.ID }
 
 // Init implements Row.
-func (h *Hierarchy) Init(source *release.CatalogNode, position BatchRow[*Hierarchy]) {
+func (h *Hierarchy) Init(source *segment.CatalogNode, position BatchRow[*Hierarchy]) {
 	h.CatalogNode, h.BatchRow = source, position
 }
