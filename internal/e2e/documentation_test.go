@@ -392,7 +392,7 @@ func runServing(t *testing.T, folder, commands string) {
 		// emptied first, since the shell may read the file before the new one
 		// opened it.
 		commands = before + `: > ready.log
-			./portico serve --addr 127.0.0.1:0 ` + strings.TrimSpace(server) + ` 2> ready.log & server=$!
+			./portico serve --addr 127.0.0.1:0 ` + strings.TrimSpace(addressFlag.ReplaceAllString(server, "")) + ` 2> ready.log & server=$!
 			until grep -q '"msg":"ready"' ready.log; do kill -0 $server; done
 			kill $server; wait $server`
 	}
