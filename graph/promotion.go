@@ -91,7 +91,7 @@ func (r mutationResolver) PromotionDelete(ctx context.Context, input generated.P
 
 // Amount takes digits as they are: the store tells which are no amount, with
 // all else that is wrong.
-func (moneyInputResolver) Amount(_ context.Context, obj *rule.GivenAmount, data string) error {
+func (moneyInputResolver) Amount(_ context.Context, obj *rule.AmountInput, data string) error {
 	obj.SetDigits(data)
 	return nil
 }
