@@ -19,15 +19,17 @@ portico: graph graph/document graph/executor graph/limits graph/opctx graph/play
 	internal/web/accesslog internal/web/metrics internal/web/middleware internal/web/server rest store store/seal
 	store/shop
 graph: graph/generated graph/model graph/opctx internal/auth store store/catalog store/gateway store/job
-	store/promotion store/promotion/code store/promotion/redeem store/promotion/rule store/release store/shop
-	store/stock
+	store/promotion store/promotion/code store/promotion/redeem store/promotion/rule store/release
+	store/release/routing store/release/segment store/shop store/stock
 graph/document: graph/generated graph/limits graph/plan internal/heapsize store
 graph/generated: graph/model graph/plan store store/catalog store/gateway store/job store/promotion/code
-	store/promotion/redeem store/promotion/rule store/release store/stock
+	store/promotion/redeem store/promotion/rule store/release store/release/price store/release/routing
+	store/release/segment store/stock
 graph/graphiql:
 graph/limits: store
 graph/model: graph/plan store store/access store/catalog store/gateway store/job store/promotion
-	store/promotion/code store/promotion/redeem store/promotion/rule store/release store/settings store/stock
+	store/promotion/code store/promotion/redeem store/promotion/rule store/release store/release/routing
+	store/release/segment store/settings store/stock
 graph/opctx: graph/limits internal/auth internal/reqctx internal/responsecache store store/release
 graph/plan: internal/heapsize
 graph/playground: graph/graphiql internal/auth store
@@ -37,10 +39,10 @@ graph/executor: graph graph/document graph/generated graph/limits graph/model gr
 	internal/auth internal/heapsize internal/reqctx internal/responsecache store store/release
 internal/auth: internal/reqctx store store/access store/seal store/shop
 internal/cli: internal/auth internal/datagen internal/web internal/web/accesslog internal/web/middleware
-	internal/web/server store store/access store/exchange store/job store/promotion/code store/release store/seal
-	store/shop
+	internal/web/server store store/access store/exchange store/job store/promotion/code store/release/routing
+	store/release/segment store/seal store/shop
 internal/datagen:
-internal/demo: internal/auth store store/access store/exchange store/release store/shop
+internal/demo: internal/auth store store/access store/exchange store/release/routing store/shop
 internal/e2e:
 internal/encoding:
 internal/heapsize:
@@ -57,8 +59,8 @@ internal/web/middleware: internal/auth internal/encoding internal/reqctx interna
 internal/web/server: internal/reqctx internal/web internal/web/accesslog store
 rest: graph graph/generated graph/limits graph/model graph/opctx graph/playground graph/transport
 	internal/auth internal/reqctx internal/responsecache internal/web store store/access store/catalog
-	store/gateway store/promotion store/promotion/code store/promotion/rule store/release store/settings
-	store/stock
+	store/gateway store/promotion store/promotion/code store/promotion/rule store/release store/release/routing
+	store/release/segment store/settings store/stock
 rest/resttest: internal/web internal/web/middleware rest store/storetest
 store:
 store/access: store store/authoring store/db store/seal
@@ -76,12 +78,17 @@ store/promotion/code: store store/authoring store/db store/job store/promotion/r
 store/promotion/redeem: store store/authoring store/db store/promotion/code store/promotion/rule
 store/promotion/rule: store store/authoring store/db
 store/publish: store store/authoring store/catalog store/db store/index store/job store/release
-store/release: store store/authoring store/catalog store/db store/index
+	store/release/routing store/release/segment
+store/release: store store/authoring store/catalog store/db store/index store/release/price store/release/routing
+	store/release/segment
+store/release/price: store store/catalog store/db
+store/release/routing: store store/catalog store/db store/release/segment
+store/release/segment: store store/catalog store/db store/index store/release/price
 store/seal:
 store/settings: store store/authoring store/db
 store/shop: store store/access store/authoring store/catalog store/db store/exchange store/gateway store/job
-	store/promotion store/promotion/code store/promotion/redeem store/publish store/release store/seal
-	store/settings store/stock
+	store/promotion store/promotion/code store/promotion/redeem store/publish store/release store/release/segment
+	store/seal store/settings store/stock
 store/stock: store store/authoring store/db
 store/storetest: internal/datagen store store/exchange store/job store/promotion store/promotion/code
 	store/promotion/rule store/release store/seal store/shop store/stock

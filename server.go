@@ -82,7 +82,7 @@ func run(ctx context.Context, args []string, streams cli.Streams) (code int) {
 // serve is the server.
 type serve struct {
 	cli.Serve
-	Documents limits.Bounds `embed:"" group:"graphql-limits"`
+	Documents limits.Config `embed:"" group:"graphql-limits"`
 }
 
 // Validate checks what kong cannot.
@@ -270,7 +270,7 @@ func (a *app) reload() {
 func (a *app) handler() http.Handler {
 	codes := middleware.NewRateLimit("promotion code lookups", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
-	options := []transport.Option{transport.CountFields(a.metrics.CountField), transport.CountExecutors(a.metrics.CountExecutor), transport.WithBounds(a.Documents.OrDefaults()), transport.WithResponseCache(a.answers),
+	options := []transport.Option{transport.CountFields(a.metrics.CountField), transport.CountExecutors(a.metrics.CountExecutor), transport.WithLimits(a.Documents.OrDefaults()), transport.WithResponseCache(a.answers),
 		transport.WithManifest(a.trusted), transport.CountDocuments(a.metrics.CountDocument), transport.CountOperations(a.ran, a.began), transport.WithStreams(a.streams()), transport.WithConcurrencyLimiter(a.turns)}
 	if a.Executor == "gqlgen" {
 		options = append(options, transport.WithoutPlans())

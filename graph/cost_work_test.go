@@ -465,7 +465,7 @@ func TestTheMostExpensiveRequestIsBounded(t *testing.T) {
 				best, most := d.random(), 0.
 				for range 25 {
 					next := d.mutate(best)
-					if next.fields() > limits.DefaultBounds().Fields {
+					if next.fields() > limits.Defaults().Fields {
 						continue // refused as it is
 					}
 					query, values := d.text(next)

@@ -18,7 +18,7 @@ import (
 	"portico/graph/model"
 	"portico/store"
 	"portico/store/catalog"
-	"portico/store/release"
+	"portico/store/release/routing"
 	"portico/store/stock"
 )
 
@@ -28,8 +28,8 @@ type mirror struct {
 	*graph.Resolver
 	order *model.ListOrder
 
-	reason   release.ResolutionReason
-	tieBreak release.TieBreak
+	reason   routing.ResolutionReason
+	tieBreak routing.TieBreak
 	answer   *generated.StockTransactPayload
 }
 
@@ -50,9 +50,9 @@ func (q mirrorQuery) Stocks(_ context.Context, _ *model.ListBounds, order *model
 
 // CatalogResolution has every value of its enums in it.
 func (q mirrorQuery) CatalogResolution(context.Context, *model.ShopperContextInput, *time.Time) (*model.CatalogResolution, error) {
-	x := &release.CatalogResolution{At: noon}
-	for _, drop := range []release.RuleDrop{release.DropSchedule, release.DropOtherShopper, release.DropNoMatch, release.DropNotPublished} {
-		x.Candidates = append(x.Candidates, &release.RuleVerdict{Rule: &catalog.CatalogRule{}, Dropped: drop})
+	x := &routing.CatalogResolution{At: noon}
+	for _, drop := range []routing.RuleDrop{routing.DropSchedule, routing.DropOtherShopper, routing.DropNoMatch, routing.DropNotPublished} {
+		x.Candidates = append(x.Candidates, &routing.RuleVerdict{Rule: &catalog.CatalogRule{}, Dropped: drop})
 	}
 	x.Reason, x.TieBreak = q.reason, q.tieBreak
 	return model.NewCatalogResolution(x, true), nil
@@ -66,8 +66,8 @@ func TestTheWordsOfAnExplanation(t *testing.T) {
 			Candidates       []struct{ Dropped string }
 		}
 	}
-	reasons := map[release.ResolutionReason]string{release.ResolvedByRule: "RULE", release.ResolvedByDefault: "DEFAULT_RULE", release.ResolvedByAge: "OLDEST_CATALOG", release.ResolvedToNothing: "NOTHING_PUBLISHED", release.ResolvedByRequest: "REQUESTED_RELEASE"}
-	ties := []release.TieBreak{release.TieFewestMissed, release.TieOldest, release.TieImportedFirst, release.TieSmallestID}
+	reasons := map[routing.ResolutionReason]string{routing.ResolvedByRule: "RULE", routing.ResolvedByDefault: "DEFAULT_RULE", routing.ResolvedByAge: "OLDEST_CATALOG", routing.ResolvedToNothing: "NOTHING_PUBLISHED", routing.ResolvedByRequest: "REQUESTED_RELEASE"}
+	ties := []routing.TieBreak{routing.TieFewestMissed, routing.TieOldest, routing.TieImportedFirst, routing.TieSmallestID}
 	require.Len(t, reasons, len(valuesOf("CatalogResolutionReason")))
 	for reason, want := range reasons {
 		for i, tie := range ties {

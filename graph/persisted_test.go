@@ -117,7 +117,7 @@ func TestTrustedDocuments(t *testing.T) {
 	t.Parallel()
 	const query, other = `{ settings { pageLength } }`, `query other { settings { currency } }`
 	trusting := func(t *testing.T, s *service, format string, mode document.TrustMode) (*service, *outcomes) {
-		manifest, err := document.ReadManifest([]byte(manifests[format]), mode, limits.DefaultBounds())
+		manifest, err := document.ReadManifest([]byte(manifests[format]), mode, limits.Defaults())
 		require.NoError(t, err)
 		return naming(s, transport.WithManifest(manifest))
 	}
@@ -173,7 +173,7 @@ func TestAManifestHoldsWhatCanRun(t *testing.T) {
 		`{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{"body": "{ __typename }"}]}`:      "no id",
 		`{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{"id": "b", "body": "{ nope }"}]}`: `the document "b" cannot run`,
 	} {
-		_, err := document.ReadManifest([]byte(text), document.TrustEnforce, limits.DefaultBounds())
+		_, err := document.ReadManifest([]byte(text), document.TrustEnforce, limits.Defaults())
 		require.ErrorContains(t, err, says, text)
 	}
 }

@@ -7,17 +7,17 @@ import (
 	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/release"
+	"portico/store/release/segment"
 )
 
-func (r queryResolver) CatalogReleases(ctx context.Context, catalogID string) ([]*release.Release, error) {
+func (r queryResolver) CatalogReleases(ctx context.Context, catalogID string) ([]*segment.Release, error) {
 	if err := auth.Require(ctx, "Query.catalogReleases"); err != nil {
 		return nil, err
 	}
 	return r.store.Releases(ctx, store.LocalID(catalogID))
 }
 
-func (r releaseResolver) Served(ctx context.Context, obj *release.Release) (bool, error) {
+func (r releaseResolver) Served(ctx context.Context, obj *segment.Release) (bool, error) {
 	return r.store.Served(ctx, obj)
 }
 
@@ -27,8 +27,8 @@ func (r mutationResolver) CatalogPublish(ctx context.Context, input generated.Ca
 		return nil, err
 	}
 	job, err := r.store.PublishLater(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.CatalogID), input.Serve)
-	faults, err := userErrors(err)
-	return &generated.CatalogPublishPayload{Job: jobOf(job), UserErrors: faults}, err
+	userErrs, err := userErrors(err)
+	return &generated.CatalogPublishPayload{Job: jobOf(job), UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) CatalogReleaseServe(ctx context.Context, input generated.CatalogReleaseServeInput) (*generated.CatalogReleaseServePayload, error) {
@@ -37,6 +37,6 @@ func (r mutationResolver) CatalogReleaseServe(ctx context.Context, input generat
 		return nil, err
 	}
 	release, err := r.store.ServeRelease(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ReleaseID))
-	faults, err := userErrors(err)
-	return &generated.CatalogReleaseServePayload{Release: release, UserErrors: faults}, err
+	userErrs, err := userErrors(err)
+	return &generated.CatalogReleaseServePayload{Release: release, UserErrors: userErrs}, err
 }

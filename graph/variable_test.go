@@ -122,7 +122,7 @@ func TestVariablesAreBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := serve(nil).send(t, by(newRaw(t, body), admin()))
 			require.Equal(t, unprocessable, a.codes(), "%.300s", a.Body)
-			require.Regexp(t, `^The request (holds|nests) .*\d+.*; at most \d+ are allowed: `, a.Errors[0].Message)
+			require.Regexp(t, `^The request (has|nests) .*\d+.*; at most \d+ are allowed: `, a.Errors[0].Message)
 		})
 	}
 	a := serve(nil).send(t, by(newRaw(t, `{"query":"{ __typename }","x":"`+strings.Repeat(`,[{\"\\`, 100_000)+`"}`), admin()))

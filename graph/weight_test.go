@@ -109,7 +109,7 @@ func TestAnOperationPaysForWhatItReads(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, largeShop(), func(c *shop.Config) { c.NoCache = true })
-		bounds := limits.DefaultBounds()
+		bounds := limits.Defaults()
 		bounds.Cost = 4000
 		tight := bounded(s, bounds)
 		few := tight.post(t, `{ products(first: 20, filter: {search: "thing"}) { nodes { description } } }`, nil)

@@ -7,14 +7,14 @@ import (
 
 	"portico/graph/model"
 	"portico/store"
-	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 // nodeBody is a node as the clients' types have it, and a hierarchy where it is
 // asked for as a node. Lists of a node's own are at its links.
 type nodeBody struct {
 	ID            string            `json:"id"`
-	Type          release.NodeKind  `json:"type"`
+	Type          segment.NodeKind  `json:"type"`
 	Attributes    nodeAttributes    `json:"attributes"`
 	Relationships nodeRelationships `json:"relationships"`
 	Meta          nodeMeta          `json:"meta"`

@@ -7,7 +7,7 @@ import (
 
 	"portico/graph/model"
 	"portico/store"
-	"portico/store/release"
+	"portico/store/release/routing"
 )
 
 const (
@@ -18,11 +18,11 @@ const (
 // resolutionBody is CatalogResolution of GraphQL as a header value, with ids only, which
 // are ASCII.
 type resolutionBody struct {
-	Reason     release.ResolutionReason `json:"reason"`
+	Reason     routing.ResolutionReason `json:"reason"`
 	Catalog    *string                  `json:"catalog"`
 	Release    *string                  `json:"release"`
 	Rule       *string                  `json:"rule"`
-	TieBreak   *release.TieBreak        `json:"tie_break,omitempty"`
+	TieBreak   *routing.TieBreak        `json:"tie_break,omitempty"`
 	ValidUntil string                   `json:"valid_until,omitempty"`
 	Candidates []json.RawMessage        `json:"candidates"`
 	More       int                      `json:"more,omitempty"` // candidates left out
@@ -35,7 +35,7 @@ type resolutionCandidate struct {
 	Score   int               `json:"score"`
 	Matched []string          `json:"matched,omitempty"`
 	Missed  []string          `json:"missed,omitempty"`
-	Dropped *release.RuleDrop `json:"dropped,omitempty"`
+	Dropped *routing.RuleDrop `json:"dropped,omitempty"`
 }
 
 // explain sets the header Store-Catalog-Resolution if the request has Prefer: explain.
@@ -76,15 +76,15 @@ func newResolutionCandidate(c *model.CatalogCandidate) resolutionCandidate {
 	shown := resolutionCandidate{Rule: c.RuleID(), Catalog: c.CatalogID(), Score: c.Score, Dropped: c.Dropped()}
 	for _, criterion := range []struct {
 		name    string
-		outcome release.CriterionOutcome
+		outcome routing.CriterionOutcome
 	}{
 		{"schedule", c.Schedule()}, {"account", c.Account()}, {"account_tag", c.AccountTag()},
 		{"customer", c.Customer()}, {"channel", c.Channel()}, {"tag", c.Tag()},
 	} {
 		switch criterion.outcome {
-		case release.CriterionMatched:
+		case routing.CriterionMatched:
 			shown.Matched = append(shown.Matched, criterion.name)
-		case release.CriterionMissed:
+		case routing.CriterionMissed:
 			shown.Missed = append(shown.Missed, criterion.name)
 		}
 	}

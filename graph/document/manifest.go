@@ -32,7 +32,7 @@ type Manifest struct {
 const apolloFormat = "apollo-persisted-query-manifest"
 
 // ReadManifestFile calls ReadManifest for a file. It returns nil if path is empty.
-func ReadManifestFile(path string, mode TrustMode, bounds limits.Bounds, examples ...string) (*Manifest, error) {
+func ReadManifestFile(path string, mode TrustMode, bounds limits.Config, examples ...string) (*Manifest, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -50,13 +50,13 @@ func ReadManifestFile(path string, mode TrustMode, bounds limits.Bounds, example
 // ReadManifest parses a manifest as build tools write it: a JSON object of documents by id (Relay,
 // GraphQL Code Generator) or Apollo's format. It fails if a document is not valid for the schema and
 // the bounds. The examples are trusted too, without an id, so that the playground works.
-func ReadManifest(text []byte, mode TrustMode, bounds limits.Bounds, examples ...string) (*Manifest, error) {
+func ReadManifest(text []byte, mode TrustMode, bounds limits.Config, examples ...string) (*Manifest, error) {
 	byID, err := manifestDocuments(text)
 	if err != nil {
 		return nil, err
 	}
 	m := &Manifest{mode: mode, byID: byID, texts: make(map[string]struct{}, len(byID))}
-	processor := NewProcessor(Config{Schema: Schema(), Bounds: bounds})
+	processor := NewProcessor(Config{Schema: Schema(), Limits: bounds})
 	for _, id := range slices.Sorted(maps.Keys(byID)) {
 		if _, errs := processor.parse(byID[id]); len(errs) > 0 {
 			return nil, fmt.Errorf("the document %q cannot run: %w", id, errs[0])

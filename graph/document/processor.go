@@ -21,7 +21,7 @@ import (
 // Config configures a Processor.
 type Config struct {
 	Schema   *ast.Schema
-	Bounds   limits.Bounds
+	Limits   limits.Config
 	Cache    *Cache               // nil for none
 	Manifest *Manifest            // nil for none
 	Count    func(outcome string) // called with an Outcome* for each persisted or trusted document; may be nil
@@ -46,7 +46,7 @@ func NewProcessor(config Config) *Processor {
 	if config.Log == nil {
 		config.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Processor{config, limits.NewCostEstimator(config.Schema, config.Bounds), make(chan struct{}, runtime.GOMAXPROCS(0))}
+	return &Processor{config, limits.NewCostEstimator(config.Schema, config.Limits), make(chan struct{}, runtime.GOMAXPROCS(0))}
 }
 
 // Prepare parses and validates the document of a request, coerces the variables in params, and checks
@@ -98,21 +98,21 @@ func (p *Processor) CountOutcome(outcome string) {
 func (p *Processor) parse(query string) (*ast.QueryDocument, gqlerror.List) {
 	p.parsing <- struct{}{}
 	defer func() { <-p.parsing }()
-	if err := limits.CheckText(query, p.Bounds); err != nil {
+	if err := limits.CheckText(query, p.Limits); err != nil {
 		return nil, gqlerror.List{err}
 	}
-	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: query}, p.Bounds.Tokens)
+	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: query}, p.Limits.Tokens)
 	var malformed *gqlerror.Error
 	switch {
 	case errors.As(err, &malformed) && malformed.Locations == nil: // only the error of the token limit has no location
-		return nil, gqlerror.List{limits.TooManyTokens(p.Bounds)}
+		return nil, gqlerror.List{limits.TooManyTokens(p.Limits)}
 	case malformed != nil:
 		return nil, gqlerror.List{malformed}
 	}
 	if len(document.Operations) == 0 {
 		return nil, gqlerror.List{{Message: `There is no operation provided: send it as the member "query", such as {"query": "{ settings { currency } }"}.`}}
 	}
-	if err := limits.CheckDocument(document, p.Bounds); err != nil {
+	if err := limits.CheckDocument(document, p.Limits); err != nil {
 		return nil, gqlerror.List{err}
 	}
 	return document, p.validate(document)

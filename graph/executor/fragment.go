@@ -45,7 +45,7 @@ func (f fragmentStore) Identity(ctx context.Context, row any, edges []string) (i
 				load = (*graph.Resolver).BreadcrumbDigests
 			}
 			var err error
-			if at, err = model.Load(ctx, p.Sibling, "edgeDigest "+edge, f.resolver, load); err != nil {
+			if at, err = model.Load(ctx, p.BatchRow, "edgeDigest "+edge, f.resolver, load); err != nil {
 				return identity, false // the edge's resolver reports the error
 			}
 		}
@@ -65,12 +65,12 @@ func (f fragmentStore) Charge(ctx context.Context, row any, edge string) bool {
 }
 
 // Get implements plan.Fragments.
-func (f fragmentStore) Get(step uint64, id plan.Identity) *plan.CachedObject {
-	object, _ := f.cache.Fragment(step, id).(*plan.CachedObject)
+func (f fragmentStore) Get(fields uint64, id plan.Identity) *plan.CachedObject {
+	object, _ := f.cache.Fragment(fields, id).(*plan.CachedObject)
 	return object
 }
 
 // Put implements plan.Fragments.
-func (f fragmentStore) Put(step uint64, id plan.Identity, object *plan.CachedObject) {
-	f.cache.SetFragment(step, id, object, object.Size())
+func (f fragmentStore) Put(fields uint64, id plan.Identity, object *plan.CachedObject) {
+	f.cache.SetFragment(fields, id, object, object.Size())
 }

@@ -137,6 +137,6 @@ func (d *dynamicPart) productBytes() int {
 
 // fill appends a response to dst and fills its holes.
 func (e *Executor) fill(ctx context.Context, query *document.PreparedOperation, body []byte, dynamic *dynamicPart, dst []byte) ([]byte, error) {
-	rows := model.Siblings[model.Product](dynamic.products)
+	rows := model.NewBatch[model.Product](dynamic.products)
 	return e.runner.Fill(ctx, query.Plan.Plan, body, dynamic.holes, func(i int) any { return rows[i] }, dst)
 }

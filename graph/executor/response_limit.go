@@ -20,12 +20,12 @@ import (
 // The size of a response is limited while it is written: plans use plan.Limit, gqlgen's executor a
 // limitedBuffer. Both stop with a *plan.Stopped, and the operation fails as a whole.
 
-// expensivePart: an operation that costs more than Bounds.Cost/expensivePart needs an expensive slot.
+// expensivePart: an operation that costs more than Limits.Cost/expensivePart needs an expensive slot.
 const expensivePart = 10
 
 // limit returns the limit of every run of a plan.
 func (e *Executor) limit() plan.Limit {
-	return plan.Limit{Bytes: e.Bounds.AnswerBytes, Large: limits.LargeResponse, Reserve: e.reserve,
+	return plan.Limit{Bytes: e.Limits.AnswerBytes, Large: limits.LargeResponse, Reserve: e.reserve,
 		Buffer: func() []byte { return (*largeBuffers.Get().(*[]byte))[:0] }}
 }
 
@@ -54,7 +54,7 @@ func ReleaseExpensive(ctx context.Context) {
 
 // StartRun takes an expensive slot for an operation of high cost. The error is a *plan.Stopped.
 func (e *Executor) StartRun(ctx context.Context, op *document.Operation) error {
-	if op.Cost == nil || op.Cost.Requested <= e.Bounds.Cost/expensivePart {
+	if op.Cost == nil || op.Cost.Requested <= e.Limits.Cost/expensivePart {
 		return nil
 	}
 	if err := e.acquireExpensive(ctx, false); err != nil {
@@ -70,7 +70,7 @@ func (e *Executor) StoppedError(err error) *store.Error {
 	case !errors.As(err, &stopped):
 		return nil
 	case errors.Is(err, plan.ErrTooLarge):
-		return limits.ResponseTooLarge(e.Bounds.AnswerBytes)
+		return limits.ResponseTooLarge(e.Limits.AnswerBytes)
 	}
 	return store.AsErrors(stopped.Err)[0]
 }
@@ -92,7 +92,7 @@ func (e *Executor) RunHandler(ctx context.Context, handler graphql.ResponseHandl
 		}
 	}()
 	resp = handler(ctx)
-	if most := e.Bounds.AnswerBytes; most > 0 && resp != nil && len(resp.Data) > most { // with names and __typename, which no limitedBuffer counts
+	if most := e.Limits.AnswerBytes; most > 0 && resp != nil && len(resp.Data) > most { // with names and __typename, which no limitedBuffer counts
 		plan.Stop(plan.ErrTooLarge)
 	}
 	return resp, nil
@@ -129,7 +129,7 @@ type limitedBuffer struct {
 
 func (b *limitedBuffer) grow(more int) {
 	bytes := b.Len() + more
-	if most := b.exec.Bounds.AnswerBytes; most > 0 && bytes > most {
+	if most := b.exec.Limits.AnswerBytes; most > 0 && bytes > most {
 		plan.Stop(plan.ErrTooLarge)
 	}
 	if bytes > limits.LargeResponse {

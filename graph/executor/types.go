@@ -20,7 +20,7 @@ import (
 
 // Config configures an Executor. Functions may be nil, and are called concurrently.
 type Config struct {
-	Bounds            limits.Bounds
+	Limits            limits.Config
 	OpenIntrospection bool                 // introspection without a token
 	DisablePlans      bool                 // gqlgen's executor runs everything
 	Responses         *responsecache.Cache // of whole responses; nil for none

@@ -18,6 +18,9 @@ import (
 	"portico/store/promotion/redeem"
 	"portico/store/promotion/rule"
 	"portico/store/release"
+	"portico/store/release/price"
+	"portico/store/release/routing"
+	"portico/store/release/segment"
 	"portico/store/stock"
 	"strconv"
 	"sync/atomic"
@@ -1029,7 +1032,7 @@ type CatalogNodeResolver interface {
 	Products(ctx context.Context, obj *model.CatalogNode, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 }
 type CatalogReleaseResolver interface {
-	Served(ctx context.Context, obj *release.Release) (bool, error)
+	Served(ctx context.Context, obj *segment.Release) (bool, error)
 }
 type ConfiguredProductResolver interface {
 	Product(ctx context.Context, obj *model.Product) (*model.Product, error)
@@ -1040,7 +1043,7 @@ type HierarchyResolver interface {
 	Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 }
 type JobResolver interface {
-	Release(ctx context.Context, obj *model.Job) (*release.Release, error)
+	Release(ctx context.Context, obj *model.Job) (*segment.Release, error)
 }
 type MutationResolver interface {
 	StockCreate(ctx context.Context, input StockCreateInput) (*StockCreatePayload, error)
@@ -1136,7 +1139,7 @@ type QueryResolver interface {
 	AuthoredHierarchies(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredHierarchy], error)
 	AuthoredNode(ctx context.Context, id string) (*model.AuthoredNode, error)
 	AuthoredNodes(ctx context.Context, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredNode], error)
-	CatalogReleases(ctx context.Context, catalogID string) ([]*release.Release, error)
+	CatalogReleases(ctx context.Context, catalogID string) ([]*segment.Release, error)
 	Job(ctx context.Context, id string) (*model.Job, error)
 	Jobs(ctx context.Context, first int) ([]*model.Job, error)
 	Settings(ctx context.Context) (*store.Settings, error)
@@ -1155,7 +1158,7 @@ type StockTransactionResolver interface {
 type SubscriptionResolver interface {
 	StockChanged(ctx context.Context, productIds []string) (<-chan *model.Stock, error)
 	JobProgress(ctx context.Context, id string) (<-chan *model.Job, error)
-	CatalogPublished(ctx context.Context) (<-chan *release.Release, error)
+	CatalogPublished(ctx context.Context) (<-chan *segment.Release, error)
 }
 
 type MoneyInputResolver interface {
@@ -14339,8 +14342,8 @@ func (ec *executionContext) _CatalogCandidate_schedule(ctx context.Context, fiel
 			return obj.Schedule(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v release.CriterionOutcome) graphql.Marshaler {
-			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v routing.CriterionOutcome) graphql.Marshaler {
+			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, selections, v)
 		},
 		true,
 		true,
@@ -14362,8 +14365,8 @@ func (ec *executionContext) _CatalogCandidate_account(ctx context.Context, field
 			return obj.Account(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v release.CriterionOutcome) graphql.Marshaler {
-			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v routing.CriterionOutcome) graphql.Marshaler {
+			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, selections, v)
 		},
 		true,
 		true,
@@ -14385,8 +14388,8 @@ func (ec *executionContext) _CatalogCandidate_accountTag(ctx context.Context, fi
 			return obj.AccountTag(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v release.CriterionOutcome) graphql.Marshaler {
-			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v routing.CriterionOutcome) graphql.Marshaler {
+			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, selections, v)
 		},
 		true,
 		true,
@@ -14408,8 +14411,8 @@ func (ec *executionContext) _CatalogCandidate_customer(ctx context.Context, fiel
 			return obj.Customer(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v release.CriterionOutcome) graphql.Marshaler {
-			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v routing.CriterionOutcome) graphql.Marshaler {
+			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, selections, v)
 		},
 		true,
 		true,
@@ -14431,8 +14434,8 @@ func (ec *executionContext) _CatalogCandidate_channel(ctx context.Context, field
 			return obj.Channel(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v release.CriterionOutcome) graphql.Marshaler {
-			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v routing.CriterionOutcome) graphql.Marshaler {
+			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, selections, v)
 		},
 		true,
 		true,
@@ -14454,8 +14457,8 @@ func (ec *executionContext) _CatalogCandidate_tag(ctx context.Context, field gra
 			return obj.Tag(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v release.CriterionOutcome) graphql.Marshaler {
-			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v routing.CriterionOutcome) graphql.Marshaler {
+			return ec.marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, selections, v)
 		},
 		true,
 		true,
@@ -14477,8 +14480,8 @@ func (ec *executionContext) _CatalogCandidate_dropped(ctx context.Context, field
 			return obj.Dropped(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *release.RuleDrop) graphql.Marshaler {
-			return ec.marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚐRuleDrop(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *routing.RuleDrop) graphql.Marshaler {
+			return ec.marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐRuleDrop(ctx, selections, v)
 		},
 		true,
 		false,
@@ -15488,7 +15491,7 @@ func (ec *executionContext) fieldContext_CatalogPublishPayload_userErrors(_ cont
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogRelease_id(ctx context.Context, field graphql.CollectedField, obj *release.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_id(ctx context.Context, field graphql.CollectedField, obj *segment.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15511,7 +15514,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_id(_ context.Context, fi
 	return graphql.NewScalarFieldContext("CatalogRelease", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_uuid(ctx context.Context, field graphql.CollectedField, obj *release.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_uuid(ctx context.Context, field graphql.CollectedField, obj *segment.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15534,7 +15537,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_uuid(_ context.Context, 
 	return graphql.NewScalarFieldContext("CatalogRelease", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_catalogId(ctx context.Context, field graphql.CollectedField, obj *release.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_catalogId(ctx context.Context, field graphql.CollectedField, obj *segment.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15557,7 +15560,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_catalogId(_ context.Cont
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_served(ctx context.Context, field graphql.CollectedField, obj *release.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_served(ctx context.Context, field graphql.CollectedField, obj *segment.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15580,7 +15583,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_served(_ context.Context
 	return graphql.NewScalarFieldContext("CatalogRelease", field, true, true, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_publishedAt(ctx context.Context, field graphql.CollectedField, obj *release.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_publishedAt(ctx context.Context, field graphql.CollectedField, obj *segment.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15603,7 +15606,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_publishedAt(_ context.Co
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_products(ctx context.Context, field graphql.CollectedField, obj *release.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_products(ctx context.Context, field graphql.CollectedField, obj *segment.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15626,7 +15629,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_products(_ context.Conte
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_locale(ctx context.Context, field graphql.CollectedField, obj *release.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_locale(ctx context.Context, field graphql.CollectedField, obj *segment.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15649,7 +15652,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_locale(_ context.Context
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_locales(ctx context.Context, field graphql.CollectedField, obj *release.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_locales(ctx context.Context, field graphql.CollectedField, obj *segment.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15672,7 +15675,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_locales(_ context.Contex
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_added(ctx context.Context, field graphql.CollectedField, obj *release.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_added(ctx context.Context, field graphql.CollectedField, obj *segment.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15695,7 +15698,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_added(_ context.Context,
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_changed(ctx context.Context, field graphql.CollectedField, obj *release.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_changed(ctx context.Context, field graphql.CollectedField, obj *segment.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15718,7 +15721,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_changed(_ context.Contex
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_removed(ctx context.Context, field graphql.CollectedField, obj *release.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_removed(ctx context.Context, field graphql.CollectedField, obj *segment.Release) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -15753,8 +15756,8 @@ func (ec *executionContext) _CatalogReleaseServePayload_release(ctx context.Cont
 			return obj.Release, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *release.Release) graphql.Marshaler {
-			return ec.marshalOCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚐRelease(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *segment.Release) graphql.Marshaler {
+			return ec.marshalOCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚋsegmentᚐRelease(ctx, selections, v)
 		},
 		true,
 		false,
@@ -15863,8 +15866,8 @@ func (ec *executionContext) _CatalogResolution_reason(ctx context.Context, field
 			return obj.Reason, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v release.ResolutionReason) graphql.Marshaler {
-			return ec.marshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚐResolutionReason(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v routing.ResolutionReason) graphql.Marshaler {
+			return ec.marshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋroutingᚐResolutionReason(ctx, selections, v)
 		},
 		true,
 		true,
@@ -16070,8 +16073,8 @@ func (ec *executionContext) _CatalogResolution_tieBreak(ctx context.Context, fie
 			return obj.TieBreak(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *release.TieBreak) graphql.Marshaler {
-			return ec.marshalOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚐTieBreak(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *routing.TieBreak) graphql.Marshaler {
+			return ec.marshalOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐTieBreak(ctx, selections, v)
 		},
 		true,
 		false,
@@ -17010,8 +17013,8 @@ func (ec *executionContext) _ConfiguredProduct_price(ctx context.Context, field 
 			return obj.Price(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *release.Price) graphql.Marshaler {
-			return ec.marshalOPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *price.Price) graphql.Marshaler {
+			return ec.marshalOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, selections, v)
 		},
 		true,
 		false,
@@ -17042,8 +17045,8 @@ func (ec *executionContext) _ConfiguredProduct_displayPrice(ctx context.Context,
 			return obj.DisplayPrice(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *release.DisplayPrice) graphql.Marshaler {
-			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *price.DisplayPrice) graphql.Marshaler {
+			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, selections, v)
 		},
 		true,
 		false,
@@ -17074,8 +17077,8 @@ func (ec *executionContext) _ConfiguredProduct_originalPrice(ctx context.Context
 			return obj.OriginalPrice(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *release.Price) graphql.Marshaler {
-			return ec.marshalOPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *price.Price) graphql.Marshaler {
+			return ec.marshalOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, selections, v)
 		},
 		true,
 		false,
@@ -17106,8 +17109,8 @@ func (ec *executionContext) _ConfiguredProduct_originalDisplayPrice(ctx context.
 			return obj.OriginalDisplayPrice(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *release.DisplayPrice) graphql.Marshaler {
-			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *price.DisplayPrice) graphql.Marshaler {
+			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, selections, v)
 		},
 		true,
 		false,
@@ -17184,8 +17187,8 @@ func (ec *executionContext) _ConfiguredProduct_tiers(ctx context.Context, field 
 			return obj.Tiers(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []release.PriceTier) graphql.Marshaler {
-			return ec.marshalNPriceTier2ᚕporticoᚋstoreᚋreleaseᚐPriceTierᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []price.PriceTier) graphql.Marshaler {
+			return ec.marshalNPriceTier2ᚕporticoᚋstoreᚋreleaseᚋpriceᚐPriceTierᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -17342,7 +17345,7 @@ func (ec *executionContext) fieldContext_Currency_format(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Currency", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _DisplayPrice_withTax(ctx context.Context, field graphql.CollectedField, obj *release.DisplayPrice) (ret graphql.Marshaler) {
+func (ec *executionContext) _DisplayPrice_withTax(ctx context.Context, field graphql.CollectedField, obj *price.DisplayPrice) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17374,7 +17377,7 @@ func (ec *executionContext) fieldContext_DisplayPrice_withTax(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _DisplayPrice_withoutTax(ctx context.Context, field graphql.CollectedField, obj *release.DisplayPrice) (ret graphql.Marshaler) {
+func (ec *executionContext) _DisplayPrice_withoutTax(ctx context.Context, field graphql.CollectedField, obj *price.DisplayPrice) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -19198,8 +19201,8 @@ func (ec *executionContext) _Job_release(ctx context.Context, field graphql.Coll
 			return ec.Resolvers.Job().Release(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *release.Release) graphql.Marshaler {
-			return ec.marshalOCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚐRelease(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *segment.Release) graphql.Marshaler {
+			return ec.marshalOCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚋsegmentᚐRelease(ctx, selections, v)
 		},
 		true,
 		false,
@@ -21334,7 +21337,7 @@ func (ec *executionContext) fieldContext_PageInfo_endCursor(_ context.Context, f
 	return graphql.NewScalarFieldContext("PageInfo", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Price_amount(ctx context.Context, field graphql.CollectedField, obj *release.Price) (ret graphql.Marshaler) {
+func (ec *executionContext) _Price_amount(ctx context.Context, field graphql.CollectedField, obj *price.Price) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -21357,7 +21360,7 @@ func (ec *executionContext) fieldContext_Price_amount(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Price", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Price_currency(ctx context.Context, field graphql.CollectedField, obj *release.Price) (ret graphql.Marshaler) {
+func (ec *executionContext) _Price_currency(ctx context.Context, field graphql.CollectedField, obj *price.Price) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -21380,7 +21383,7 @@ func (ec *executionContext) fieldContext_Price_currency(_ context.Context, field
 	return graphql.NewScalarFieldContext("Price", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Price_includesTax(ctx context.Context, field graphql.CollectedField, obj *release.Price) (ret graphql.Marshaler) {
+func (ec *executionContext) _Price_includesTax(ctx context.Context, field graphql.CollectedField, obj *price.Price) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -21461,8 +21464,8 @@ func (ec *executionContext) _PriceModifier_amounts(ctx context.Context, field gr
 			return obj.Amounts, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*release.Price) graphql.Marshaler {
-			return ec.marshalNPrice2ᚕᚖporticoᚋstoreᚋreleaseᚐPriceᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*price.Price) graphql.Marshaler {
+			return ec.marshalNPrice2ᚕᚖporticoᚋstoreᚋreleaseᚋpriceᚐPriceᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -21481,7 +21484,7 @@ func (ec *executionContext) fieldContext_PriceModifier_amounts(_ context.Context
 	return fc, nil
 }
 
-func (ec *executionContext) _PriceTier_name(ctx context.Context, field graphql.CollectedField, obj *release.PriceTier) (ret graphql.Marshaler) {
+func (ec *executionContext) _PriceTier_name(ctx context.Context, field graphql.CollectedField, obj *price.PriceTier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -21504,7 +21507,7 @@ func (ec *executionContext) fieldContext_PriceTier_name(_ context.Context, field
 	return graphql.NewScalarFieldContext("PriceTier", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PriceTier_minimumQuantity(ctx context.Context, field graphql.CollectedField, obj *release.PriceTier) (ret graphql.Marshaler) {
+func (ec *executionContext) _PriceTier_minimumQuantity(ctx context.Context, field graphql.CollectedField, obj *price.PriceTier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -21527,7 +21530,7 @@ func (ec *executionContext) fieldContext_PriceTier_minimumQuantity(_ context.Con
 	return graphql.NewScalarFieldContext("PriceTier", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _PriceTier_price(ctx context.Context, field graphql.CollectedField, obj *release.PriceTier) (ret graphql.Marshaler) {
+func (ec *executionContext) _PriceTier_price(ctx context.Context, field graphql.CollectedField, obj *price.PriceTier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -21539,8 +21542,8 @@ func (ec *executionContext) _PriceTier_price(ctx context.Context, field graphql.
 			return obj.Price, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *release.Price) graphql.Marshaler {
-			return ec.marshalNPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *price.Price) graphql.Marshaler {
+			return ec.marshalNPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, selections, v)
 		},
 		true,
 		true,
@@ -21559,7 +21562,7 @@ func (ec *executionContext) fieldContext_PriceTier_price(_ context.Context, fiel
 	return fc, nil
 }
 
-func (ec *executionContext) _PriceTier_displayPrice(ctx context.Context, field graphql.CollectedField, obj *release.PriceTier) (ret graphql.Marshaler) {
+func (ec *executionContext) _PriceTier_displayPrice(ctx context.Context, field graphql.CollectedField, obj *price.PriceTier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -21571,8 +21574,8 @@ func (ec *executionContext) _PriceTier_displayPrice(ctx context.Context, field g
 			return obj.DisplayPrice, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *release.DisplayPrice) graphql.Marshaler {
-			return ec.marshalNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *price.DisplayPrice) graphql.Marshaler {
+			return ec.marshalNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, selections, v)
 		},
 		true,
 		true,
@@ -22196,8 +22199,8 @@ func (ec *executionContext) _Product_price(ctx context.Context, field graphql.Co
 			return obj.Price(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *release.Price) graphql.Marshaler {
-			return ec.marshalOPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *price.Price) graphql.Marshaler {
+			return ec.marshalOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, selections, v)
 		},
 		true,
 		false,
@@ -22228,8 +22231,8 @@ func (ec *executionContext) _Product_displayPrice(ctx context.Context, field gra
 			return obj.DisplayPrice(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *release.DisplayPrice) graphql.Marshaler {
-			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *price.DisplayPrice) graphql.Marshaler {
+			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, selections, v)
 		},
 		true,
 		false,
@@ -22260,8 +22263,8 @@ func (ec *executionContext) _Product_originalPrice(ctx context.Context, field gr
 			return obj.OriginalPrice(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *release.Price) graphql.Marshaler {
-			return ec.marshalOPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *price.Price) graphql.Marshaler {
+			return ec.marshalOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, selections, v)
 		},
 		true,
 		false,
@@ -22292,8 +22295,8 @@ func (ec *executionContext) _Product_originalDisplayPrice(ctx context.Context, f
 			return obj.OriginalDisplayPrice(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *release.DisplayPrice) graphql.Marshaler {
-			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *price.DisplayPrice) graphql.Marshaler {
+			return ec.marshalODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, selections, v)
 		},
 		true,
 		false,
@@ -22370,8 +22373,8 @@ func (ec *executionContext) _Product_tiers(ctx context.Context, field graphql.Co
 			return obj.Tiers(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []release.PriceTier) graphql.Marshaler {
-			return ec.marshalNPriceTier2ᚕporticoᚋstoreᚋreleaseᚐPriceTierᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []price.PriceTier) graphql.Marshaler {
+			return ec.marshalNPriceTier2ᚕporticoᚋstoreᚋreleaseᚋpriceᚐPriceTierᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -28176,8 +28179,8 @@ func (ec *executionContext) _Query_catalogReleases(ctx context.Context, field gr
 			return ec.Resolvers.Query().CatalogReleases(ctx, fc.Args["catalogId"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*release.Release) graphql.Marshaler {
-			return ec.marshalOCatalogRelease2ᚕᚖporticoᚋstoreᚋreleaseᚐReleaseᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*segment.Release) graphql.Marshaler {
+			return ec.marshalOCatalogRelease2ᚕᚖporticoᚋstoreᚋreleaseᚋsegmentᚐReleaseᚄ(ctx, selections, v)
 		},
 		true,
 		false,
@@ -30202,8 +30205,8 @@ func (ec *executionContext) _Subscription_catalogPublished(ctx context.Context, 
 			return ec.Resolvers.Subscription().CatalogPublished(ctx)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *release.Release) graphql.Marshaler {
-			return ec.marshalOCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚐRelease(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *segment.Release) graphql.Marshaler {
+			return ec.marshalOCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚋsegmentᚐRelease(ctx, selections, v)
 		},
 		true,
 		false,
@@ -34759,7 +34762,7 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._CatalogRule(ctx, sel, obj)
-	case *release.Release:
+	case *segment.Release:
 		if obj == nil {
 			return graphql.Null
 		}
@@ -36324,7 +36327,7 @@ func (ec *executionContext) _CatalogPublishPayload(ctx context.Context, sel ast.
 
 var catalogReleaseImplementors = []string{"CatalogRelease", "Node"}
 
-func (ec *executionContext) _CatalogRelease(ctx context.Context, sel ast.SelectionSet, obj *release.Release) graphql.Marshaler {
+func (ec *executionContext) _CatalogRelease(ctx context.Context, sel ast.SelectionSet, obj *segment.Release) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogReleaseImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -37245,7 +37248,7 @@ func (ec *executionContext) _Currency(ctx context.Context, sel ast.SelectionSet,
 
 var displayPriceImplementors = []string{"DisplayPrice"}
 
-func (ec *executionContext) _DisplayPrice(ctx context.Context, sel ast.SelectionSet, obj *release.DisplayPrice) graphql.Marshaler {
+func (ec *executionContext) _DisplayPrice(ctx context.Context, sel ast.SelectionSet, obj *price.DisplayPrice) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, displayPriceImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -38977,7 +38980,7 @@ func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet,
 
 var priceImplementors = []string{"Price"}
 
-func (ec *executionContext) _Price(ctx context.Context, sel ast.SelectionSet, obj *release.Price) graphql.Marshaler {
+func (ec *executionContext) _Price(ctx context.Context, sel ast.SelectionSet, obj *price.Price) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, priceImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -39073,7 +39076,7 @@ func (ec *executionContext) _PriceModifier(ctx context.Context, sel ast.Selectio
 
 var priceTierImplementors = []string{"PriceTier"}
 
-func (ec *executionContext) _PriceTier(ctx context.Context, sel ast.SelectionSet, obj *release.PriceTier) graphql.Marshaler {
+func (ec *executionContext) _PriceTier(ctx context.Context, sel ast.SelectionSet, obj *price.PriceTier) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, priceTierImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -44637,15 +44640,15 @@ func (ec *executionContext) unmarshalNCatalogCreateInput2porticoᚋgraphᚋgener
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx context.Context, v any) (release.CriterionOutcome, error) {
+func (ec *executionContext) unmarshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx context.Context, v any) (routing.CriterionOutcome, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome[tmp]
+	res := unmarshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx context.Context, sel ast.SelectionSet, v release.CriterionOutcome) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx context.Context, sel ast.SelectionSet, v routing.CriterionOutcome) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome[v])
+	res := graphql.MarshalString(marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44655,15 +44658,15 @@ func (ec *executionContext) marshalNCatalogCriterionOutcome2porticoᚋstoreᚋre
 }
 
 var (
-	unmarshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome = map[string]release.CriterionOutcome{
-		"MATCHED":   release.CriterionMatched,
-		"MISSED":    release.CriterionMissed,
-		"NOT_ASKED": release.CriterionNotAsked,
+	unmarshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome = map[string]routing.CriterionOutcome{
+		"MATCHED":   routing.CriterionMatched,
+		"MISSED":    routing.CriterionMissed,
+		"NOT_ASKED": routing.CriterionNotAsked,
 	}
-	marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome = map[release.CriterionOutcome]string{
-		release.CriterionMatched:  "MATCHED",
-		release.CriterionMissed:   "MISSED",
-		release.CriterionNotAsked: "NOT_ASKED",
+	marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome = map[routing.CriterionOutcome]string{
+		routing.CriterionMatched:  "MATCHED",
+		routing.CriterionMissed:   "MISSED",
+		routing.CriterionNotAsked: "NOT_ASKED",
 	}
 )
 
@@ -44808,7 +44811,7 @@ func (ec *executionContext) unmarshalNCatalogPublishInput2porticoᚋgraphᚋgene
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚐRelease(ctx context.Context, sel ast.SelectionSet, v *release.Release) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚋsegmentᚐRelease(ctx context.Context, sel ast.SelectionSet, v *segment.Release) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44823,15 +44826,15 @@ func (ec *executionContext) unmarshalNCatalogReleaseServeInput2porticoᚋgraph�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚐResolutionReason(ctx context.Context, v any) (release.ResolutionReason, error) {
+func (ec *executionContext) unmarshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋroutingᚐResolutionReason(ctx context.Context, v any) (routing.ResolutionReason, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚐResolutionReason[tmp]
+	res := unmarshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋroutingᚐResolutionReason[tmp]
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚐResolutionReason(ctx context.Context, sel ast.SelectionSet, v release.ResolutionReason) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋroutingᚐResolutionReason(ctx context.Context, sel ast.SelectionSet, v routing.ResolutionReason) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚐResolutionReason[v])
+	res := graphql.MarshalString(marshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋroutingᚐResolutionReason[v])
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -44841,19 +44844,19 @@ func (ec *executionContext) marshalNCatalogResolutionReason2porticoᚋstoreᚋre
 }
 
 var (
-	unmarshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚐResolutionReason = map[string]release.ResolutionReason{
-		"RULE":              release.ResolvedByRule,
-		"DEFAULT_RULE":      release.ResolvedByDefault,
-		"OLDEST_CATALOG":    release.ResolvedByAge,
-		"NOTHING_PUBLISHED": release.ResolvedToNothing,
-		"REQUESTED_RELEASE": release.ResolvedByRequest,
+	unmarshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋroutingᚐResolutionReason = map[string]routing.ResolutionReason{
+		"RULE":              routing.ResolvedByRule,
+		"DEFAULT_RULE":      routing.ResolvedByDefault,
+		"OLDEST_CATALOG":    routing.ResolvedByAge,
+		"NOTHING_PUBLISHED": routing.ResolvedToNothing,
+		"REQUESTED_RELEASE": routing.ResolvedByRequest,
 	}
-	marshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚐResolutionReason = map[release.ResolutionReason]string{
-		release.ResolvedByRule:    "RULE",
-		release.ResolvedByDefault: "DEFAULT_RULE",
-		release.ResolvedByAge:     "OLDEST_CATALOG",
-		release.ResolvedToNothing: "NOTHING_PUBLISHED",
-		release.ResolvedByRequest: "REQUESTED_RELEASE",
+	marshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋroutingᚐResolutionReason = map[routing.ResolutionReason]string{
+		routing.ResolvedByRule:    "RULE",
+		routing.ResolvedByDefault: "DEFAULT_RULE",
+		routing.ResolvedByAge:     "OLDEST_CATALOG",
+		routing.ResolvedToNothing: "NOTHING_PUBLISHED",
+		routing.ResolvedByRequest: "REQUESTED_RELEASE",
 	}
 )
 
@@ -45022,7 +45025,7 @@ func (ec *executionContext) marshalNDateTime2timeᚐTime(ctx context.Context, se
 	return res
 }
 
-func (ec *executionContext) marshalNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx context.Context, sel ast.SelectionSet, v *release.DisplayPrice) graphql.Marshaler {
+func (ec *executionContext) marshalNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx context.Context, sel ast.SelectionSet, v *price.DisplayPrice) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -45541,11 +45544,11 @@ func (ec *executionContext) marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(
 	return ec._PageInfo(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPrice2ᚕᚖporticoᚋstoreᚋreleaseᚐPriceᚄ(ctx context.Context, sel ast.SelectionSet, v []*release.Price) graphql.Marshaler {
+func (ec *executionContext) marshalNPrice2ᚕᚖporticoᚋstoreᚋreleaseᚋpriceᚐPriceᚄ(ctx context.Context, sel ast.SelectionSet, v []*price.Price) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx, sel, v[i])
+		return ec.marshalNPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -45557,7 +45560,7 @@ func (ec *executionContext) marshalNPrice2ᚕᚖporticoᚋstoreᚋreleaseᚐPric
 	return ret
 }
 
-func (ec *executionContext) marshalNPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx context.Context, sel ast.SelectionSet, v *release.Price) graphql.Marshaler {
+func (ec *executionContext) marshalNPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx context.Context, sel ast.SelectionSet, v *price.Price) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -45617,15 +45620,15 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalNPriceTier2porticoᚋstoreᚋreleaseᚐPriceTier(ctx context.Context, sel ast.SelectionSet, v release.PriceTier) graphql.Marshaler {
+func (ec *executionContext) marshalNPriceTier2porticoᚋstoreᚋreleaseᚋpriceᚐPriceTier(ctx context.Context, sel ast.SelectionSet, v price.PriceTier) graphql.Marshaler {
 	return ec._PriceTier(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPriceTier2ᚕporticoᚋstoreᚋreleaseᚐPriceTierᚄ(ctx context.Context, sel ast.SelectionSet, v []release.PriceTier) graphql.Marshaler {
+func (ec *executionContext) marshalNPriceTier2ᚕporticoᚋstoreᚋreleaseᚋpriceᚐPriceTierᚄ(ctx context.Context, sel ast.SelectionSet, v []price.PriceTier) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPriceTier2porticoᚋstoreᚋreleaseᚐPriceTier(ctx, sel, v[i])
+		return ec.marshalNPriceTier2porticoᚋstoreᚋreleaseᚋpriceᚐPriceTier(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -47022,14 +47025,14 @@ func (ec *executionContext) marshalOCatalogPublishPayload2ᚖporticoᚋgraphᚋg
 	return ec._CatalogPublishPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOCatalogRelease2ᚕᚖporticoᚋstoreᚋreleaseᚐReleaseᚄ(ctx context.Context, sel ast.SelectionSet, v []*release.Release) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalogRelease2ᚕᚖporticoᚋstoreᚋreleaseᚋsegmentᚐReleaseᚄ(ctx context.Context, sel ast.SelectionSet, v []*segment.Release) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚐRelease(ctx, sel, v[i])
+		return ec.marshalNCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚋsegmentᚐRelease(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -47041,7 +47044,7 @@ func (ec *executionContext) marshalOCatalogRelease2ᚕᚖporticoᚋstoreᚋrelea
 	return ret
 }
 
-func (ec *executionContext) marshalOCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚐRelease(ctx context.Context, sel ast.SelectionSet, v *release.Release) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚋsegmentᚐRelease(ctx context.Context, sel ast.SelectionSet, v *segment.Release) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -47090,37 +47093,37 @@ func (ec *executionContext) marshalOCatalogRuleDeletePayload2ᚖporticoᚋgraph�
 	return ec._CatalogRuleDeletePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚐRuleDrop(ctx context.Context, v any) (*release.RuleDrop, error) {
+func (ec *executionContext) unmarshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐRuleDrop(ctx context.Context, v any) (*routing.RuleDrop, error) {
 	if v == nil {
 		return nil, nil
 	}
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚐRuleDrop[tmp]
+	res := unmarshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐRuleDrop[tmp]
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚐRuleDrop(ctx context.Context, sel ast.SelectionSet, v *release.RuleDrop) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐRuleDrop(ctx context.Context, sel ast.SelectionSet, v *routing.RuleDrop) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚐRuleDrop[*v])
+	res := graphql.MarshalString(marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐRuleDrop[*v])
 	return res
 }
 
 var (
-	unmarshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚐRuleDrop = map[string]release.RuleDrop{
-		"OUT_OF_SCHEDULE": release.DropSchedule,
-		"OTHER_SHOPPER":   release.DropOtherShopper,
-		"NOTHING_MATCHED": release.DropNoMatch,
-		"NOT_PUBLISHED":   release.DropNotPublished,
+	unmarshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐRuleDrop = map[string]routing.RuleDrop{
+		"OUT_OF_SCHEDULE": routing.DropSchedule,
+		"OTHER_SHOPPER":   routing.DropOtherShopper,
+		"NOTHING_MATCHED": routing.DropNoMatch,
+		"NOT_PUBLISHED":   routing.DropNotPublished,
 	}
-	marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚐRuleDrop = map[release.RuleDrop]string{
-		release.DropSchedule:     "OUT_OF_SCHEDULE",
-		release.DropOtherShopper: "OTHER_SHOPPER",
-		release.DropNoMatch:      "NOTHING_MATCHED",
-		release.DropNotPublished: "NOT_PUBLISHED",
+	marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐRuleDrop = map[routing.RuleDrop]string{
+		routing.DropSchedule:     "OUT_OF_SCHEDULE",
+		routing.DropOtherShopper: "OTHER_SHOPPER",
+		routing.DropNoMatch:      "NOTHING_MATCHED",
+		routing.DropNotPublished: "NOT_PUBLISHED",
 	}
 )
 
@@ -47148,37 +47151,37 @@ func (ec *executionContext) marshalOCatalogRuleUpdatePayload2ᚖporticoᚋgraph�
 	return ec._CatalogRuleUpdatePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚐTieBreak(ctx context.Context, v any) (*release.TieBreak, error) {
+func (ec *executionContext) unmarshalOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐTieBreak(ctx context.Context, v any) (*routing.TieBreak, error) {
 	if v == nil {
 		return nil, nil
 	}
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚐTieBreak[tmp]
+	res := unmarshalOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐTieBreak[tmp]
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚐTieBreak(ctx context.Context, sel ast.SelectionSet, v *release.TieBreak) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐTieBreak(ctx context.Context, sel ast.SelectionSet, v *routing.TieBreak) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚐTieBreak[*v])
+	res := graphql.MarshalString(marshalOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐTieBreak[*v])
 	return res
 }
 
 var (
-	unmarshalOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚐTieBreak = map[string]release.TieBreak{
-		"FEWEST_MISSED":  release.TieFewestMissed,
-		"OLDEST":         release.TieOldest,
-		"IMPORTED_FIRST": release.TieImportedFirst,
-		"SMALLEST_ID":    release.TieSmallestID,
+	unmarshalOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐTieBreak = map[string]routing.TieBreak{
+		"FEWEST_MISSED":  routing.TieFewestMissed,
+		"OLDEST":         routing.TieOldest,
+		"IMPORTED_FIRST": routing.TieImportedFirst,
+		"SMALLEST_ID":    routing.TieSmallestID,
 	}
-	marshalOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚐTieBreak = map[release.TieBreak]string{
-		release.TieFewestMissed:  "FEWEST_MISSED",
-		release.TieOldest:        "OLDEST",
-		release.TieImportedFirst: "IMPORTED_FIRST",
-		release.TieSmallestID:    "SMALLEST_ID",
+	marshalOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐTieBreak = map[routing.TieBreak]string{
+		routing.TieFewestMissed:  "FEWEST_MISSED",
+		routing.TieOldest:        "OLDEST",
+		routing.TieImportedFirst: "IMPORTED_FIRST",
+		routing.TieSmallestID:    "SMALLEST_ID",
 	}
 )
 
@@ -47284,7 +47287,7 @@ func (ec *executionContext) unmarshalODateTimeBounds2ᚖporticoᚋgraphᚋmodel�
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx context.Context, sel ast.SelectionSet, v *release.DisplayPrice) graphql.Marshaler {
+func (ec *executionContext) marshalODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx context.Context, sel ast.SelectionSet, v *price.DisplayPrice) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -47636,7 +47639,7 @@ func (ec *executionContext) marshalONodeUpdatePayload2ᚖporticoᚋgraphᚋgener
 	return ec._NodeUpdatePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx context.Context, sel ast.SelectionSet, v *release.Price) graphql.Marshaler {
+func (ec *executionContext) marshalOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx context.Context, sel ast.SelectionSet, v *price.Price) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

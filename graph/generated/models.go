@@ -8,7 +8,7 @@ import (
 	"portico/store/catalog"
 	"portico/store/promotion/code"
 	"portico/store/promotion/rule"
-	"portico/store/release"
+	"portico/store/release/segment"
 	"portico/store/stock"
 	"time"
 )
@@ -84,7 +84,7 @@ type CatalogReleaseServeInput struct {
 // Result of `catalogReleaseServe`.
 type CatalogReleaseServePayload struct {
 	// The release. Null if there are errors.
-	Release *release.Release `json:"release,omitempty"`
+	Release *segment.Release `json:"release,omitempty"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }

@@ -15,6 +15,9 @@ import (
 	"portico/store/promotion/redeem"
 	"portico/store/promotion/rule"
 	"portico/store/release"
+	"portico/store/release/price"
+	"portico/store/release/routing"
+	"portico/store/release/segment"
 	"portico/store/stock"
 	"time"
 
@@ -621,19 +624,19 @@ func (x *planRun) fieldCatalogCandidate(ctx context.Context, f *plan.Field, obj 
 	case 6: // missed
 		return x.writeNInt2int(ctx, f, obj.Missed)
 	case 7: // schedule
-		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx, f, obj.Schedule())
+		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Schedule())
 	case 8: // account
-		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx, f, obj.Account())
+		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Account())
 	case 9: // accountTag
-		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx, f, obj.AccountTag())
+		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.AccountTag())
 	case 10: // customer
-		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx, f, obj.Customer())
+		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Customer())
 	case 11: // channel
-		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx, f, obj.Channel())
+		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Channel())
 	case 12: // tag
-		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx, f, obj.Tag())
+		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Tag())
 	case 13: // dropped
-		return x.writeOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚐRuleDrop(ctx, f, obj.Dropped())
+		return x.writeOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐRuleDrop(ctx, f, obj.Dropped())
 	}
 	return x.String("CatalogCandidate")
 }
@@ -943,7 +946,7 @@ var planCatalogRelease = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCatalogRelease(ctx context.Context, fields *plan.Fields, obj *release.Release) bool {
+func (x *planRun) writeCatalogRelease(ctx context.Context, fields *plan.Fields, obj *segment.Release) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -956,7 +959,7 @@ func (x *planRun) writeCatalogRelease(ctx context.Context, fields *plan.Fields, 
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogRelease(ctx context.Context, f *plan.Field, obj *release.Release) bool {
+func (x *planRun) fieldCatalogRelease(ctx context.Context, f *plan.Field, obj *segment.Release) bool {
 	switch f.Number {
 	case 1: // id
 		return x.writeNID2string(ctx, f, obj.GlobalID())
@@ -1028,7 +1031,7 @@ func (x *planRun) fieldCatalogResolution(ctx context.Context, f *plan.Field, obj
 	case 2: // validUntil
 		return x.writeODateTime2timeᚐTime(ctx, f, obj.ValidUntil)
 	case 3: // reason
-		return x.writeNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚐResolutionReason(ctx, f, obj.Reason)
+		return x.writeNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋroutingᚐResolutionReason(ctx, f, obj.Reason)
 	case 4: // catalogId
 		return x.writeOID2ᚖstring(ctx, f, obj.CatalogID())
 	case 5: // catalogName
@@ -1046,7 +1049,7 @@ func (x *planRun) fieldCatalogResolution(ctx context.Context, f *plan.Field, obj
 	case 11: // ruleName
 		return x.writeOString2ᚖstring(ctx, f, obj.RuleName())
 	case 12: // tieBreak
-		return x.writeOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚐTieBreak(ctx, f, obj.TieBreak())
+		return x.writeOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐTieBreak(ctx, f, obj.TieBreak())
 	case 13: // candidates
 		return x.writeNCatalogCandidate2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogCandidateᚄ(ctx, f, obj.Candidates)
 	}
@@ -1296,19 +1299,19 @@ func (x *planRun) fieldConfiguredProduct(ctx context.Context, f *plan.Field, obj
 	case 3: // pricebookId
 		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
 	case 4: // price
-		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx, f, obj.Price())
+		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.Price())
 	case 5: // displayPrice
-		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx, f, obj.DisplayPrice())
+		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.DisplayPrice())
 	case 6: // originalPrice
-		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx, f, obj.OriginalPrice())
+		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.OriginalPrice())
 	case 7: // originalDisplayPrice
-		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
+		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
 	case 8: // saleId
 		return x.writeOID2ᚖstring(ctx, f, obj.SaleID())
 	case 9: // saleExpires
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.SaleExpires())
 	case 10: // tiers
-		return x.writeNPriceTier2ᚕporticoᚋstoreᚋreleaseᚐPriceTierᚄ(ctx, f, obj.Tiers())
+		return x.writeNPriceTier2ᚕporticoᚋstoreᚋreleaseᚋpriceᚐPriceTierᚄ(ctx, f, obj.Tiers())
 	}
 	return x.String("ConfiguredProduct")
 }
@@ -1366,7 +1369,7 @@ var planDisplayPrice = &plan.Object{
 	},
 }
 
-func (x *planRun) writeDisplayPrice(ctx context.Context, fields *plan.Fields, obj *release.DisplayPrice) bool {
+func (x *planRun) writeDisplayPrice(ctx context.Context, fields *plan.Fields, obj *price.DisplayPrice) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1379,7 +1382,7 @@ func (x *planRun) writeDisplayPrice(ctx context.Context, fields *plan.Fields, ob
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldDisplayPrice(ctx context.Context, f *plan.Field, obj *release.DisplayPrice) bool {
+func (x *planRun) fieldDisplayPrice(ctx context.Context, f *plan.Field, obj *price.DisplayPrice) bool {
 	switch f.Number {
 	case 1: // withTax
 		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.WithTax)
@@ -1839,11 +1842,11 @@ func (x *planRun) fieldJob(ctx context.Context, f *plan.Field, obj *model.Job) b
 	case 11: // finishedAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.FinishedAt())
 	case 12: // release
-		v, err := plan.Call(ctx, func() (*release.Release, error) { return x.resolvers.Job().Release(ctx, obj) })
+		v, err := plan.Call(ctx, func() (*segment.Release, error) { return x.resolvers.Job().Release(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚐRelease(ctx, f, v)
+		return x.writeOCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚋsegmentᚐRelease(ctx, f, v)
 	}
 	return x.String("Job")
 }
@@ -1931,7 +1934,7 @@ var planPrice = &plan.Object{
 	},
 }
 
-func (x *planRun) writePrice(ctx context.Context, fields *plan.Fields, obj *release.Price) bool {
+func (x *planRun) writePrice(ctx context.Context, fields *plan.Fields, obj *price.Price) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1944,7 +1947,7 @@ func (x *planRun) writePrice(ctx context.Context, fields *plan.Fields, obj *rele
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPrice(ctx context.Context, f *plan.Field, obj *release.Price) bool {
+func (x *planRun) fieldPrice(ctx context.Context, f *plan.Field, obj *price.Price) bool {
 	switch f.Number {
 	case 1: // amount
 		return x.writeNString2string(ctx, f, obj.Amount())
@@ -1986,7 +1989,7 @@ func (x *planRun) fieldPriceModifier(ctx context.Context, f *plan.Field, obj *re
 	case 2: // modifierType
 		return x.writeNPriceModifierType2porticoᚋstoreᚋcatalogᚐPriceModifierType(ctx, f, obj.ModifierType)
 	case 3: // amounts
-		return x.writeNPrice2ᚕᚖporticoᚋstoreᚋreleaseᚐPriceᚄ(ctx, f, obj.Amounts)
+		return x.writeNPrice2ᚕᚖporticoᚋstoreᚋreleaseᚋpriceᚐPriceᚄ(ctx, f, obj.Amounts)
 	}
 	return x.String("PriceModifier")
 }
@@ -2002,7 +2005,7 @@ var planPriceTier = &plan.Object{
 	},
 }
 
-func (x *planRun) writePriceTier(ctx context.Context, fields *plan.Fields, obj *release.PriceTier) bool {
+func (x *planRun) writePriceTier(ctx context.Context, fields *plan.Fields, obj *price.PriceTier) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2015,16 +2018,16 @@ func (x *planRun) writePriceTier(ctx context.Context, fields *plan.Fields, obj *
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPriceTier(ctx context.Context, f *plan.Field, obj *release.PriceTier) bool {
+func (x *planRun) fieldPriceTier(ctx context.Context, f *plan.Field, obj *price.PriceTier) bool {
 	switch f.Number {
 	case 1: // name
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 2: // minimumQuantity
 		return x.writeNInt2int(ctx, f, obj.MinimumQuantity)
 	case 3: // price
-		return x.writeNPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx, f, obj.Price)
+		return x.writeNPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.Price)
 	case 4: // displayPrice
-		return x.writeNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx, f, obj.DisplayPrice)
+		return x.writeNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.DisplayPrice)
 	}
 	return x.String("PriceTier")
 }
@@ -2161,19 +2164,19 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 	case 25: // pricebookId
 		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
 	case 26: // price
-		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx, f, obj.Price())
+		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.Price())
 	case 27: // displayPrice
-		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx, f, obj.DisplayPrice())
+		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.DisplayPrice())
 	case 28: // originalPrice
-		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx, f, obj.OriginalPrice())
+		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.OriginalPrice())
 	case 29: // originalDisplayPrice
-		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
+		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
 	case 30: // saleId
 		return x.writeOID2ᚖstring(ctx, f, obj.SaleID())
 	case 31: // saleExpires
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.SaleExpires())
 	case 32: // tiers
-		return x.writeNPriceTier2ᚕporticoᚋstoreᚋreleaseᚐPriceTierᚄ(ctx, f, obj.Tiers())
+		return x.writeNPriceTier2ᚕporticoᚋstoreᚋreleaseᚋpriceᚐPriceTierᚄ(ctx, f, obj.Tiers())
 	case 33: // components
 		return x.writeNProductComponent2ᚕporticoᚋstoreᚋreleaseᚐProductComponentᚄ(ctx, f, obj.Components())
 	case 34: // bundleConfiguration
@@ -3565,13 +3568,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 		if !ok {
 			return false
 		}
-		v, err := plan.Call(ctx, func() ([]*release.Release, error) {
+		v, err := plan.Call(ctx, func() ([]*segment.Release, error) {
 			return x.resolvers.Query().CatalogReleases(ctx, arguments["catalogId"].(string))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOCatalogRelease2ᚕᚖporticoᚋstoreᚋreleaseᚐReleaseᚄ(ctx, f, v)
+		return x.writeOCatalogRelease2ᚕᚖporticoᚋstoreᚋreleaseᚋsegmentᚐReleaseᚄ(ctx, f, v)
 	case 34: // job
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_job_args)
 		if !ok {
@@ -4204,7 +4207,7 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 			return false
 		}
 		return x.writeCatalogRule(ctx, f.Of(planCatalogRule), obj)
-	case *release.Release:
+	case *segment.Release:
 		if obj == nil {
 			return false
 		}
@@ -4399,8 +4402,8 @@ func (x *planRun) writeNCatalogCandidate2ᚖporticoᚋgraphᚋmodelᚐCatalogCan
 	return x.writeCatalogCandidate(ctx, f.Of(planCatalogCandidate), v)
 }
 
-func (x *planRun) writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome(ctx context.Context, f *plan.Field, v release.CriterionOutcome) bool {
-	return x.String(marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚐCriterionOutcome[v])
+func (x *planRun) writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx context.Context, f *plan.Field, v routing.CriterionOutcome) bool {
+	return x.String(marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome[v])
 }
 
 func (x *planRun) writeNCatalogEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*catalog.Catalog]) bool {
@@ -4481,15 +4484,15 @@ func (x *planRun) writeNCatalogPricebook2ᚕporticoᚋstoreᚋcatalogᚐPriceboo
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚐRelease(ctx context.Context, f *plan.Field, v *release.Release) bool {
+func (x *planRun) writeNCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚋsegmentᚐRelease(ctx context.Context, f *plan.Field, v *segment.Release) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
 	return x.writeCatalogRelease(ctx, f.Of(planCatalogRelease), v)
 }
 
-func (x *planRun) writeNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚐResolutionReason(ctx context.Context, f *plan.Field, v release.ResolutionReason) bool {
-	return x.String(marshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚐResolutionReason[v])
+func (x *planRun) writeNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋroutingᚐResolutionReason(ctx context.Context, f *plan.Field, v routing.ResolutionReason) bool {
+	return x.String(marshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋroutingᚐResolutionReason[v])
 }
 
 func (x *planRun) writeNCatalogRule2ᚕᚖporticoᚋstoreᚋcatalogᚐCatalogRuleᚄ(ctx context.Context, f *plan.Field, v []*catalog.CatalogRule) bool {
@@ -4578,7 +4581,7 @@ func (x *planRun) writeNDateTime2timeᚐTime(ctx context.Context, f *plan.Field,
 	return x.SetBytes(model.AppendDateTime(x.Bytes(), v)) || x.Missing(ctx)
 }
 
-func (x *planRun) writeNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx context.Context, f *plan.Field, v *release.DisplayPrice) bool {
+func (x *planRun) writeNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx context.Context, f *plan.Field, v *price.DisplayPrice) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
@@ -4770,11 +4773,11 @@ func (x *planRun) writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx context.
 	return x.writePageInfo(ctx, f.Of(planPageInfo), &v)
 }
 
-func (x *planRun) writeNPrice2ᚕᚖporticoᚋstoreᚋreleaseᚐPriceᚄ(ctx context.Context, f *plan.Field, v []*release.Price) bool {
+func (x *planRun) writeNPrice2ᚕᚖporticoᚋstoreᚋreleaseᚋpriceᚐPriceᚄ(ctx context.Context, f *plan.Field, v []*price.Price) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx, f, v[i]) {
+		if !x.writeNPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4783,7 +4786,7 @@ func (x *planRun) writeNPrice2ᚕᚖporticoᚋstoreᚋreleaseᚐPriceᚄ(ctx con
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx context.Context, f *plan.Field, v *release.Price) bool {
+func (x *planRun) writeNPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx context.Context, f *plan.Field, v *price.Price) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
@@ -4811,15 +4814,15 @@ func (x *planRun) writeNPriceModifierType2porticoᚋstoreᚋcatalogᚐPriceModif
 	return x.String(marshalNPriceModifierType2porticoᚋstoreᚋcatalogᚐPriceModifierType[v])
 }
 
-func (x *planRun) writeNPriceTier2porticoᚋstoreᚋreleaseᚐPriceTier(ctx context.Context, f *plan.Field, v release.PriceTier) bool {
+func (x *planRun) writeNPriceTier2porticoᚋstoreᚋreleaseᚋpriceᚐPriceTier(ctx context.Context, f *plan.Field, v price.PriceTier) bool {
 	return x.writePriceTier(ctx, f.Of(planPriceTier), &v)
 }
 
-func (x *planRun) writeNPriceTier2ᚕporticoᚋstoreᚋreleaseᚐPriceTierᚄ(ctx context.Context, f *plan.Field, v []release.PriceTier) bool {
+func (x *planRun) writeNPriceTier2ᚕporticoᚋstoreᚋreleaseᚋpriceᚐPriceTierᚄ(ctx context.Context, f *plan.Field, v []price.PriceTier) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNPriceTier2porticoᚋstoreᚋreleaseᚐPriceTier(ctx, f, v[i]) {
+		if !x.writeNPriceTier2porticoᚋstoreᚋreleaseᚋpriceᚐPriceTier(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -5307,14 +5310,14 @@ func (x *planRun) writeOCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConne
 	return x.writeCatalogNodeConnection(ctx, f.Of(planCatalogNodeConnection), v)
 }
 
-func (x *planRun) writeOCatalogRelease2ᚕᚖporticoᚋstoreᚋreleaseᚐReleaseᚄ(ctx context.Context, f *plan.Field, v []*release.Release) bool {
+func (x *planRun) writeOCatalogRelease2ᚕᚖporticoᚋstoreᚋreleaseᚋsegmentᚐReleaseᚄ(ctx context.Context, f *plan.Field, v []*segment.Release) bool {
 	if v == nil {
 		return false
 	}
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚐRelease(ctx, f, v[i]) {
+		if !x.writeNCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚋsegmentᚐRelease(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -5323,7 +5326,7 @@ func (x *planRun) writeOCatalogRelease2ᚕᚖporticoᚋstoreᚋreleaseᚐRelease
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeOCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚐRelease(ctx context.Context, f *plan.Field, v *release.Release) bool {
+func (x *planRun) writeOCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚋsegmentᚐRelease(ctx context.Context, f *plan.Field, v *segment.Release) bool {
 	if v == nil {
 		return false
 	}
@@ -5351,18 +5354,18 @@ func (x *planRun) writeOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConne
 	return x.writeCatalogRuleConnection(ctx, f.Of(planCatalogRuleConnection), v)
 }
 
-func (x *planRun) writeOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚐRuleDrop(ctx context.Context, f *plan.Field, v *release.RuleDrop) bool {
+func (x *planRun) writeOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐRuleDrop(ctx context.Context, f *plan.Field, v *routing.RuleDrop) bool {
 	if v == nil {
 		return false
 	}
-	return x.String(marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚐRuleDrop[*v])
+	return x.String(marshalOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐRuleDrop[*v])
 }
 
-func (x *planRun) writeOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚐTieBreak(ctx context.Context, f *plan.Field, v *release.TieBreak) bool {
+func (x *planRun) writeOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐTieBreak(ctx context.Context, f *plan.Field, v *routing.TieBreak) bool {
 	if v == nil {
 		return false
 	}
-	return x.String(marshalOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚐTieBreak[*v])
+	return x.String(marshalOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐTieBreak[*v])
 }
 
 func (x *planRun) writeOConfiguredProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx context.Context, f *plan.Field, v *model.Product) bool {
@@ -5406,7 +5409,7 @@ func (x *planRun) writeODateTime2ᚖtimeᚐTime(ctx context.Context, f *plan.Fie
 	return x.SetBytes(model.AppendDateTime(x.Bytes(), *v))
 }
 
-func (x *planRun) writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚐDisplayPrice(ctx context.Context, f *plan.Field, v *release.DisplayPrice) bool {
+func (x *planRun) writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx context.Context, f *plan.Field, v *price.DisplayPrice) bool {
 	if v == nil {
 		return false
 	}
@@ -5553,7 +5556,7 @@ func (x *planRun) writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx context.Conte
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeOPrice2ᚖporticoᚋstoreᚋreleaseᚐPrice(ctx context.Context, f *plan.Field, v *release.Price) bool {
+func (x *planRun) writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx context.Context, f *plan.Field, v *price.Price) bool {
 	if v == nil {
 		return false
 	}

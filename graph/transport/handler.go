@@ -30,8 +30,8 @@ type handlerConfig struct {
 // OpenIntrospection allows introspection without a token.
 func OpenIntrospection() Option { return func(h *handlerConfig) { h.OpenIntrospection = true } }
 
-// WithBounds replaces limits.DefaultBounds.
-func WithBounds(bounds limits.Bounds) Option { return func(h *handlerConfig) { h.Bounds = bounds } }
+// WithLimits replaces limits.Defaults.
+func WithLimits(config limits.Config) Option { return func(h *handlerConfig) { h.Limits = config } }
 
 // CountFields calls count, concurrently, with each root field that runs, such as Query.product.
 func CountFields(count func(ctx context.Context, field string)) Option {
@@ -90,7 +90,7 @@ func WithStreams(config StreamConfig) Option { return func(h *handlerConfig) { h
 // events to either or over a WebSocket.
 func NewHandler(r *graph.Resolver, log *slog.Logger, options ...Option) http.Handler {
 	config := handlerConfig{
-		Config:  executor.Config{Bounds: limits.DefaultBounds()},
+		Config:  executor.Config{Limits: limits.Defaults()},
 		streams: DefaultStreamConfig(), documents: document.NewCache(document.DefaultCacheBytes),
 	}
 	for _, option := range options {
@@ -99,7 +99,7 @@ func NewHandler(r *graph.Resolver, log *slog.Logger, options ...Option) http.Han
 	config.streams.PerAddress = cmp.Or(config.streams.PerAddress, (config.streams.PerClient+9)/10)
 	exec := executor.NewExecutor(r, log, config.Config, config.documents)
 	server := &handler{exec: exec, names: newSchemaNames(exec.Schema()), documents: document.NewProcessor(document.Config{
-		Schema: exec.Schema(), Bounds: config.Bounds, Cache: config.documents, Manifest: config.manifest, Count: config.countDocument, Log: log,
+		Schema: exec.Schema(), Limits: config.Limits, Cache: config.documents, Manifest: config.manifest, Count: config.countDocument, Log: log,
 	})}
 	server.streams = &streamServer{StreamConfig: config.streams, handler: server, resolver: r,
 		connections: map[*connection]struct{}{}, operations: map[quotaKey]int{}}

@@ -49,7 +49,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 		WriteErrors(w, http.StatusBadRequest, store.Errors{first})
 		return
 	}
-	if err := limits.CheckJSON(body, h.documents.Bounds); err != nil {
+	if err := limits.CheckJSON(body, h.documents.Limits); err != nil {
 		WriteErrors(w, http.StatusRequestEntityTooLarge, store.Errors{err})
 		return
 	}
@@ -97,7 +97,7 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request) {
 			WriteErrors(w, http.StatusBadRequest, store.Errors{first})
 			return
 		}
-		if err := limits.CheckJSON([]byte(text), h.documents.Bounds); err != nil {
+		if err := limits.CheckJSON([]byte(text), h.documents.Limits); err != nil {
 			WriteErrors(w, http.StatusRequestEntityTooLarge, store.Errors{err})
 			return
 		}

@@ -81,7 +81,7 @@ func (s *streamServer) DispatchOperation(ctx context.Context, opCtx *graphql.Ope
 			return graphql.WithFieldContext(newOperation(ctx, opctx.NewBudget(op.Allowance)), &graphql.FieldContext{Object: "Subscription", Field: field})
 		}
 	}
-	handler, base := s.dispatch(withBudget(ctx, opctx.NewBudget(op.Allowance)), opCtx, op)
+	respond, base := s.dispatch(withBudget(ctx, opctx.NewBudget(op.Allowance)), opCtx, op)
 	closed, rejected, first := false, false, true
 	event := ctx // of the last response, which the transport has written when it asks for the next
 	return func(ctx context.Context) *graphql.Response {
@@ -98,7 +98,7 @@ func (s *streamServer) DispatchOperation(ctx context.Context, opCtx *graphql.Ope
 		}
 		defer end()
 		event = store.WithLockWaitListener(begin(base), store.LockWaitFunc(end))
-		response := s.nextResponse(event, op.Operation, handler)
+		response := s.nextResponse(event, op.Operation, respond)
 		if response != nil {
 			stats.AddErrors(response.Errors)
 			if first {
@@ -117,14 +117,14 @@ func (s *streamServer) DispatchOperation(ctx context.Context, opCtx *graphql.Ope
 }
 
 // nextResponse returns the next response of an operation; nil if it ended.
-func (s *streamServer) nextResponse(ctx context.Context, op *document.Operation, handler graphql.ResponseHandler) *graphql.Response {
+func (s *streamServer) nextResponse(ctx context.Context, op *document.Operation, respond graphql.ResponseHandler) *graphql.Response {
 	var stopped *store.Error
 	if !op.IsSubscription() { // a subscription waits for its event first
 		stopped = s.exec.StoppedError(s.exec.StartRun(ctx, op))
 	}
 	var response *graphql.Response
 	if stopped == nil {
-		response, stopped = s.exec.RunHandler(ctx, handler)
+		response, stopped = s.exec.RunHandler(ctx, respond)
 	}
 	if stopped != nil {
 		return &graphql.Response{Errors: executor.ErrorList(stopped)}
@@ -152,8 +152,8 @@ func (s *streamServer) dispatch(ctx context.Context, opCtx *graphql.OperationCon
 		}
 		s.exec.CountGqlgen(ctx, opCtx)
 		ctx, endStep := store.StartStep(ctx, executor.StepRun)
-		handler, ctx := s.exec.DispatchOperation(ctx, opCtx)
-		response := handler(ctx)
+		respond, ctx := s.exec.DispatchOperation(ctx, opCtx)
+		response := respond(ctx)
 		if response == nil {
 			endStep(context.Canceled)
 			return nil

@@ -181,7 +181,7 @@ func (s *socketConn) accept(kind websocket.MessageType, text []byte) ([]byte, *c
 	if kind != websocket.MessageText || store.CheckJSON(text) != nil || json.Unmarshal(text, &message) != nil || len(message.ID) > maxOperationID {
 		return nil, &closeReason{code: closeBadRequest, reason: "The message is not valid for " + socketProtocol + "."}
 	}
-	if err := limits.CheckJSON(message.Payload, s.conn.server.documents.Bounds); err != nil {
+	if err := limits.CheckJSON(message.Payload, s.conn.server.documents.Limits); err != nil {
 		return nil, &closeReason{code: closeBadRequest, reason: err.Detail}
 	}
 	if message.Type == "subscribe" {

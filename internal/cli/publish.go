@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"portico/store"
-	"portico/store/release"
+	"portico/store/release/routing"
+	"portico/store/release/segment"
 	"portico/store/shop"
 )
 
@@ -115,7 +116,7 @@ func (p *publisher) publishCatalog(ctx context.Context, id string) (publication,
 		bar.set(int64(done))
 	})
 	bar.end()
-	if held := new(release.HeldError); errors.As(err, &held) {
+	if held := new(routing.HeldError); errors.As(err, &held) {
 		p.printLine(p.streams, fmt.Sprintf("held %s: release %d, rolled back from release %d; publish it with: portico publish %s",
 			id, held.Hold.ReleaseID, held.Hold.RolledBackFrom, id))
 		for _, r := range before {
@@ -129,7 +130,7 @@ func (p *publisher) publishCatalog(ctx context.Context, id string) (publication,
 		return publication{}, err
 	}
 	state := statePublished
-	if slices.ContainsFunc(before, func(r *release.Release) bool { return r.ID == made.ID }) {
+	if slices.ContainsFunc(before, func(r *segment.Release) bool { return r.ID == made.ID }) {
 		state = stateUnchanged
 		fmt.Fprintf(p.streams.Err, "nothing changed in %s: release %d stays\n", id, made.ID)
 	}

@@ -15,7 +15,7 @@ import (
 	"portico/store"
 	"portico/store/access"
 	"portico/store/exchange"
-	"portico/store/release"
+	"portico/store/release/routing"
 	"portico/store/shop"
 )
 
@@ -78,7 +78,7 @@ func Fill(ctx context.Context, s *shop.Store) error {
 	if err := read(ctx, s, shopFile); err != nil {
 		return fmt.Errorf("import the demo shop: %w", err)
 	}
-	if _, err := s.PublishUnlessHeld(ctx, actor, CatalogID, nil); err != nil && !errors.As(err, new(*release.HeldError)) {
+	if _, err := s.PublishUnlessHeld(ctx, actor, CatalogID, nil); err != nil && !errors.As(err, new(*routing.HeldError)) {
 		return fmt.Errorf("publish the demo shop: %w", err)
 	}
 	return nil

@@ -17,7 +17,7 @@ import (
 	"portico/store"
 	"portico/store/exchange"
 	"portico/store/job"
-	"portico/store/release"
+	"portico/store/release/segment"
 	"portico/store/settings"
 	"portico/store/shop"
 	"portico/store/stock"
@@ -395,7 +395,7 @@ func jobPublishes(backend storetest.Backend) func(*testing.T) {
 		lines := strings.Join(storetest.ShopLines(), "\n")
 		read(lines)
 		storetest.RunWorker(t, s)
-		publish := func(serve bool) *release.Release {
+		publish := func(serve bool) *segment.Release {
 			t.Helper()
 			task, err := s.PublishLater(t.Context(), actor, "main", serve)
 			require.NoError(t, err)

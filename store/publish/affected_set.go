@@ -10,6 +10,7 @@ import (
 	"portico/store"
 	"portico/store/index"
 	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 // affectedSet is what a publication of a delta reads of the shop: the products
@@ -226,11 +227,11 @@ func (v *affectedSet) surroundings(ctx context.Context, own []string) error {
 // base, and returns the ids of these.
 func (v *affectedSet) recurated(ctx context.Context) (ids []string, err error) {
 	p, d := v.plan, v.plan.delta
-	names := []string{release.ListAll, release.ListEvery}
+	names := []string{segment.ListAll, segment.ListEvery}
 	for _, node := range p.tree.Nodes {
-		names = append(names, release.ListOfNode(node.ID))
+		names = append(names, segment.ListOfNode(node.ID))
 	}
-	d.heads, d.curated = map[string]*release.ListHead{}, map[string]bool{}
+	d.heads, d.curated = map[string]*segment.ListHead{}, map[string]bool{}
 	if err := store.Chunked(names, 512, func(names []string) error {
 		heads, err := d.view.ListHeads(ctx, names)
 		maps.Copy(d.heads, heads)
@@ -243,7 +244,7 @@ func (v *affectedSet) recurated(ctx context.Context) (ids []string, err error) {
 		affected[id] = true
 	}
 	for _, node := range p.tree.Nodes {
-		head := d.heads[release.ListOfNode(node.ID)]
+		head := d.heads[segment.ListOfNode(node.ID)]
 		isDead := func(ordinal uint32) bool { _, dead := slices.BinarySearch(d.dead, ordinal); return dead }
 		if head == nil || slices.Contains(d.changes["node"], node.ID) || slices.ContainsFunc(head.Curated, isDead) ||
 			slices.ContainsFunc(node.Curated, func(id string) bool { return affected[id] }) {
@@ -284,7 +285,7 @@ func (v *affectedSet) fill(own []string) {
 		handle, _ := p.ids.Find(id)
 		p.order = append(p.order, handle)
 	}
-	p.kept, p.first = d.base.Products+len(own)-len(d.dead), (d.base.Ordinals+release.ChunkSize-1)/release.ChunkSize*release.ChunkSize
+	p.kept, p.first = d.base.Products+len(own)-len(d.dead), (d.base.Ordinals+segment.ChunkSize-1)/segment.ChunkSize*segment.ChunkSize
 	p.sortByUpdate(p.order)
 	for i, handle := range p.order {
 		p.ordinals[handle] = int32(p.first + i)

@@ -7,7 +7,7 @@ import (
 
 	"portico/store"
 	"portico/store/db"
-	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 // around reads all that tells whether products are in the release, and what
@@ -80,7 +80,7 @@ func (v *affectedSet) readAttachments(ctx context.Context, ids []string) error {
 		_, err := db.Collect(ctx, v.plan.in, func(rows *sql.Rows) (a attachment, err error) {
 			var nodeID, id string
 			err = rows.Scan(&nodeID, &a.attached, &id)
-			if node := tree.ByID[nodeID]; node != nil && node.Kind == release.KindNode {
+			if node := tree.ByID[nodeID]; node != nil && node.Kind == segment.KindNode {
 				a.node = int32(node.Place)
 				v.attached[id] = append(v.attached[id], a)
 			}

@@ -9,6 +9,7 @@ import (
 	"portico/store/db"
 	"portico/store/index"
 	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 // A delta is a release that keeps only what differs from its base, a whole
@@ -23,13 +24,13 @@ import (
 // (affected_set.go), and of a list it writes the parts that differ
 // (list_part.go): what it costs does not grow with the shop.
 type delta struct {
-	base    *release.Release
+	base    *segment.Release
 	view    *release.View                // of the base
 	changes map[string][]string          // ids written since, by table
 	seeds   map[string]bool              // ids of products that something of their own changed of
 	dead    index.Ordinals               // of the base, which the delta replaces or does not hold
 	places  []int32                      // handles to ordinals of the base, or -1
-	heads   map[string]*release.ListHead // of the base's lists
+	heads   map[string]*segment.ListHead // of the base's lists
 	curated map[string]bool              // nodes whose curated products may be others than in the base
 }
 
@@ -54,11 +55,11 @@ func (p *publicationPlan) findBase(ctx context.Context, s *PublishService, local
 	if p.served == 0 || s.whole {
 		return nil
 	}
-	base, err := release.KeptRelease(ctx, p.in, p.served)
+	base, err := segment.KeptRelease(ctx, p.in, p.served)
 	if err == nil && base.BaseID != 0 {
-		base, err = release.KeptRelease(ctx, p.in, base.BaseID)
+		base, err = segment.KeptRelease(ctx, p.in, base.BaseID)
 	}
-	if err != nil || base.Format != release.ReleaseFormat || base.Locale != locale {
+	if err != nil || base.Format != segment.ReleaseFormat || base.Locale != locale {
 		return ignoreNotFound(err)
 	}
 	changes, complete, err := authoring.ChangedSince(ctx, p.in, base.Revision)
@@ -136,12 +137,11 @@ func (p *publicationPlan) findSeeds(ctx context.Context) error {
 		if now := p.tree.ByID[node.ID]; now != nil && slices.Equal(now.Ancestors, node.Ancestors) {
 			continue
 		}
-		head, err := d.view.ListHead(ctx, release.ListOfNode(node.ID))
+		list, err := d.view.List(ctx, segment.ListOfNode(node.ID))
 		if err != nil {
 			return err
 		}
-		a := &release.ResultOrder{View: d.view, List: release.ListOfNode(node.ID), Head: head}
-		members, err := a.Members(ctx)
+		members, err := list.Members(ctx)
 		if err != nil {
 			return err
 		}

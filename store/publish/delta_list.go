@@ -6,7 +6,7 @@ import (
 
 	"portico/store"
 	"portico/store/index"
-	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 // deltaLists writes the lists of a delta: of most it keeps the head alone,
@@ -37,14 +37,14 @@ func (w *releaseWriter) deltaLists(ctx context.Context) error {
 	for _, a := range w.plan.nodesOf {
 		attached = append(attached, a.handle)
 	}
-	if err := add(release.ListAll, attached, nil, false); err != nil {
+	if err := add(segment.ListAll, attached, nil, false); err != nil {
 		return err
 	}
-	if err := add(release.ListEvery, w.plan.order, nil, false); err != nil {
+	if err := add(segment.ListEvery, w.plan.order, nil, false); err != nil {
 		return err
 	}
 	for _, node := range w.plan.tree.Nodes {
-		if err := add(release.ListOfNode(node.ID), w.plan.attached[node.ID], w.plan.curated[node.ID], d.curated[node.ID]); err != nil {
+		if err := add(segment.ListOfNode(node.ID), w.plan.attached[node.ID], w.plan.curated[node.ID], d.curated[node.ID]); err != nil {
 			return err
 		}
 	}
@@ -55,11 +55,11 @@ func (w *releaseWriter) deltaLists(ctx context.Context) error {
 // own are in.
 func (w *releaseWriter) affectedLists(ctx context.Context) (map[string]bool, error) {
 	p, d := w.plan, w.plan.delta
-	lists := map[string]bool{release.ListAll: true, release.ListEvery: true}
+	lists := map[string]bool{segment.ListAll: true, segment.ListEvery: true}
 	for _, a := range p.nodesOf {
 		if int(p.ordinals[a.handle]) >= p.first {
 			node := p.tree.Nodes[a.node]
-			lists[release.ListOfNode(node.ID)], lists[release.ListOfNode(node.HierarchyID)] = true, true
+			lists[segment.ListOfNode(node.ID)], lists[segment.ListOfNode(node.HierarchyID)] = true, true
 		}
 	}
 	before, err := d.view.Tree(ctx)
@@ -70,9 +70,9 @@ func (w *releaseWriter) affectedLists(ctx context.Context) (map[string]bool, err
 		products, err := d.view.ProductsAt(ctx, places)
 		for _, product := range products {
 			for _, id := range product.NodeIDs() {
-				lists[release.ListOfNode(id)] = true
+				lists[segment.ListOfNode(id)] = true
 				if node := before.ByID[id]; node != nil {
-					lists[release.ListOfNode(node.HierarchyID)] = true
+					lists[segment.ListOfNode(node.HierarchyID)] = true
 				}
 			}
 		}
@@ -92,9 +92,9 @@ func (w *releaseWriter) ownOrdinals(handles []uint32) (own []uint32) {
 
 // patch writes a list of the base without the dead, with products that came,
 // and with these curated ones.
-func (l *listWriter) patch(ctx context.Context, name string, head *release.ListHead, come, curated []uint32) error {
+func (l *listWriter) patch(ctx context.Context, name string, head *segment.ListHead, come, curated []uint32) error {
 	d := l.plan.delta
-	base := &release.ResultOrder{View: d.view, List: name, Head: head}
+	base := segment.List{Reader: &d.view.Reader, Name: name, Head: head}
 	gone, err := l.members(ctx, base, d.dead)
 	if err != nil {
 		return err
@@ -116,8 +116,8 @@ func (l *listWriter) patch(ctx context.Context, name string, head *release.ListH
 			comeInOrder = append(comeInOrder, ordinal)
 		}
 	}
-	parts := map[store.SortBy]release.ListParts{}
-	for _, by := range release.StoredOrders {
+	parts := map[store.SortBy]segment.ListParts{}
+	for _, by := range segment.StoredOrders {
 		length := head.Total
 		if by == store.SortDefault {
 			length -= len(head.Curated)
@@ -130,12 +130,12 @@ func (l *listWriter) patch(ctx context.Context, name string, head *release.ListH
 		}
 	}
 	total := head.Total - len(gone) + len(come)
-	l.heads = append(l.heads, []any{l.release.ID, name, total, index.PackOrdinals(curated), l.release.ID, release.PackParts(parts)})
+	l.heads = append(l.heads, []any{l.release.ID, name, total, index.PackOrdinals(curated), l.release.ID, segment.PackParts(parts)})
 	return l.flushFull(ctx)
 }
 
 // members are those of some ordinals of the base that a list of it holds.
-func (l *listWriter) members(ctx context.Context, base *release.ResultOrder, places index.Ordinals) (held []uint32, err error) {
+func (l *listWriter) members(ctx context.Context, base segment.List, places index.Ordinals) (held []uint32, err error) {
 	for _, ordinal := range places {
 		_, id, err := l.sortedBy(ctx, store.SortID, ordinal)
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 	"portico/store/catalog"
 	"portico/store/index"
 	"portico/store/release"
+	"portico/store/release/segment"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -425,7 +426,7 @@ func deltaTooLarge(backend storetest.Backend) func(*testing.T) {
 		storetest.Import(t, s, text)
 		catalog := storetest.CatalogID(t, text)
 		storetest.Publish(t, s, catalog)
-		change := func(most int) *release.Release {
+		change := func(most int) *segment.Release {
 			var lines []string
 			for line := range strings.Lines(text) {
 				if storetest.LineType(line) == "product" && len(lines) < most {

@@ -12,7 +12,8 @@ import (
 	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/index"
-	"portico/store/release"
+	"portico/store/release/routing"
+	"portico/store/release/segment"
 )
 
 // PublishProgress is told how far a publication is.
@@ -35,8 +36,8 @@ const publishBatch = 1000
 // again as the collector's headroom, beside 64 MiB each for words and for what
 // else products are found by (Config.WordBytes); their texts stay on disk. A
 // delta takes what its changes do.
-func (s *PublishService) Publish(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*release.Release, error) {
-	hold, err := release.HoldOf(ctx, s.db.Reader, catalogID)
+func (s *PublishService) Publish(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*segment.Release, error) {
+	hold, err := routing.HoldOf(ctx, s.db.Reader, catalogID)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +47,7 @@ func (s *PublishService) Publish(ctx context.Context, actor store.Actor, catalog
 // PublishUnlessHeld is Publish for whoever was not told to publish, such as an
 // import: it leaves a catalog that was rolled back as it is, and returns a
 // *release.HeldError.
-func (s *PublishService) PublishUnlessHeld(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*release.Release, error) {
+func (s *PublishService) PublishUnlessHeld(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*segment.Release, error) {
 	return s.publish(ctx, actor, catalogID, publication{serve: true}, progress)
 }
 
@@ -57,16 +58,16 @@ type publication struct {
 }
 
 // may tells whether a catalog with this hold is published; a *release.HeldError if not.
-func (p publication) may(hold release.Hold) error {
+func (p publication) may(hold routing.Hold) error {
 	if p.serve && hold.Holds() && hold.Below != p.ends {
-		return &release.HeldError{Hold: hold}
+		return &routing.HeldError{Hold: hold}
 	}
 	return nil
 }
 
 // Preview makes a release likewise and does not serve it: View shows it to
 // those who ask for it by its number, and ServeRelease serves it.
-func (s *PublishService) Preview(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*release.Release, error) {
+func (s *PublishService) Preview(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*segment.Release, error) {
 	return s.publish(ctx, actor, catalogID, publication{}, progress)
 }
 
@@ -76,7 +77,7 @@ const buildsAtMost = 3
 
 // publish begins again where its release was taken for dead, as that of a
 // server that stood still is, or any when the database's clock was set.
-func (s *PublishService) publish(ctx context.Context, actor store.Actor, catalogID string, how publication, progress PublishProgress) (made *release.Release, err error) {
+func (s *PublishService) publish(ctx context.Context, actor store.Actor, catalogID string, how publication, progress PublishProgress) (made *segment.Release, err error) {
 	for range buildsAtMost {
 		if made, err = s.build(ctx, actor, catalogID, how, progress); !errors.Is(err, errSwept) {
 			break
@@ -85,7 +86,7 @@ func (s *PublishService) publish(ctx context.Context, actor store.Actor, catalog
 	return made, err
 }
 
-func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID string, how publication, progress PublishProgress) (*release.Release, error) {
+func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID string, how publication, progress PublishProgress) (*segment.Release, error) {
 	if progress == nil {
 		progress = func(int, int) {}
 	}
@@ -103,7 +104,7 @@ func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID
 		return nil, err
 	}
 	served, same := int64(0), false
-	made := &release.Release{CatalogID: catalogID, Locale: settings.Locale}
+	made := &segment.Release{CatalogID: catalogID, Locale: settings.Locale}
 	err = s.db.Snapshot(ctx, func(in db.Session) error {
 		plan := &publicationPlan{in: in}
 		if err := plan.catalog(ctx, catalogID); err != nil {
@@ -139,7 +140,7 @@ func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID
 			if err := s.endHold(ctx, actor, catalogID, how); err != nil {
 				return nil, err
 			}
-			return release.KeptRelease(ctx, s.db.Reader, served)
+			return segment.KeptRelease(ctx, s.db.Reader, served)
 		}
 	}
 	if made.BaseID == 0 { // a delta is too small to mislead the planner
@@ -157,7 +158,7 @@ func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID
 // all of it for a page.
 func (s *PublishService) analyzeReleases(ctx context.Context) error {
 	tables := []string{"document", "document_hash"}
-	for _, table := range release.ReleaseTables {
+	for _, table := range segment.Tables {
 		tables = append(tables, table.Name)
 	}
 	return s.db.Analyze(ctx, tables)
@@ -167,9 +168,9 @@ func (s *PublishService) analyzeReleases(ctx context.Context) error {
 // keeps Sweep from removing documents that this release will share. The
 // catalog's row comes before the number: a roll-back that comes later has a
 // higher one.
-func (s *PublishService) startRelease(ctx context.Context, actor store.Actor, made *release.Release, how publication) (id int64, err error) {
+func (s *PublishService) startRelease(ctx context.Context, actor store.Actor, made *segment.Release, how publication) (id int64, err error) {
 	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
-		hold, err := release.LockHold(ctx, t, made.CatalogID)
+		hold, err := routing.LockHold(ctx, t, made.CatalogID)
 		if err == nil {
 			err = how.may(hold)
 		}
@@ -198,11 +199,11 @@ func (s *PublishService) startRelease(ctx context.Context, actor store.Actor, ma
 // later one of the catalog was finished first, which then stays. CONFLICT if
 // the catalog was rolled back since the release was begun: it is finished, and
 // not served.
-func (s *PublishService) finishRelease(ctx context.Context, actor store.Actor, made *release.Release, serve bool) error {
-	var hold release.Hold
+func (s *PublishService) finishRelease(ctx context.Context, actor store.Actor, made *segment.Release, serve bool) error {
+	var hold routing.Hold
 	err := s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) (err error) {
 		// The catalog's row is locked from here on, so that flips come one by one.
-		if hold, err = release.LockHold(ctx, t, made.CatalogID); err != nil {
+		if hold, err = routing.LockHold(ctx, t, made.CatalogID); err != nil {
 			return err
 		}
 		if _, err := t.Exec(ctx, `
@@ -216,7 +217,7 @@ func (s *PublishService) finishRelease(ctx context.Context, actor store.Actor, m
 			WHERE id = $1 AND state = $15`,
 			made.ID, catalog.ReleasePublished, strings.Join(made.Locales, " "), made.Products, store.Micros(t.Now),
 			made.Added, made.Changed, made.Removed, !serve, made.Revision,
-			made.BaseID, made.FirstOrdinal, made.Ordinals, release.ReleaseFormat, catalog.ReleaseBuilding)
+			made.BaseID, made.FirstOrdinal, made.Ordinals, segment.ReleaseFormat, catalog.ReleaseBuilding)
 		if err != nil {
 			return err
 		}
@@ -224,7 +225,7 @@ func (s *PublishService) finishRelease(ctx context.Context, actor store.Actor, m
 			return errSwept
 		}
 		made.PublishedAt = t.Now
-		return release.Supersede(ctx, s.db, t, made.CatalogID)
+		return routing.Supersede(ctx, s.db, t, made.CatalogID)
 	})
 	if err == nil && serve && hold.Holds() && made.ID < hold.Below {
 		err = &store.Error{Code: store.Conflict, Detail: fmt.Sprintf("The catalog %q was rolled back to release %d while release %d was built, so release %[3]d is kept and not served. Serve it with catalogReleaseServe, or publish again.",
@@ -239,7 +240,7 @@ func (s *PublishService) endHold(ctx context.Context, actor store.Actor, catalog
 	if how.ends == 0 {
 		return nil
 	}
-	return release.EndHold(ctx, s.db, actor, release.Hold{CatalogID: catalogID, Below: how.ends})
+	return routing.EndHold(ctx, s.db, actor, routing.Hold{CatalogID: catalogID, Below: how.ends})
 }
 
 // errSwept says that a build was taken for dead.

@@ -14,7 +14,7 @@ import (
 	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/index"
-	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 // links are the live products that a product refers to, but for its children.
@@ -50,7 +50,7 @@ type builtDocument struct {
 
 // build reads the sources of some places and builds their documents on all
 // processors.
-func (p *publicationPlan) build(ctx context.Context, made *release.Release, start, end int) ([]*builtProduct, error) {
+func (p *publicationPlan) build(ctx context.Context, made *segment.Release, start, end int) ([]*builtProduct, error) {
 	order := p.order[start:end]
 	sources, err := p.sources(ctx, p.withRelatives(order))
 	if err != nil {
@@ -78,7 +78,7 @@ func (p *publicationPlan) build(ctx context.Context, made *release.Release, star
 			l.Children = append(l.Children, p.ids.At(child))
 		}
 		l.Files, l.Variants = files, p.variants(handle, children, sources)
-		b := &builtProduct{ordinal: p.first + start + i, source: source, crumbs: release.Breadcrumbs(p.nodes(handle)), offers: p.offers(handle, sources, prices)}
+		b := &builtProduct{ordinal: p.first + start + i, source: source, crumbs: segment.Breadcrumbs(p.nodes(handle)), offers: p.offers(handle, sources, prices)}
 		b.missing = slices.DeleteFunc(source.FileIDs(), l.HasFile)
 		b.words, b.nameKey = source.Words(), p.collation.Key(source.Attributes.Name)
 		b.documents = append(b.documents, builtDocument{"", source.Document("", made.Locale, l)})

@@ -8,6 +8,7 @@ import (
 	"portico/store"
 	"portico/store/db"
 	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 // compare counts what differs from the release that is served.
@@ -16,7 +17,7 @@ func (w *releaseWriter) compare(ctx context.Context) error {
 		w.release.Added = w.plan.kept
 		return nil
 	}
-	served, err := release.KeptRelease(ctx, w.plan.in, w.plan.served)
+	served, err := segment.KeptRelease(ctx, w.plan.in, w.plan.served)
 	if err != nil {
 		return err
 	}
@@ -155,7 +156,7 @@ func versions(ctx context.Context, in db.Session, v *release.View, ids []string)
 	if err != nil || len(places) == 0 {
 		return nil, err
 	}
-	list, args := db.InList(v.Layers(), release.Ordered(places))
+	list, args := db.InList(v.Layers(), segment.Ordered(places))
 	products, err := db.Collect(ctx, in, scanVersion,
 		`SELECT product_id, ordinal, version FROM release_product WHERE release_id IN ($1, $2) AND ordinal IN (`+list+`)`, args...)
 	byID := make(map[string]int64, len(products))

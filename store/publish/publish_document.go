@@ -9,7 +9,7 @@ import (
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
-	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 // hashRecord is the length of an addedDocument as a record of runs.
@@ -32,7 +32,7 @@ func (w *releaseWriter) keep(ctx context.Context, t *db.Tx, bodies [][]byte) ([]
 	for i, hash := range hashes {
 		if _, ok := known[hash]; !ok {
 			w.documents++
-			known[hash] = w.release.ID<<release.DocumentBits | w.documents
+			known[hash] = w.release.ID<<segment.DocumentBits | w.documents
 			w.fresh = append(w.fresh, addedDocument{hash, known[hash]})
 			fresh = append(fresh, []any{known[hash], slices.Clone(hash[:]), string(bodies[i])})
 		}

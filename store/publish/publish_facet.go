@@ -7,6 +7,7 @@ import (
 	"portico/store"
 	"portico/store/db"
 	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 // facetBuilder numbers the values of an attribute as they come, with the
@@ -19,7 +20,7 @@ type facetBuilder struct {
 }
 
 func (b *facetBuilder) add(values []string) {
-	if b.count%release.ChunkSize == 0 {
+	if b.count%segment.ChunkSize == 0 {
 		b.chunks = append(b.chunks, nil)
 	}
 	b.count++
@@ -30,7 +31,7 @@ func (b *facetBuilder) add(values []string) {
 		if !known {
 			number = uint32(len(b.numbers))
 			b.numbers[value] = number
-			b.values = release.AppendText(b.values, value)
+			b.values = segment.AppendText(b.values, value)
 		}
 		*last = binary.AppendUvarint(*last, uint64(number))
 	}
@@ -38,10 +39,10 @@ func (b *facetBuilder) add(values []string) {
 
 // facets writes the attributes that products are counted by.
 func (w *releaseWriter) facets(ctx context.Context) error {
-	first := w.plan.first / release.ChunkSize
+	first := w.plan.first / segment.ChunkSize
 	for _, attribute := range release.FacetAttributes() {
 		b := w.facetOf(attribute)
-		rows := [][]any{{w.release.ID, attribute, release.DirectoryChunk, append([]byte{}, b.values...)}}
+		rows := [][]any{{w.release.ID, attribute, segment.DirectoryChunk, append([]byte{}, b.values...)}}
 		for number, body := range b.chunks {
 			rows = append(rows, []any{w.release.ID, attribute, first + number, body})
 		}

@@ -8,6 +8,7 @@ import (
 	"portico/store/db"
 	"portico/store/index"
 	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 // missingFile is the index of the files that products refer to and that there
@@ -26,7 +27,7 @@ func (w *releaseWriter) indexProduct(product *builtProduct) {
 		}
 	}
 	add(missingFile, product.missing...)
-	add(release.ShownFile, slices.DeleteFunc(product.source.FileIDs(), func(id string) bool { return slices.Contains(product.missing, id) })...)
+	add(segment.ShownFile, slices.DeleteFunc(product.source.FileIDs(), func(id string) bool { return slices.Contains(product.missing, id) })...)
 	for _, attribute := range release.Filterable {
 		if attribute.Values == nil {
 			continue
@@ -73,10 +74,10 @@ func (w *releaseWriter) indexOf(ctx context.Context, attribute string) error {
 	}
 	if err := w.index[attribute].each(ctx, w, func(entry []byte) error {
 		if len(body) == 0 {
-			body = make([]byte, 0, release.IndexChunkSize*index.EntrySize)
+			body = make([]byte, 0, segment.IndexChunkSize*index.EntrySize)
 			directory = append(directory, entry[:index.HashSize]...)
 		}
-		if body = append(body, entry...); len(body) < release.IndexChunkSize*index.EntrySize {
+		if body = append(body, entry...); len(body) < segment.IndexChunkSize*index.EntrySize {
 			return nil
 		}
 		end()
@@ -88,6 +89,6 @@ func (w *releaseWriter) indexOf(ctx context.Context, attribute string) error {
 		return err
 	}
 	end()
-	rows = append(rows, []any{w.release.ID, attribute, release.DirectoryChunk, directory})
+	rows = append(rows, []any{w.release.ID, attribute, segment.DirectoryChunk, directory})
 	return flush()
 }

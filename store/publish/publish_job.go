@@ -8,7 +8,8 @@ import (
 	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/job"
-	"portico/store/release"
+	"portico/store/release/routing"
+	"portico/store/release/segment"
 )
 
 // publishInput is what a job of the kind JobPublish is to do.
@@ -30,7 +31,7 @@ type publishResult struct {
 // waits to do the same is the answer where there is one. NOT_FOUND for an
 // unknown catalog.
 func (s *PublishService) PublishLater(ctx context.Context, actor store.Actor, catalogID string, serve bool) (*job.Job, error) {
-	hold, err := release.HoldOf(ctx, s.db.Reader, catalogID)
+	hold, err := routing.HoldOf(ctx, s.db.Reader, catalogID)
 	if err != nil {
 		return nil, err
 	}
@@ -59,10 +60,10 @@ func PublishJob(ctx context.Context, s *PublishService, task *job.Job, progress 
 
 // ReleaseOfJob is the release that a job made; NOT_FOUND when it made none,
 // or the release is no longer kept.
-func (s *PublishService) ReleaseOfJob(ctx context.Context, task *job.Job) (*release.Release, error) {
+func (s *PublishService) ReleaseOfJob(ctx context.Context, task *job.Job) (*segment.Release, error) {
 	var result publishResult
 	if task.Kind != job.JobPublish || task.State != job.JobSucceeded || json.Unmarshal(task.Result, &result) != nil {
 		return nil, store.NotFoundf(nil, "The job has made no release.")
 	}
-	return release.KeptRelease(ctx, s.db.Reader, result.ReleaseID)
+	return segment.KeptRelease(ctx, s.db.Reader, result.ReleaseID)
 }

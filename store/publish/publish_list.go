@@ -8,7 +8,7 @@ import (
 	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
-	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 // listWriter gathers lists, so that many short ones are written in one
@@ -29,19 +29,19 @@ func (w *releaseWriter) lists(ctx context.Context) error {
 	if w.plan.delta != nil {
 		return w.deltaLists(ctx)
 	}
-	names := []string{release.ListAll, release.ListEvery}
+	names := []string{segment.ListAll, segment.ListEvery}
 	handles := make(map[string][]uint32, len(w.plan.tree.Nodes)+2)
 	for _, a := range w.plan.nodesOf {
-		handles[release.ListAll] = append(handles[release.ListAll], a.handle)
+		handles[segment.ListAll] = append(handles[segment.ListAll], a.handle)
 	}
 	for handle, ordinal := range w.plan.ordinals {
 		if ordinal >= 0 {
-			handles[release.ListEvery] = append(handles[release.ListEvery], uint32(handle))
+			handles[segment.ListEvery] = append(handles[segment.ListEvery], uint32(handle))
 		}
 	}
 	curated := map[string][]uint32{}
 	for _, node := range w.plan.tree.Nodes {
-		name := release.ListOfNode(node.ID)
+		name := segment.ListOfNode(node.ID)
 		names = append(names, name)
 		handles[name], curated[name] = w.plan.attached[node.ID], w.plan.curated[node.ID]
 	}
@@ -117,7 +117,7 @@ func (w *releaseWriter) sortKeys(ctx context.Context) error {
 		for i, handle := range w.plan.order {
 			own[i] = keys[handle]
 		}
-		if err := w.writeChunks(ctx, chunkRows(w.release.ID, release.ListKeys, by, w.plan.first/release.ChunkSize, own, index.PackKeys)); err != nil {
+		if err := w.writeChunks(ctx, chunkRows(w.release.ID, segment.ListKeys, by, w.plan.first/segment.ChunkSize, own, index.PackKeys)); err != nil {
 			return err
 		}
 	}
@@ -129,12 +129,12 @@ func (w *releaseWriter) dead(ctx context.Context) error {
 	if w.plan.delta == nil {
 		return nil
 	}
-	return w.writeChunks(ctx, [][]any{{w.release.ID, release.ListDead, "", 0, index.PackOrdinals(w.plan.delta.dead)}})
+	return w.writeChunks(ctx, [][]any{{w.release.ID, segment.ListDead, "", 0, index.PackOrdinals(w.plan.delta.dead)}})
 }
 
 // chunkRows are the rows of a list, its parts numbered from first.
 func chunkRows[T any](releaseID int64, list string, by store.SortBy, first int, values []T, pack func([]T) []byte) (rows [][]any) {
-	for chunk := range slices.Chunk(values, release.ChunkSize) {
+	for chunk := range slices.Chunk(values, segment.ChunkSize) {
 		rows = append(rows, []any{releaseID, list, string(by), first + len(rows), pack(chunk)})
 	}
 	return rows

@@ -6,7 +6,7 @@ import (
 
 	"portico/store"
 	"portico/store/index"
-	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 // patch is a product that a delta's list does not have as the base's has it.
@@ -19,7 +19,7 @@ type patch struct {
 
 // patched writes a list of the base anew in one order, as far as products went
 // or came, and tells where its parts are.
-func (l *listWriter) patched(ctx context.Context, base *release.ResultOrder, by store.SortBy, length int, gone, come []uint32) (release.ListParts, error) {
+func (l *listWriter) patched(ctx context.Context, base segment.List, by store.SortBy, length int, gone, come []uint32) (segment.ListParts, error) {
 	var patches []patch
 	for i, list := range [][]uint32{gone, come} {
 		for _, ordinal := range list {
@@ -35,22 +35,22 @@ func (l *listWriter) patched(ctx context.Context, base *release.ResultOrder, by 
 		}
 	}
 	sort.Slice(patches, func(i, j int) bool { return patches[i].comesBefore(patches[j]) })
-	parts := make(release.ListParts, max(1, (length+release.ChunkSize-1)/release.ChunkSize))
+	parts := make(segment.ListParts, max(1, (length+segment.ChunkSize-1)/segment.ChunkSize))
 	for n := range parts {
-		parts[n] = release.NewPart(min(release.ChunkSize, length-n*release.ChunkSize), false)
+		parts[n] = segment.NewPart(min(segment.ChunkSize, length-n*segment.ChunkSize), false)
 	}
 	for len(patches) > 0 {
-		number := min(patches[0].at/release.ChunkSize, len(parts)-1)
-		n := sort.Search(len(patches), func(i int) bool { return min(patches[i].at/release.ChunkSize, len(parts)-1) > number })
-		start := number * release.ChunkSize
-		was, err := base.Stored(ctx, by, start, min(length, start+release.ChunkSize))
+		number := min(patches[0].at/segment.ChunkSize, len(parts)-1)
+		n := sort.Search(len(patches), func(i int) bool { return min(patches[i].at/segment.ChunkSize, len(parts)-1) > number })
+		start := number * segment.ChunkSize
+		was, err := base.Stored(ctx, by, start, min(length, start+segment.ChunkSize))
 		if err != nil {
 			return nil, err
 		}
 		is := applied(patches[:n], start, was)
 		patches = patches[n:]
-		if parts[number] = release.NewPart(len(is), len(is) > 0); len(is) > 0 {
-			row := []any{l.release.ID, base.List, string(by), number, index.PackOrdinals(is)}
+		if parts[number] = segment.NewPart(len(is), len(is) > 0); len(is) > 0 {
+			row := []any{l.release.ID, base.Name, string(by), number, index.PackOrdinals(is)}
 			l.chunks, l.size = append(l.chunks, row), l.size+chunkRowSize(row)
 		}
 	}
@@ -88,7 +88,7 @@ func applied(patches []patch, start int, was []uint32) []uint32 {
 
 // position is the place of the first product of a list that does not sort
 // before one.
-func (l *listWriter) position(ctx context.Context, base *release.ResultOrder, by store.SortBy, length int, p patch) (int, error) {
+func (l *listWriter) position(ctx context.Context, base segment.List, by store.SortBy, length int, p patch) (int, error) {
 	var failed error
 	at := sort.Search(length, func(i int) bool {
 		var key, id int64

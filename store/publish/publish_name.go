@@ -9,7 +9,7 @@ import (
 	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
-	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 // sortedNames works out the sort keys, once the names of all products that
@@ -74,11 +74,11 @@ func (p *publicationPlan) nameKeys(ctx context.Context, naming *index.NameOrder)
 		return keys, nil
 	}
 	view := p.delta.view
-	head, err := view.ListHead(ctx, release.ListEvery)
+	every, err := view.List(ctx, segment.ListEvery)
 	if err != nil {
 		return nil, err
 	}
-	names := &baseNames{plan: p, known: map[uint32][]byte{}, every: &release.ResultOrder{View: view, List: release.ListEvery, Head: head}}
+	names := &baseNames{plan: p, known: map[uint32][]byte{}, every: every}
 	for _, handle := range p.order {
 		if at := p.delta.places[handle]; at >= 0 {
 			if keys[handle], err = view.KeyAt(ctx, store.SortName, int(at)); err != nil {
@@ -101,8 +101,8 @@ func (p *publicationPlan) nameKeys(ctx context.Context, naming *index.NameOrder)
 // they are looked at.
 type baseNames struct {
 	plan  *publicationPlan
-	every *release.ResultOrder // the list of them all
-	known map[uint32][]byte    // by ordinal
+	every segment.List      // the list of them all
+	known map[uint32][]byte // by ordinal
 }
 
 // read makes names known, in as few statements as products are read.

@@ -12,7 +12,8 @@ import (
 	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/index"
-	"portico/store/release"
+	"portico/store/release/routing"
+	"portico/store/release/segment"
 )
 
 // publicationPlan is what a release will hold, worked out in memory: products are
@@ -21,10 +22,10 @@ type publicationPlan struct {
 	in       db.Session
 	source   *catalog.CatalogSource
 	served   int64 // the release that is served now, 0 for none
-	hold     release.Hold
+	hold     routing.Hold
 	revision int64
 	ranked   []catalog.RankedPricebook // the highest priority first
-	tree     *release.Tree
+	tree     *segment.Tree
 
 	modifiers map[string]*catalog.ModifierSource // by name
 
@@ -63,7 +64,7 @@ func (p *publicationPlan) readCatalog(ctx context.Context, id string) error {
 	source, found, err := db.One(ctx, p.in, func(rows *sql.Rows) (*catalog.CatalogSource, error) {
 		var body []byte
 		var served sql.NullInt64
-		p.hold = release.Hold{CatalogID: id}
+		p.hold = routing.Hold{CatalogID: id}
 		c := &catalog.CatalogSource{}
 		if err := rows.Scan(&body, &served, &p.hold.Below, &p.hold.RolledBackFrom, &p.revision); err != nil {
 			return nil, err
@@ -89,7 +90,7 @@ func (p *publicationPlan) catalog(ctx context.Context, id string) error {
 	if err := p.readModifiers(ctx); err != nil {
 		return err
 	}
-	var nodes []*release.CatalogNode
+	var nodes []*segment.CatalogNode
 	for _, hierarchyID := range store.Unique(p.source.Attributes.Hierarchies) {
 		list, err := p.hierarchy(ctx, hierarchyID)
 		if err != nil {
@@ -97,14 +98,14 @@ func (p *publicationPlan) catalog(ctx context.Context, id string) error {
 		}
 		nodes = append(nodes, list...)
 	}
-	release.SortNodes(nodes)
-	p.tree = release.NewTree(nodes)
+	segment.SortNodes(nodes)
+	p.tree = segment.NewTree(nodes)
 	return nil
 }
 
 // hierarchy reads a hierarchy and its nodes; none when there is no such one.
-func (p *publicationPlan) hierarchy(ctx context.Context, id string) ([]*release.CatalogNode, error) {
-	return db.Collect(ctx, p.in, func(rows *sql.Rows) (*release.CatalogNode, error) {
+func (p *publicationPlan) hierarchy(ctx context.Context, id string) ([]*segment.CatalogNode, error) {
+	return db.Collect(ctx, p.in, func(rows *sql.Rows) (*segment.CatalogNode, error) {
 		var body []byte
 		var updated int64
 		var source catalog.NodeSource
@@ -114,10 +115,10 @@ func (p *publicationPlan) hierarchy(ctx context.Context, id string) ([]*release.
 		if err := json.Unmarshal(body, &source); err != nil {
 			return nil, err
 		}
-		node := &release.CatalogNode{ID: source.ID, Kind: release.NodeKind(source.Type), Name: source.Attributes.Name, Slug: source.Attributes.Slug,
+		node := &segment.CatalogNode{ID: source.ID, Kind: segment.NodeKind(source.Type), Name: source.Attributes.Name, Slug: source.Attributes.Slug,
 			Description: source.Attributes.Description, HierarchyID: id, UpdatedAt: store.FromMicros(updated),
 			Curated: source.Attributes.CuratedProducts}
-		if node.Kind == release.KindNode {
+		if node.Kind == segment.KindNode {
 			node.ParentID = cmp.Or(source.Relationships.Parent.ID(), id)
 		}
 		return node, nil
@@ -226,7 +227,7 @@ func (p *publicationPlan) attachments(ctx context.Context) error {
 		a := attachment{node: -1}
 		var nodeID, id string
 		err := rows.Scan(&nodeID, &a.attached, &id)
-		if node := p.tree.ByID[nodeID]; node != nil && node.Kind == release.KindNode {
+		if node := p.tree.ByID[nodeID]; node != nil && node.Kind == segment.KindNode {
 			if handle, live := p.ids.Find(id); live {
 				a.handle, a.node = handle, int32(node.Place)
 			}
@@ -264,7 +265,7 @@ func (p *publicationPlan) sortAttachments() {
 }
 
 // curate keeps the curated products that the node lists.
-func (p *publicationPlan) curate(node *release.CatalogNode, attached []uint32) {
+func (p *publicationPlan) curate(node *segment.CatalogNode, attached []uint32) {
 	for _, id := range store.Unique(node.Curated) {
 		if handle, live := p.ids.Find(id); live && slices.Contains(attached, handle) {
 			p.curated[node.ID] = append(p.curated[node.ID], handle)
@@ -304,7 +305,7 @@ func (p *publicationPlan) included() (handles []uint32) {
 
 // nodes are the nodes of a product, the newest attachment first, and its
 // parent's after them.
-func (p *publicationPlan) nodes(handle uint32) (nodes []*release.CatalogNode) {
+func (p *publicationPlan) nodes(handle uint32) (nodes []*segment.CatalogNode) {
 	for _, of := range []int32{int32(handle), p.parents[handle]} {
 		if of < 0 {
 			continue

@@ -9,7 +9,7 @@ import (
 	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/index"
-	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 // priceIndex gathers base prices, of products that come in order.
@@ -32,12 +32,12 @@ func (x *priceIndex) add(ordinal int, offers map[string]*catalog.Offer, end int)
 			continue
 		}
 		part := x.parts[currency]
-		if part == nil || part.number != ordinal/release.ChunkSize {
+		if part == nil || part.number != ordinal/segment.ChunkSize {
 			x.finish(currency)
-			part = &pricePart{currency, ordinal / release.ChunkSize, slices.Repeat([]int64{release.Unpriced}, min(release.ChunkSize, end-ordinal/release.ChunkSize*release.ChunkSize))}
+			part = &pricePart{currency, ordinal / segment.ChunkSize, slices.Repeat([]int64{segment.Unpriced}, min(segment.ChunkSize, end-ordinal/segment.ChunkSize*segment.ChunkSize))}
 			x.parts[currency] = part
 		}
-		part.keys[ordinal%release.ChunkSize] = o.Base.Minor
+		part.keys[ordinal%segment.ChunkSize] = o.Base.Minor
 	}
 }
 
@@ -58,7 +58,7 @@ func (w *releaseWriter) writePrices(ctx context.Context) error {
 	return store.Chunked(parts, 128, func(parts []pricePart) error {
 		rows := make([][]any, len(parts))
 		for i, part := range parts {
-			rows[i] = []any{w.release.ID, release.ListKeys, string(release.SortOfPrices(part.currency)), part.number, index.PackKeys(part.keys)}
+			rows[i] = []any{w.release.ID, segment.ListKeys, string(segment.SortOfPrices(part.currency)), part.number, index.PackKeys(part.keys)}
 		}
 		return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
 			return t.InsertRows(ctx, "release_chunk", []string{"release_id", "list", "sort", "chunk", "body"}, rows)

@@ -13,6 +13,7 @@ import (
 	"portico/store/db"
 	"portico/store/index"
 	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 // upToDate is the release that a catalog serves, where nothing that catalogs
@@ -20,7 +21,7 @@ import (
 // it is published anew.
 //
 // It returns a *release.HeldError for a catalog whose hold the publication does not end.
-func (s *PublishService) upToDate(ctx context.Context, catalogID string, how publication) (*release.Release, error) {
+func (s *PublishService) upToDate(ctx context.Context, catalogID string, how publication) (*segment.Release, error) {
 	settings, err := s.db.Settings(ctx)
 	if err != nil {
 		return nil, err
@@ -32,11 +33,11 @@ func (s *PublishService) upToDate(ctx context.Context, catalogID string, how pub
 	if err := how.may(plan.hold); err != nil {
 		return nil, err
 	}
-	served, err := release.KeptRelease(ctx, s.db.Reader, plan.served)
+	served, err := segment.KeptRelease(ctx, s.db.Reader, plan.served)
 	if err != nil {
 		return nil, ignoreNotFound(err)
 	}
-	if served.Format != release.ReleaseFormat || served.Revision != plan.revision || served.Locale != cmp.Or(plan.source.Attributes.Locale, settings.Locale) {
+	if served.Format != segment.ReleaseFormat || served.Revision != plan.revision || served.Locale != cmp.Or(plan.source.Attributes.Locale, settings.Locale) {
 		return nil, nil
 	}
 	return served, nil
@@ -48,7 +49,7 @@ func (s *PublishService) upToDate(ctx context.Context, catalogID string, how pub
 func (w *releaseWriter) showsTheSame(ctx context.Context) (bool, error) {
 	r, served := w.release, w.served
 	if served == nil || r.Added+r.Changed+r.Removed > 0 ||
-		served.Release.Format != release.ReleaseFormat || served.Release.Locale != r.Locale || !slices.Equal(served.Release.Locales, r.Locales) {
+		served.Release.Format != segment.ReleaseFormat || served.Release.Locale != r.Locale || !slices.Equal(served.Release.Locales, r.Locales) {
 		return false, nil
 	}
 	for _, same := range []func(context.Context) (bool, error){w.sameTree, w.sameFiles, w.sameLists} {
@@ -64,7 +65,7 @@ func (w *releaseWriter) sameTree(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return slices.EqualFunc(before.Nodes, w.plan.tree.Nodes, func(a, b *release.CatalogNode) bool {
+	return slices.EqualFunc(before.Nodes, w.plan.tree.Nodes, func(a, b *segment.CatalogNode) bool {
 		return a.ID == b.ID && a.Kind == b.Kind && a.Name == b.Name && a.Slug == b.Slug && a.Description == b.Description &&
 			a.HierarchyID == b.HierarchyID && a.ParentID == b.ParentID && a.UpdatedAt.Equal(b.UpdatedAt)
 	}), nil
@@ -110,15 +111,15 @@ func (w *releaseWriter) sameLists(ctx context.Context) (bool, error) {
 		return w.sameDeltaLists(ctx)
 	}
 	served := w.served.Ahead()
-	names := []string{release.ListAll}
+	names := []string{segment.ListAll}
 	for _, node := range w.plan.tree.Nodes {
-		names = append(names, release.ListOfNode(node.ID))
+		names = append(names, segment.ListOfNode(node.ID))
 	}
 	heads, err := served.ListHeads(ctx, names)
 	if err != nil {
 		return false, err
 	}
-	var kept []release.KeptList
+	var kept []segment.KeptList
 	longest := 1
 	for _, name := range names {
 		if heads[name] == nil {
@@ -126,7 +127,7 @@ func (w *releaseWriter) sameLists(ctx context.Context) (bool, error) {
 		}
 		kept, longest = append(kept, heads[name].Kept(name)), max(longest, heads[name].Total)
 	}
-	if _, err := release.ChunksOf(ctx, served, kept, store.SortDefault, 0, (longest-1)/release.ChunkSize, index.UnpackOrdinals); err != nil {
+	if _, err := segment.ChunksOf(ctx, &served.Reader, kept, store.SortDefault, 0, (longest-1)/segment.ChunkSize, index.UnpackOrdinals); err != nil {
 		return false, err
 	}
 	places, err := w.servedPlaces(ctx)
@@ -135,7 +136,7 @@ func (w *releaseWriter) sameLists(ctx context.Context) (bool, error) {
 	}
 	for i, node := range w.plan.tree.Nodes {
 		name := names[i+1]
-		a := &release.ResultOrder{View: served, List: name, Head: heads[name]}
+		a := segment.List{Reader: &served.Reader, Name: name, Head: heads[name]}
 		before, err := a.Members(ctx)
 		if err != nil {
 			return false, err
@@ -165,7 +166,7 @@ func (w *releaseWriter) sameDeltaLists(ctx context.Context) (bool, error) {
 	now, before := own.Ahead(), w.served.Ahead()
 	var names []string
 	for _, node := range w.plan.tree.Nodes {
-		names = append(names, release.ListOfNode(node.ID))
+		names = append(names, segment.ListOfNode(node.ID))
 	}
 	known := map[string]uint32{}
 	isNow, err := w.canonicalIDs(ctx, now, known)
@@ -192,10 +193,10 @@ func (w *releaseWriter) sameDeltaLists(ctx context.Context) (bool, error) {
 				continue
 			}
 			var x, y index.Ordinals
-			if x, err = (&release.ResultOrder{View: now, List: name, Head: a}).Members(ctx); err != nil {
+			if x, err = (segment.List{Reader: &now.Reader, Name: name, Head: a}).Members(ctx); err != nil {
 				break
 			}
-			if y, err = (&release.ResultOrder{View: before, List: name, Head: b}).Members(ctx); err != nil {
+			if y, err = (segment.List{Reader: &before.Reader, Name: name, Head: b}).Members(ctx); err != nil {
 				break
 			}
 			x, y = isNow(x), was(y)
@@ -221,7 +222,7 @@ func (w *releaseWriter) canonicalIDs(ctx context.Context, v *release.View, known
 		for i, p := range products {
 			ids[i] = p.id
 		}
-		inBase := map[string]release.Place{}
+		inBase := map[string]segment.Place{}
 		if err := store.Chunked(ids, 512, func(ids []string) error {
 			some, err := w.plan.delta.view.PlacesByID(ctx, ids)
 			maps.Copy(inBase, some)
@@ -281,7 +282,7 @@ func (w *releaseWriter) servedPlaces(ctx context.Context) ([]uint32, error) {
 // giveUp drops a release that would show the same as the served one, which is
 // up to date from here on. It is false when another publication of the
 // catalog is under way, or was done meanwhile: then who is the later must win.
-func (s *PublishService) giveUp(ctx context.Context, actor store.Actor, release *release.Release, served int64) (dropped bool, err error) {
+func (s *PublishService) giveUp(ctx context.Context, actor store.Actor, release *segment.Release, served int64) (dropped bool, err error) {
 	if err := s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		dropped = false
 		// The catalog's row is locked from here on, as in finishRelease.

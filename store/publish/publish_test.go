@@ -10,6 +10,7 @@ import (
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/release"
+	"portico/store/release/segment"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -247,16 +248,16 @@ func publishNodes(v *release.View) func(*testing.T) {
 			want   string
 		}{
 			{"all", release.NodeFilter{}, "empty hand-tools paints sale tools"},
-			{"hierarchies", release.NodeFilter{Kind: release.KindHierarchy}, "seasons workshop"},
+			{"hierarchies", release.NodeFilter{Kind: segment.KindHierarchy}, "seasons workshop"},
 			{"below a hierarchy", release.NodeFilter{ParentID: "workshop"}, "paints tools"},
 			{"below a node", release.NodeFilter{ParentID: "tools"}, "hand-tools"},
 			{"below a leaf", release.NodeFilter{ParentID: "sale"}, ""},
 			{"all of a hierarchy", release.NodeFilter{HierarchyID: "workshop"}, "hand-tools paints tools"},
 			{"by name", release.NodeFilter{Terms: []store.Term{{Attribute: "name", Operator: "in", Values: []string{"Tools", "Paints", "tools"}}}}, "paints tools"},
-			{"by slug", release.NodeFilter{Kind: release.KindHierarchy, Terms: []store.Term{{Attribute: "slug", Operator: "eq", Values: []string{"workshop"}}}}, "workshop"},
+			{"by slug", release.NodeFilter{Kind: segment.KindHierarchy, Terms: []store.Term{{Attribute: "slug", Operator: "eq", Values: []string{"workshop"}}}}, "workshop"},
 			{"within bounds", release.NodeFilter{Ranges: []store.Range{{Attribute: store.SortID, Operator: "gt", ID: "hand-tools"}, {Attribute: store.SortID, Operator: "le", ID: "sale"}}}, "paints sale"},
 			{"by id, below a node", release.NodeFilter{IDs: []string{"tools", "empty", "hand-tools"}, ParentID: "tools"}, "hand-tools"},
-			{"by id, of one kind", release.NodeFilter{IDs: []string{"tools", "seasons"}, Kind: release.KindHierarchy}, "seasons"},
+			{"by id, of one kind", release.NodeFilter{IDs: []string{"tools", "seasons"}, Kind: segment.KindHierarchy}, "seasons"},
 			{"by id, last updated first, whatever the order asked", release.NodeFilter{IDs: []string{"tools", "box", "empty", "tools"}}, "empty tools"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
@@ -318,7 +319,7 @@ func publishNodes(v *release.View) func(*testing.T) {
 		found, err := v.NodesByID(t.Context(), []string{"workshop", "attic", "tools"})
 		require.NoError(t, err)
 		require.Len(t, found, 2)
-		require.Equal(t, release.KindHierarchy, found["workshop"].Kind)
+		require.Equal(t, segment.KindHierarchy, found["workshop"].Kind)
 		require.True(t, found["tools"].HasChildren())
 		_, err = v.Nodes(t.Context(), release.NodeQuery{Filter: release.NodeFilter{ParentID: "box"}})
 		storetest.RequireError(t, err, store.NotFound, "", "box")

@@ -10,7 +10,7 @@ import (
 	"portico/store"
 	"portico/store/db"
 	"portico/store/index"
-	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 // wordIndex gathers the words of products, which come in order.
@@ -62,7 +62,7 @@ const wordChunkSize = 16 << 10
 func (w *releaseWriter) segment(ctx context.Context) error {
 	for _, language := range slices.Sorted(maps.Keys(w.words.words)) {
 		words := w.words.words[language]
-		directory := release.AppendText(nil, language)
+		directory := segment.AppendText(nil, language)
 		directory = binary.AppendUvarint(directory, uint64(w.words.chunks))
 		var rows [][]any
 		var body []byte
@@ -72,10 +72,10 @@ func (w *releaseWriter) segment(ctx context.Context) error {
 		}
 		for _, token := range slices.Sorted(maps.Keys(words)) {
 			if len(body) == 0 {
-				directory = release.AppendText(directory, token)
+				directory = segment.AppendText(directory, token)
 			}
-			body = release.AppendText(body, token)
-			body = release.AppendText(body, string(words[token].body))
+			body = segment.AppendText(body, token)
+			body = segment.AppendText(body, string(words[token].body))
 			if len(body) >= wordChunkSize {
 				cut()
 			}

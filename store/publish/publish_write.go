@@ -15,11 +15,12 @@ import (
 	"portico/store/db"
 	"portico/store/index"
 	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 // writeRelease writes what was planned: files, products, nodes, lists. The
 // release is the same when it would show what the served one does.
-func (s *PublishService) writeRelease(ctx context.Context, actor store.Actor, p *publicationPlan, release *release.Release, progress PublishProgress) (same bool, err error) {
+func (s *PublishService) writeRelease(ctx context.Context, actor store.Actor, p *publicationPlan, release *segment.Release, progress PublishProgress) (same bool, err error) {
 	w := &releaseWriter{service: s, actor: actor, plan: p, release: release, shared: map[[16]byte]int64{},
 		added: &runs{name: "hash", width: hashRecord}, index: map[string]*runs{}, facet: map[string]*facetBuilder{}}
 	for _, step := range []func(context.Context) error{
@@ -38,7 +39,7 @@ type releaseWriter struct {
 	service   *PublishService
 	actor     store.Actor
 	plan      *publicationPlan
-	release   *release.Release
+	release   *segment.Release
 	served    *release.View      // what it was compared with; nil for the first of a catalog
 	documents int64              // numbered so far
 	added     *runs              // documents that are new with this release
@@ -263,8 +264,8 @@ func (w *releaseWriter) productBatch(ctx context.Context, t *db.Tx, products []*
 		product.crumbsID = crumbs
 		product.version = versionOf(documents.String(), crumbs, product.offers)
 		rows[i] = []any{w.release.ID, product.ordinal, product.source.ID, documents.String(), crumbs, product.version}
-		row := release.ProductRowText(product.source.ID, documents.String(), crumbs, product.offers)
-		shown[i] = []any{release.RowID(w.release.ID, product.ordinal), row}
+		row := segment.ProductRowText(product.source.ID, documents.String(), crumbs, product.offers)
+		shown[i] = []any{segment.RowID(w.release.ID, product.ordinal), row}
 		for _, code := range slices.Sorted(maps.Keys(product.offers)) {
 			o := product.offers[code]
 			if len(o.Sales) > 0 {
@@ -319,7 +320,7 @@ func (w *releaseWriter) places(ctx context.Context) error {
 
 func (w *releaseWriter) nodes(ctx context.Context) error {
 	place := 0
-	return store.Chunked(w.plan.tree.Nodes, publishBatch, func(nodes []*release.CatalogNode) error {
+	return store.Chunked(w.plan.tree.Nodes, publishBatch, func(nodes []*segment.CatalogNode) error {
 		rows := make([][]any, len(nodes))
 		for i, n := range nodes {
 			rows[i] = []any{w.release.ID, place + i, n.ID, string(n.Kind), n.Name, n.Slug, n.Description, n.HierarchyID, n.ParentID, store.Micros(n.UpdatedAt)}

@@ -10,6 +10,7 @@ import (
 	"portico/store"
 	"portico/store/job"
 	"portico/store/release"
+	"portico/store/release/routing"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -66,7 +67,7 @@ func releaseHeld(backend storetest.Backend) func(*testing.T) {
 		unlessHeld := func(t *testing.T, s *shop.Store) {
 			t.Helper()
 			_, err := s.PublishUnlessHeld(t.Context(), storetest.Actor, "main", nil)
-			var held *release.HeldError
+			var held *routing.HeldError
 			require.ErrorAs(t, err, &held)
 			require.Equal(t, heldRelease(t, s), held.Hold.ReleaseID)
 			require.True(t, store.HasCode(err, store.Conflict))

@@ -14,7 +14,7 @@ import (
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
-	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 // SweepOfReleases is the name of the sweep that publications leave work for.
@@ -108,7 +108,7 @@ func (s *PublishService) dropRelease(ctx context.Context, actor store.Actor, dea
 	}); err != nil || dropped == 0 {
 		return err
 	}
-	for _, table := range release.ReleaseTables {
+	for _, table := range segment.Tables {
 		// Up to a bound, not one of a list: PostgreSQL then reads no more than
 		// what it deletes, whatever it believes of the table.
 		last := strings.ReplaceAll(table.Key, ",", " DESC,") + " DESC"
@@ -244,7 +244,7 @@ func (s *PublishService) usedDocuments(ctx context.Context, used bitsets) error 
 type bitsets map[int64][]uint64
 
 func (b bitsets) add(id int64) {
-	release, n := id>>release.DocumentBits, id&(1<<release.DocumentBits-1)
+	release, n := id>>segment.DocumentBits, id&(1<<segment.DocumentBits-1)
 	for int64(len(b[release])) <= n/64 {
 		b[release] = append(b[release], make([]uint64, 1+len(b[release]))...)
 	}
@@ -252,7 +252,7 @@ func (b bitsets) add(id int64) {
 }
 
 func (b bitsets) has(id int64) bool {
-	release, n := id>>release.DocumentBits, id&(1<<release.DocumentBits-1)
+	release, n := id>>segment.DocumentBits, id&(1<<segment.DocumentBits-1)
 	set := b[release]
 	return n/64 < int64(len(set)) && set[n/64]&(1<<(n%64)) != 0
 }

@@ -1,6 +1,8 @@
 package release
 
-import "encoding/json"
+import (
+	"encoding/json"
+)
 
 // ReadBody reads a product's body by the way it was written, and by
 // encoding/json; ok tells whether the first could.

@@ -8,44 +8,42 @@ import (
 
 	"portico/store"
 	"portico/store/catalog"
+	"portico/store/release/price"
 )
 
-// BundleChoice is what is chosen of a component of a bundle.
+// BundleChoice is a shopper's choice for one component of a bundle.
 type BundleChoice struct {
 	Component string         `json:"component"` // its key
 	Options   []BundleOption `json:"options"`
 }
 
-// BundleOption is a chosen option, and how many of it.
+// BundleOption is a chosen option with its quantity.
 type BundleOption struct {
 	ID       string `json:"id"` // the product's
 	Quantity int    `json:"quantity"`
 }
 
-// maxChoices bounds what is chosen of one bundle: components, and options of
-// each.
-const maxChoices = 100
+const (
+	maxChoices  = 100       // components of a bundle, and options of each
+	maxQuantity = 1_000_000 // of one option
+)
 
-// maxChosen bounds the quantity of one option.
-const maxChosen = 1_000_000
-
-// ConfiguredProduct is a bundle as the shopper chose it: its bundle
-// configuration is the choice, and its price the one for it. A bundle with a
-// price of its own costs that, whatever is chosen; another costs what the
-// chosen options do, each as often as it is chosen, and has no price where one
-// of them has none, where some include tax and others do not, and where it
-// would be beyond what prices can be.
+// ConfiguredProduct returns a bundle with the shopper's choices as its
+// configuration, and with the price of the choices. A bundle with a price of its
+// own keeps that price. Another costs the sum of the chosen options. It has no
+// price if an option has none, if only some options include tax, or if the sum
+// is above store.MaxAmount.
 //
-// NOT_FOUND for an unknown product. UNPROCESSABLE for one that is no bundle,
-// for a component or an option that it does not have, for fewer or more
-// options of a component than it takes, and for a quantity out of bounds.
+// NOT_FOUND for an unknown product. UNPROCESSABLE for a product that is not a
+// bundle, an unknown component or option, too few or too many options of a
+// component, and a quantity out of range.
 func (v *View) ConfiguredProduct(ctx context.Context, id string, choices []BundleChoice) (*Product, error) {
 	bundle, err := v.Product(ctx, ProductKey{ID: id})
 	if err != nil {
 		return nil, err
 	}
-	if faults := bundle.checkChoices(choices); len(faults) > 0 {
-		return nil, faults
+	if errs := bundle.checkChoices(choices); len(errs) > 0 {
+		return nil, errs
 	}
 	selected, ids := map[string]map[string]int{}, []string(nil)
 	for _, choice := range choices {
@@ -55,29 +53,29 @@ func (v *View) ConfiguredProduct(ctx context.Context, id string, choices []Bundl
 			ids = append(ids, option.ID)
 		}
 	}
-	price := bundle.pricing
-	if price.price == nil {
+	quote := bundle.quote
+	if quote.Price == nil {
 		options, err := v.ProductsByID(ctx, ids)
 		if err != nil {
 			return nil, err
 		}
-		price = v.priceOf(choices, options)
+		quote = v.sumOf(choices, options)
 	}
-	return &Product{released: bundle.configured(store.Encode(selected), price)}, nil
+	return &Product{storedProduct: bundle.configured(store.Encode(selected), quote)}, nil
 }
 
-// checkChoices holds choices against the bundle's components.
-func (r *released) checkChoices(choices []BundleChoice) (faults store.Errors) {
+// checkChoices checks choices against the bundle's components.
+func (p *storedProduct) checkChoices(choices []BundleChoice) (errs store.Errors) {
 	refuse := func(format string, args ...any) {
-		faults = append(faults, store.Unprocessablef([]string{"selected_options"}, format, args...))
+		errs = append(errs, store.Unprocessablef([]string{"selected_options"}, format, args...))
 	}
-	components := r.Components()
+	components := p.Components()
 	switch {
 	case len(components) == 0:
-		return store.Errors{store.Unprocessablef([]string{"id"}, "must be a bundle's; %q has no components to choose from", r.id)}
+		return store.Errors{store.Unprocessablef([]string{"id"}, "must be the id of a bundle. %q has no components.", p.id)}
 	case len(choices) > maxChoices:
 		refuse("must name at most %d components, got %d", maxChoices, len(choices))
-		return faults
+		return errs
 	}
 	chosen := map[string]int{}
 	for _, choice := range choices {
@@ -92,7 +90,7 @@ func (r *released) checkChoices(choices []BundleChoice) (faults store.Errors) {
 		case len(choice.Options) > maxChoices:
 			refuse("must name at most %d options of the component %q, got %d", maxChoices, choice.Component, len(choice.Options))
 		default:
-			faults = append(faults, components[at].checkOptions(choice.Options)...)
+			errs = append(errs, components[at].checkOptions(choice.Options)...)
 		}
 	}
 	for _, c := range components {
@@ -100,12 +98,12 @@ func (r *released) checkChoices(choices []BundleChoice) (faults store.Errors) {
 			refuse("must name %d to %d options of the component %q, got %d", c.Min, c.Max, c.Key, n)
 		}
 	}
-	return faults
+	return errs
 }
 
-func (c *ProductComponent) checkOptions(options []BundleOption) (faults store.Errors) {
+func (c *ProductComponent) checkOptions(options []BundleOption) (errs store.Errors) {
 	refuse := func(format string, args ...any) {
-		faults = append(faults, store.Unprocessablef([]string{"selected_options"}, format, args...))
+		errs = append(errs, store.Unprocessablef([]string{"selected_options"}, format, args...))
 	}
 	seen := map[string]bool{}
 	for _, option := range options {
@@ -114,15 +112,15 @@ func (c *ProductComponent) checkOptions(options []BundleOption) (faults store.Er
 			refuse("must name options of the component %q, got %q", c.Key, store.Abbreviate(option.ID))
 		case seen[option.ID]:
 			refuse("must name the option %q of the component %q once, with its quantity", option.ID, c.Key)
-		case option.Quantity < 1 || option.Quantity > maxChosen:
-			refuse("must have 1 to %d of the option %q of the component %q, got %d", maxChosen, option.ID, c.Key, option.Quantity)
+		case option.Quantity < 1 || option.Quantity > maxQuantity:
+			refuse("must have 1 to %d of the option %q of the component %q, got %d", maxQuantity, option.ID, c.Key, option.Quantity)
 		}
 		seen[option.ID] = true
 	}
-	return faults
+	return errs
 }
 
-// componentNames are the first keys of components, quoted.
+// componentNames returns the first ten keys of components, quoted.
 func componentNames(components []ProductComponent) string {
 	const most = 10
 	names := ""
@@ -138,58 +136,57 @@ func componentNames(components []ProductComponent) string {
 	return names
 }
 
-// priceOf adds up what the chosen options cost now.
-func (v *View) priceOf(choices []BundleChoice, options map[string]*Product) *pricing {
-	total, before := &Price{Currency: v.Currency}, &Price{Currency: v.Currency}
-	first, onSale := true, false
-	var from, until int64
+// sumOf returns the price of the chosen options together.
+func (v *View) sumOf(choices []BundleChoice, options map[string]*Product) *price.Quote {
+	var total, before int64
+	var includesTax, priced, onSale bool
+	sum := &price.Quote{}
 	for _, choice := range choices {
 		for _, option := range choice.Options {
 			product := options[option.ID]
-			if product == nil || product.price == nil || !first && product.price.IncludesTax != total.IncludesTax {
-				return &pricing{}
+			if product == nil || product.quote.Price == nil || priced && product.quote.Price.IncludesTax != includesTax {
+				return &price.Quote{}
 			}
-			base := product.price
-			if product.original != nil {
-				base, onSale = product.original, true
+			q := product.quote
+			base := q.Price
+			if q.Original != nil {
+				base, onSale = q.Original, true
 			}
-			if float64(max(product.price.Minor, base.Minor))*float64(option.Quantity) > store.MaxAmount-float64(max(total.Minor, before.Minor)) {
-				return &pricing{}
+			if float64(max(q.Price.Minor, base.Minor))*float64(option.Quantity) > store.MaxAmount-float64(max(total, before)) {
+				return &price.Quote{}
 			}
-			first = false
-			total.IncludesTax, before.IncludesTax = product.price.IncludesTax, product.price.IncludesTax
-			total.Minor += product.price.Minor * int64(option.Quantity)
-			before.Minor += base.Minor * int64(option.Quantity)
-			from = max(from, product.from)
-			if product.until != 0 && (until == 0 || product.until < until) {
-				until = product.until
+			priced, includesTax = true, q.Price.IncludesTax
+			total += q.Price.Minor * int64(option.Quantity)
+			before += base.Minor * int64(option.Quantity)
+			sum.From = max(sum.From, q.From)
+			if q.Until != 0 && (sum.Until == 0 || q.Until < sum.Until) {
+				sum.Until = q.Until
 			}
 		}
 	}
-	p := &pricing{from: from, until: until}
-	if first {
-		return p
+	if !priced {
+		return sum
 	}
-	p.price, p.display = shownPrice(&catalog.Offer{}, &catalog.TieredPrice{Minor: total.Minor, IncludesTax: total.IncludesTax}, v.moneyFormat())
+	sum.Price, sum.Display = v.formatter().Price(total, includesTax, "")
 	if onSale {
-		p.original, p.originalDisplay = shownPrice(&catalog.Offer{}, &catalog.TieredPrice{Minor: before.Minor, IncludesTax: before.IncludesTax}, v.moneyFormat())
+		sum.Original, sum.OriginalDisplay = v.formatter().Price(before, includesTax, "")
 	}
-	return p
+	return sum
 }
 
-// configured is the product with another choice, and a price for it.
-func (r *released) configured(selected []byte, price *pricing) *released {
-	was := store.Encode(r.read().Meta.BundleConfiguration)
+// configured returns the product with another configuration and quote.
+func (p *storedProduct) configured(selected []byte, quote *price.Quote) *storedProduct {
+	was := store.Encode(p.read().Meta.BundleConfiguration)
 	now := append(append([]byte(`{"selected_options":`), selected...), '}')
-	attributes := len(r.pricing.appendAttributes([]byte{'}'})) - 1
-	meta := len(r.pricing.appendMeta([]byte{'}'})) - 1 + len("}}")
-	between := r.body[r.insert+attributes : len(r.body)-meta]
-	// No member behind it holds JSON of the merchant's own.
+	attributes := len(p.quote.AppendAttributes([]byte{'}'})) - 1
+	meta := len(p.quote.AppendMeta([]byte{'}'})) - 1 + len("}}")
+	between := p.body[p.insert+attributes : len(p.body)-meta]
+	// The last match: no member after it holds the merchant's own JSON.
 	name := []byte(`"bundle_configuration":`)
 	at := bytes.LastIndex(between, append(name, was...)) + len(`"bundle_configuration":`)
-	body := slices.Clone(r.body[:r.insert])
-	body = price.appendAttributes(body)
+	body := slices.Clone(p.body[:p.insert])
+	body = quote.AppendAttributes(body)
 	body = append(append(append(body, between[:at]...), now...), between[at+len(was):]...)
-	body = append(price.appendMeta(body), "}}"...)
-	return &released{id: r.id, Ordinal: r.Ordinal, release: r.release, language: r.language, pricing: price, body: body, insert: r.insert}
+	body = append(quote.AppendMeta(body), "}}"...)
+	return &storedProduct{id: p.id, Ordinal: p.Ordinal, release: p.release, language: p.language, quote: quote, body: body, insert: p.insert}
 }

@@ -9,27 +9,23 @@ import (
 	"github.com/bojanz/currency"
 
 	"portico/store"
-	"portico/store/db"
 )
 
-// Currency is what a shop can show its prices in, with how the shopper's
-// language writes its amounts.
+// Currency is a currency of a catalog, with the format of its amounts in the
+// shopper's language.
 type Currency struct {
 	Code              string // ISO 4217
-	Default           bool   // what this shopper sees unless they ask for another
+	Default           bool   // the one that the shopper sees unless they request another
 	DecimalPoint      string
 	ThousandSeparator string
 	DecimalPlaces     int    // of its minor unit: 2 for USD, 0 for JPY
 	Format            string // {price} stands for the amount: ${price}
 }
 
-// listCurrencies names what is kept of a release's currencies.
-const listCurrencies = "currencies"
-
-// Currencies are those that the release has prices in, and the default, by
-// code.
+// Currencies returns the currencies in which the release has prices, and the
+// default, by code.
 func (v *View) Currencies(ctx context.Context) ([]*Currency, error) {
-	codes, err := v.pricedIn(ctx)
+	codes, err := v.PriceCurrencies(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +33,7 @@ func (v *View) Currencies(ctx context.Context) ([]*Currency, error) {
 	if err != nil {
 		return nil, err
 	}
-	standard := v.routing.currency(v.Release.CatalogID, settings)
+	standard := v.routing.Currency(v.Release.CatalogID, settings)
 	if !slices.Contains(codes, standard) {
 		codes = append(slices.Clone(codes), standard)
 		slices.Sort(codes)
@@ -50,60 +46,28 @@ func (v *View) Currencies(ctx context.Context) ([]*Currency, error) {
 	return list, nil
 }
 
-// CurrencyOf is one of Currencies; NOT_FOUND for another code.
+// CurrencyOf returns one of Currencies; NOT_FOUND for another code.
 func (v *View) CurrencyOf(ctx context.Context, code string) (*Currency, error) {
 	list, err := v.Currencies(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range list {
-		if c.Code == code {
+	codes := make([]string, len(list))
+	for i, c := range list {
+		if codes[i] = c.Code; c.Code == code {
 			return c, nil
 		}
 	}
-	return nil, store.NotFoundf(nil, "There is no currency %q here; this catalog has prices in %s.", store.Abbreviate(code), joinCodes(list))
+	return nil, store.NotFoundf(nil, "There is no currency %q here. This catalog has prices in %s.", store.Abbreviate(code), strings.Join(codes, ", "))
 }
 
-func joinCodes(list []*Currency) string {
-	codes := make([]string, len(list))
-	for i, c := range list {
-		codes[i] = c.Code
-	}
-	return strings.Join(codes, ", ")
-}
-
-// pricedIn are the currencies that products have a price or a sale in.
-func (v *View) pricedIn(ctx context.Context) (storedTexts, error) {
-	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedTexts, Name: listCurrencies}
-	if kept, ok := db.Cached[storedTexts](v.Cache, key); ok {
-		return kept, nil
-	}
-	sorts, err := db.Collect(ctx, v.service.db.Reader, db.Scalar[string], `
-		SELECT DISTINCT sort FROM release_chunk WHERE release_id IN ($1, $2) AND list = $3 AND sort > $4 AND sort < $5`,
-		append(v.Layers(), ListKeys, string(SortOfPrices("")), string(SortOfPrices("~")))...)
-	if err != nil {
-		return nil, err
-	}
-	codes, err := db.Collect(ctx, v.service.db.Reader, db.Scalar[string], `SELECT DISTINCT currency FROM release_sale WHERE release_id IN ($1, $2)`, v.Layers()...)
-	if err != nil {
-		return nil, err
-	}
-	for _, sort := range sorts {
-		codes = append(codes, strings.TrimPrefix(sort, string(SortOfPrices(""))))
-	}
-	codes = store.Unique(codes)
-	slices.Sort(codes)
-	v.Cache.Set(key, storedTexts(codes))
-	return codes, nil
-}
-
-// newCurrency reads how an amount is written off an amount that is.
+// newCurrency derives the format of a currency from an example amount.
 func (v *View) newCurrency(code string) *Currency {
 	c := &Currency{Code: code, DecimalPoint: ".", ThousandSeparator: ",", DecimalPlaces: 2, Format: "{price} " + code}
 	digits, known := currency.GetDigits(code)
 	amount, err := currency.NewAmount("1234567.89", code)
 	if !known || err != nil {
-		return c // a code that CLDR does not know is written plainly
+		return c // CLDR does not know the code
 	}
 	formatter := currency.NewFormatter(currency.NewLocale(v.Locale.String()))
 	formatter.MinDigits, formatter.MaxDigits = 2, 2
@@ -115,7 +79,7 @@ func (v *View) newCurrency(code string) *Currency {
 	}
 	end += len(string([]rune(written[end:])[0]))
 	between := strings.FieldsFunc(written[begin:end], unicode.IsDigit)
-	if len(between) < 2 { // the language does not group
+	if len(between) < 2 { // the language does not group digits
 		between = []string{"", between[0]}
 	}
 	c.ThousandSeparator, c.DecimalPoint = between[0], between[len(between)-1]

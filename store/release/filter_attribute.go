@@ -5,15 +5,15 @@ import (
 	"portico/store/catalog"
 )
 
-// filterAttribute is what the products of a catalog can be filtered by.
+// filterAttribute is an attribute that products can be filtered by.
 type filterAttribute struct {
-	Name    string                                    // as the contract spells it
-	Values  func(*catalog.ProductAttributes) []string // a product's; an empty one is none. nil for id, which needs no index
-	Counted bool                                      // a facet: products can be counted by it too
+	Name    string                                    // in REST
+	Values  func(*catalog.ProductAttributes) []string // of a product, without empty ones; nil for id, which needs no index
+	Counted bool                                      // products can be counted by it: it is a facet
 }
 
-// Filterable are all there are: publishing indexes them, and both
-// surfaces take them.
+// Filterable are the attributes that publishing indexes, and that REST and
+// GraphQL can filter by.
 var Filterable = []filterAttribute{
 	{Name: "id"},
 	{Name: "name", Values: func(a *catalog.ProductAttributes) []string { return []string{a.Name} }},
@@ -25,14 +25,14 @@ var Filterable = []filterAttribute{
 	{Name: "tags", Values: func(a *catalog.ProductAttributes) []string { return store.Unique(a.Tags) }, Counted: true},
 }
 
-// FilterAttributes are what the products of a catalog can be filtered by
-// (spec: Filtering operators). tags and product_types hold several values;
-// the texts are the base ones, compared byte by byte.
+// FilterAttributes returns the attributes that products can be filtered by. tags
+// and product_types have several values. Texts are in the base language, and are
+// compared byte by byte.
 func FilterAttributes() []string {
 	return namesOf(func(filterAttribute) bool { return true })
 }
 
-// FacetAttributes are what the products of a list can be counted by.
+// FacetAttributes returns the attributes that products can be counted by.
 func FacetAttributes() []string { return namesOf(func(a filterAttribute) bool { return a.Counted }) }
 
 func namesOf(wanted func(filterAttribute) bool) (names []string) {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/text/language"
+
+	"portico/store/release/segment"
 )
 
 // A region implies a script by CLDR's likely subtags: texts in that script are
@@ -28,7 +30,7 @@ func TestLookupFindsTheScriptOfARegion(t *testing.T) {
 			}
 			checked++
 			inScript := base.String() + "-" + script.String()
-			release := &Release{Locale: "en", Locales: []string{base.String(), "fr", inScript}}
+			release := &segment.Release{Locale: "en", Locales: []string{base.String(), "fr", inScript}}
 			require.Equal(t, []string{inScript, base.String()}, lookup([]language.Tag{tag}, release), "%s", tag)
 		}
 	}
@@ -55,7 +57,7 @@ func TestLookupOrder(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, test.want, lookup(acceptLanguage(test.asked), &Release{Locale: test.base, Locales: test.have}))
+			require.Equal(t, test.want, lookup(acceptLanguage(test.asked), &segment.Release{Locale: test.base, Locales: test.have}))
 		})
 	}
 }

@@ -6,41 +6,41 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/release/segment"
 )
 
-// NodeFilter narrows a list of nodes; the zero value keeps all of a catalog.
-// Conditions given together must all hold.
+// NodeFilter selects nodes that meet all conditions. The zero value selects all.
 type NodeFilter struct {
-	Kind        NodeKind      // hierarchies or nodes only
-	IDs         []string      // these nodes, which come by last update, newest first
-	ParentID    string        // the children of this node or hierarchy
-	HierarchyID string        // all nodes of this hierarchy, however deep
-	Terms       []store.Term  // on the attributes of NodeFilterAttributes but id
-	Ranges      []store.Range // on id or updated_at
+	Kind        segment.NodeKind // hierarchies or nodes only
+	IDs         []string         // these nodes, which are listed by last update, newest first
+	ParentID    string           // children of this node or hierarchy
+	HierarchyID string           // nodes of this hierarchy at any depth
+	Terms       []store.Term     // on the attributes of NodeFilterAttributes but id
+	Ranges      []store.Range    // on id or updated_at
 }
 
-// NodeFilterAttributes are what nodes and hierarchies can be filtered by.
+// NodeFilterAttributes returns the attributes that nodes can be filtered by.
 func NodeFilterAttributes() []string { return []string{"id", "name", "slug"} }
 
-// NewNodeTerm checks a term as NewTerm does.
+// NewNodeTerm is NewTerm for nodes.
 func NewNodeTerm(attribute, operator string, values []string) (store.Term, error) {
 	return store.NewTerm(NodeFilterAttributes(), attribute, operator, values)
 }
 
-// NodeQuery asks for a page of nodes.
+// NodeQuery requests a page of nodes.
 type NodeQuery struct {
 	Filter NodeFilter
-	Sort   store.Sort // by id, name or updated_at; the default is by name, or by last update where the filter names ids
+	Sort   store.Sort // by id, name or updated_at; the default is by name, or by last update if the filter has ids
 	Page   store.Page
 }
 
 func (q NodeQuery) check() error {
 	if n := len(q.Filter.Terms) + len(q.Filter.Ranges); n > store.MaxFilterTerms {
-		return store.Invalidf([]string{"filter"}, "joins %d conditions; at most %d can be joined", n, store.MaxFilterTerms)
+		return store.Invalidf([]string{"filter"}, "must have at most %d conditions, got %d", store.MaxFilterTerms, n)
 	}
 	for _, r := range q.Filter.Ranges {
 		if r.Attribute == store.SortCreatedAt {
-			return store.Invalidf([]string{"filter"}, "compares created_at, which released nodes have none of; compare id or updated_at")
+			return store.Invalidf([]string{"filter"}, "must compare id or updated_at. Nodes of a release have no created_at.")
 		}
 		if err := r.Check(); err != nil {
 			return err
@@ -52,13 +52,12 @@ func (q NodeQuery) check() error {
 	return nil
 }
 
-// among are the nodes that the filter's ids and parent name: looked up one by
-// one, so that the time does not grow by ids times nodes. They are in the
-// order of the tree, but for those named by ids.
-func (f NodeFilter) among(t *Tree) []*CatalogNode {
+// among returns the nodes with the filter's ids and parent. They are in the order
+// of the tree, unless the filter has ids. The time is linear in the ids.
+func (f NodeFilter) among(t *segment.Tree) []*segment.CatalogNode {
 	switch {
 	case f.IDs != nil:
-		nodes := make([]*CatalogNode, 0, len(f.IDs))
+		nodes := make([]*segment.CatalogNode, 0, len(f.IDs))
 		for _, id := range store.Unique(f.IDs) {
 			if node := t.ByID[id]; node != nil && (f.ParentID == "" || node.ParentID == f.ParentID) {
 				nodes = append(nodes, node)
@@ -66,13 +65,13 @@ func (f NodeFilter) among(t *Tree) []*CatalogNode {
 		}
 		return nodes
 	case f.ParentID != "":
-		return slices.Clone(t.ByID[f.ParentID].children)
+		return t.Children(f.ParentID)
 	}
 	return slices.Clone(t.Nodes)
 }
 
-// keeps tells whether one of those is in the list.
-func (f NodeFilter) keeps(n *CatalogNode) bool {
+// keeps reports whether a node meets the other conditions.
+func (f NodeFilter) keeps(n *segment.CatalogNode) bool {
 	if f.Kind != "" && n.Kind != f.Kind || f.HierarchyID != "" && n.HierarchyID != f.HierarchyID {
 		return false
 	}
@@ -82,10 +81,10 @@ func (f NodeFilter) keeps(n *CatalogNode) bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(f.Ranges, func(r store.Range) bool { return !n.within(r) })
+	return !slices.ContainsFunc(f.Ranges, func(r store.Range) bool { return !nodeWithin(n, r) })
 }
 
-func (n *CatalogNode) within(r store.Range) bool {
+func nodeWithin(n *segment.CatalogNode, r store.Range) bool {
 	order := n.UpdatedAt.Compare(r.Time)
 	if r.Attribute == store.SortID {
 		order = cmp.Compare(n.ID, r.ID)
@@ -101,20 +100,19 @@ func (n *CatalogNode) within(r store.Range) bool {
 	return order <= 0
 }
 
-// sort puts nodes into the query's order; they are by name already, unless
-// the filter names them by their ids.
-func (q NodeQuery) sort(nodes []*CatalogNode) {
+// sort sorts nodes, which are sorted by name already unless the filter has ids.
+func (q NodeQuery) sort(nodes []*segment.CatalogNode) {
 	switch {
 	case q.Sort.By == store.SortDefault && q.Filter.IDs != nil:
-		slices.SortFunc(nodes, func(a, b *CatalogNode) int {
+		slices.SortFunc(nodes, func(a, b *segment.CatalogNode) int {
 			return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(a.ID, b.ID))
 		})
 	case q.Sort.By == store.SortName && q.Filter.IDs != nil:
-		slices.SortFunc(nodes, func(a, b *CatalogNode) int { return cmp.Compare(a.Place, b.Place) })
+		slices.SortFunc(nodes, func(a, b *segment.CatalogNode) int { return cmp.Compare(a.Place, b.Place) })
 	case q.Sort.By == store.SortID:
-		slices.SortFunc(nodes, func(a, b *CatalogNode) int { return cmp.Compare(a.ID, b.ID) })
+		slices.SortFunc(nodes, func(a, b *segment.CatalogNode) int { return cmp.Compare(a.ID, b.ID) })
 	case q.Sort.By == store.SortUpdatedAt:
-		slices.SortFunc(nodes, func(a, b *CatalogNode) int {
+		slices.SortFunc(nodes, func(a, b *segment.CatalogNode) int {
 			return cmp.Or(a.UpdatedAt.Compare(b.UpdatedAt), cmp.Compare(a.ID, b.ID))
 		})
 	}
@@ -123,7 +121,7 @@ func (q NodeQuery) sort(nodes []*CatalogNode) {
 	}
 }
 
-// name tells the list apart from others.
+// name identifies the list in cursors.
 func (q NodeQuery) name() string {
 	f := q.Filter
 	parts := append([]string{"nodes", string(f.Kind), f.ParentID, f.HierarchyID, q.Sort.String()}, store.RangeNames(f.Ranges)...)
@@ -133,15 +131,14 @@ func (q NodeQuery) name() string {
 	return store.ListName(append(parts, f.IDs...)...)
 }
 
-// listedNodeWork is what filtering and sorting costs for each node of a list,
-// in bytes of an Allowance.
+// listedNodeWork is the cost of filtering and sorting one node, in bytes of an
+// Allowance.
 const listedNodeWork = 16
 
-// Nodes lists the catalog's nodes, without hierarchies unless the filter asks
-// for them, or names them by their ids, as those who follow breadcrumbs do.
-// NOT_FOUND for an unknown parent or hierarchy; INVALID to sort or bound by
-// created_at, which a release does not hold of nodes.
-func (v *View) Nodes(ctx context.Context, query NodeQuery) (*store.Slice[*CatalogNode], error) {
+// Nodes lists the catalog's nodes. It leaves out hierarchies unless the filter
+// has a kind or ids. NOT_FOUND for an unknown parent or hierarchy. INVALID to
+// sort or filter by created_at, which nodes of a release do not have.
+func (v *View) Nodes(ctx context.Context, query NodeQuery) (*store.Slice[*segment.CatalogNode], error) {
 	if err := query.check(); err != nil {
 		return nil, err
 	}
@@ -157,19 +154,19 @@ func (v *View) Nodes(ctx context.Context, query NodeQuery) (*store.Slice[*Catalo
 	if filter.ParentID != "" && t.ByID[filter.ParentID] == nil {
 		return nil, noNode(filter.ParentID)
 	}
-	if root := t.ByID[filter.HierarchyID]; filter.HierarchyID != "" && (root == nil || root.Kind != KindHierarchy) {
+	if root := t.ByID[filter.HierarchyID]; filter.HierarchyID != "" && (root == nil || root.Kind != segment.KindHierarchy) {
 		return nil, noNode(filter.HierarchyID)
 	}
 	if filter.Kind == "" && filter.IDs == nil {
-		filter.Kind = KindNode
+		filter.Kind = segment.KindNode
 	}
 	nodes := filter.among(t)
 	if err := store.Charge(ctx, listedNodeWork*len(nodes)); err != nil {
 		return nil, err
 	}
-	nodes = slices.DeleteFunc(nodes, func(n *CatalogNode) bool { return !filter.keeps(n) })
+	nodes = slices.DeleteFunc(nodes, func(n *segment.CatalogNode) bool { return !filter.keeps(n) })
 	query.sort(nodes)
-	return positioned(v, store.Cursor{List: query.name()}, query.Page, len(nodes), func(start, end int) ([]*CatalogNode, error) {
+	return positioned(v, store.Cursor{List: query.name()}, query.Page, len(nodes), func(start, end int) ([]*segment.CatalogNode, error) {
 		return nodes[start:end], nil
 	})
 }

@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"portico/store/catalog"
+	"portico/store/release/price"
 )
 
-// productDocument is what a document says, for typed readers. Times are as
-// the contract writes them, without a zone.
+// productDocument is a decoded body. Times have no zone.
 type productDocument struct {
 	ID         string `json:"id"`
 	Attributes struct {
@@ -45,19 +45,32 @@ type productDocument struct {
 	} `json:"meta"`
 }
 
-// BundleConfiguration is what is chosen of a bundle.
+// BundleConfiguration is the choice of a bundle's options.
 type BundleConfiguration struct {
 	SelectedOptions json.RawMessage `json:"selected_options"`
 }
 
-// scan reads a body as documents are written and assembled, its relationships
-// left out, which begin at relations.
+// modifierDocument is a price modifier in a document.
+type modifierDocument struct {
+	ModifierType catalog.PriceModifierType      `json:"modifier_type"`
+	Currencies   map[string]catalog.AmountPrice `json:"currencies"`
+}
+
+// PriceModifier is a modifier of a child's price.
+type PriceModifier struct {
+	Name         string
+	ModifierType catalog.PriceModifierType
+	Amounts      []*price.Price // by currency
+}
+
+// scan reads a body in the exact form in which it was written, without its
+// relationships, which begin at relations. It returns false for any other form.
 func (d *productDocument) scan(body []byte, relations int) bool {
 	s := catalog.DocumentScanner{Input: body[:relations]}
 	d.ID = s.Member(`{"id":`)
 	s.Skip(`,"type":"product","attributes":`)
 	d.scanAttributes(&s)
-	meta, ok := (&refs{}).scan(body[relations:])
+	meta, ok := (&productRefs{}).scan(body[relations:])
 	s.Input, s.Failed = meta, s.Failed || !ok
 	d.scanMeta(&s)
 	return !s.Failed
@@ -109,9 +122,9 @@ func (d *productDocument) scanMeta(s *catalog.DocumentScanner) {
 	m.BreadCrumbNodes = s.Texts(`,"bread_crumb_nodes":`)
 }
 
-// withoutEmpty is a document of the releases of earlier formats, which had components,
-// base_product_id and relationships.parent where they say nothing, too, without
-// those. custom_inputs is the first member that is the merchant's own JSON.
+// withoutEmpty removes components, base_product_id and relationships.parent
+// from a document if they are empty; documents of formats below formatOfPresence
+// have them. custom_inputs is the first member that holds the merchant's JSON.
 func withoutEmpty(attributes, rest string) (string, string) {
 	own, open, _ := strings.Cut(attributes, `,"custom_inputs":`)
 	own = strings.TrimSuffix(strings.Replace(own, `,"base_product_id":"",`, ",", 1), `,"components":{}`)

@@ -5,10 +5,10 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/release/segment"
 )
 
-// Edge leads from a product to live products that it refers to, whether a
-// node lists them or not.
+// Edge is a reference from a product to live products, listed or not.
 type Edge string
 
 // The edges that are lists.
@@ -24,9 +24,9 @@ func (e Edge) ids(p *Product) []string {
 	return p.ComponentProductIDs()
 }
 
-// arrangementOfEdge is the list of what one product refers to. NOT_FOUND for
-// an unknown product.
-func (v *View) arrangementOfEdge(ctx context.Context, query ProductQuery) (*ResultOrder, error) {
+// orderOfEdge returns the list of what one product refers to. NOT_FOUND for an
+// unknown product.
+func (v *View) orderOfEdge(ctx context.Context, query ProductQuery) (*resultOrder, error) {
 	product, err := v.Product(ctx, ProductKey{ID: query.Of})
 	if err != nil {
 		return nil, err
@@ -35,13 +35,13 @@ func (v *View) arrangementOfEdge(ctx context.Context, query ProductQuery) (*Resu
 	if err != nil {
 		return nil, err
 	}
-	named := Ordered(places)
-	return &ResultOrder{View: v, List: string(query.Edge) + "/" + product.ID(), named: named, Head: &ListHead{Total: len(named)}, filter: query.Filter}, nil
+	named := segment.Ordered(places)
+	list := segment.List{Reader: &v.Reader, Name: string(query.Edge) + "/" + product.ID(), Head: &segment.ListHead{Total: len(named)}}
+	return &resultOrder{View: v, list: list, named: named, filter: query.Filter}, nil
 }
 
-// ProductsOfEdge lists what several products refer to, by one query, whose own
-// Of counts for nothing. As long as it does not follow a cursor, it costs as
-// many statements as one product does.
+// ProductsOfEdge lists what several products refer to, by one query, whose Of
+// does not matter. Without a cursor it takes as many statements as one product.
 func (v *View) ProductsOfEdge(ctx context.Context, ids []string, query ProductQuery) (map[string]*store.Slice[*Product], error) {
 	if err := query.Filter.check(); err != nil {
 		return nil, err
@@ -63,21 +63,21 @@ func (v *View) ProductsOfEdge(ctx context.Context, ids []string, query ProductQu
 	return slices, nil
 }
 
-// fetchEdge brings what a page of each product's edge needs into the cache.
+// fetchEdge caches what a page of each product's edge needs.
 func (v *View) fetchEdge(ctx context.Context, ids []string, query ProductQuery) error {
 	b, err := query.Page.Check(v.pageLength)
 	if err != nil {
 		return err
 	}
-	lists, err := v.arrangementsOfEdge(ctx, ids, query)
+	lists, err := v.ordersOfEdge(ctx, ids, query)
 	if err != nil {
 		return err
 	}
 	return v.pagesAhead(ctx, lists, b)
 }
 
-// arrangementsOfEdge are the lists of several products, as a query wants them.
-func (v *View) arrangementsOfEdge(ctx context.Context, ids []string, query ProductQuery) (map[string]*ResultOrder, error) {
+// ordersOfEdge returns the lists of several products for a query.
+func (v *View) ordersOfEdge(ctx context.Context, ids []string, query ProductQuery) (map[string]*resultOrder, error) {
 	products, err := v.ProductsByID(ctx, ids)
 	if err != nil {
 		return nil, err
@@ -94,9 +94,9 @@ func (v *View) arrangementsOfEdge(ctx context.Context, ids []string, query Produ
 	if err != nil {
 		return nil, err
 	}
-	lists := make(map[string]*ResultOrder, len(ids))
+	lists := make(map[string]*resultOrder, len(ids))
 	for _, query.Of = range ids {
-		a, err := v.arrangementOfEdge(ctx, query)
+		a, err := v.orderOfEdge(ctx, query)
 		if err != nil {
 			return nil, err
 		}

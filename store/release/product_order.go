@@ -9,54 +9,54 @@ import (
 	"portico/store/index"
 )
 
-// order sorts what was found.
-func (a *ResultOrder) order(ctx context.Context, found index.Ordinals) (index.Ordinals, error) {
+// sorted sorts products, given by ordinal, as the query requests.
+func (o *resultOrder) sorted(ctx context.Context, found index.Ordinals) (index.Ordinals, error) {
 	var err error
-	switch a.sort.By {
+	switch o.sort.By {
 	case store.SortDefault:
-		return a.curatedFirst(ctx, found)
+		return o.curatedFirst(ctx, found)
 	case store.SortPrice:
-		prices, err := a.priceOrder(ctx, a.epoch)
+		prices, err := o.PriceOrder(ctx, o.Currency, o.epoch)
 		if err != nil {
 			return nil, err
 		}
-		return prices.sort(found, a.sort.Descending), nil
+		return prices.Sort(found, o.sort.Descending), nil
 	case store.SortRelevance:
-		if found, err = a.curatedFirst(ctx, found); err == nil {
-			err = a.byRelevance(ctx, found)
+		if found, err = o.curatedFirst(ctx, found); err == nil {
+			err = o.byRelevance(ctx, found)
 		}
 	default:
-		err = a.byKey(ctx, found)
+		err = o.byKey(ctx, found)
 	}
-	if a.sort.Descending {
+	if o.sort.Descending {
 		slices.Reverse(found)
 	}
 	return found, err
 }
 
-// curatedFirst is the list's own order: curated products first, unless the
-// filter names ids.
-func (a *ResultOrder) curatedFirst(ctx context.Context, found index.Ordinals) (index.Ordinals, error) {
-	if a.filter.byID() {
-		return a.byUpdate(ctx, found)
+// curatedFirst sorts in the list's own order: curated products first, unless the
+// filter has ids, then by last update.
+func (o *resultOrder) curatedFirst(ctx context.Context, found index.Ordinals) (index.Ordinals, error) {
+	if o.filter.byID() {
+		return o.ByUpdate(ctx, found)
 	}
-	curated := intersectOrdered(a.Head.Curated, found)
+	curated := intersectOrdered(o.list.Head.Curated, found)
 	rest := slices.DeleteFunc(found, func(place uint32) bool { return slices.Contains(curated, place) })
-	rest, err := a.byUpdate(ctx, rest)
+	rest, err := o.ByUpdate(ctx, rest)
 	return append(curated, rest...), err
 }
 
-// byRelevance puts products first that have more of the searched words in
-// their name or SKU.
-func (a *ResultOrder) byRelevance(ctx context.Context, found index.Ordinals) error {
+// byRelevance sorts products first that have more of the searched words in their
+// name or SKU.
+func (o *resultOrder) byRelevance(ctx context.Context, found index.Ordinals) error {
 	var named []index.OrdinalSet
-	for _, search := range a.filter.Searches {
-		words, err := a.hits(ctx, search)
+	for _, search := range o.filter.Searches {
+		words, err := o.Hits(ctx, search)
 		if err != nil {
 			return err
 		}
 		for _, word := range words {
-			named = append(named, word.named)
+			named = append(named, word.Named)
 		}
 	}
 	scores := make(map[uint32]int, len(found))
@@ -72,22 +72,23 @@ func (a *ResultOrder) byRelevance(ctx context.Context, found index.Ordinals) err
 }
 
 // byKey sorts by a stored sort key, then id.
-func (a *ResultOrder) byKey(ctx context.Context, found index.Ordinals) error {
-	keys, err := a.allKeys(ctx, a.sort.By)
+func (o *resultOrder) byKey(ctx context.Context, found index.Ordinals) error {
+	keys, err := o.AllKeys(ctx, o.sort.By)
 	if err != nil {
 		return err
 	}
-	ranks, err := a.allKeys(ctx, store.SortID)
+	ranks, err := o.AllKeys(ctx, store.SortID)
 	if err != nil {
 		return err
 	}
 	slices.SortFunc(found, func(x, y uint32) int {
-		return cmp.Or(cmp.Compare(keys.at(x), keys.at(y)), cmp.Compare(ranks.at(x), ranks.at(y)))
+		return cmp.Or(cmp.Compare(keys.At(x), keys.At(y)), cmp.Compare(ranks.At(x), ranks.At(y)))
 	})
 	return nil
 }
 
-// intersectOrdered keeps those of a short list that a sorted one has.
+// intersectOrdered returns the products of a short list that are in a sorted one,
+// in the order of the short list.
 func intersectOrdered(list []uint32, sorted index.Ordinals) index.Ordinals {
 	both := index.Ordinals{}
 	for _, place := range list {
@@ -98,44 +99,31 @@ func intersectOrdered(list []uint32, sorted index.Ordinals) index.Ordinals {
 	return both
 }
 
-// keyChunks are the sort keys of all products, by ordinal; 0 for ordinals
-// between the layers, which no product has.
-type keyChunks []index.Keys
-
-func (k keyChunks) at(place uint32) int64 {
-	if part := k[place/ChunkSize]; int(place%ChunkSize) < len(part) {
-		return part[place%ChunkSize]
+// sorting returns how to sort a list and, by price, in which epoch: that of the
+// cursor, so that a sale that starts or ends moves no product between the pages
+// of a client, else the current one. In a currency without prices it sorts by id.
+func (v *View) sorting(ctx context.Context, sort store.Sort, page store.Page) (store.Sort, int, error) {
+	if sort.By != store.SortPrice {
+		return sort, 0, nil
 	}
-	return 0
-}
-
-func (v *View) allKeys(ctx context.Context, by store.SortBy) (keyChunks, error) {
-	r := v.Release
-	below, err := v.keysFrom(ctx, r.BaseID, by, 0, r.FirstOrdinal)
+	prices, err := v.Prices(ctx, v.Currency)
 	if err != nil {
-		return nil, err
+		return sort, 0, err
 	}
-	own, err := v.keysFrom(ctx, r.ID, by, r.FirstOrdinal, r.Ordinals)
-	return append(below, own...), err
-}
-
-// keysFrom are the sort keys that a release holds, from an ordinal that begins
-// a chunk until just before end.
-func (v *View) keysFrom(ctx context.Context, release int64, by store.SortBy, start, end int) (keyChunks, error) {
-	if start == end {
-		return nil, nil
+	epoch, given := prices.Epoch(store.Micros(v.now)), false
+	v.valid.narrow(prices.Bounds(epoch))
+	for member, text := range page.Cursors {
+		c, err := store.ParseCursor(*text, "", member)
+		if err != nil {
+			return sort, 0, err
+		}
+		if c.Epoch < 0 || c.Epoch > prices.LastEpoch() || given && c.Epoch != epoch {
+			return sort, 0, store.MismatchedCursor(member)
+		}
+		epoch, given = c.Epoch, true
 	}
-	list := KeptList{release, ListKeys}
-	parts, err := readChunks(ctx, v, list, by, start/ChunkSize, (end-1)/ChunkSize, index.UnpackKeys)
-	return slices.Clone(parts), err
-}
-
-// KeyAt is one sort key.
-func (v *View) KeyAt(ctx context.Context, by store.SortBy, ordinal int) (int64, error) {
-	list := KeptList{v.Release.holder(ordinal), ListKeys}
-	parts, err := readChunks(ctx, v, list, by, ordinal/ChunkSize, ordinal/ChunkSize, index.UnpackKeys)
-	if err != nil {
-		return 0, err
+	if prices.None() {
+		sort.By = store.SortID
 	}
-	return parts[0][ordinal%ChunkSize], nil
+	return sort, epoch, nil
 }

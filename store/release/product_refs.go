@@ -2,38 +2,23 @@ package release
 
 import (
 	"encoding/json"
-	"sync"
 
 	"portico/store/authoring"
 	"portico/store/catalog"
 )
 
-// refs are what a product refers to, by id.
-type refs struct {
-	once       sync.Once
+// productRefs are the ids that a product refers to.
+type productRefs struct {
 	parent     string
 	image      string
 	children   []string
 	components []string
 	files      []catalog.FileLink
-	damage     error
 }
 
-// refs reads the relationships, which are all that a page with its includes
-// asks of a body.
-func (r *released) refs() *refs {
-	r.referred.once.Do(func() {
-		if _, ok := r.referred.scan(r.body[r.relations:]); !ok {
-			r.referred.damage = r.referred.decode(r.body)
-		}
-	})
-	r.sound(r.referred.damage)
-	return &r.referred
-}
-
-// scan reads relationships as appendRelationships writes them, and returns
-// what is behind them.
-func (r *refs) scan(body []byte) (rest []byte, ok bool) {
+// scan reads relationships in the exact form in which AppendRelationships
+// writes them, and returns the rest. ok is false for any other form.
+func (r *productRefs) scan(body []byte) (rest []byte, ok bool) {
 	s := &catalog.DocumentScanner{Input: body}
 	s.Skip(`,"relationships":{`)
 	if s.TrySkip(`"parent":{"data":{"id":"`) {
@@ -67,7 +52,7 @@ func (r *refs) scan(body []byte) (rest []byte, ok bool) {
 	return s.Input, !s.Failed
 }
 
-// scanProducts reads references, and the link behind them.
+// scanProducts reads references to products, and the link after them.
 func scanProducts(s *catalog.DocumentScanner) []string {
 	ids := []string{}
 	s.List(func() {
@@ -81,8 +66,8 @@ func scanProducts(s *catalog.DocumentScanner) []string {
 	return ids
 }
 
-// decode takes the references of a body that scan could not read.
-func (r *refs) decode(body []byte) error {
+// decode reads the references of a body with encoding/json.
+func (r *productRefs) decode(body []byte) error {
 	var document struct {
 		Relationships struct {
 			Parent            authoring.LinkSource  `json:"parent"`
@@ -101,13 +86,3 @@ func (r *refs) decode(body []byte) error {
 	r.files = relations.Files.Data
 	return nil
 }
-
-func (r *released) ParentID() string              { return r.refs().parent }
-func (r *released) MainImageID() string           { return r.refs().image }
-func (r *released) ChildIDs() []string            { return r.refs().children }
-func (r *released) FileLinks() []catalog.FileLink { return r.refs().files }
-func (r *released) ComponentProductIDs() []string { return r.refs().components }
-
-// NodeIDs are the nodes the product is attached to, the newest attachment
-// first.
-func (r *released) NodeIDs() []string { return r.read().Meta.BreadCrumbNodes }

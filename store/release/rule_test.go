@@ -12,6 +12,7 @@ import (
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/release"
+	"portico/store/release/routing"
 	"portico/store/storetest"
 )
 
@@ -99,7 +100,7 @@ func rulesKeepView(backend storetest.Backend) func(*testing.T) {
 		require.Equal(t, "outlet", storetest.ShopperCatalog(t, s, release.ShopperContext{Channel: "web"}))
 		require.Equal(t, "Anvil", storetest.FindProduct(t, v, "anvil").Name())
 		x := v.Resolution()
-		require.Equal(t, []any{"main", "everyone", release.ResolvedByDefault}, []any{x.Catalog.ID, x.Rule.ID, x.Reason})
+		require.Equal(t, []any{"main", "everyone", routing.ResolvedByDefault}, []any{x.Catalog.ID, x.Rule.ID, x.Reason})
 		require.Len(t, x.Candidates, 2)
 	}
 }
@@ -144,28 +145,28 @@ func rulesCached(backend storetest.Backend) func(*testing.T) {
 func rulesExplained(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s := backend.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon)))
-		explain := func(shopper release.ShopperContext) *release.CatalogResolution {
+		explain := func(shopper release.ShopperContext) *routing.CatalogResolution {
 			x, err := s.CatalogResolution(context.Background(), shopper, nil)
 			require.NoError(t, err)
 			return x
 		}
 		x := explain(release.ShopperContext{})
-		require.Equal(t, release.ResolvedToNothing, x.Reason)
+		require.Equal(t, routing.ResolvedToNothing, x.Reason)
 		require.True(t, x.Catalog == nil && x.Release == nil && x.Rule == nil && len(x.Candidates) == 0)
 		storetest.Import(t, s, storetest.ShopFile)
 		x = explain(release.ShopperContext{})
-		require.Equal(t, release.ResolvedToNothing, x.Reason)
-		require.Equal(t, release.DropNotPublished, x.Candidates[0].Dropped, "dropped because not published")
+		require.Equal(t, routing.ResolvedToNothing, x.Reason)
+		require.Equal(t, routing.DropNotPublished, x.Candidates[0].Dropped, "dropped because not published")
 		storetest.Publish(t, s, "outlet")
 		x = explain(release.ShopperContext{})
-		require.Equal(t, []any{release.ResolvedByAge, "outlet"}, []any{x.Reason, x.Catalog.ID})
+		require.Equal(t, []any{routing.ResolvedByAge, "outlet"}, []any{x.Reason, x.Catalog.ID})
 		require.True(t, x.Rule == nil && x.Release != nil)
 		storetest.Publish(t, s, "main")
 		x = explain(release.ShopperContext{AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob", Channel: "web"})
-		require.Equal(t, []any{release.ResolvedByRule, "outlet", "club", storetest.Noon}, []any{x.Reason, x.Catalog.ID, x.Rule.ID, x.At})
+		require.Equal(t, []any{routing.ResolvedByRule, "outlet", "club", storetest.Noon}, []any{x.Reason, x.Catalog.ID, x.Rule.ID, x.At})
 		club, everyone := x.Candidates[0], x.Candidates[1]
-		require.Equal(t, []any{4, 1, release.CriterionMatched, release.CriterionMissed, release.CriterionMatched}, []any{club.Score, club.Missed, club.Channel(), club.Tag(), club.Schedule()})
-		require.Equal(t, []any{0, 0, true, release.CriterionNotAsked, release.CriterionNotAsked}, []any{everyone.Score, everyone.Missed, everyone.Default(), everyone.Channel(), everyone.Schedule()})
+		require.Equal(t, []any{4, 1, routing.CriterionMatched, routing.CriterionMissed, routing.CriterionMatched}, []any{club.Score, club.Missed, club.Channel(), club.Tag(), club.Schedule()})
+		require.Equal(t, []any{0, 0, true, routing.CriterionNotAsked, routing.CriterionNotAsked}, []any{everyone.Score, everyone.Missed, everyone.Default(), everyone.Channel(), everyone.Schedule()})
 		_, err := s.UpdateCatalogRule(t.Context(), storetest.Actor, "club", catalog.RuleChange{CatalogID: new("nowhere")})
 		storetest.RequireError(t, err, store.Unprocessable, "catalog_id", `catalog: "nowhere"`)
 	}

@@ -13,6 +13,7 @@ import (
 	"portico/store/catalog"
 	"portico/store/exchange"
 	"portico/store/release"
+	"portico/store/release/price"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -132,7 +133,7 @@ func priceText(t *testing.T, p *release.Product) string {
 	t.Helper()
 	members := storetest.ProductJSON(t, p)
 	meta := members["meta"].(map[string]any)
-	amount := func(price *release.Price) string {
+	amount := func(price *price.Price) string {
 		if price == nil {
 			return ""
 		}

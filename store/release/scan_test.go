@@ -12,11 +12,11 @@ import (
 )
 
 // scanned is a released product with that body from its relationships on.
-func scanned(t *testing.T, relationships string) (fast, slow *refs, ok bool) {
+func scanned(t *testing.T, relationships string) (fast, slow *productRefs, ok bool) {
 	t.Helper()
 	const head = `{"id":"p"`
 	body := []byte(head + `,"relationships":{` + relationships + `},"meta":{}}`)
-	fast, slow = &refs{}, &refs{}
+	fast, slow = &productRefs{}, &productRefs{}
 	require.NoError(t, slow.decode(body))
 	rest, ok := fast.scan(body[len(head):])
 	require.True(t, !ok || string(rest) == `,"meta":{}}`)

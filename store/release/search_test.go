@@ -212,9 +212,9 @@ func searchUnindexed(backend storetest.Backend) func(*testing.T) {
 		}
 		v := storetest.View(t, s, release.ShopperContext{})
 		_, err := v.Products(t.Context(), release.ProductQuery{Filter: searchFilter(t, "anvil")})
-		storetest.RequireError(t, err, store.Unprocessable, "", "older version", "publish it anew")
+		storetest.RequireError(t, err, store.Unprocessable, "", "older version", "Publish it again")
 		_, err = v.Facet(t.Context(), release.FacetQuery{Attribute: "tags", First: 1})
-		storetest.RequireError(t, err, store.Unprocessable, "", "older version", "publish it anew")
+		storetest.RequireError(t, err, store.Unprocessable, "", "older version", "Publish it again")
 		require.NotEmpty(t, storetest.ProductIDs(t, v, release.ProductQuery{}))
 	}
 }
@@ -230,7 +230,7 @@ func searchOutdated(backend storetest.Backend) func(*testing.T) {
 		v := storetest.View(t, otherServer, release.ShopperContext{Locale: "zh-Hant"})
 		require.Equal(t, []string{"anvil"}, storetest.ProductIDs(t, v, release.ProductQuery{Filter: searchFilter(t, "anvil")}), "scripts with spaces are still found")
 		_, err = v.Products(t.Context(), release.ProductQuery{Filter: searchFilter(t, "筆刷")})
-		storetest.RequireError(t, err, store.Unprocessable, "", "older version", "publish it anew")
+		storetest.RequireError(t, err, store.Unprocessable, "", "older version", "Publish it again")
 		storetest.Publish(t, otherServer, "main") // without authored changes
 		now := storetest.View(t, otherServer, release.ShopperContext{Locale: "zh-Hant"})
 		require.Greater(t, now.Release.ID, v.Release.ID)

@@ -9,6 +9,7 @@ import (
 
 	"portico/store"
 	"portico/store/release"
+	"portico/store/release/price"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -99,7 +100,7 @@ func bundleChosen(s *shop.Store) func(*testing.T) {
 	}
 }
 
-func amountOf(price *release.Price) string {
+func amountOf(price *price.Price) string {
 	if price == nil {
 		return ""
 	}

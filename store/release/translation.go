@@ -2,47 +2,44 @@ package release
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"strconv"
 	"strings"
 
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/release/segment"
 )
 
-// ProductTranslation is a product's texts in one language; where the language has
-// none of its own they are the base ones.
+// ProductTranslation is a product's texts in one language. A text that the
+// language lacks is the base one.
 type ProductTranslation struct {
 	Language    string
 	Name        string
 	Description string
 }
 
-// translatedTexts are the texts of one document. The cache shares them between
-// requests.
+// translatedTexts are the texts of one document.
 type translatedTexts struct{ name, description string }
 
 func (t *translatedTexts) Size() int { return 64 + len(t.name) + len(t.description) }
 
-// TranslationsByID returns the texts of several products in every language
-// they have: the base text first, then by tag. A product that is not in the
-// catalog is left out. It takes three statements at most, however many
-// products, and none for what is cached.
+// TranslationsByID returns the texts of several products in all their languages:
+// the base text first, then by tag. It leaves out unknown ids. It takes three
+// statements at most for each 512 products.
 func (v *View) TranslationsByID(ctx context.Context, ids []string) (map[string][]*ProductTranslation, error) {
 	places, err := v.PlacesByID(ctx, ids)
 	if err != nil || len(places) == 0 {
 		return nil, err
 	}
-	kept, err := v.translationsAt(ctx, Ordered(places))
+	kept, err := v.TranslationsAt(ctx, segment.Ordered(places))
 	if err != nil {
 		return nil, err
 	}
 	var documents []int64
 	for _, list := range kept {
 		for _, k := range list {
-			documents = append(documents, k.document)
+			documents = append(documents, k.Document)
 		}
 	}
 	texts, err := v.translatedTexts(ctx, store.Unique(documents))
@@ -54,60 +51,16 @@ func (v *View) TranslationsByID(ctx context.Context, ids []string) (map[string][
 		list := kept[uint32(place)]
 		translations := make([]ProductTranslation, len(list))
 		for i, k := range list {
-			translations[i] = ProductTranslation{k.language, texts[k.document].name, texts[k.document].description}
+			translations[i] = ProductTranslation{k.Language, texts[k.Document].name, texts[k.Document].description}
 			byID[id] = append(byID[id], &translations[i])
 		}
 	}
 	return byID, nil
 }
 
-// keptTranslation is a document and the language of its texts.
-type keptTranslation struct {
-	language string
-	document int64
-}
-
-// translationsAt returns the documents of the products at some places.
-func (v *View) translationsAt(ctx context.Context, places []uint32) (map[uint32]translationList, error) {
-	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedTranslations}
-	found := make(map[uint32]translationList, len(places))
-	var missing []uint32
-	for _, place := range places {
-		key.Number = int(place)
-		if cached, ok := db.Cached[translationList](v.Cache, key); ok {
-			found[place] = cached
-		} else {
-			missing = append(missing, place)
-		}
-	}
-	err := store.Chunked(missing, 512, func(places []uint32) error {
-		list, args := db.InList(v.Layers(), places)
-		_, err := db.Collect(ctx, v.service.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
-			var place uint32
-			var text string
-			if err := rows.Scan(&place, &text); err != nil {
-				return none, err
-			}
-			if found[place], err = keptTranslations(text, v.Release.Locale); err != nil {
-				return none, err
-			}
-			key.Number = int(place)
-			v.Cache.Set(key, found[place])
-			return none, nil
-		}, `SELECT ordinal, documents FROM release_product WHERE release_id IN ($1, $2) AND ordinal IN (`+list+`)`, args...)
-		return err
-	})
-	return found, err
-}
-
-// translationList are the documents of one product, the base one first.
-type translationList []keptTranslation
-
-func (l translationList) Size() int { return 24 + 40*len(l) }
-
 // translatedTexts returns the texts of documents, by their ids.
 func (v *View) translatedTexts(ctx context.Context, documents []int64) (map[int64]*translatedTexts, error) {
-	key := db.CacheKey{Release: v.Release.identity(), Kind: cachedTranslated}
+	key := db.CacheKey{Release: v.Release.CacheIdentity(), Kind: cachedTranslated}
 	texts := make(map[int64]*translatedTexts, len(documents))
 	var missing []int64
 	for _, document := range documents {
@@ -118,14 +71,14 @@ func (v *View) translatedTexts(ctx context.Context, documents []int64) (map[int6
 			missing = append(missing, document)
 		}
 	}
-	bodies, err := v.service.documents(ctx, missing)
+	bodies, err := v.Documents(ctx, missing)
 	if err != nil {
 		return nil, err
 	}
 	for _, document := range missing {
 		body, there := bodies[document]
 		if !there {
-			return nil, errReleaseGone
+			return nil, segment.ErrGone
 		}
 		if texts[document], err = textsOf(body); err != nil {
 			return nil, err
@@ -136,22 +89,7 @@ func (v *View) translatedTexts(ctx context.Context, documents []int64) (map[int6
 	return texts, nil
 }
 
-// keptTranslations reads "12 fr=13 de=14".
-func keptTranslations(documents, base string) (list translationList, err error) {
-	for _, field := range strings.Fields(documents) {
-		k := keptTranslation{language: base}
-		if tag, number, named := strings.Cut(field, "="); named {
-			k.language, field = tag, number
-		}
-		if k.document, err = strconv.ParseInt(field, 10, 64); err != nil {
-			return nil, err
-		}
-		list = append(list, k)
-	}
-	return list, nil
-}
-
-// textsOf takes the texts from a document, which has them before its line break.
+// textsOf decodes the texts of a document, which are before its line break.
 func textsOf(document string) (*translatedTexts, error) {
 	attributes, _, _ := strings.Cut(document, "\n")
 	s := catalog.DocumentScanner{Input: []byte(attributes)}

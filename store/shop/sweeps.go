@@ -12,7 +12,7 @@ import (
 	"portico/store/promotion/code"
 	"portico/store/promotion/redeem"
 	"portico/store/publish"
-	"portico/store/release"
+	"portico/store/release/segment"
 	"portico/store/stock"
 )
 
@@ -37,7 +37,7 @@ func (s *Store) sweeps(kept store.Retention) []db.Sweep {
 		stock.SweepChanges(s.StockService),
 		redeem.RepairTotals(s.RedeemService, housekeeper),
 		stock.RepairLedgerLengths(s.StockService, housekeeper),
-		authoring.SweepChanges(s.db, func(ctx context.Context) (int64, bool, error) { return release.LeastRevision(ctx, s.db.Reader) }),
+		authoring.SweepChanges(s.db, func(ctx context.Context) (int64, bool, error) { return segment.LeastRevision(ctx, s.db.Reader) }),
 	}
 }
 

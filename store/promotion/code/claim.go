@@ -2,7 +2,6 @@ package code
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -60,19 +59,8 @@ func claimNew(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string) 
 
 // codeHolders returns the number of the promotion that claims each code.
 func codeHolders(ctx context.Context, t *db.Tx, codes []string) (map[string]int64, error) {
-	holders := map[string]int64{}
-	err := store.Chunked(codes, 512, func(codes []string) error {
-		list, args := db.InList(nil, codes)
-		_, err := db.Collect(ctx, t.Session, func(rows *sql.Rows) (none struct{}, err error) {
-			var code string
-			var number int64
-			err = rows.Scan(&code, &number)
-			holders[code] = number
-			return none, err
-		}, `SELECT code, promotion_number FROM code_claim WHERE code IN (`+list+`)`, args...)
-		return err
-	})
-	return holders, err
+	holders, err := db.CollectIn(ctx, t.Session, db.ScanPair[string, int64], codes, `SELECT code, promotion_number FROM code_claim WHERE code IN ($in)`)
+	return db.PairMap(holders), err
 }
 
 var codeInsert = []string{"promotion_number", "epoch", "code", "id", "max_uses", "used", "consume_unit", "users", "created_at"}

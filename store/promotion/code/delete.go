@@ -46,20 +46,12 @@ func (s *CodeService) DeletePromotionCodes(ctx context.Context, actor store.Acto
 // lockCodes returns which of the codes a promotion has. It locks them in order, since writes that
 // lock in different orders deadlock (redemption.lock).
 func lockCodes(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string) (map[string]bool, error) {
-	known := map[string]bool{}
 	codes = slices.DeleteFunc(store.Unique(codes), func(code string) bool { return !store.IsStorableText(code) })
 	slices.Sort(codes)
-	err := store.Chunked(codes, 512, func(codes []string) error {
-		list, args := db.InList([]any{p.Number, p.Epoch}, codes)
-		found, err := db.Collect(ctx, t.Session, db.Scalar[string],
-			`SELECT code FROM promotion_code WHERE promotion_number = $1 AND epoch = $2 AND code IN (`+list+`)
-			ORDER BY code`+t.ForUpdate("promotion_code"), args...)
-		for _, code := range found {
-			known[code] = true
-		}
-		return err
-	})
-	return known, err
+	found, err := db.CollectIn(ctx, t.Session, db.Scalar[string], codes,
+		`SELECT code FROM promotion_code WHERE promotion_number = $1 AND epoch = $2 AND code IN ($in)
+		ORDER BY code`+t.ForUpdate("promotion_code"), p.Number, p.Epoch)
+	return store.SetOf(found), err
 }
 
 // Delete deletes codes of a promotion's epoch, with their claims.

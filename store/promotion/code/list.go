@@ -109,17 +109,9 @@ func (s *CodeService) joinPromotions(ctx context.Context, codes []*PromotionCode
 
 // PromotionCodesByID returns codes by id. It omits unknown ids.
 func (s *CodeService) PromotionCodesByID(ctx context.Context, ids []string) (map[string]*PromotionCode, error) {
-	byID := make(map[string]*PromotionCode, len(ids))
-	err := store.Chunked(store.ValidIDs(ids), 512, func(ids []string) error {
-		list, args := db.InList(nil, ids)
-		codes, err := db.Collect(ctx, s.db.Reader, Scan, `SELECT `+Columns+`, promotion.id FROM `+CurrentTables+` WHERE promotion_code.id IN (`+list+`)`, args...)
-		for _, c := range codes {
-			byID[c.ID] = c
-		}
-		if err != nil {
-			return err
-		}
-		return s.joinPromotions(ctx, codes)
-	})
-	return byID, err
+	codes, err := db.CollectIn(ctx, s.db.Reader, Scan, store.ValidIDs(ids), `SELECT `+Columns+`, promotion.id FROM `+CurrentTables+` WHERE promotion_code.id IN ($in)`)
+	if err == nil {
+		err = s.joinPromotions(ctx, codes)
+	}
+	return store.IndexBy(codes, func(c *PromotionCode) string { return c.ID }), err
 }

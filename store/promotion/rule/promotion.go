@@ -163,16 +163,11 @@ func UnknownPromotion(id string) error {
 // ReadPromotions returns promotions by id within a session, with their state at a time. The ids
 // must be valid.
 func ReadPromotions(ctx context.Context, from db.Session, at time.Time, ids []string) (map[string]*Promotion, error) {
-	byID := make(map[string]*Promotion, len(ids))
-	err := store.Chunked(ids, 512, func(ids []string) error {
-		list, args := db.InList(nil, ids)
-		rows, err := db.Collect(ctx, from, ScanPromotion(at), `SELECT `+PromotionColumns+` FROM promotion WHERE id IN (`+list+`)`, args...)
-		for _, p := range rows {
-			byID[p.ID] = p
-		}
-		return err
-	})
-	return byID, err
+	return promotionsByID(db.CollectIn(ctx, from, ScanPromotion(at), ids, `SELECT `+PromotionColumns+` FROM promotion WHERE id IN ($in)`))
+}
+
+func promotionsByID(promotions []*Promotion, err error) (map[string]*Promotion, error) {
+	return store.IndexBy(promotions, func(p *Promotion) string { return p.ID }), err
 }
 
 // AutomaticCode returns the code of an automatic promotion.

@@ -1,0 +1,119 @@
+// Package limits bounds the work of a GraphQL request: the size of its document, its estimated cost and
+// the size of its response. Config has the limits, CostEstimator estimates an operation's cost. The
+// package must not import other packages of graph.
+package limits
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"portico/store"
+)
+
+// Config has the limits of a document, its variables and its response. Most are checked before
+// validation, whose time can grow with the square of a document's size; Cost before anything runs;
+// Values and Nesting before the request is decoded. Each is a flag with a default; 0 is the default too.
+type Config struct {
+	Bytes       int `name:"document-bytes" placeholder:"BYTES" default:"262144" help:"Maximum size of a GraphQL document."`
+	Tokens      int `name:"document-tokens" placeholder:"N" default:"15000" help:"Maximum number of tokens in a GraphQL document."`
+	Depth       int `name:"document-depth" placeholder:"N" default:"20" help:"Maximum depth of nested fields in a GraphQL document."`
+	Name        int `name:"document-name" placeholder:"BYTES" default:"96" help:"Maximum length of a name or an alias in a GraphQL document. Responses and errors repeat them."`
+	Fields      int `name:"document-fields" placeholder:"N" default:"5000" help:"Maximum number of fields in a GraphQL document, with those of a fragment for every spread."`
+	RootFields  int `name:"document-root-fields" placeholder:"N" default:"500" help:"Maximum number of fields at the root of a GraphQL operation."`
+	Aliases     int `name:"document-aliases" placeholder:"N" default:"500" help:"Maximum number of fields and aliases in one object of a GraphQL response."`
+	Repeats     int `name:"document-repeats" placeholder:"N" default:"100000" help:"Limit for repeated selections of the same field of a GraphQL response: the sum of the squares of how often each is selected."`
+	Operations  int `name:"document-operations" placeholder:"N" default:"100" help:"Maximum number of operations in a GraphQL document."`
+	Fragments   int `name:"document-fragments" placeholder:"N" default:"500" help:"Maximum number of fragments in a GraphQL document."`
+	Variables   int `name:"document-variables" placeholder:"N" default:"250" help:"Maximum number of variables in a GraphQL document."`
+	Directives  int `name:"document-directives" placeholder:"N" default:"500" help:"Maximum number of directives in a GraphQL document."`
+	Steps       int `name:"document-steps" placeholder:"N" default:"50000" help:"Maximum number of selections and values that validation reads in a GraphQL document, with those of a fragment each time it is reached."`
+	Cost        int `name:"document-cost" placeholder:"N" default:"60000" help:"Maximum estimated cost of a GraphQL operation: 1 for a plain field of a row, more for fields that read from the database. Each unit takes at most 1 KB of memory."`
+	AnswerBytes int `name:"document-answer-bytes" placeholder:"BYTES" default:"8388608" help:"Maximum size of a response, over GraphQL and REST. The request fails as soon as its response is larger."`
+	Values      int `name:"request-values" placeholder:"N" default:"200000" help:"Maximum number of values in the JSON of a GraphQL request, at all depths."`
+	Nesting     int `name:"request-nesting" placeholder:"N" default:"500" help:"Maximum depth of lists and objects in the JSON of a GraphQL request."`
+}
+
+// Defaults returns the default of each limit. They are large enough for storefronts, code generators and
+// imports of codes.
+func Defaults() Config { return Config{}.OrDefaults() }
+
+// OrDefaults returns the limits with each 0 replaced by its default.
+func (c Config) OrDefaults() Config {
+	for field, value := range reflect.ValueOf(&c).Elem().Fields() {
+		if value.IsZero() {
+			n, _ := strconv.ParseInt(field.Tag.Get("default"), 10, 64)
+			value.SetInt(n)
+		}
+	}
+	return c
+}
+
+// Validate rejects negative limits.
+func (c Config) Validate() error {
+	for field, value := range reflect.ValueOf(c).Fields() {
+		if value.Int() < 0 {
+			return fmt.Errorf("--%s must be at least 0, got %d. 0 selects the default, %s", field.Tag.Get("name"), value.Int(), field.Tag.Get("default"))
+		}
+	}
+	return nil
+}
+
+// MaxErrors is how many errors a response has at most.
+const MaxErrors = 20
+
+// limitCheck compares a count of a document or request with its limit. message is a format with one %d
+// for the count, hint says how to stay below the limit.
+type limitCheck struct {
+	message    string
+	count, max int
+	hint       string
+}
+
+// describe returns the message of an exceeded limit, with something as its subject.
+func (l limitCheck) describe(something string) string {
+	return fmt.Sprintf("%s %s; at most %d are allowed: %s.", something, fmt.Sprintf(l.message, l.count), l.max, l.hint)
+}
+
+// check returns an error if the count exceeds the limit.
+func (l limitCheck) check() *gqlerror.Error {
+	if l.count <= l.max {
+		return nil
+	}
+	return &gqlerror.Error{Message: l.describe("The document"), Extensions: map[string]any{"code": store.Unprocessable}}
+}
+
+// checkAll returns the error of the first exceeded limit.
+func checkAll(checks ...limitCheck) *gqlerror.Error {
+	for _, l := range checks {
+		if err := l.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckText checks the source of a document before it is parsed.
+func CheckText(query string, config Config) *gqlerror.Error {
+	if err := (limitCheck{"is %d bytes long", len(query), config.Bytes, "send values as variables"}).check(); err != nil {
+		return err
+	}
+	return checkLiterals(query)
+}
+
+// TooManyTokens is the error for a document that the parser stopped reading at its token limit.
+func TooManyTokens(config Config) *gqlerror.Error {
+	return limitCheck{"has %d tokens or more", config.Tokens + 1, config.Tokens, "send several operations, and values as variables"}.check()
+}
+
+// LargeResponse is the size in bytes from which a response counts as expensive, so that few such
+// responses are in memory at the same time.
+const LargeResponse = 1 << 20
+
+// ResponseTooLarge is the error for a response of more than limit bytes.
+func ResponseTooLarge(limit int) *store.Error {
+	return &store.Error{Code: store.Unprocessable, Detail: fmt.Sprintf(
+		"The response is larger than %d bytes (--document-answer-bytes); request fewer rows or fields at a time.", limit)}
+}

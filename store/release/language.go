@@ -1,0 +1,147 @@
+package release
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/text/language"
+
+	"portico/store/db"
+	"portico/store/release/segment"
+)
+
+// acceptedLanguages is an Accept-Language value applied to a release.
+type acceptedLanguages struct {
+	languages []string     // to look for in a product's languages, best first
+	locale    language.Tag // in which amounts are written
+	name      string       // of both
+}
+
+func (t *acceptedLanguages) Size() int { return 128 + 2*len(t.name) + 16*len(t.languages) }
+
+// maxAcceptLanguage is the length of the longest value that is cached, in bytes.
+const maxAcceptLanguage = 256
+
+func (s *ReleaseService) acceptedLanguages(release *segment.Release, value string) *acceptedLanguages {
+	key := db.CacheKey{Release: release.CacheIdentity(), Kind: cachedLanguages, Name: value}
+	if kept, ok := db.Cached[*acceptedLanguages](s.db.Cache, key); ok {
+		return kept
+	}
+	var preferred []language.Tag
+	if value != "" {
+		preferred = acceptLanguage(value)
+	}
+	t := &acceptedLanguages{languages: lookup(preferred, release), locale: amountLocale(preferred, release.Locale)}
+	t.name = strings.Join(t.languages, ",") + ";" + t.locale.String() + ";"
+	if len(value) <= maxAcceptLanguage {
+		s.db.Cache.Set(key, t)
+	}
+	return t
+}
+
+// amountLocale returns the locale in which amounts are written: the first
+// preferred one, else the base.
+func amountLocale(preferred []language.Tag, base string) language.Tag {
+	if len(preferred) > 0 && preferred[0] != language.Make("mul") { // * parses as mul
+		return preferred[0]
+	}
+	return language.Make(base)
+}
+
+// acceptLanguage parses an Accept-Language value, the preferred tag first. It
+// skips entries that do not parse.
+func acceptLanguage(value string) []language.Tag {
+	var good []string
+	for _, entry := range strings.Split(value, ",") {
+		if _, _, err := language.ParseAcceptLanguage(entry); err == nil {
+			good = append(good, entry)
+		}
+	}
+	tags, _, err := language.ParseAcceptLanguage(strings.Join(good, ","))
+	if err != nil {
+		return nil
+	}
+	return tags
+}
+
+// lookup returns the languages of a release that match the preferred tags, best
+// first. Each tag adds its fallbacks, then, if it names a region, the same
+// language and script of other regions. The base language ends the list
+// (docs/architecture.md, decision 8).
+func lookup(preferred []language.Tag, release *segment.Release) (languages []string) {
+	add := func(have string) {
+		if !slices.Contains(languages, have) {
+			languages = append(languages, have)
+		}
+	}
+	for _, tag := range preferred {
+		for _, text := range fallbacks(tag) {
+			if strings.EqualFold(text, release.Locale) || text == "mul" { // * parses as mul
+				return languages
+			}
+			for _, have := range release.Locales {
+				if strings.EqualFold(have, text) {
+					add(have)
+				}
+			}
+		}
+		if _, _, region := tag.Raw(); region == (language.Region{}) {
+			continue
+		}
+		for _, have := range release.Locales {
+			if sameScript(tag, language.Make(have)) {
+				add(have)
+			}
+		}
+		if sameScript(tag, language.Make(release.Locale)) {
+			return languages
+		}
+	}
+	return languages
+}
+
+// fallbacks returns the tags to look up for a tag: itself, its shorter forms
+// that still name a region, its parents by CLDR (en-AU: en-001), the script
+// that the region implies (zh-TW: zh-Hant), and then the other shorter forms of
+// RFC 4647.
+func fallbacks(tag language.Tag) (texts []string) {
+	var noRegion []string
+	_, _, region := tag.Raw()
+	for text := tag.String(); text != ""; text = shorter(text) {
+		if _, _, r := language.Make(text).Raw(); r == region {
+			texts = append(texts, text)
+		} else {
+			noRegion = append(noRegion, text)
+		}
+	}
+	for parent := tag.Parent(); parent != language.Und; parent = parent.Parent() {
+		if text := parent.String(); !slices.Contains(noRegion, text) {
+			texts = append(texts, text)
+		}
+	}
+	base, _ := tag.Base()
+	if script, _ := tag.Script(); !sameScript(tag, language.Make(base.String())) {
+		texts = append(texts, base.String()+"-"+script.String())
+	}
+	return append(texts, noRegion...)
+}
+
+// sameScript reports whether two tags have one language and script. A tag
+// without a script has the likely one by CLDR.
+func sameScript(a, b language.Tag) bool {
+	language1, _ := a.Base()
+	language2, _ := b.Base()
+	script1, _ := a.Script()
+	script2, _ := b.Script()
+	return language1 == language2 && script1 == script2
+}
+
+// shorter removes the last subtag, and a singleton before it.
+func shorter(tag string) string {
+	parts := strings.Split(tag, "-")
+	parts = parts[:len(parts)-1]
+	if n := len(parts); n > 1 && len(parts[n-1]) == 1 {
+		parts = parts[:n-1]
+	}
+	return strings.Join(parts, "-")
+}

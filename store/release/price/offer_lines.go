@@ -1,0 +1,74 @@
+package price
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"portico/store"
+	"portico/store/catalog"
+)
+
+// The first bytes of the lines for a base price, and for sales.
+const (
+	priceLine = "=" // =USD retail 1999 0 and the tiers, if any
+	salesLine = "%" // %USD retail and the sales
+)
+
+// OfferLines encodes a product's offers by currency, as OfferIn reads them.
+func OfferLines(offers map[string]*catalog.Offer) string {
+	var lines []byte
+	for _, code := range slices.Sorted(maps.Keys(offers)) {
+		o := offers[code]
+		if o.Base != nil {
+			lines = fmt.Appendf(lines, "%s%s %s %d ", priceLine, code, o.PricebookID, o.Base.Minor)
+			if lines = append(lines, "0 "...); o.Base.IncludesTax {
+				lines[len(lines)-2] = '1'
+			}
+			if len(o.Base.Tiers) > 0 {
+				lines = append(lines, store.Encode(o.Base.Tiers)...)
+			}
+			lines = append(lines, '\n')
+		}
+		if len(o.Sales) > 0 {
+			lines = fmt.Appendf(lines, "%s%s %s %s\n", salesLine, code, o.PricebookID, store.Encode(o.Sales))
+		}
+	}
+	return string(lines)
+}
+
+// OfferIn decodes the offer in one currency; an empty offer for any other.
+func OfferIn(lines, currency string) (*catalog.Offer, error) {
+	o := &catalog.Offer{}
+	for line := range strings.SplitSeq(lines, "\n") {
+		name, rest, _ := strings.Cut(line, " ")
+		if len(name) != 1+len(currency) || name[1:] != currency {
+			continue
+		}
+		pricebook, terms, _ := strings.Cut(rest, " ")
+		o.PricebookID = pricebook
+		if name[:1] == salesLine {
+			if err := json.Unmarshal([]byte(terms), &o.Sales); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		amount, terms, _ := strings.Cut(terms, " ")
+		tax, tiers, _ := strings.Cut(terms, " ")
+		minor, err := strconv.ParseInt(amount, 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		o.Base = &catalog.TieredPrice{Minor: minor, IncludesTax: tax == "1"}
+		if tiers == "" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(tiers), &o.Base.Tiers); err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
+}

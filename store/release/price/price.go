@@ -1,0 +1,67 @@
+package price
+
+import (
+	"strconv"
+
+	"portico/store"
+	"portico/store/catalog"
+)
+
+// Price is an amount of money as a price book has it.
+type Price struct {
+	Minor       int64 // minor units
+	Currency    string
+	IncludesTax bool
+	PricebookID string
+}
+
+// Amount returns the minor units as digits, which every client reads exactly.
+func (p *Price) Amount() string { return strconv.FormatInt(p.Minor, 10) }
+
+// AppendJSON appends the attribute price: {"USD":{"amount":1,"includes_tax":false}}.
+func (p *Price) appendJSON(dst []byte) []byte {
+	if p == nil {
+		return append(dst, "{}"...)
+	}
+	dst = append(dst, '{')
+	dst = append(store.AppendName(dst, p.Currency), `{"amount":`...)
+	dst = strconv.AppendInt(dst, p.Minor, 10)
+	dst = append(dst, `,"includes_tax":`...)
+	return append(append(dst, catalog.FormatBool(p.IncludesTax)...), "}}"...)
+}
+
+// DisplayPrice is a price as text, either with or without tax, as the price
+// book has it. The other one is nil because no tax rate is known.
+type DisplayPrice struct {
+	WithTax    *store.Money
+	WithoutTax *store.Money
+}
+
+func (d *DisplayPrice) appendJSON(dst []byte) []byte {
+	if d == nil {
+		return append(dst, "null"...)
+	}
+	dst = d.WithTax.AppendJSON(append(dst, `{"with_tax":`...))
+	dst = d.WithoutTax.AppendJSON(append(dst, `,"without_tax":`...))
+	return append(dst, '}')
+}
+
+// PriceTier is the price of one unit from a quantity on.
+type PriceTier struct {
+	Name            string
+	MinimumQuantity int
+	Price           *Price
+	DisplayPrice    *DisplayPrice
+}
+
+// appendTiers appends {"min_5":{"minimum_quantity":5,…}}; member appends the
+// last member of a tier.
+func appendTiers(dst []byte, tiers []PriceTier, member func([]byte, PriceTier) []byte) []byte {
+	dst = append(dst, '{')
+	for _, t := range tiers {
+		dst = append(store.AppendKey(dst, t.Name), `{"minimum_quantity":`...)
+		dst = strconv.AppendInt(dst, int64(t.MinimumQuantity), 10)
+		dst = append(member(dst, t), '}')
+	}
+	return append(dst, '}')
+}

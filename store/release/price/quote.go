@@ -1,0 +1,92 @@
+package price
+
+import (
+	"time"
+
+	"portico/store"
+	"portico/store/catalog"
+)
+
+// Quote is what a product costs in one currency until a sale begins or ends:
+// from From until just before Until, in microseconds; 0 means unbounded. The
+// zero Quote has no price.
+type Quote struct {
+	Price, Original          *Price // Original is the price before the sale, nil outside one
+	Display, OriginalDisplay *DisplayPrice
+	Tiers                    []PriceTier // by minimum quantity
+	SaleID                   string      // empty outside a sale
+	From, Until              int64
+	saleEnd                  int64 // microseconds; 0 outside a sale, and for one without an end
+}
+
+// Holds reports whether the quote is valid at a moment, in microseconds.
+func (q *Quote) Holds(at int64) bool { return at >= q.From && (q.Until == 0 || at < q.Until) }
+
+// QuoteAt returns the prices of an offer at a moment, in microseconds.
+func QuoteAt(o *catalog.Offer, at int64, format Formatter) *Quote {
+	q := &Quote{}
+	var sale *catalog.Sale
+	sale, q.From, q.Until = o.SaleAt(at)
+	current := o.Base
+	if sale != nil {
+		current = &sale.TieredPrice
+		q.SaleID, q.saleEnd = sale.ID, sale.To
+		if o.Base != nil {
+			q.Original, q.OriginalDisplay = format.Price(o.Base.Minor, o.Base.IncludesTax, o.PricebookID)
+		}
+	}
+	if current == nil {
+		return q
+	}
+	q.Price, q.Display = format.Price(current.Minor, current.IncludesTax, o.PricebookID)
+	for _, t := range o.Tiers(sale) {
+		tier := PriceTier{Name: t.Name, MinimumQuantity: t.MinimumQuantity}
+		tier.Price, tier.DisplayPrice = format.Price(t.Minor, current.IncludesTax, o.PricebookID)
+		q.Tiers = append(q.Tiers, tier)
+	}
+	return q
+}
+
+// SaleExpires returns when the sale ends; nil outside a sale, and for one
+// without an end.
+func (q *Quote) SaleExpires() *time.Time {
+	if q.saleEnd == 0 {
+		return nil
+	}
+	at := store.FromMicros(q.saleEnd)
+	return &at
+}
+
+// AppendAttributes appends the product's attributes price and tiers.
+func (q *Quote) AppendAttributes(dst []byte) []byte {
+	dst = q.Price.appendJSON(store.AppendName(dst, "price"))
+	return appendTiers(store.AppendName(dst, "tiers"), q.Tiers, func(dst []byte, t PriceTier) []byte {
+		return t.Price.appendJSON(store.AppendName(dst, "price"))
+	})
+}
+
+// AppendMeta appends the members of the product's meta that depend on the
+// currency and the time.
+func (q *Quote) AppendMeta(dst []byte) []byte {
+	pricebook, original := "", []byte("null")
+	if q.Price != nil {
+		pricebook = q.Price.PricebookID
+	}
+	if q.Original != nil {
+		original = q.Original.appendJSON(nil)
+	}
+	dst = store.AppendMember(dst, "pricebook_id", pricebook)
+	dst = q.Display.appendJSON(store.AppendName(dst, "display_price"))
+	dst = append(store.AppendName(dst, "original_price"), original...)
+	dst = q.OriginalDisplay.appendJSON(store.AppendName(dst, "original_display_price"))
+	dst = store.AppendMember(dst, "sale_id", q.SaleID)
+	dst = store.AppendName(dst, "sale_expires")
+	if expires := q.SaleExpires(); expires != nil {
+		dst = store.AppendString(dst, store.FormatTimeBare(*expires))
+	} else {
+		dst = append(dst, "null"...)
+	}
+	return appendTiers(store.AppendName(dst, "tiers"), q.Tiers, func(dst []byte, t PriceTier) []byte {
+		return t.DisplayPrice.appendJSON(store.AppendName(dst, "display_price"))
+	})
+}

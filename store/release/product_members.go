@@ -1,0 +1,140 @@
+package release
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"portico/store"
+	"portico/store/catalog"
+	"portico/store/release/price"
+)
+
+// The typed members of a product. A text that is not set is empty; times are
+// UTC.
+
+// Modifiers returns the price modifiers of a child that exist, in the order in
+// which they change its price.
+func (p *storedProduct) Modifiers() []PriceModifier {
+	var list []PriceModifier
+	for _, name := range store.Unique(p.PriceModifiers()) {
+		m, exists := p.read().Meta.PriceModifiers[name]
+		if !exists {
+			continue
+		}
+		modifier := PriceModifier{Name: name, ModifierType: m.ModifierType}
+		for _, code := range slices.Sorted(maps.Keys(m.Currencies)) {
+			amount := m.Currencies[code]
+			modifier.Amounts = append(modifier.Amounts, &price.Price{Minor: amount.Amount, Currency: code, IncludesTax: amount.IncludesTax})
+		}
+		list = append(list, modifier)
+	}
+	return list
+}
+
+func (p *storedProduct) ID() string                    { return p.id }
+func (p *storedProduct) Name() string                  { return p.read().Attributes.Name }
+func (p *storedProduct) Description() string           { return p.read().Attributes.Description }
+func (p *storedProduct) SKU() string                   { return p.read().Attributes.SKU }
+func (p *storedProduct) Slug() string                  { return p.read().Attributes.Slug }
+func (p *storedProduct) Status() string                { return p.read().Attributes.Status }
+func (p *storedProduct) CommodityType() string         { return p.read().Attributes.CommodityType }
+func (p *storedProduct) UPCEAN() string                { return p.read().Attributes.UPCEAN }
+func (p *storedProduct) ManufacturerPartNum() string   { return p.read().Attributes.ManufacturerPartNum }
+func (p *storedProduct) ExternalRef() string           { return p.read().Attributes.ExternalRef }
+func (p *storedProduct) Tags() []string                { return p.read().Attributes.Tags }
+func (p *storedProduct) PriceModifiers() []string      { return p.read().Attributes.PriceModifiers }
+func (p *storedProduct) BaseProduct() bool             { return p.read().Attributes.BaseProduct }
+func (p *storedProduct) BaseProductID() *string        { return nilIfEmpty(p.read().Attributes.BaseProductID) }
+func (p *storedProduct) CreatedAt() time.Time          { return time.Time(p.read().Attributes.CreatedAt) }
+func (p *storedProduct) UpdatedAt() time.Time          { return time.Time(p.read().Attributes.UpdatedAt) }
+func (p *storedProduct) PublishedAt() time.Time        { return p.release.PublishedAt }
+func (p *storedProduct) CustomInputs() json.RawMessage { return p.read().Attributes.CustomInputs }
+func (p *storedProduct) Extensions() json.RawMessage   { return p.read().Attributes.Extensions }
+
+func (p *storedProduct) ShopperAttributes() json.RawMessage {
+	return p.read().Attributes.ShopperAttributes
+}
+
+func (p *storedProduct) ProductTypes() []string            { return p.read().Meta.ProductTypes }
+func (p *storedProduct) Language() string                  { return p.language }
+func (p *storedProduct) CatalogID() string                 { return p.release.CatalogID }
+func (p *storedProduct) Price() *price.Price               { return p.quote.Price }
+func (p *storedProduct) DisplayPrice() *price.DisplayPrice { return p.quote.Display }
+func (p *storedProduct) CatalogSource() string             { return "pim" }
+
+func (p *storedProduct) PricebookID() *string {
+	if p.quote.Price == nil {
+		return nil
+	}
+	return &p.quote.Price.PricebookID
+}
+
+func (p *storedProduct) OriginalPrice() *price.Price               { return p.quote.Original }
+func (p *storedProduct) OriginalDisplayPrice() *price.DisplayPrice { return p.quote.OriginalDisplay }
+func (p *storedProduct) SaleID() *string                           { return nilIfEmpty(p.quote.SaleID) }
+func (p *storedProduct) SaleExpires() *time.Time                   { return p.quote.SaleExpires() }
+func (p *storedProduct) Tiers() []price.PriceTier                  { return p.quote.Tiers }
+
+func (p *storedProduct) BundleConfiguration() BundleConfiguration {
+	return p.read().Meta.BundleConfiguration
+}
+
+func (p *storedProduct) Variations() []catalog.Variation      { return p.read().Meta.Variations }
+func (p *storedProduct) ChildVariations() []catalog.Variation { return p.read().Meta.ChildVariations }
+func (p *storedProduct) VariationMatrix() json.RawMessage     { return p.read().Meta.VariationMatrix }
+func (p *storedProduct) ChildOptionIDs() [][]string           { return p.read().Meta.ChildOptionIDs }
+
+// Components returns the parts of a bundle by sort order, then key.
+func (p *storedProduct) Components() []ProductComponent {
+	components := p.read().Attributes.Components
+	list := make([]ProductComponent, 0, len(components))
+	for _, key := range (&catalog.ProductAttributes{Components: components}).ComponentKeys() {
+		list = append(list, ProductComponent{key, components[key]})
+	}
+	return list
+}
+
+func (p *storedProduct) ParentID() string              { return p.refs().parent }
+func (p *storedProduct) MainImageID() string           { return p.refs().image }
+func (p *storedProduct) ChildIDs() []string            { return p.refs().children }
+func (p *storedProduct) FileLinks() []catalog.FileLink { return p.refs().files }
+func (p *storedProduct) ComponentProductIDs() []string { return p.refs().components }
+
+// NodeIDs returns the nodes that the product is attached to, the newest
+// attachment first.
+func (p *storedProduct) NodeIDs() []string { return p.read().Meta.BreadCrumbNodes }
+
+// ChildID returns the child with the chosen options, one of each variation in
+// any order; empty when there is none.
+func (p *storedProduct) ChildID(optionIDs []string) string {
+	var level any
+	if err := json.Unmarshal(p.read().Meta.VariationMatrix, &level); err != nil {
+		return ""
+	}
+	for range store.Unique(optionIDs) {
+		options, deeper := level.(map[string]any)
+		at := slices.IndexFunc(optionIDs, func(id string) bool { return options[id] != nil })
+		if !deeper || at < 0 {
+			return ""
+		}
+		level = options[optionIDs[at]]
+	}
+	child, _ := level.(string)
+	return child
+}
+
+// nilIfEmpty returns a text, or nil for an empty one.
+func nilIfEmpty(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// ProductComponent is a component with its key.
+type ProductComponent struct {
+	Key string
+	catalog.Component
+}

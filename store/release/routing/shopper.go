@@ -1,0 +1,15 @@
+package routing
+
+// ShopperContext is what is known of a shopper. It selects the catalog, the
+// language and the currency.
+type ShopperContext struct {
+	Channel     string
+	Tags        []string
+	AccountID   string
+	AccountTags []string
+	CustomerID  string
+	Locale      string // an Accept-Language value, or one BCP 47 tag; empty or * is the base text
+	Currency    string // ISO 4217; empty is the store's
+
+	ReleaseID string // a release to see in place of the one that the rules choose; empty is none
+}

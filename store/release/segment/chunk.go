@@ -1,0 +1,82 @@
+package segment
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+
+	"portico/store"
+	"portico/store/db"
+	"portico/store/index"
+)
+
+// Rows in one chunk of a list, and entries in one chunk of an attribute's index.
+const (
+	ChunkSize      = 4096
+	IndexChunkSize = 1024
+)
+
+// KeptList is a list, and the release that holds its chunks.
+type KeptList struct {
+	heldBy int64
+	name   string
+}
+
+func (r *Reader) chunkKey(list KeptList, sort store.SortBy, number int) db.CacheKey {
+	return db.CacheKey{Release: r.Release.identityOf(list.heldBy), Kind: cachedChunk, Name: list.name, Sort: sort, Number: number}
+}
+
+// ChunksOf reads the chunks from first to last of several lists, in one
+// statement for each release that holds some. Chunks that a list does not have
+// are the zero value.
+func ChunksOf[T db.Sized](ctx context.Context, r *Reader, lists []KeptList, sort store.SortBy, first, last int, unpack func([]byte) T) (map[KeptList][]T, error) {
+	found := make(map[KeptList][]T, len(lists))
+	missing := map[int64][]string{} // by release
+	low, high := last, first
+	for _, list := range lists {
+		found[list] = make([]T, last-first+1)
+		for n := first; n <= last; n++ {
+			kept, ok := db.Cached[T](r.Cache, r.chunkKey(list, sort, n))
+			if !ok {
+				missing[list.heldBy] = append(missing[list.heldBy], list.name)
+				low, high = min(low, n), max(high, n)
+			}
+			found[list][n-first] = kept
+		}
+	}
+	type chunk struct {
+		list   string
+		number int
+		body   []byte
+	}
+	for release, names := range missing {
+		if err := store.Chunked(store.Unique(names), 512, func(names []string) error {
+			places, args := db.InList([]any{release, string(sort), low, high}, names)
+			read, err := db.Collect(ctx, r.db.Reader, func(rows *sql.Rows) (c chunk, err error) {
+				return c, rows.Scan(&c.list, &c.number, &c.body)
+			}, `
+				SELECT list, chunk, body FROM release_chunk
+				WHERE release_id = $1 AND sort = $2 AND chunk BETWEEN $3 AND $4 AND list IN (`+places+`)`, args...)
+			for _, c := range read {
+				list := KeptList{release, c.list}
+				part := unpack(c.body)
+				found[list][c.number-first] = part
+				r.Cache.Set(r.chunkKey(list, sort, c.number), part)
+			}
+			return err
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// readChunks reads the chunks from first to last of one list. ErrGone when one
+// is missing.
+func readChunks[T db.Sized](ctx context.Context, r *Reader, list KeptList, sort store.SortBy, first, last int, unpack func([]byte) T) ([]T, error) {
+	found, err := ChunksOf(ctx, r, []KeptList{list}, sort, first, last, unpack)
+	if err == nil && slices.ContainsFunc(found[list], func(part T) bool { return part.Size() <= index.EmptyChunk }) {
+		err = ErrGone
+	}
+	return found[list], err
+}

@@ -1,0 +1,79 @@
+package segment
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+
+	"portico/store"
+	"portico/store/catalog"
+	"portico/store/db"
+)
+
+// listFiles is the cache's name for the ids of a release's files.
+const listFiles = "files"
+
+// FilesByID returns several files of the release. It leaves out unknown ids.
+func (r *Reader) FilesByID(ctx context.Context, ids []string) (map[string]*catalog.File, error) {
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedFile}
+	return db.Fetch(r.Cache, key, store.ValidIDs(ids), func(ids []string) (map[string]*catalog.File, error) {
+		files := make(map[string]*catalog.File, len(ids))
+		list, args := db.InList(r.Layers(), ids)
+		read, err := db.Collect(ctx, r.db.Reader, func(rows *sql.Rows) (*catalog.File, error) {
+			var document []byte
+			if err := rows.Scan(&document); err != nil {
+				return nil, err
+			}
+			return catalog.ReadFile(document)
+		}, `
+			SELECT d.body FROM release_file f JOIN document d ON d.id = f.document_id
+			WHERE f.release_id IN ($1, $2) AND f.file_id IN (`+list+`)
+			ORDER BY f.release_id -- a delta's own after its base's
+			`, args...)
+		for _, f := range read {
+			files[f.ID] = f
+		}
+		return files, err
+	})
+}
+
+// FilesShown is FilesByID for the files that products of the release show.
+func (r *Reader) FilesShown(ctx context.Context, ids []string) (map[string]*catalog.File, error) {
+	files, err := r.FilesByID(ctx, ids)
+	if err != nil || r.Release.Format < FormatOfPresence {
+		return files, err
+	}
+	shown, err := r.has(ctx, ShownFile, store.ValidIDs(ids))
+	for id := range files {
+		if !shown[id] {
+			delete(files, id)
+		}
+	}
+	return files, err
+}
+
+// FileIDs returns the ids of all files, or of those that products show, in
+// order.
+func (r *Reader) FileIDs(ctx context.Context, all bool) ([]string, error) {
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedTexts, Name: listFiles}
+	if all {
+		key.Number = 1
+	}
+	if kept, ok := db.Cached[storedTexts](r.Cache, key); ok {
+		return kept, nil
+	}
+	ids, err := db.Collect(ctx, r.db.Reader, db.Scalar[string], `
+		SELECT DISTINCT file_id FROM release_file WHERE release_id IN ($1, $2) ORDER BY file_id`, r.Layers()...)
+	if err != nil {
+		return nil, err
+	}
+	if !all && r.Release.Format >= FormatOfPresence {
+		shown, err := r.has(ctx, ShownFile, ids)
+		if err != nil {
+			return nil, err
+		}
+		ids = slices.DeleteFunc(ids, func(id string) bool { return !shown[id] })
+	}
+	r.Cache.Set(key, storedTexts(ids))
+	return ids, nil
+}

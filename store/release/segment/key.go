@@ -1,0 +1,137 @@
+package segment
+
+import (
+	"context"
+	"database/sql"
+	"math"
+	"slices"
+	"sort"
+
+	"portico/store"
+	"portico/store/db"
+	"portico/store/index"
+)
+
+// ListKeys is the name of the lists of sort keys, by ordinal.
+const ListKeys = "keys"
+
+// Keys are the sort keys of all products in one order.
+type Keys []index.Keys
+
+// At returns the sort key of a product; 0 for the ordinals between the layers,
+// which no product has.
+func (k Keys) At(place uint32) int64 {
+	if part := k[place/ChunkSize]; int(place%ChunkSize) < len(part) {
+		return part[place%ChunkSize]
+	}
+	return 0
+}
+
+// AllKeys returns the sort keys of all products.
+func (r *Reader) AllKeys(ctx context.Context, by store.SortBy) (Keys, error) {
+	below, err := r.keysFrom(ctx, r.Release.BaseID, by, 0, r.Release.FirstOrdinal)
+	if err != nil {
+		return nil, err
+	}
+	own, err := r.keysFrom(ctx, r.Release.ID, by, r.Release.FirstOrdinal, r.Release.Ordinals)
+	return append(below, own...), err
+}
+
+// keysFrom returns the sort keys that a release holds, from an ordinal that
+// begins a chunk until just before end.
+func (r *Reader) keysFrom(ctx context.Context, release int64, by store.SortBy, start, end int) (Keys, error) {
+	if start == end {
+		return nil, nil
+	}
+	list := KeptList{release, ListKeys}
+	parts, err := readChunks(ctx, r, list, by, start/ChunkSize, (end-1)/ChunkSize, index.UnpackKeys)
+	return slices.Clone(parts), err
+}
+
+// KeyAt returns the sort key of one product.
+func (r *Reader) KeyAt(ctx context.Context, by store.SortBy, ordinal int) (int64, error) {
+	list := KeptList{r.Release.holder(ordinal), ListKeys}
+	parts, err := readChunks(ctx, r, list, by, ordinal/ChunkSize, ordinal/ChunkSize, index.UnpackKeys)
+	if err != nil {
+		return 0, err
+	}
+	return parts[0][ordinal%ChunkSize], nil
+}
+
+// ByUpdate sorts ordinals by the last update; they are in order. Each layer is
+// in the order of the last update by itself.
+func (r *Reader) ByUpdate(ctx context.Context, sorted index.Ordinals) (index.Ordinals, error) {
+	cut := sort.Search(len(sorted), func(i int) bool { return int(sorted[i]) >= r.Release.FirstOrdinal })
+	below, own := sorted[:cut], sorted[cut:]
+	if len(below) == 0 || len(own) == 0 {
+		return sorted, nil
+	}
+	updated, err := r.AllKeys(ctx, store.SortUpdatedAt)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := r.AllKeys(ctx, store.SortID)
+	if err != nil {
+		return nil, err
+	}
+	merged := make(index.Ordinals, 0, len(sorted))
+	for len(below) > 0 && len(own) > 0 {
+		next := &below
+		if u, b := updated.At(own[0]), updated.At(below[0]); u > b || u == b && ids.At(own[0]) < ids.At(below[0]) {
+			next = &own
+		}
+		merged, *next = append(merged, (*next)[0]), (*next)[1:]
+	}
+	return append(append(merged, below...), own...), nil
+}
+
+// idRank is the sort key of a product by id.
+type idRank int64
+
+func (idRank) Size() int { return 8 }
+
+// IDRank returns the sort key of the first product whose id is ">=" or ">"
+// another.
+func (r *Reader) IDRank(ctx context.Context, operator, id string) (int64, error) {
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedRank, Name: operator + id}
+	if kept, ok := db.Cached[idRank](r.Cache, key); ok {
+		return int64(kept), nil
+	}
+	found, err := r.readIDRank(ctx, operator, id)
+	if err == nil {
+		r.Cache.Set(key, idRank(found))
+	}
+	return found, err
+}
+
+// statementWork is the cost of one statement, in bytes of an Allowance.
+const statementWork = 2 << 10
+
+func (r *Reader) readIDRank(ctx context.Context, operator, id string) (int64, error) {
+	type place struct {
+		id      string
+		ordinal int
+	}
+	first := place{ordinal: -1}
+	for _, layer := range store.Unique(r.Layers()) {
+		if err := store.Charge(ctx, statementWork); err != nil {
+			return 0, err
+		}
+		next, found, err := db.One(ctx, r.db.Reader, func(rows *sql.Rows) (p place, err error) {
+			return p, rows.Scan(&p.id, &p.ordinal)
+		}, `
+			SELECT product_id, ordinal FROM release_place
+			WHERE release_id = $1 AND product_id `+operator+` $2 ORDER BY product_id LIMIT 1`, layer, id)
+		if err != nil {
+			return 0, err
+		}
+		// Dead products have a rank too.
+		if found && (first.ordinal < 0 || next.id < first.id) {
+			first = next
+		}
+	}
+	if first.ordinal < 0 {
+		return math.MaxInt64, nil
+	}
+	return r.KeyAt(ctx, store.SortID, first.ordinal)
+}

@@ -1,0 +1,48 @@
+package segment
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+
+	"portico/store"
+	"portico/store/db"
+	"portico/store/index"
+)
+
+// Place is the ordinal of a product in the release.
+type Place uint32
+
+func (Place) Size() int { return 8 }
+
+// PlacesByID returns the ordinals of live products. It leaves out unknown ids.
+func (r *Reader) PlacesByID(ctx context.Context, ids []string) (map[string]Place, error) {
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedPlace}
+	return db.Fetch(r.Cache, key, store.ValidIDs(ids), func(ids []string) (map[string]Place, error) {
+		dead, err := r.Dead(ctx)
+		if err != nil {
+			return nil, err
+		}
+		places := make(map[string]Place, len(ids))
+		list, args := db.InList(r.Layers(), ids)
+		_, err = db.Collect(ctx, r.db.Reader, func(rows *sql.Rows) (at Place, err error) {
+			var id string
+			err = rows.Scan(&id, &at)
+			if _, isDead := slices.BinarySearch(dead, uint32(at)); !isDead {
+				places[id] = at
+			}
+			return at, err
+		}, `SELECT product_id, ordinal FROM release_place WHERE release_id IN ($1, $2) AND product_id IN (`+list+`)`, args...)
+		return places, err
+	})
+}
+
+// Ordered returns the ordinals in the order of the release.
+func Ordered(places map[string]Place) index.Ordinals {
+	list := make(index.Ordinals, 0, len(places))
+	for _, at := range places {
+		list = append(list, uint32(at))
+	}
+	slices.Sort(list)
+	return list
+}

@@ -1,0 +1,167 @@
+package segment
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"portico/store"
+	"portico/store/catalog"
+	"portico/store/db"
+	"portico/store/index"
+)
+
+// Unpriced is the sort key of a product without a price.
+const Unpriced = -1
+
+// SortOfPrices returns the name of the sort keys that hold the base prices in a
+// currency. Chunks in which no product has a price are not stored.
+func SortOfPrices(currency string) store.SortBy { return store.SortPrice + store.SortBy("/"+currency) }
+
+// Prices are the prices of all products of a release in one currency. Sales
+// start and end at edges; between two edges, in one epoch, prices stay the same.
+type Prices struct {
+	base  []int64     // by ordinal, in minor units; nil when no product has a price
+	sales []saleOffer // by ordinal, of the products that have any
+	edges []int64     // when a sale starts or ends, in microseconds, each once
+}
+
+type saleOffer struct {
+	ordinal uint32
+	catalog.Offer
+}
+
+func (p *Prices) Size() int { return 8*len(p.base) + 256*len(p.sales) + 8*len(p.edges) }
+
+// None reports whether no product has a price or a sale.
+func (p *Prices) None() bool { return p.base == nil }
+
+// LastEpoch returns the number of the last epoch; the first is 0.
+func (p *Prices) LastEpoch() int { return len(p.edges) }
+
+// Epoch returns the number of the epoch of a moment, in microseconds.
+func (p *Prices) Epoch(at int64) int {
+	n, isEdge := slices.BinarySearch(p.edges, at)
+	if isEdge {
+		n++
+	}
+	return n
+}
+
+// Bounds returns the start and end of an epoch, in microseconds; 0 is unbounded.
+func (p *Prices) Bounds(epoch int) (from, until int64) {
+	if epoch > 0 {
+		from = p.edges[epoch-1]
+	}
+	if epoch < len(p.edges) {
+		until = p.edges[epoch]
+	}
+	return from, until
+}
+
+// in returns the prices of an epoch, by ordinal.
+func (p *Prices) in(epoch int) []int64 {
+	if len(p.sales) == 0 {
+		return p.base
+	}
+	moment := int64(0)
+	switch {
+	case epoch > 0:
+		moment = p.edges[epoch-1]
+	case len(p.edges) > 0:
+		moment = max(0, p.edges[0]-1)
+	}
+	amounts := slices.Clone(p.base)
+	for _, s := range p.sales {
+		if now, _ := s.AmountAt(moment); now != nil {
+			amounts[s.ordinal] = now.Minor
+		}
+	}
+	return amounts
+}
+
+// Prices reads the prices of all products in a currency.
+func (r *Reader) Prices(ctx context.Context, currency string) (*Prices, error) {
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedPrices, Name: currency, Number: -1}
+	if kept, ok := db.Cached[*Prices](r.Cache, key); ok {
+		return kept, nil
+	}
+	p := &Prices{base: make([]int64, r.Release.Ordinals)}
+	for i := range p.base {
+		p.base[i] = Unpriced
+	}
+	chunks, err := db.Collect(ctx, r.db.Reader, func(rows *sql.Rows) (number int, err error) {
+		var body []byte
+		err = rows.Scan(&number, &body)
+		copy(p.base[min(len(p.base), number*ChunkSize):], index.UnpackKeys(body))
+		return number, err
+	}, `
+		SELECT chunk, body FROM release_chunk
+		WHERE release_id IN ($1, $2) AND list = $3 AND sort = $4 AND chunk BETWEEN 0 AND $5 ORDER BY chunk`,
+		append(r.Layers(), ListKeys, string(SortOfPrices(currency)), len(p.base)/ChunkSize)...)
+	if err != nil {
+		return nil, err
+	}
+	if p.sales, err = r.saleOffers(ctx, currency, p.base); err != nil {
+		return nil, err
+	}
+	for _, s := range p.sales {
+		for _, sale := range s.Sales {
+			p.edges = append(p.edges, sale.From, sale.To)
+		}
+	}
+	slices.Sort(p.edges)
+	p.edges = slices.DeleteFunc(slices.Compact(p.edges), func(edge int64) bool { return edge == 0 })
+	if _, err := KeptRelease(ctx, r.db.Reader, r.Release.ID); err != nil {
+		return nil, ErrGone // some chunks may have been deleted
+	}
+	if len(chunks)+len(p.sales) == 0 {
+		p.base = nil // requests for unknown currencies fill no memory
+	}
+	r.Cache.Set(key, p)
+	return p, nil
+}
+
+func (r *Reader) saleOffers(ctx context.Context, currency string, base []int64) ([]saleOffer, error) {
+	return db.Collect(ctx, r.db.Reader, func(rows *sql.Rows) (s saleOffer, err error) {
+		var text []byte
+		if err := rows.Scan(&s.ordinal, &text); err != nil {
+			return s, err
+		}
+		if int(s.ordinal) < len(base) && base[s.ordinal] != Unpriced {
+			s.Base = &catalog.TieredPrice{Minor: base[s.ordinal]}
+		}
+		return s, json.Unmarshal(text, &s.Sales)
+	}, `SELECT ordinal, sales FROM release_sale WHERE release_id IN ($1, $2) AND currency = $3 ORDER BY ordinal`, append(r.Layers(), currency)...)
+}
+
+// listCurrencies is the cache's name for the currencies of a release.
+const listCurrencies = "currencies"
+
+// PriceCurrencies returns the currencies in which products have a price or a sale,
+// in order.
+func (r *Reader) PriceCurrencies(ctx context.Context) ([]string, error) {
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedTexts, Name: listCurrencies}
+	if kept, ok := db.Cached[storedTexts](r.Cache, key); ok {
+		return kept, nil
+	}
+	sorts, err := db.Collect(ctx, r.db.Reader, db.Scalar[string], `
+		SELECT DISTINCT sort FROM release_chunk WHERE release_id IN ($1, $2) AND list = $3 AND sort > $4 AND sort < $5`,
+		append(r.Layers(), ListKeys, string(SortOfPrices("")), string(SortOfPrices("~")))...)
+	if err != nil {
+		return nil, err
+	}
+	codes, err := db.Collect(ctx, r.db.Reader, db.Scalar[string], `SELECT DISTINCT currency FROM release_sale WHERE release_id IN ($1, $2)`, r.Layers()...)
+	if err != nil {
+		return nil, err
+	}
+	for _, sort := range sorts {
+		codes = append(codes, strings.TrimPrefix(sort, string(SortOfPrices(""))))
+	}
+	codes = store.Unique(codes)
+	slices.Sort(codes)
+	r.Cache.Set(key, storedTexts(codes))
+	return codes, nil
+}

@@ -1,0 +1,170 @@
+package segment
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"golang.org/x/text/collate"
+	"golang.org/x/text/language"
+
+	"portico/store"
+	"portico/store/catalog"
+	"portico/store/db"
+)
+
+// NodeKind is whether a node is a hierarchy or within one.
+type NodeKind string
+
+// The kinds. The id of a hierarchy is valid wherever that of a node is.
+const (
+	KindHierarchy NodeKind = "hierarchy"
+	KindNode      NodeKind = "node"
+)
+
+// CatalogNode is a node of a release, or a hierarchy, its root.
+type CatalogNode struct {
+	ID          string
+	Kind        NodeKind
+	Name        string
+	Slug        string
+	Description string
+	HierarchyID string   // its own id for a hierarchy
+	ParentID    string   // the node or hierarchy above; empty for a hierarchy
+	Ancestors   []string // ids from the hierarchy down to the parent
+	UpdatedAt   time.Time
+	PublishedAt time.Time // of the release
+	Language    string    // of the texts: the release's base language
+
+	Place    int `json:"-"` // in the tree
+	children []*CatalogNode
+	Curated  []string `json:"-"` // while publishing
+}
+
+// GlobalID returns the node's id, which is unique over all types.
+func (n *CatalogNode) GlobalID() string {
+	if n.Kind == KindHierarchy {
+		return store.GlobalID(store.TypeHierarchy, n.ID)
+	}
+	return store.GlobalID(store.TypeCatalogNode, n.ID)
+}
+
+// HasChildren reports whether there are nodes below.
+func (n *CatalogNode) HasChildren() bool { return len(n.children) > 0 }
+
+// AppendContent appends all that the node shows but published_at, so that nodes
+// of two releases can be compared.
+func (n *CatalogNode) AppendContent(dst []byte) []byte {
+	shown := *n
+	shown.PublishedAt = time.Time{}
+	dst = append(dst, catalog.FormatBool(n.HasChildren())...)
+	text, err := json.Marshal(&shown)
+	if err != nil {
+		panic(err) // texts and times can be encoded
+	}
+	return append(dst, text...)
+}
+
+// Tree is all nodes of a release, in the order in which they are listed: by
+// name, in the root collation, then id.
+type Tree struct {
+	Nodes []*CatalogNode
+	ByID  map[string]*CatalogNode
+}
+
+func (t *Tree) Size() int { return 400 * len(t.Nodes) }
+
+// NewTree connects sorted nodes. It leaves out nodes whose parent is missing,
+// with all below them.
+func NewTree(nodes []*CatalogNode) *Tree {
+	t := &Tree{ByID: make(map[string]*CatalogNode, len(nodes))}
+	for _, node := range nodes {
+		t.ByID[node.ID] = node
+	}
+	for _, node := range nodes {
+		ancestors, rooted := t.ancestors(node)
+		if !rooted {
+			delete(t.ByID, node.ID)
+			continue
+		}
+		node.Ancestors, node.Place = ancestors, len(t.Nodes)
+		t.Nodes = append(t.Nodes, node)
+	}
+	for _, node := range t.Nodes {
+		if parent := t.ByID[node.ParentID]; parent != nil {
+			parent.children = append(parent.children, node)
+		}
+	}
+	return t
+}
+
+func (t *Tree) ancestors(node *CatalogNode) (ids []string, rooted bool) {
+	for up := node; up.Kind != KindHierarchy; {
+		parent := t.ByID[up.ParentID]
+		if parent == nil || len(ids) > len(t.ByID) {
+			return nil, false
+		}
+		ids = append(ids, parent.ID)
+		up = parent
+	}
+	slices.Reverse(ids)
+	return ids, true
+}
+
+// Children returns the nodes directly below a node, in order.
+func (t *Tree) Children(id string) []*CatalogNode { return slices.Clone(t.ByID[id].children) }
+
+// SortNodes sorts nodes in the order of a Tree.
+func SortNodes(nodes []*CatalogNode) {
+	collator, buffer := collate.New(language.Und), collate.Buffer{}
+	keys := make(map[string][]byte, len(nodes))
+	for _, node := range nodes {
+		keys[node.ID] = slices.Clone(collator.KeyFromString(&buffer, node.Name))
+		buffer.Reset()
+	}
+	slices.SortFunc(nodes, func(a, b *CatalogNode) int {
+		return cmp.Or(slices.Compare(keys[a.ID], keys[b.ID]), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+// ReadTree reads the nodes of the release.
+func (r *Reader) ReadTree(ctx context.Context) (*Tree, error) {
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedTree}
+	if kept, ok := db.Cached[*Tree](r.Cache, key); ok {
+		return kept, nil
+	}
+	nodes, err := db.Collect(ctx, r.db.Reader, func(rows *sql.Rows) (*CatalogNode, error) {
+		n := &CatalogNode{PublishedAt: r.Release.PublishedAt, Language: r.Release.Locale}
+		var updated int64
+		err := rows.Scan(&n.ID, &n.Kind, &n.Name, &n.Slug, &n.Description, &n.HierarchyID, &n.ParentID, &updated)
+		n.UpdatedAt = store.FromMicros(updated)
+		return n, err
+	}, `
+		SELECT id, kind, name, slug, description, hierarchy_id, parent_id, updated_at
+		FROM release_node WHERE release_id = $1 ORDER BY ordinal`, r.Release.ID)
+	if err != nil {
+		return nil, err
+	}
+	t := NewTree(nodes)
+	r.Cache.Set(key, t)
+	return t, nil
+}
+
+// Breadcrumbs returns the members bread_crumbs and bread_crumb_nodes of a
+// product's meta: the nodes that it is attached to, the newest attachment first,
+// each with its ancestors, the hierarchy first.
+func Breadcrumbs(nodes []*CatalogNode) []byte {
+	dst := []byte(`"bread_crumbs":{`)
+	for _, node := range nodes {
+		dst = store.AppendStrings(dst, node.ID, node.Ancestors)
+	}
+	dst = append(dst, '}')
+	ids := make([]string, len(nodes))
+	for i, node := range nodes {
+		ids[i] = node.ID
+	}
+	return store.AppendStrings(dst, "bread_crumb_nodes", ids)
+}

@@ -1,0 +1,59 @@
+// Package release is what shoppers read: a View of the release that the rules
+// select for them, with its products, nodes, prices, files, facets and search.
+// A ReleaseService makes views, each View embeds a segment.Reader, and a
+// Product is one row. It must not import publish or shop.
+package release
+
+import (
+	"context"
+	"strconv"
+
+	"portico/store"
+	"portico/store/catalog"
+	"portico/store/db"
+	"portico/store/release/price"
+	"portico/store/release/routing"
+	"portico/store/release/segment"
+)
+
+// ReleaseService makes views of releases, and lists them.
+type ReleaseService struct {
+	*routing.Router
+	db *db.DB
+}
+
+// NewReleaseService returns a service that reads a database.
+func NewReleaseService(d *db.DB) *ReleaseService { return &ReleaseService{routing.NewRouter(d), d} }
+
+// Releases lists the releases of a catalog that are kept, newest first: the
+// served one, the newest three, those served within the last hour (20 at most),
+// and the bases of all these. NOT_FOUND for an unknown catalog.
+func (s *ReleaseService) Releases(ctx context.Context, catalogID string) ([]*segment.Release, error) {
+	if err := catalog.CatalogExists(ctx, s.db.Reader, catalogID); err != nil {
+		return nil, err
+	}
+	return segment.KeptReleases(ctx, s.db.Reader, catalogID)
+}
+
+// ReleaseByID returns a release that is kept; NOT_FOUND when it is not.
+func (s *ReleaseService) ReleaseByID(ctx context.Context, id string) (*segment.Release, error) {
+	number, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return nil, store.NotFoundf(nil, "There is no release %q. The number of a release looks like 12.", store.Abbreviate(id))
+	}
+	return segment.KeptRelease(ctx, s.db.Reader, number)
+}
+
+// Monies writes amounts for people, in their order, in the locale that an
+// Accept-Language value prefers, else in that of the settings.
+func (s *ReleaseService) Monies(ctx context.Context, amounts []store.CurrencyAmount, accepted string) ([]*store.Money, error) {
+	settings, err := s.db.Settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	locale, list := amountLocale(acceptLanguage(accepted), settings.Locale), make([]*store.Money, len(amounts))
+	for i, a := range amounts {
+		list[i] = price.NewFormatter(s.db.Cache, a.Currency, locale, ";"+locale.String()+";"+a.Currency).Money(a.Minor)
+	}
+	return list, nil
+}
