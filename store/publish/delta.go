@@ -12,45 +12,9 @@ import (
 	"portico/store/release/segment"
 )
 
-// A delta is a release that keeps only what differs from its base, a whole
-// release of the same catalog: products that are new or different stand at
-// ordinals of their own, behind all of the base's, and those of the base that
-// they replace, or that are gone, are dead. What the two hold together is read
-// as if it were one (layer.go). Every delta is worked out against the base, so
-// that there are never more than two layers; when too much differs, the next
-// release is whole again, and a base.
-//
-// Of the shop it reads the products that changed and those around them
-// (affected_set.go), and of a list it writes the parts that differ
-// (list_part.go): what it costs does not grow with the shop.
-type delta struct {
-	base    *segment.Release
-	view    *release.View                // of the base
-	changes map[string][]string          // ids written since, by table
-	seeds   map[string]bool              // ids of products that something of their own changed of
-	dead    index.Ordinals               // of the base, which the delta replaces or does not hold
-	places  []int32                      // handles to ordinals of the base, or -1
-	heads   map[string]*segment.ListHead // of the base's lists
-	curated map[string]bool              // nodes whose curated products may be others than in the base
-}
-
-// deltaShare and deltaLeast say when a release is whole again: when more than
-// that part of its products, and more than so many, are not as in the base.
-const (
-	deltaShare = 8
-	deltaLeast = 100
-)
-
-// rankStep lies between the sort keys of two neighbours by rank in a whole
-// release, so that deltas can put others in between.
-const rankStep = 1 << 32
-
-// most is how many of so many products can differ from the base.
-func (d *delta) most(products int) int { return max(deltaLeast, products/deltaShare) }
-
-// findBase decides whether the release can be a delta, and of which base: the
-// one that is served, or that one's own. Where changes are not all known, or
-// go beyond products, prices and files, there is none.
+// findBase decides whether the release can be a delta, and sets its base: the
+// served release or the base of that. There is none if not all changes are known,
+// or if more than products, prices and files changed.
 func (p *publicationPlan) findBase(ctx context.Context, s *PublishService, locale string) error {
 	if p.served == 0 || s.whole {
 		return nil
@@ -76,15 +40,8 @@ func (p *publicationPlan) findBase(ctx context.Context, s *PublishService, local
 	return nil
 }
 
-func ignoreNotFound(err error) error {
-	if store.HasCode(err, store.NotFound) {
-		return nil
-	}
-	return err
-}
-
-// arrangeDelta decides which products a delta holds, and where they stand. It
-// is false, and the plan as it was, when too much differs.
+// arrangeDelta decides which products a delta holds, and their ordinals. It
+// returns false and leaves the plan unchanged when too much differs.
 func (p *publicationPlan) arrangeDelta(ctx context.Context) (small bool, err error) {
 	d := p.delta
 	if max(len(d.changes["product"]), len(d.changes["price"])) > d.most(d.base.Products) {
@@ -109,9 +66,9 @@ func (p *publicationPlan) arrangeDelta(ctx context.Context) (small bool, err err
 	return true, nil
 }
 
-// findSeeds finds the products of which something of their own changed: they
-// were written or attached, their price was, a file that they miss came, or a
-// node above them was moved or removed.
+// findSeeds finds the products that changed themselves: they were written or
+// attached, their price or a missing file was written, or a node above them was
+// moved or removed.
 func (p *publicationPlan) findSeeds(ctx context.Context) error {
 	d := p.delta
 	d.seeds = make(map[string]bool, len(d.changes["product"]))
@@ -163,7 +120,7 @@ func (p *publicationPlan) findSeeds(ctx context.Context) error {
 	return nil
 }
 
-// addSeeds adds the products that stand at some ordinals of the base.
+// addSeeds adds the products at some ordinals of the base.
 func (p *publicationPlan) addSeeds(ctx context.Context, places index.Ordinals) error {
 	return store.Chunked(places, 512, func(places []uint32) error {
 		list, args := db.InList([]any{p.delta.base.ID}, places)

@@ -12,20 +12,16 @@ import (
 	"portico/store/db"
 )
 
-// runs sort records of one length, of which a release has more than are to be
-// in memory at once: what does not fit is sorted and put into the release's
-// own rows, as a run, and all runs are merged in the end.
+// runs sorts records of one length that do not fit in memory at once. It writes
+// sorted runs to the release's own rows, and merges them in the end.
 type runs struct {
 	name    string // of the release's runs
 	width   int    // of a record, in bytes
 	pending []byte
-	blocks  []int // how many blocks each run was put into
+	blocks  []int // number of blocks of each run
 }
 
-// listRun is the list as whose parts runs are kept until they are merged.
-const listRun = "run"
-
-// runBlock is how much of a run is read at once, and runStep lies between the
+// runBlock is the size of a block, in bytes; runStep is the distance between the
 // numbers of the first blocks of two runs.
 const (
 	runBlock = 64 << 10
@@ -34,11 +30,14 @@ const (
 
 func (r *runs) add(record []byte) { r.pending = append(r.pending, record...) }
 
-// The records in memory are sorted where they are.
+// sort.Interface sorts the records in memory in place.
 
-func (r *runs) Len() int           { return len(r.pending) / r.width }
-func (r *runs) at(i int) []byte    { return r.pending[i*r.width : (i+1)*r.width] }
+func (r *runs) Len() int { return len(r.pending) / r.width }
+
+func (r *runs) at(i int) []byte { return r.pending[i*r.width : (i+1)*r.width] }
+
 func (r *runs) Less(i, j int) bool { return bytes.Compare(r.at(i), r.at(j)) < 0 }
+
 func (r *runs) Swap(i, j int) {
 	a, b := r.at(i), r.at(j)
 	for k := range a {
@@ -46,7 +45,7 @@ func (r *runs) Swap(i, j int) {
 	}
 }
 
-// spill makes a run of the records that are in memory.
+// spill writes the records in memory as a run.
 func (r *runs) spill(ctx context.Context, w *releaseWriter) error {
 	sort.Sort(r)
 	var rows [][]any
@@ -60,7 +59,7 @@ func (r *runs) spill(ctx context.Context, w *releaseWriter) error {
 	return nil
 }
 
-// each calls do with every record, in order. A record is good until the next.
+// each calls do with every record, in order. A record is valid until do returns.
 func (r *runs) each(ctx context.Context, w *releaseWriter, do func(record []byte) error) error {
 	sort.Sort(r)
 	merge := &runMerger{}
@@ -109,15 +108,15 @@ func (r *runs) drop(ctx context.Context, w *releaseWriter) error {
 	return nil
 }
 
-// runHead is where the merging of a run is at.
+// runHead is the position of the merge in one run.
 type runHead struct {
 	runs      *runs
-	block     []byte // what is left of the one that was read
-	next, end int    // the numbers of those that were not
+	block     []byte // the rest of the block that was read
+	next, end int    // the numbers of the other blocks
 }
 
-// fill reads the next block, where nothing is left of the one before. It is
-// not in the snapshot that the publication reads.
+// fill reads the next block once the last one is used up. Blocks are not in the
+// snapshot that the publication reads.
 func (h *runHead) fill(ctx context.Context, w *releaseWriter) error {
 	if len(h.block) > 0 || h.next == h.end {
 		return nil
@@ -136,12 +135,16 @@ func (h *runHead) fill(ctx context.Context, w *releaseWriter) error {
 type runMerger struct{ heads []*runHead }
 
 func (m *runMerger) Len() int { return len(m.heads) }
+
 func (m *runMerger) Less(i, j int) bool {
 	width := m.heads[i].runs.width
 	return bytes.Compare(m.heads[i].block[:width], m.heads[j].block[:width]) < 0
 }
+
 func (m *runMerger) Swap(i, j int) { m.heads[i], m.heads[j] = m.heads[j], m.heads[i] }
+
 func (m *runMerger) Push(head any) { m.heads = append(m.heads, head.(*runHead)) }
+
 func (m *runMerger) Pop() any {
 	last := m.heads[len(m.heads)-1]
 	m.heads = m.heads[:len(m.heads)-1]

@@ -12,16 +12,88 @@ import (
 	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/index"
+	"portico/store/release"
 	"portico/store/release/routing"
 	"portico/store/release/segment"
 )
 
-// publicationPlan is what a release will hold, worked out in memory: products are
-// handles, which are their places among the live products by id.
+// liveProduct is a live product in a plan.
+type liveProduct struct {
+	id               string
+	created, updated int64
+	parent           string // live or not; empty for none
+	components       string // live or not, separated by spaces
+}
+
+const liveColumns = "id, created_at, updated_at, parent_id, component_ids"
+
+func scanLive(rows *sql.Rows) (*liveProduct, error) {
+	p := &liveProduct{}
+	return p, rows.Scan(&p.id, &p.created, &p.updated, &p.parent, &p.components)
+}
+
+// delta is a release that holds only what differs from its base, a whole release
+// of the same catalog. New and changed products have ordinals of their own, above
+// all of the base's. Products of the base that they replace, or that are gone, are
+// dead. A segment.Reader reads both layers as one. Every delta is compared with
+// the base, so that there are never more than two layers. When too much differs,
+// the next release is whole again, and a base.
+//
+// A delta reads only the products that changed and those that they affect
+// (affected_set.go), and writes only the parts of lists that differ
+// (list_patch.go). So its cost does not grow with the shop.
+type delta struct {
+	base    *segment.Release
+	view    *release.View                // of the base
+	changes map[string][]string          // ids written since the base, by table
+	seeds   map[string]bool              // ids of products that changed themselves
+	dead    index.Ordinals               // ordinals of the base
+	places  []int32                      // handles to ordinals of the base, or -1
+	heads   map[string]*segment.ListHead // of the base's lists
+	curated map[string]bool              // nodes whose curated products may differ from the base
+}
+
+// A release is whole again when more than 1/deltaShare of its products, and more
+// than deltaLeast, differ from the base.
+const (
+	deltaShare = 8
+	deltaLeast = 100
+)
+
+// rankStep is the distance between the sort keys of neighbours in a whole release,
+// so that deltas can insert products between them.
+const rankStep = 1 << 32
+
+// most returns how many products can differ from the base.
+func (d *delta) most(products int) int { return max(deltaLeast, products/deltaShare) }
+
+// readModifiers reads the price modifiers by name. It takes the first imported of
+// several with one name.
+func (p *publicationPlan) readModifiers(ctx context.Context) error {
+	p.modifiers = map[string]*catalog.ModifierSource{}
+	_, err := db.Collect(ctx, p.in, func(rows *sql.Rows) (m *catalog.ModifierSource, err error) {
+		var body []byte
+		m = &catalog.ModifierSource{}
+		if err := rows.Scan(&body); err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(body, m); err == nil && p.modifiers[m.Attributes.Name] == nil {
+			p.modifiers[m.Attributes.Name] = m
+		}
+		return m, err
+	}, `SELECT body FROM price_modifier ORDER BY sequence, id`)
+	return err
+}
+
+// missingFile is the index of files that products refer to but that do not exist.
+const missingFile = "missing_file"
+
+// publicationPlan is what a release will hold. It refers to products by handles:
+// their positions among the live products by id.
 type publicationPlan struct {
 	in       db.Session
 	source   *catalog.CatalogSource
-	served   int64 // the release that is served now, 0 for none
+	served   int64 // the served release; 0 for none
 	hold     routing.Hold
 	revision int64
 	ranked   []catalog.RankedPricebook // the highest priority first
@@ -44,22 +116,22 @@ type publicationPlan struct {
 
 	collation *index.Collation // of the base language
 
-	delta *delta // nil for a whole release; of a delta, handles are the products it read
+	delta *delta // nil for a whole release. Handles of a delta are of the products that it read
 
-	first    int      // ordinal that the release begins with
-	order    []uint32 // handles of the products to write, by ordinal from there
-	ordinals []int32  // by handle, -1 where the product is not in the release
-	kept     int      // how many are
+	first    int      // the first ordinal of the release
+	order    []uint32 // handles of the products to write, by ordinal from first
+	ordinals []int32  // by handle; -1 if the product is not in the release
+	kept     int      // products in the release
 }
 
-// attachment puts a product into a node.
+// attachment is a product in a node.
 type attachment struct {
 	handle   uint32
 	node     int32 // in tree.nodes
 	attached int64
 }
 
-// readCatalog reads what the catalog publishes. NOT_FOUND when there is none.
+// readCatalog reads the catalog. NOT_FOUND for an unknown id.
 func (p *publicationPlan) readCatalog(ctx context.Context, id string) error {
 	source, found, err := db.One(ctx, p.in, func(rows *sql.Rows) (*catalog.CatalogSource, error) {
 		var body []byte
@@ -103,7 +175,7 @@ func (p *publicationPlan) catalog(ctx context.Context, id string) error {
 	return nil
 }
 
-// hierarchy reads a hierarchy and its nodes; none when there is no such one.
+// hierarchy reads a hierarchy and its nodes; none for an unknown id.
 func (p *publicationPlan) hierarchy(ctx context.Context, id string) ([]*segment.CatalogNode, error) {
 	return db.Collect(ctx, p.in, func(rows *sql.Rows) (*segment.CatalogNode, error) {
 		var body []byte
@@ -128,54 +200,10 @@ func (p *publicationPlan) hierarchy(ctx context.Context, id string) ([]*segment.
 		SELECT body, updated_at FROM node WHERE hierarchy_id = $1`, id)
 }
 
-// arrange decides which products are in the release, and where they stand.
-func (p *publicationPlan) arrange(ctx context.Context) error {
-	if p.delta != nil {
-		if small, err := p.arrangeDelta(ctx); err != nil || small {
-			return err
-		}
-		p.delta = nil
-	}
-	if err := p.products(ctx); err != nil {
-		return err
-	}
-	if err := p.attachments(ctx); err != nil {
-		return err
-	}
-	p.relations()
-	p.placeAll(p.included())
-	return nil
-}
-
-// placeAll gives the products of a whole release their ordinals: the last
-// updated first, then by id.
-func (p *publicationPlan) placeAll(included []uint32) {
-	p.order, p.kept = included, len(included)
-	p.sortByUpdate(p.order)
-	p.ordinals = slices.Repeat([]int32{-1}, p.ids.Len())
-	for ordinal, handle := range p.order {
-		p.ordinals[handle] = int32(ordinal)
-	}
-}
-
 // sortByUpdate puts handles in the default order of lists.
 func (p *publicationPlan) sortByUpdate(handles []uint32) {
 	slices.SortFunc(handles, func(a, b uint32) int {
 		return cmp.Or(cmp.Compare(p.updated[b], p.updated[a]), cmp.Compare(a, b))
-	})
-}
-
-// products gives every live product its handle, and notes what it refers to.
-func (p *publicationPlan) products(ctx context.Context) error {
-	scan := func(rows *sql.Rows) ([]any, *liveProduct, error) {
-		live, err := scanLive(rows)
-		return []any{live.id}, live, err
-	}
-	return db.EachPage(ctx, p.in, liveProducts, liveColumns, []string{"id"}, scan, func(products []*liveProduct) error {
-		for _, live := range products {
-			p.add(live)
-		}
-		return nil
 	})
 }
 
@@ -219,38 +247,6 @@ func (p *publicationPlan) relations() {
 	p.children = index.Reverse(p.parents)
 }
 
-// attachments reads which live products hang from which node, of all nodes at
-// once: one by one they would take a statement each.
-func (p *publicationPlan) attachments(ctx context.Context) error {
-	p.attached, p.curated = map[string][]uint32{}, map[string][]uint32{}
-	scan := func(rows *sql.Rows) ([]any, attachment, error) {
-		a := attachment{node: -1}
-		var nodeID, id string
-		err := rows.Scan(&nodeID, &a.attached, &id)
-		if node := p.tree.ByID[nodeID]; node != nil && node.Kind == segment.KindNode {
-			if handle, live := p.ids.Find(id); live {
-				a.handle, a.node = handle, int32(node.Place)
-			}
-		}
-		return []any{nodeID, a.attached, id}, a, err
-	}
-	if err := db.EachPage(ctx, p.in, "node_product", "node_id, attached, product_id", []string{"node_id", "attached", "product_id"}, scan, func(list []attachment) error {
-		for _, a := range list {
-			if a.node >= 0 {
-				p.attach(a)
-			}
-		}
-		return nil
-	}); err != nil {
-		return err
-	}
-	for _, node := range p.tree.Nodes {
-		p.curate(node, p.attached[node.ID])
-	}
-	p.sortAttachments()
-	return nil
-}
-
 func (p *publicationPlan) attach(a attachment) {
 	node := p.tree.Nodes[a.node]
 	p.nodesOf = append(p.nodesOf, a)
@@ -264,7 +260,7 @@ func (p *publicationPlan) sortAttachments() {
 	})
 }
 
-// curate keeps the curated products that the node lists.
+// curate adds the curated products that are attached to the node.
 func (p *publicationPlan) curate(node *segment.CatalogNode, attached []uint32) {
 	for _, id := range store.Unique(node.Curated) {
 		if handle, live := p.ids.Find(id); live && slices.Contains(attached, handle) {
@@ -273,38 +269,8 @@ func (p *publicationPlan) curate(node *segment.CatalogNode, attached []uint32) {
 	}
 }
 
-// included are the attached products and all they are related to.
-func (p *publicationPlan) included() (handles []uint32) {
-	included := make([]bool, p.ids.Len())
-	var waiting []uint32
-	add := func(handle uint32) {
-		if !included[handle] {
-			included[handle] = true
-			waiting = append(waiting, handle)
-		}
-	}
-	for _, a := range p.nodesOf {
-		add(a.handle)
-	}
-	for len(waiting) > 0 {
-		handle := waiting[len(waiting)-1]
-		waiting = waiting[:len(waiting)-1]
-		handles = append(handles, handle)
-		if parent := p.parents[handle]; parent >= 0 {
-			add(uint32(parent))
-		}
-		for _, child := range p.children.Of(handle) {
-			add(child)
-		}
-		for _, component := range p.components.Of(handle) {
-			add(component)
-		}
-	}
-	return handles
-}
-
-// nodes are the nodes of a product, the newest attachment first, and its
-// parent's after them.
+// nodes returns the nodes of a product, the newest attachment first, and then
+// those of its parent.
 func (p *publicationPlan) nodes(handle uint32) (nodes []*segment.CatalogNode) {
 	for _, of := range []int32{int32(handle), p.parents[handle]} {
 		if of < 0 {
