@@ -63,7 +63,10 @@ func run(ctx context.Context, repository string, o options, out io.Writer) error
 			return err
 		}
 	}
-	var written []string
+	written, err := writeManual(ctx, source, work, o.folder)
+	if err != nil {
+		return err
+	}
 	for _, t := range o.targets {
 		binary, err := build(ctx, source, work, o, t)
 		if err != nil {

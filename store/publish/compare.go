@@ -11,7 +11,7 @@ import (
 	"portico/store/release/segment"
 )
 
-// compare counts what differs from the release that is served.
+// compare counts the products that differ from the served release.
 func (w *releaseWriter) compare(ctx context.Context) error {
 	if w.plan.served == 0 {
 		w.release.Added = w.plan.kept
@@ -28,7 +28,7 @@ func (w *releaseWriter) compare(ctx context.Context) error {
 	return w.compareAll(ctx, w.served)
 }
 
-// productVersion is what a release shows of a product, as a number.
+// productVersion is a hash of what a release shows of a product.
 type productVersion struct {
 	id      string
 	ordinal uint32
@@ -77,10 +77,10 @@ func (w *releaseWriter) compareAll(ctx context.Context, served *release.View) er
 	return nil
 }
 
-// compareDelta compares a delta with its base or with another delta of it:
-// what neither of them holds itself is the same in both.
+// compareDelta compares a delta with its base or with another delta of it.
+// Products that are in neither delta are the same in both.
 func (w *releaseWriter) compareDelta(ctx context.Context, served *release.View) error {
-	own := release.Uncached(served, w.release) // caches know releases by when they were published
+	own := release.Uncached(served, w.release) // its cache identity is not known before it is published
 	ids := map[string]bool{}
 	for _, handle := range w.plan.order {
 		ids[w.plan.ids.At(handle)] = true
@@ -121,8 +121,8 @@ func (w *releaseWriter) compareDelta(ctx context.Context, served *release.View) 
 	})
 }
 
-// differing adds the ids of the products that a delta holds, and of those of
-// its base that it does not show.
+// differing adds the ids of a delta's own products, and of the products of its
+// base that it does not have.
 func differing(ctx context.Context, in db.Session, v *release.View, ids map[string]bool) error {
 	if v.Release.BaseID == 0 {
 		return nil
@@ -149,8 +149,7 @@ func differing(ctx context.Context, in db.Session, v *release.View, ids map[stri
 	})
 }
 
-// versions are those of several products; one that is not in the release is
-// left out.
+// versions returns the versions of several products. It leaves out unknown ids.
 func versions(ctx context.Context, in db.Session, v *release.View, ids []string) (map[string]int64, error) {
 	places, err := v.PlacesByID(ctx, ids)
 	if err != nil || len(places) == 0 {
