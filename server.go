@@ -198,7 +198,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		return nil, err
 	}
 	tokens, err := auth.New(ctx, s, sealer, auth.Options{
-		Issuer: c.TokenIssuer, Log: log, OIDC: c.Outside(),
+		Issuer: c.TokenIssuer, Log: log, OIDC: c.ExternalIssuer(),
 		Limit: middleware.NewRateLimit("token requests", int(c.TokenRateClient), int(c.TokenRateAddress)).Use,
 	})
 	if err != nil {

@@ -66,7 +66,7 @@ func TestExitCodes(t *testing.T) {
 		{"serve --jobs-client=-1", 2, "--jobs-client, --codes-client and --codes-waiting must be 1 or more, or 0 for the default"},
 		{"codes generate --promotion p --count 1 --codes-client=-1", 2, "--codes-client"},
 		{"serve --keys-client-bytes=-1", 2, "--keys-client and --keys-client-bytes must be 1 or more"},
-		{"serve --streams-connection=-1", 2, "--streams-connection must be at least 1; 0 is the default"},
+		{"serve --streams-connection=-1", 2, "--streams-connection must be 1 or more, or 0 for the default"},
 		{"import x --line-bytes=-1", 2, "--line-bytes must be 1 or more, or 0 for the default"},
 		{"serve --oidc-audience shop", 2, "--oidc-audience needs --oidc-issuer"},
 		{"serve --oidc-issuer https://id.example", 2, "the audience of its tokens must be set"},
