@@ -116,15 +116,14 @@ type goPackage struct {
 	Module     *struct{ Main bool }
 }
 
-// ours lists every package of this module and what it imports; tests may
-// import what they like.
-func ours(t *testing.T) []goPackage {
+// ownPackages lists the packages of this module and the imports of their production code.
+func ownPackages(t *testing.T) []goPackage {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "go", "list", "-e", "-deps", "-json=ImportPath,Imports,Module", "./...")
-	var complaints strings.Builder
-	command.Stderr = &complaints
+	var stderr strings.Builder
+	command.Stderr = &stderr
 	output, err := command.Output()
-	require.NoError(t, err, complaints.String())
+	require.NoError(t, err, stderr.String())
 	var list []goPackage
 	for decoder := json.NewDecoder(strings.NewReader(string(output))); ; {
 		var p goPackage
@@ -139,9 +138,9 @@ func ours(t *testing.T) []goPackage {
 	}
 }
 
-func TestImportsFollowTheArrows(t *testing.T) {
+func TestAllowedImports(t *testing.T) {
 	t.Parallel()
-	list, allowed := ours(t), allowedImports()
+	list, allowed := ownPackages(t), allowedImports()
 	require.NotEmpty(t, list)
 	for _, p := range list {
 		importer := strings.TrimPrefix(p.ImportPath, "portico/")
