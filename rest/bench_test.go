@@ -186,7 +186,8 @@ func BenchmarkStocks(b *testing.B) {
 			measure(b, s, benchRequest{"GET", fmt.Sprintf("/v2/inventories?page[limit]=%d", limit), ""})
 		})
 		b.Run(fmt.Sprintf("graphql/%d", limit), func(b *testing.B) {
-			measure(b, s, benchRequest{"POST", "/graphql", fmt.Sprintf(`{"query":"{ stocks(first: %d) { totalCount nodes { uuid total available allocated } } }"}`, limit)})
+			measure(b, s, benchRequest{"POST", "/graphql",
+				fmt.Sprintf(`{"query":"{ stocks(first: %d) { totalCount nodes { uuid total available allocated } } }"}`, limit)})
 		})
 	}
 }

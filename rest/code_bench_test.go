@@ -32,7 +32,8 @@ func BenchmarkNewCodes(b *testing.B) {
 				codes = append(codes, fmt.Sprintf(`{"code":"R-%08X"}`, uint32(n)*2654435761)) // each once, in no order
 				n++
 			}
-			r := httptest.NewRequestWithContext(b.Context(), "POST", "/v2/promotions/p/codes", strings.NewReader(`{"data":{"type":"promotion_codes","codes":[`+strings.Join(codes, ",")+`]}}`))
+			r := httptest.NewRequestWithContext(b.Context(), "POST", "/v2/promotions/p/codes",
+				strings.NewReader(`{"data":{"type":"promotion_codes","codes":[`+strings.Join(codes, ",")+`]}}`))
 			r.Header.Set("Content-Type", "application/json")
 			w := &sink{header: http.Header{}}
 			handler.ServeHTTP(w, r)

@@ -22,7 +22,8 @@ type drawnRequest struct {
 }
 
 func (d *dice) list(coordinate string) *drawnRequest {
-	return &drawnRequest{dice: d, coordinate: coordinate, query: url.Values{}, variables: map[string]any{}, orderKind: "ListOrder", keys: []string{"id", "created_at", "updated_at"}}
+	return &drawnRequest{dice: d, coordinate: coordinate, query: url.Values{}, variables: map[string]any{}, orderKind: "ListOrder",
+		keys: []string{"id", "created_at", "updated_at"}}
 }
 
 // argument adds an argument, as a variable or as a literal.
@@ -182,7 +183,8 @@ func (l *drawnRequest) order() {
 	key, direction := pick(l.dice, l.keys...), pick(l.dice, "ASC", "DESC")
 	l.query.Set("sort", map[string]string{"ASC": "", "DESC": "-"}[direction]+key)
 	field := strings.ToUpper(key)
-	l.argument("orderBy", l.orderKind, fmt.Sprintf("{field: %s, direction: %s}", field, direction), map[string]any{"field": field, "direction": direction})
+	l.argument("orderBy", l.orderKind, fmt.Sprintf("{field: %s, direction: %s}", field, direction),
+		map[string]any{"field": field, "direction": direction})
 	l.where += " by " + direction + key
 }
 
@@ -210,7 +212,8 @@ func (l *drawnRequest) quote(value string) string {
 // shopper draws the headers by which answers differ.
 func (l *drawnRequest) shopper() (headers []string) {
 	if l.chance(40) {
-		headers = append(headers, "Accept-Language", pick(l.dice, "fr", "de", "fr-CA, en;q=0.3", "*", "en-GB", "zh-Hant-TW, pt", "nonsense;;", "pt-BR"))
+		headers = append(headers, "Accept-Language",
+			pick(l.dice, "fr", "de", "fr-CA, en;q=0.3", "*", "en-GB", "zh-Hant-TW, pt", "nonsense;;", "pt-BR"))
 	}
 	if l.chance(40) {
 		headers = append(headers, "X-Moltin-Currency", pick(l.dice, "EUR", "USD", "JPY", "eur", "CHF", "XYZ"))
@@ -235,6 +238,7 @@ func (d *dice) stranger() askingClient { return pick(d, asNobody, asFailure, asP
 
 // unknownNode is an id that no node of the catalog has.
 func (d *dice) unknownNode() string {
-	return pick(d, "nowhere", "box", "attic", "00000000-0000-4000-8000-000000000000", "a b", "é", "a/b", "\x00", "*", "%", strings.Repeat("x", 65),
+	return pick(d, "nowhere", "box", "attic", "00000000-0000-4000-8000-000000000000", "a b", "é", "a/b", "\x00", "*", "%",
+		strings.Repeat("x", 65),
 		store.GlobalID(store.TypeCatalogNode, "nowhere"), store.GlobalID(store.TypeProduct, "anvil"), pick(d, d.known.products...))
 }

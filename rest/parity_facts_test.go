@@ -72,8 +72,9 @@ func newShopFacts(t *testing.T, shop string) shopFacts {
 					k.components[resource.ID][key] = append(k.components[resource.ID][key], option.ID)
 				}
 			}
-			for attribute, values := range map[string][]string{"name": {a.Name}, "sku": {a.SKU}, "slug": {a.Slug}, "manufacturer_part_num": {a.ManufacturerPartNum},
-				"upc_ean": {a.UPCEAN}, "product_types": a.ProductTypes, "tags": a.Tags, "id": {resource.ID}} {
+			for attribute, values := range map[string][]string{"name": {a.Name}, "sku": {a.SKU}, "slug": {a.Slug},
+				"manufacturer_part_num": {a.ManufacturerPartNum},
+				"upc_ean":               {a.UPCEAN}, "product_types": a.ProductTypes, "tags": a.Tags, "id": {resource.ID}} {
 				k.values[attribute] = append(k.values[attribute], values...)
 			}
 		}
@@ -155,7 +156,8 @@ func (d *dice) value(attribute string) string {
 		return d.product()
 	}
 	if d.chance(15) || len(values) == 0 {
-		return pick(d, "nobody", "", " padded ", `"quoted"`, `back\slash`, "a,b", "(c)", "d:e", "f|g", "é🔨", "100%", "1+1", "null", "*", "anvil", strings.Repeat("x", 300))
+		return pick(d, "nobody", "", " padded ", `"quoted"`, `back\slash`, "a,b", "(c)", "d:e", "f|g", "é🔨", "100%", "1+1", "null", "*",
+			"anvil", strings.Repeat("x", 300))
 	}
 	return pick(d, values...)
 }

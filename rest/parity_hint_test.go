@@ -32,10 +32,12 @@ func newKey() string { return fmt.Sprint("told-", keys.Add(1)) }
 // the operation, empty where REST says none. A write is sent under
 // the key that REST had, so that it must be the same to the letter of its
 // input, and is answered as REST was.
-func requireGraphQLHint(t *testing.T, s *testServer, q *parityCase, r *http.Request, w *httptest.ResponseRecorder, name string) (operation string) {
+func requireGraphQLHint(t *testing.T, s *testServer, q *parityCase, r *http.Request, w *httptest.ResponseRecorder,
+	name string) (operation string) {
 	t.Helper()
 	told := w.Header().Get("Graphql-Request")
-	both := fmt.Sprintf("%s\n%s %s %s %q\nanswers %d %.3000s\n\nand says it is %s", name, q.method, q.target, q.body, q.headers, w.Code, w.Body, told)
+	both := fmt.Sprintf("%s\n%s %s %s %q\nanswers %d %.3000s\n\nand says it is %s", name, q.method, q.target, q.body, q.headers,
+		w.Code, w.Body, told)
 	if told == "" {
 		require.GreaterOrEqual(t, w.Code, 400, "what is answered can be said in GraphQL\n%s", both)
 		require.Empty(t, w.Header().Get("Preference-Applied"))
@@ -96,7 +98,7 @@ func sameWrite(t require.TestingT, q *parityCase, rest, data map[string]any) {
 		case "stockCreate":
 			require.Equal(t, wireStockAs(q.headers)(object("stock")), rest["data"])
 		case "stockTransact":
-			require.Equal(t, wireLineAs(q.headers)(payload["transactions"].([]any)[0].(map[string]any)), rest["data"])
+			require.Equal(t, wireTransactionAs(q.headers)(payload["transactions"].([]any)[0].(map[string]any)), rest["data"])
 		case "promotionCreate":
 			require.Equal(t, wirePromotion(object("promotion")), rest["data"])
 		case "promotionUpdate":
@@ -104,7 +106,7 @@ func sameWrite(t require.TestingT, q *parityCase, rest, data map[string]any) {
 			require.Equal(t, payload["codesDeleted"], rest["meta"].(map[string]any)["codes_deleted"])
 		case "promotionCodesCreate":
 			want := wirePromotion(object("promotion")).(map[string]any)
-			want["codes"] = each(payload["codes"], wireCode)
+			want["codes"] = mapList(payload["codes"], wireCode)
 			listUsers(rest["data"].(map[string]any)["codes"])
 			require.Equal(t, want, rest["data"])
 		case "promotionDelete", "promotionCodesDelete", "stockDelete":

@@ -59,7 +59,8 @@ func productSources() []source {
 
 // unknownProduct is an id that no product of the catalog has.
 func (d *dice) unknownProduct() string {
-	return pick(d, "nobody", "drill-draft", "00000000-0000-4000-8000-000000000000", "a b", "é", "*", strings.Repeat("x", 65), store.GlobalID(store.TypeProduct, "nobody"))
+	return pick(d, "nobody", "drill-draft", "00000000-0000-4000-8000-000000000000", "a b", "é", "*", strings.Repeat("x", 65),
+		store.GlobalID(store.TypeProduct, "nobody"))
 }
 
 // drawProducts makes up a request for a list of products. At most one thing
@@ -163,7 +164,8 @@ func drawProduct(d *dice) *parityCase {
 // the very same to another request.
 func (l *drawnRequest) replayable(request func(*drawnRequest)) func(*drawnRequest) {
 	request(l)
-	query, arguments, declared, variables, where := url.Values{}, slices.Clone(l.arguments), slices.Clone(l.declared), map[string]any{}, l.where
+	query, arguments, declared, variables, where := url.Values{}, slices.Clone(l.arguments), slices.Clone(l.declared),
+		map[string]any{}, l.where
 	for name, values := range l.query {
 		query[name] = slices.Clone(values)
 	}
@@ -308,7 +310,7 @@ func rowsOf(list map[string]any) []any {
 	if rows, bare := list["nodes"].([]any); bare {
 		return rows
 	}
-	return each(list["edges"], func(e map[string]any) any { return e["node"] })
+	return mapList(list["edges"], func(e map[string]any) any { return e["node"] })
 }
 
 // samePage holds rows, totals and links against each other, and keeps the

@@ -29,8 +29,8 @@ func wirePromotion(p map[string]any) any {
 	return map[string]any{"type": "promotion", "id": p["uuid"], "name": p["name"], "description": p["description"],
 		"promotion_type": strings.ToLower(p["promotionType"].(string)), "enabled": p["enabled"], "automatic": p["automatic"],
 		"state": strings.ToLower(p["state"].(string)), "start": p["start"], "end": p["end"],
-		"min_cart_value": each(p["minCartValue"], amount), "max_discount_value": each(p["maxDiscountValue"], amount),
-		"max_applications_per_cart": p["maxApplicationsPerCart"], "schema": p["schema"], "currencies": each(p["currencies"], given),
+		"min_cart_value": mapList(p["minCartValue"], amount), "max_discount_value": mapList(p["maxDiscountValue"], amount),
+		"max_applications_per_cart": p["maxApplicationsPerCart"], "schema": p["schema"], "currencies": mapList(p["currencies"], given),
 		"target_catalogs": p["targetCatalogs"], "conditions": p["conditions"],
 		"meta": map[string]any{"timestamps": map[string]any{"created_at": p["createdAt"], "updated_at": p["updatedAt"]}}}
 }
@@ -58,10 +58,12 @@ func drawPromotions(d *dice) *parityCase {
 		f := pick(d, [][2]string{
 			{"eq(promotion_type,fixed_discount)", `{promotionType: [FIXED_DISCOUNT]}`}, {"in(state,active,expired)", `{state: [ACTIVE, EXPIRED]}`},
 			{"eq(enabled,true):eq(automatic,false)", `{enabled: true, automatic: false}`}, {"eq(name,Ten off)", `{name: {eq: "Ten off"}}`},
-			{"in(id,auto,ten-off)", `{id: {in: ["auto", "ten-off"]}}`}, {"like(name,*off*)", `{nameLike: "*off*"}`}, {"like(name,*OFF)", `{nameLike: "*OFF"}`}, {"like(name,t*)", `{nameLike: "t*"}`},
+			{"in(id,auto,ten-off)", `{id: {in: ["auto", "ten-off"]}}`}, {"like(name,*off*)", `{nameLike: "*off*"}`},
+			{"like(name,*OFF)", `{nameLike: "*OFF"}`}, {"like(name,t*)", `{nameLike: "t*"}`},
 			{"like(name,ten off)", `{nameLike: "ten off"}`}, {"like(name,a*b)", `{nameLike: "a*b"}`},
 			{"gt(id,b):le(created_at,2030-01-01)", `{bounds: {id: {gt: "b"}, createdAt: {le: "2030-01-01"}}}`},
-			{"eq(colour,red)", `{colour: "red"}`}, {"gt(name,a)", `{name: {gt: "a"}}`}, {"eq(state,gone)", `{state: GONE}`}, {"eq(enabled,yes)", `{enabled: "yes"}`},
+			{"eq(colour,red)", `{colour: "red"}`}, {"gt(name,a)", `{name: {gt: "a"}}`}, {"eq(state,gone)", `{state: GONE}`},
+			{"eq(enabled,yes)", `{enabled: "yes"}`},
 		}...)
 		l.query.Set("filter", f[0])
 		l.arguments = append(l.arguments, "filter: "+f[1])
@@ -77,14 +79,15 @@ func drawPromotions(d *dice) *parityCase {
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		list := data["promotions"].(map[string]any)
 		l.samePage(t, rest, list, func(*drawnRequest) {})
-		require.Equal(t, each(list["nodes"], wirePromotion), rest["data"])
+		require.Equal(t, mapList(list["nodes"], wirePromotion), rest["data"])
 	}
 	return q
 }
 
 func drawPromotion(d *dice) *parityCase {
 	id := d.promotionID()
-	q := &parityCase{method: "GET", target: "/v2/promotions/" + id, document: `query($id: ID!) { promotion(id: $id) { ` + promotionMembers + ` } }`, variables: map[string]any{"id": id}}
+	q := &parityCase{method: "GET", target: "/v2/promotions/" + id,
+		document: `query($id: ID!) { promotion(id: $id) { ` + promotionMembers + ` } }`, variables: map[string]any{"id": id}}
 	if d.chance(10) {
 		q.who = d.stranger()
 	}
@@ -102,9 +105,11 @@ func (d *dice) promotionChange(create bool) (body, input map[string]any) {
 	set("description", pick(d, "", "Something off."))
 	set("start", pick(d, "2024-01-01", "2024-05-30T11:00", "2024-05-30T14:00:00+02:00"))
 	set("end", pick(d, "2025-01-01", "2024-05-30T23:30:00Z"))
-	kinds := map[string]any{"percent_discount": map[string]any{"percent": 12.5}, "x_for_y": map[string]any{"x": 3, "y": 2, "targets": []any{"A"}, "odd": true},
+	kinds := map[string]any{"percent_discount": map[string]any{"percent": 12.5},
+		"x_for_y":        map[string]any{"x": 3, "y": 2, "targets": []any{"A"}, "odd": true},
 		"fixed_discount": map[string]any{"currencies": []any{map[string]any{"currency": "USD", "amount": 500}}},
-		"bundle_gift":    map[string]any{"gifts": []any{"G"}, "requirements": []any{map[string]any{"targets": "all", "quantity": 2}}, "targets": pick[any](d, "all", nil)}}
+		"bundle_gift": map[string]any{"gifts": []any{"G"}, "requirements": []any{map[string]any{"targets": "all", "quantity": 2}},
+			"targets": pick[any](d, "all", nil)}}
 	kind := pick(d, "percent_discount", "x_for_y", "fixed_discount", "bundle_gift")
 	body["promotion_type"], input["promotionType"] = kind, strings.ToUpper(kind)
 	set("schema", kinds[kind])
@@ -139,7 +144,8 @@ func (d *dice) promotionChange(create bool) (body, input map[string]any) {
 func drawPromotionCreate(d *dice) *parityCase {
 	body, input := d.promotionChange(true)
 	q := &parityCase{method: "POST", target: "/v2/promotions", variables: map[string]any{"input": input},
-		document: `mutation($input: PromotionCreateInput!) { promotionCreate(input: $input) { promotion { ` + promotionMembers + ` } userErrors { field code message } } }`}
+		document: `mutation($input: PromotionCreateInput!) { promotionCreate(input: $input) { promotion { ` + promotionMembers +
+			` } userErrors { field code message } } }`}
 	q.send(d, body)
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		want := wirePromotion(data["promotionCreate"].(map[string]any)["promotion"].(map[string]any)).(map[string]any)
@@ -157,7 +163,8 @@ func drawPromotionUpdate(d *dice) *parityCase {
 	id := d.promotionID()
 	input["id"] = id
 	q := &parityCase{method: "PUT", target: "/v2/promotions/" + id, variables: map[string]any{"input": input},
-		document: `mutation($input: PromotionUpdateInput!) { promotionUpdate(input: $input) { promotion { ` + promotionMembers + ` } preview { ...preview } codesDeleted userErrors { field code message } } }`}
+		document: `mutation($input: PromotionUpdateInput!) { promotionUpdate(input: $input) { promotion { ` + promotionMembers +
+			` } preview { ...preview } codesDeleted userErrors { field code message } } }`}
 	if d.chance(40) {
 		q.target, input["dryRun"] = q.target+"?dry_run=true", true
 	}
@@ -218,8 +225,10 @@ const codeMembers = `...code`
 // wireCode is GraphQL's code in REST's shape; who may use it is a list there,
 // see listUsers.
 func wireCode(c map[string]any) any {
-	return map[string]any{"type": "promotion_code", "id": c["uuid"], "promotion_id": c["promotion"].(map[string]any)["uuid"], "code": c["code"], "uses": c["uses"],
-		"max_uses": c["maxUses"], "consume_unit": strings.ToLower(c["consumeUnit"].(string)), "user": c["users"], "valid": c["valid"], "created_at": c["createdAt"]}
+	return map[string]any{"type": "promotion_code", "id": c["uuid"], "promotion_id": c["promotion"].(map[string]any)["uuid"],
+		"code": c["code"], "uses": c["uses"],
+		"max_uses": c["maxUses"], "consume_unit": strings.ToLower(c["consumeUnit"].(string)), "user": c["users"], "valid": c["valid"],
+		"created_at": c["createdAt"]}
 }
 
 // listUsers makes a list of the user of each of REST's codes, which keep the
@@ -246,7 +255,8 @@ func drawCodes(d *dice) *parityCase {
 	if l.chance(8) {
 		q.who = d.stranger()
 	} else if l.chance(40) {
-		f := pick(d, [2]string{"eq(code,TEN-OFF)", `{code: {eq: "TEN-OFF"}}`}, [2]string{"in(code,ten-off,none)", `{code: {in: ["ten-off", "none"]}}`}, [2]string{"gt(code,a)", `{code: {gt: "a"}}`})
+		f := pick(d, [2]string{"eq(code,TEN-OFF)", `{code: {eq: "TEN-OFF"}}`},
+			[2]string{"in(code,ten-off,none)", `{code: {in: ["ten-off", "none"]}}`}, [2]string{"gt(code,a)", `{code: {gt: "a"}}`})
 		l.query.Set("filter", f[0])
 		l.arguments = append(l.arguments, "filter: "+f[1])
 	}
@@ -257,7 +267,7 @@ func drawCodes(d *dice) *parityCase {
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		list := data["promotionCodes"].(map[string]any)
 		l.samePage(t, rest, list, func(*drawnRequest) {})
-		require.Equal(t, each(list["nodes"], wireCode), listUsers(rest["data"]))
+		require.Equal(t, mapList(list["nodes"], wireCode), listUsers(rest["data"]))
 	}
 	return q
 }
@@ -301,14 +311,15 @@ func drawCodesCreate(d *dice) *parityCase {
 		delete(body, "type")
 	}
 	q := &parityCase{method: "POST", target: "/v2/promotions/" + id + "/codes", variables: map[string]any{"input": input},
-		document: `mutation($input: PromotionCodesCreateInput!) { promotionCodesCreate(input: $input) { promotion { ` + promotionMembers + ` } codes { ` + codeMembers + ` } userErrors { field code message } } }`}
+		document: `mutation($input: PromotionCodesCreateInput!) { promotionCodesCreate(input: $input) { promotion { ` + promotionMembers +
+			` } codes { ` + codeMembers + ` } userErrors { field code message } } }`}
 	q.send(d, body)
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		payload := data["promotionCodesCreate"].(map[string]any)
 		got := rest["data"].(map[string]any)
 		listUsers(got["codes"])
 		want := wirePromotion(payload["promotion"].(map[string]any)).(map[string]any)
-		want["codes"] = each(payload["codes"], wireCode)
+		want["codes"] = mapList(payload["codes"], wireCode)
 		for i, code := range want["codes"].([]any) {
 			there := got["codes"].([]any)[i].(map[string]any)
 			d.codes = append(d.codes, [3]string{there["promotion_id"].(string), there["code"].(string), code.(map[string]any)["code"].(string)})

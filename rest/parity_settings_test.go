@@ -20,7 +20,8 @@ func drawSettings(d *dice) *parityCase {
 
 // wireSettings are GraphQL's settings in REST's shape.
 func wireSettings(s map[string]any) map[string]any {
-	return map[string]any{"type": "settings", "id": "settings", "page_length": s["pageLength"], "currency": s["currency"], "locale": s["locale"],
+	return map[string]any{"type": "settings", "id": "settings", "page_length": s["pageLength"], "currency": s["currency"],
+		"locale":          s["locale"],
 		"page_length_max": s["pageLengthMax"], "page_offset_limit": s["pageOffsetLimit"]}
 }
 
@@ -28,9 +29,11 @@ func wireSettings(s map[string]any) map[string]any {
 func drawSettingsUpdate(d *dice) *parityCase {
 	q := &parityCase{method: "PUT", target: "/v2/settings"}
 	const document = `mutation($input: SettingsUpdateInput!) { settingsUpdate(input: $input) { settings { ...settings } userErrors { field code message } } }`
-	good := map[string][]any{"page_length": {1, 2, 25, 100, 1 + d.IntN(100), nil}, "currency": {"USD", "EUR", "JPY", nil}, "locale": {"en", "fr", "fr-CA", nil}}
+	good := map[string][]any{"page_length": {1, 2, 25, 100, 1 + d.IntN(100), nil}, "currency": {"USD", "EUR", "JPY", nil},
+		"locale": {"en", "fr", "fr-CA", nil}}
 	broken := map[string][]any{"page_length": {0, 101, -1, 1 << 30}, "currency": {"dollars", "", "usd"}, "locale": {"!", "not a tag"}}
-	mistyped := map[string][]any{"page_length": {"abc", 1.5, true, []any{}, map[string]any{}}, "currency": {map[string]any{}, []any{map[string]any{}}}, "locale": {map[string]any{}}}
+	mistyped := map[string][]any{"page_length": {"abc", 1.5, true, []any{}, map[string]any{}},
+		"currency": {map[string]any{}, []any{map[string]any{}}}, "locale": {map[string]any{}}}
 	from, wrong := good, false
 	switch {
 	case d.chance(15):

@@ -80,7 +80,7 @@ func drawStocksByID(d *dice) *parityCase {
 		q.body, q.raw = pick(d, "", "{", "[]", `{"data":{}}`, `{"data":[5]}`, `{}`), "{"
 	}
 	q.same = func(t require.TestingT, rest, data map[string]any) {
-		require.Equal(t, each(data["stocksById"], wireStockAs(q.headers)), rest["data"])
+		require.Equal(t, mapList(data["stocksById"], wireStockAs(q.headers)), rest["data"])
 	}
 	return q
 }
@@ -106,8 +106,10 @@ func drawStockCreate(coordinate string) func(*dice) *parityCase {
 			body = map[string]any{"type": "stock", "attributes": pick(d, map[string]any{"available": quantity},
 				map[string]any{"locations": map[string]any{"default": map[string]any{"available": quantity}}})}
 		}
-		q := &parityCase{method: "POST", target: "/v2/inventories", headers: d.stockHeaders(), variables: map[string]any{"input": map[string]any{"productId": ids[1], "quantity": quantity}},
-			document: `mutation($input: StockCreateInput!) { stockCreate(input: $input) { stock { ` + stockMembers + ` } userErrors { field code message } } }`}
+		q := &parityCase{method: "POST", target: "/v2/inventories", headers: d.stockHeaders(),
+			variables: map[string]any{"input": map[string]any{"productId": ids[1], "quantity": quantity}},
+			document: `mutation($input: StockCreateInput!) { stockCreate(input: $input) { stock { ` + stockMembers +
+				` } userErrors { field code message } } }`}
 		if strings.HasSuffix(coordinate, ":id") {
 			q.target += "/" + url.PathEscape(ids[0])
 		} else {
@@ -144,10 +146,11 @@ func drawStockDelete(d *dice) *parityCase {
 
 const lineMembers = `...transaction`
 
-// wireLineAs is a line of a ledger in the shape that the headers ask for.
-func wireLineAs(headers []string) func(map[string]any) any {
+// wireTransactionAs is a line of a ledger in the shape that the headers ask for.
+func wireTransactionAs(headers []string) func(map[string]any) any {
 	return func(l map[string]any) any {
-		change := map[string]any{"action": strings.ToLower(l["action"].(string)), "product_id": l["productId"], "quantity": l["quantity"], "reason": l["reason"], "reference": l["reference"]}
+		change := map[string]any{"action": strings.ToLower(l["action"].(string)), "product_id": l["productId"], "quantity": l["quantity"],
+			"reason": l["reason"], "reference": l["reference"]}
 		times := map[string]any{"created_at": l["createdAt"]}
 		if len(headers) > 0 {
 			change["location"] = "default"
@@ -165,7 +168,8 @@ func drawTransact(d *dice) *parityCase {
 	if n := len(d.stocks); n > 0 && d.chance(90) {
 		ids = d.stocks[d.IntN(n)]
 	}
-	change := map[string]any{"action": pick(d, "increment", "increment", "decrement", "allocate", "deallocate", "set"), "quantity": 1 + d.IntN(20)}
+	change := map[string]any{"action": pick(d, "increment", "increment", "decrement", "allocate", "deallocate", "set"),
+		"quantity": 1 + d.IntN(20)}
 	if d.chance(40) {
 		change["reason"], change["reference"] = "counted", pick(d, "order-1", "é")
 	}
@@ -186,15 +190,17 @@ func drawTransact(d *dice) *parityCase {
 		body["location"], body["product_id"] = "default", ids[0]
 		body = map[string]any{"attributes": body}
 	}
-	q := &parityCase{method: "POST", target: "/v2/inventories/" + ids[0] + "/transactions", headers: d.stockHeaders(), variables: map[string]any{"input": map[string]any{"changes": []any{input}}},
-		document: `mutation($input: StockTransactInput!) { stockTransact(input: $input) { transactions { ` + lineMembers + ` } userErrors { field code message } } }`}
+	q := &parityCase{method: "POST", target: "/v2/inventories/" + ids[0] + "/transactions", headers: d.stockHeaders(),
+		variables: map[string]any{"input": map[string]any{"changes": []any{input}}},
+		document: `mutation($input: StockTransactInput!) { stockTransact(input: $input) { transactions { ` + lineMembers +
+			` } userErrors { field code message } } }`}
 	q.send(d, body)
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		line := data["stockTransact"].(map[string]any)["transactions"].([]any)[0].(map[string]any)
 		got := rest["data"].(map[string]any)
 		d.lines = append(d.lines, [2]string{ids[1], line["uuid"].(string)}, [2]string{ids[0], got["id"].(string)})
 		line["uuid"], line["productId"] = got["id"], ids[0]
-		require.Equal(t, wireLineAs(q.headers)(line), any(got))
+		require.Equal(t, wireTransactionAs(q.headers)(line), any(got))
 	}
 	return q
 }
@@ -242,7 +248,7 @@ func drawTransactions(d *dice) *parityCase {
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		list := data["stockTransactions"].(map[string]any)
 		l.samePage(t, rest, list, again)
-		require.Equal(t, each(list["nodes"], wireLineAs(q.headers)), rest["data"])
+		require.Equal(t, mapList(list["nodes"], wireTransactionAs(q.headers)), rest["data"])
 	}
 	return q
 }
@@ -253,14 +259,15 @@ func drawTransaction(d *dice) *parityCase {
 	if n := len(d.lines); n > 0 && d.chance(70) {
 		line = d.lines[d.IntN(n)]
 	}
-	q := &parityCase{method: "GET", target: "/v2/inventories/" + line[0] + "/transactions/" + url.PathEscape(line[1]), headers: d.stockHeaders(),
+	q := &parityCase{method: "GET", target: "/v2/inventories/" + line[0] + "/transactions/" + url.PathEscape(line[1]),
+		headers:   d.stockHeaders(),
 		variables: map[string]any{"productId": line[0], "id": line[1]},
 		document:  `query($productId: ID!, $id: ID!) { stockTransaction(productId: $productId, id: $id) { ` + lineMembers + ` } }`}
 	if d.chance(10) {
 		q.who = d.stranger()
 	}
 	q.same = func(t require.TestingT, rest, data map[string]any) {
-		require.Equal(t, wireLineAs(q.headers)(data["stockTransaction"].(map[string]any)), rest["data"])
+		require.Equal(t, wireTransactionAs(q.headers)(data["stockTransaction"].(map[string]any)), rest["data"])
 	}
 	return q
 }

@@ -44,9 +44,10 @@ func drawStocks(d *dice) *parityCase {
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		list := data["stocks"].(map[string]any)
 		l.samePage(t, rest, list, again)
-		require.Equal(t, each(list["nodes"], wireStock), rest["data"])
+		require.Equal(t, mapList(list["nodes"], wireStock), rest["data"])
 		times := list["timestamps"].(map[string]any)
-		require.Equal(t, map[string]any{"created_at": times["createdAt"], "updated_at": times["updatedAt"]}, rest["meta"].(map[string]any)["timestamps"])
+		require.Equal(t, map[string]any{"created_at": times["createdAt"], "updated_at": times["updatedAt"]},
+			rest["meta"].(map[string]any)["timestamps"])
 	}
 	return q
 }

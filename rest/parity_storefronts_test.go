@@ -120,7 +120,7 @@ func drawFiles(d *dice) *parityCase {
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		list := data["files"].(map[string]any)
 		l.samePage(t, rest, list, again)
-		require.Equal(t, each(list["nodes"], func(f map[string]any) any { return wireFile(f) }), rest["data"])
+		require.Equal(t, mapList(list["nodes"], func(f map[string]any) any { return wireFile(f) }), rest["data"])
 	}
 	return q
 }
@@ -145,7 +145,8 @@ func (l *drawnRequest) badFileFilter() {
 
 func drawFile(d *dice) *parityCase {
 	id := d.file()
-	q := &parityCase{method: "GET", target: "/v2/files/" + url.PathEscape(id), document: `query($id: ID!) { file(id: $id) { ...file } }`, variables: map[string]any{"id": id}}
+	q := &parityCase{method: "GET", target: "/v2/files/" + url.PathEscape(id),
+		document: `query($id: ID!) { file(id: $id) { ...file } }`, variables: map[string]any{"id": id}}
 	if d.chance(20) {
 		q.who = d.stranger()
 	}
@@ -156,24 +157,28 @@ func drawFile(d *dice) *parityCase {
 }
 
 func wireCurrency(c map[string]any) any {
-	return map[string]any{"id": c["code"], "type": "currency", "code": c["code"], "default": c["default"], "enabled": true, "decimal_point": c["decimalPoint"],
-		"thousand_separator": c["thousandSeparator"], "decimal_places": c["decimalPlaces"], "format": c["format"], "exchange_rate": json.Number("1")}
+	return map[string]any{"id": c["code"], "type": "currency", "code": c["code"], "default": c["default"], "enabled": true,
+		"decimal_point":      c["decimalPoint"],
+		"thousand_separator": c["thousandSeparator"], "decimal_places": c["decimalPlaces"], "format": c["format"],
+		"exchange_rate": json.Number("1")}
 }
 
 func drawCurrencies(d *dice) *parityCase {
-	q := &parityCase{method: "GET", target: pick(d, "/v2/currencies", "/v2/currencies/"), headers: append(d.list("").shopper(), d.catalog()...), document: `{ currencies { ...currency } }`}
+	q := &parityCase{method: "GET", target: pick(d, "/v2/currencies", "/v2/currencies/"),
+		headers: append(d.list("").shopper(), d.catalog()...), document: `{ currencies { ...currency } }`}
 	if d.chance(20) {
 		q.who = d.stranger()
 	}
 	q.same = func(t require.TestingT, rest, data map[string]any) {
-		require.Equal(t, each(data["currencies"], wireCurrency), rest["data"])
+		require.Equal(t, mapList(data["currencies"], wireCurrency), rest["data"])
 	}
 	return q
 }
 
 func drawCurrency(d *dice) *parityCase {
 	code := pick(d, "USD", "EUR", "JPY", "usd", "XYZ", "nobody")
-	q := &parityCase{method: "GET", target: "/v2/currencies/" + code, headers: d.list("").shopper(), document: `query($code: String!) { currency(code: $code) { ...currency } }`,
+	q := &parityCase{method: "GET", target: "/v2/currencies/" + code, headers: d.list("").shopper(),
+		document:  `query($code: String!) { currency(code: $code) { ...currency } }`,
 		variables: map[string]any{"code": code}}
 	if d.chance(20) {
 		q.who = d.stranger()
@@ -185,14 +190,16 @@ func drawCurrency(d *dice) *parityCase {
 }
 
 func drawLocations(d *dice) *parityCase {
-	q := &parityCase{method: "GET", target: pick(d, "/v2/inventories/locations", "/v2/inventories/locations/"), document: `{ stockLocations { uuid name description externalRef address } }`}
+	q := &parityCase{method: "GET", target: pick(d, "/v2/inventories/locations", "/v2/inventories/locations/"),
+		document: `{ stockLocations { uuid name description externalRef address } }`}
 	if d.chance(20) {
 		q.who = d.stranger()
 	}
 	q.same = func(t require.TestingT, rest, data map[string]any) {
-		require.Equal(t, each(data["stockLocations"], func(l map[string]any) any {
-			return map[string]any{"id": l["uuid"], "type": "inventory_location", "attributes": map[string]any{"name": l["name"], "description": l["description"],
-				"external_ref": l["externalRef"], "address": l["address"], "geolocation": nil}}
+		require.Equal(t, mapList(data["stockLocations"], func(l map[string]any) any {
+			return map[string]any{"id": l["uuid"], "type": "inventory_location",
+				"attributes": map[string]any{"name": l["name"], "description": l["description"],
+					"external_ref": l["externalRef"], "address": l["address"], "geolocation": nil}}
 		}), rest["data"])
 	}
 	return q

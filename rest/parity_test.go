@@ -148,7 +148,8 @@ func TestParityOfRESTAndGraphQL(t *testing.T) {
 				}
 				t.Logf("answers by status: %v", statuses)
 				if run.name == "handmade" && !raceDetector { // enough of them to draw the rarest
-					require.ElementsMatch(t, slices.Collect(maps.Keys(rest.Operations())), slices.Collect(maps.Keys(d.told)), "every operation was told, and answered the same")
+					require.ElementsMatch(t, slices.Collect(maps.Keys(rest.Operations())), slices.Collect(maps.Keys(d.told)),
+						"every operation was told, and answered the same")
 					for _, status := range []int{200, 400, 401, 403, 404, 422} {
 						require.NotZero(t, statuses[status], "the requests drawn are of every kind; none was answered %d", status)
 					}
@@ -188,7 +189,8 @@ func requireSame(t *testing.T, s *testServer, q *parityCase, name string) int {
 		body = string(text)
 	}
 	v := q.ask(s, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/graphql", strings.NewReader(body)))
-	both := fmt.Sprintf("%s\n%s %s %s %q\nanswers %d %.3000s\n\n%s\nanswers %.3000s", name, q.method, q.target, q.body, q.headers, w.Code, w.Body, body, v.Body)
+	both := fmt.Sprintf("%s\n%s %s %s %q\nanswers %d %.3000s\n\n%s\nanswers %.3000s", name, q.method, q.target, q.body, q.headers,
+		w.Code, w.Body, body, v.Body)
 
 	var graphql struct {
 		Data   map[string]any
@@ -314,7 +316,8 @@ type dice struct {
 }
 
 func newDice(t *testing.T, seed uint64, shop string) *dice {
-	return &dice{Rand: rand.New(rand.NewPCG(seed, 0)), known: newShopFacts(t, shop), cursors: map[string][]pageChoice{}, told: map[string]int{}}
+	return &dice{Rand: rand.New(rand.NewPCG(seed, 0)), known: newShopFacts(t, shop), cursors: map[string][]pageChoice{},
+		told: map[string]int{}}
 }
 
 // parity draws an operation.

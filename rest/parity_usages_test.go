@@ -77,7 +77,7 @@ func drawUsages(coordinate string) func(*dice) *parityCase {
 		q.same = func(t require.TestingT, rest, data map[string]any) {
 			list := data["promotionCodeUsages"].(map[string]any)
 			l.samePage(t, rest, list, again)
-			require.Equal(t, each(list["nodes"], wireUsage), rest["data"])
+			require.Equal(t, mapList(list["nodes"], wireUsage), rest["data"])
 		}
 		return q
 	}
@@ -85,6 +85,8 @@ func drawUsages(coordinate string) func(*dice) *parityCase {
 
 func wireUsage(u map[string]any) any {
 	_, id, _ := store.ParseGlobalID(u["promotionId"].(string))
-	return map[string]any{"type": "promotion_usage", "id": u["uuid"], "promotion_id": id, "code": u["code"], "user": u["user"], "reference": u["reference"],
-		"actor": u["actor"], "units_asked": u["unitsAsked"], "units_applied": u["unitsApplied"], "created_at": u["createdAt"], "released_at": u["releasedAt"]}
+	return map[string]any{"type": "promotion_usage", "id": u["uuid"], "promotion_id": id, "code": u["code"], "user": u["user"],
+		"reference": u["reference"],
+		"actor":     u["actor"], "units_asked": u["unitsAsked"], "units_applied": u["unitsApplied"], "created_at": u["createdAt"],
+		"released_at": u["releasedAt"]}
 }

@@ -49,8 +49,10 @@ func TestDatabaseErrorsAreUnavailable(t *testing.T) {
 			{"GET", "/v2/promotions/ten-off", "", "", http.StatusServiceUnavailable, false},
 			{"DELETE", "/v2/promotions/ten-off", "", "", http.StatusServiceUnavailable, true},
 			{"POST", "/graphql", `{"query":"{ promotions { nodes { name } } settings { currency } }"}`, "", http.StatusOK, false},
-			{"POST", "/graphql", `{"query":"mutation { promotionDelete(input: {id: \"ten-off\"}) { userErrors { message } } }"}`, "", http.StatusOK, true},
-			{"POST", "/graphql", `{"query":"subscription { jobProgress(id: \"` + task.ID + `\") { state } }"}`, "text/event-stream", http.StatusOK, false},
+			{"POST", "/graphql", `{"query":"mutation { promotionDelete(input: {id: \"ten-off\"}) { userErrors { message } } }"}`, "",
+				http.StatusOK, true},
+			{"POST", "/graphql", `{"query":"subscription { jobProgress(id: \"` + task.ID + `\") { state } }"}`, "text/event-stream",
+				http.StatusOK, false},
 		}
 		for code, of := range map[string]struct {
 			says     string
@@ -58,7 +60,8 @@ func TestDatabaseErrorsAreUnavailable(t *testing.T) {
 		}{
 			"57014": {says: "took too long"}, "25P03": {says: "took too long"}, "25P04": {says: "took too long"},
 			"25006": {says: "is read-only"}, "53100": {says: "is read-only"},
-			"53300": {says: "is not responding"}, "57P01": {says: "is not responding"}, "57P03": {says: "is not responding"}, "08006": {says: "is not responding"},
+			"53300": {says: "is not responding"}, "57P01": {says: "is not responding"}, "57P03": {says: "is not responding"},
+			"08006": {says: "is not responding"},
 			"40001": {says: "is not responding", conflict: true}, // of a standby, that it ended a query
 		} {
 			_, err := db.Exec(`INSERT INTO refusal VALUES ($1)`, code)

@@ -41,10 +41,13 @@ func TestRepeatedParameters(t *testing.T) {
 			query = at.Query()
 		}
 		runScenarios(t, s, []scenario{
-			{name: "one include of several is unknown", path: productsOf("tools") + "?include=files&include=prices", status: 400, holds: []string{"include"}},
+			{name: "one include of several is unknown", path: productsOf("tools") + "?include=files&include=prices", status: 400,
+				holds: []string{"include"}},
 			{name: "one filter of several is for another list", path: productsOf("tools") + "?filter=eq(sku,A)&filter=like(sku,B)", status: 400},
-			{name: "a dry run that is none", method: "PUT", path: "/v2/promotions/ten-off?dry_run=1", body: `{"data":{}}`, status: 400, holds: []string{"dry_run must be true or false"}},
-			{name: "two of them", method: "PUT", path: "/v2/promotions/ten-off?dry_run=true&dry_run=false", body: `{"data":{}}`, status: 400, holds: []string{"dry_run occurs 2 times"}},
+			{name: "a dry run that is none", method: "PUT", path: "/v2/promotions/ten-off?dry_run=1", body: `{"data":{}}`, status: 400,
+				holds: []string{"dry_run must be true or false"}},
+			{name: "two of them", method: "PUT", path: "/v2/promotions/ten-off?dry_run=true&dry_run=false", body: `{"data":{}}`, status: 400,
+				holds: []string{"dry_run occurs 2 times"}},
 		})
 	})
 }

@@ -93,7 +93,8 @@ func TestPreferExplain(t *testing.T) {
 			require.Equal(t, want, w.Header().Get("Preference-Applied") != "", "%q", prefer)
 			require.Contains(t, w.Header().Get("Vary"), "Prefer")
 		}
-		require.Empty(t, s.send(t, http.MethodGet, "/v2/inventories", "", "Prefer", "explain").Header().Get("Store-Catalog-Resolution"), "stock is of no catalog")
+		require.Empty(t, s.send(t, http.MethodGet, "/v2/inventories", "", "Prefer", "explain").Header().Get("Store-Catalog-Resolution"),
+			"stock is of no catalog")
 		t.Run("of others' rules it says that they are for others", func(t *testing.T) {
 			r := httptest.NewRequest(http.MethodGet, productsOf("tools"), nil)
 			r.Header.Set("Prefer", "explain")
@@ -123,7 +124,9 @@ func TestExplainMatchesCatalogResolution(t *testing.T) {
 		s := openShop(t, e, offers(), withClock(storetest.NewClock(noon)))
 		for _, headers := range [][]string{nil, clearance, {"EP-Channel", "mobile"}, {"EP-Channel", "web", "EP-Context-Tag", "clearance"}} {
 			x := explained(t, s.send(t, http.MethodGet, productsOf("sale"), "", append(headers, "Prefer", "explain")...))
-			w := s.send(t, http.MethodPost, "/graphql", `{"query":"{ catalogResolution { reason catalogId releaseId ruleId candidates { ruleId catalogId score missed dropped } } }"}`, headers...)
+			w := s.send(t, http.MethodPost, "/graphql",
+				`{"query":"{ catalogResolution { reason catalogId releaseId ruleId candidates { ruleId catalogId score missed dropped } } }"}`,
+				headers...)
 			var answer struct {
 				Data struct {
 					CatalogResolution struct {
@@ -138,10 +141,12 @@ func TestExplainMatchesCatalogResolution(t *testing.T) {
 			}
 			require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer), "%s", w.Body)
 			q := answer.Data.CatalogResolution
-			require.Equal(t, []string{q.Reason, q.CatalogID, q.ReleaseID, q.RuleID}, []string{strings.ToUpper(x.Reason), x.Catalog, x.Release, x.Rule})
+			require.Equal(t, []string{q.Reason, q.CatalogID, q.ReleaseID, q.RuleID},
+				[]string{strings.ToUpper(x.Reason), x.Catalog, x.Release, x.Rule})
 			require.Len(t, x.Candidates, len(q.Candidates))
 			for i, c := range x.Candidates {
-				require.Equal(t, fmt.Sprint(q.Candidates[i].RuleID, q.Candidates[i].CatalogID, q.Candidates[i].Score, q.Candidates[i].Dropped), fmt.Sprint(c.Rule, c.Catalog, c.Score, strings.ToUpper(c.Dropped)))
+				require.Equal(t, fmt.Sprint(q.Candidates[i].RuleID, q.Candidates[i].CatalogID, q.Candidates[i].Score, q.Candidates[i].Dropped),
+					fmt.Sprint(c.Rule, c.Catalog, c.Score, strings.ToUpper(c.Dropped)))
 			}
 		}
 	})

@@ -13,10 +13,12 @@ import (
 	"portico/store/storetest"
 )
 
-// released are paths of what a release alone decides.
-func released() []string {
-	return []string{productsOf("tools"), productsOf("tools") + "?page[limit]=2&page[offset]=2&include=" + allIncludes, productsOf("tools") + "?sort=-id&page[limit]=2",
-		productsOf("tools") + "?filter=eq(status,live)", "/catalog/products", "/catalog/products/anvil?include=" + allIncludes, "/catalog/hierarchies", "/catalog/nodes", "/catalog/nodes/tools"}
+// cacheablePaths are paths of what a release alone decides.
+func cacheablePaths() []string {
+	return []string{productsOf("tools"), productsOf("tools") + "?page[limit]=2&page[offset]=2&include=" + allIncludes,
+		productsOf("tools") + "?sort=-id&page[limit]=2",
+		productsOf("tools") + "?filter=eq(status,live)", "/catalog/products", "/catalog/products/anvil?include=" + allIncludes,
+		"/catalog/hierarchies", "/catalog/nodes", "/catalog/nodes/tools"}
 }
 
 // TestCachedResponseIsIdentical: bytes and header are as they were made.
@@ -24,7 +26,7 @@ func TestCachedResponseIsIdentical(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
-		for _, path := range released() {
+		for _, path := range cacheablePaths() {
 			for _, headers := range [][]string{nil, {"Accept-Language", "de-AT,de;q=0.8"}, {"X-Moltin-Currency", "EUR"}, clearance} {
 				made := s.send(t, "GET", path, "", headers...)
 				if made.Code != 200 {
@@ -86,12 +88,12 @@ func TestLongResponseIsCompressed(t *testing.T) {
 // TestCachedPageRunsNoStatement, whatever it includes.
 func TestCachedPageRunsNoStatement(t *testing.T) {
 	t.Parallel()
-	if keptBytes() == 0 {
+	if responseCacheBytes() == 0 {
 		t.Skip("nothing is kept")
 	}
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)), func(c *shop.Config) { c.NoCache = true })
-		for _, path := range released() {
+		for _, path := range cacheablePaths() {
 			if s.send(t, http.MethodGet, path, "").Code == 200 {
 				require.Zero(t, statementCount(t, s, http.MethodGet, path, ""), path)
 			}

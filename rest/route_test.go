@@ -20,8 +20,8 @@ import (
 	"portico/store/storetest"
 )
 
-// allow is what each documented path takes.
-func allow() map[string]string {
+// allowedMethods is what each documented path takes.
+func allowedMethods() map[string]string {
 	return map[string]string{
 		productsOf("tools"): "GET, HEAD, OPTIONS",
 		"/v2/inventories":   "GET, HEAD, POST, OPTIONS",
@@ -53,8 +53,8 @@ func allow() map[string]string {
 	}
 }
 
-// alone is REST without GraphQL beside it, and so without another's mux.
-func alone(t testing.TB, s *testServer) *testServer {
+// restOnlyHandler is REST without GraphQL beside it, and so without another's mux.
+func restOnlyHandler(t testing.TB, s *testServer) *testServer {
 	api := rest.New(graph.NewResolver(s.store), slog.New(slog.DiscardHandler))
 	return &testServer{s.store, resttest.CheckHandler(t, middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(api.Handler()))}
 }
@@ -63,7 +63,7 @@ func alone(t testing.TB, s *testServer) *testServer {
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := alone(t, openShop(t, e, shopFile(), withClock(storetest.NewClock(noon))))
+		s := restOnlyHandler(t, openShop(t, e, shopFile(), withClock(storetest.NewClock(noon))))
 		runScenarios(t, s, []scenario{
 			{name: "a trailing slash", path: "/v2/inventories/"},
 			{name: "a trailing slash before a query", path: "/v2/inventories/?page[limit]=1", ids: []string{"anvil"}},
@@ -89,7 +89,7 @@ func TestMethods(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
-		for path, want := range allow() {
+		for path, want := range allowedMethods() {
 			t.Run(path, func(t *testing.T) {
 				for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "NONSENSE"} {
 					if slices.Contains(strings.Split(want, ", "), method) {
@@ -130,7 +130,7 @@ func TestHead(t *testing.T) {
 			require.NoError(t, err)
 			return answer, string(text)
 		}
-		paths := slices.DeleteFunc(slices.Sorted(maps.Keys(allow())), func(path string) bool { return !strings.Contains(allow()[path], "GET") })
+		paths := slices.DeleteFunc(slices.Sorted(maps.Keys(allowedMethods())), func(path string) bool { return !strings.Contains(allowedMethods()[path], "GET") })
 		for _, path := range append(paths, productsOf("nowhere"), "/v2/inventories?page[limit]=0", "/nowhere") {
 			t.Run(path, func(t *testing.T) {
 				get, body := exchange(t, http.MethodGet, path)

@@ -89,7 +89,8 @@ func responseShows(s *testServer, shopper *auth.Principal, name, amount string, 
 // at once, the other soon.
 func (b *twoServers) require(t *testing.T, name, amount string, headers ...string) {
 	t.Helper()
-	require.True(t, responseShows(b.writer, admin(), name, amount, headers...), "the writer shows %s", b.writer.page(admin(), teaPage, headers...).Body)
+	require.True(t, responseShows(b.writer, admin(), name, amount, headers...), "the writer shows %s",
+		b.writer.page(admin(), teaPage, headers...).Body)
 	storetest.Eventually(t, true, func() bool { return responseShows(b.other, admin(), name, amount, headers...) })
 }
 
@@ -187,9 +188,9 @@ func TestDatabaseRestoredWhileServing(t *testing.T) {
 	})
 }
 
-// TestFileRestoredWhileServing: they have the former one open, so they
+// TestFileReplacedWhileServing: they have the former one open, so they
 // answer that they must be restarted, from memory as from the file.
-func TestFileRestoredWhileServing(t *testing.T) {
+func TestFileReplacedWhileServing(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name != "sqlite" {
@@ -211,7 +212,8 @@ func TestFileRestoredWhileServing(t *testing.T) {
 			require.Contains(t, w.Body.String(), "must be restarted", "nothing is acknowledged: %s", path)
 		}
 		for _, s := range []*testServer{both.writer, both.other} {
-			for _, path := range []string{teaPage, teaQuery, "/v2/inventories", "/v2/settings", "/graphql?query={settings{pageLength}}", "/graphql?query={stocks{nodes{available}}}", "/readyz"} {
+			for _, path := range []string{teaPage, teaQuery, "/v2/inventories", "/v2/settings", "/graphql?query={settings{pageLength}}",
+				"/graphql?query={stocks{nodes{available}}}", "/readyz"} {
 				storetest.Eventually(t, true, func() bool {
 					return strings.Contains(s.page(admin(), path).Body.String(), "must be restarted")
 				}, path)

@@ -24,7 +24,8 @@ func manyProducts() string {
 	add := func(format string, arguments ...any) { lines = append(lines, fmt.Sprintf(format, arguments...)) }
 	const times, rows = `"created_at":"2024-01-01T00:00:00.000Z","updated_at":"2024-01-01T00:00:00.000Z"`, 120
 	product := func(id, attributes, relationships string) {
-		add(`{"type":"product","id":%q,"attributes":{"name":%q,"sku":%q,"slug":%q,"status":"live",%s%s},"relationships":{%s}}`, id, id, id, id, times, attributes, relationships)
+		add(`{"type":"product","id":%q,"attributes":{"name":%q,"sku":%q,"slug":%q,"status":"live",%s%s},"relationships":{%s}}`, id, id,
+			id, id, times, attributes, relationships)
 	}
 	var components, attached []string
 	product("parent", `,"base_product":true`, "")
@@ -42,7 +43,8 @@ func manyProducts() string {
 		add(`{"type":"node","id":"top-%03d","attributes":{"name":"T %d"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h-%03d"}}}}`, i, i, i)
 		add(`{"type":"node","id":"n-%03d","attributes":{"name":"N %d","curated_products":[%q]},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h-000"}},"parent":{"data":{"type":"node","id":"top-000"}},"products":{"data":[{"type":"product","id":%q}]}}}`, i, i, part, part)
 	}
-	product("bundle", `,"components":{"parts":{"name":"Parts","min":1,"max":9,"sort_order":1,"options":[`+strings.Join(components, ",")+`]}}`, `"main_image":{"data":{"type":"main_image","id":"file-000"}},"files":{"data":[{"type":"file","id":"file-001"}]}`)
+	product("bundle", `,"components":{"parts":{"name":"Parts","min":1,"max":9,"sort_order":1,"options":[`+
+		strings.Join(components, ",")+`]}}`, `"main_image":{"data":{"type":"main_image","id":"file-000"}},"files":{"data":[{"type":"file","id":"file-001"}]}`)
 	add(`{"type":"node","id":"all","attributes":{"name":"All","curated_products":["part-007"]},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h-000"}},"products":{"data":[{"type":"product","id":"bundle"},{"type":"product","id":"parent"},%s]}}}`, strings.Join(attached, ","))
 	var hierarchies []string
 	for i := range rows {
@@ -75,15 +77,19 @@ func TestStatementsDoNotGrowWithThePage(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, manyProducts(), withClock(storetest.NewClock(noon)), func(c *shop.Config) { c.NoCache = true })
 		for range 110 {
-			_, err := s.store.TransactStock(t.Context(), "test", []stock.StockChange{{ProductID: "part-000", Action: stock.StockIncrement, Quantity: 1}})
+			_, err := s.store.TransactStock(t.Context(), "test",
+				[]stock.StockChange{{ProductID: "part-000", Action: stock.StockIncrement, Quantity: 1}})
 			require.NoError(t, err)
 		}
 		const include = "&include=" + allIncludes
 		for _, path := range []string{
-			"/catalog/hierarchies?", "/catalog/hierarchies?sort=-updated_at", "/catalog/hierarchies/h-000/children?", "/catalog/hierarchies/h-000/nodes?", "/catalog/hierarchies/h-000/products?" + include,
-			"/catalog/nodes?", "/catalog/nodes?filter=gt(id,a)&sort=id", "/catalog/nodes/top-000/relationships/children?", "/catalog/nodes/all/relationships/products?sort=id" + include,
+			"/catalog/hierarchies?", "/catalog/hierarchies?sort=-updated_at", "/catalog/hierarchies/h-000/children?",
+			"/catalog/hierarchies/h-000/nodes?", "/catalog/hierarchies/h-000/products?" + include,
+			"/catalog/nodes?", "/catalog/nodes?filter=gt(id,a)&sort=id", "/catalog/nodes/top-000/relationships/children?",
+			"/catalog/nodes/all/relationships/products?sort=id" + include,
 			"/catalog/products?sort=-id" + include, "/catalog/products?filter=ge(id,part-)" + include,
-			"/catalog/products/parent/relationships/children?" + include, "/catalog/products/parent/relationships/children?sort=-created_at&filter=gt(id,a)" + include,
+			"/catalog/products/parent/relationships/children?" + include,
+			"/catalog/products/parent/relationships/children?sort=-created_at&filter=gt(id,a)" + include,
 			"/catalog/products/bundle/relationships/component_products?" + include,
 			"/v2/inventories?", "/v2/inventories/part-000/transactions?", "/v2/inventories/part-000/transactions?sort=created_at",
 		} {
@@ -98,6 +104,7 @@ func TestStatementsDoNotGrowWithThePage(t *testing.T) {
 			}
 			return `{"data":[` + strings.Join(list, ",") + `]}`
 		}
-		require.Equal(t, statementCount(t, s, "POST", "/v2/inventories/multiple", ids(1)), statementCount(t, s, "POST", "/v2/inventories/multiple", ids(100)))
+		require.Equal(t, statementCount(t, s, "POST", "/v2/inventories/multiple", ids(1)),
+			statementCount(t, s, "POST", "/v2/inventories/multiple", ids(100)))
 	})
 }

@@ -35,7 +35,8 @@ func BenchmarkStockRows(b *testing.B) {
 		var rows []stock.Stock
 		for i := range 10_000 {
 			at := time.UnixMilli(int64(1_700_000_000_000 + i)).UTC()
-			rows = append(rows, stock.Stock{ProductID: fmt.Sprintf("0190a0b0-1111-7222-8333-%012d", i), Available: i, Allocated: i / 3, CreatedAt: at, UpdatedAt: at})
+			rows = append(rows, stock.Stock{ProductID: fmt.Sprintf("0190a0b0-1111-7222-8333-%012d", i), Available: i, Allocated: i / 3,
+				CreatedAt: at, UpdatedAt: at})
 		}
 		storetest.SeedStock(b, e.SQL(b), rows...)
 		log := slog.New(slog.DiscardHandler)
@@ -75,7 +76,8 @@ func BenchmarkAllocate(b *testing.B) {
 		for range 32 {
 			group.Go(func() {
 				for n := sold.Add(1); n <= int64(b.N); n = sold.Add(1) {
-					r := httptest.NewRequest("POST", fmt.Sprintf("/v2/inventories/p%d/transactions", n*7%1000), strings.NewReader(`{"data":{"type":"stock-transaction","action":"allocate","quantity":1}}`))
+					r := httptest.NewRequest("POST", fmt.Sprintf("/v2/inventories/p%d/transactions", n*7%1000),
+						strings.NewReader(`{"data":{"type":"stock-transaction","action":"allocate","quantity":1}}`))
 					w := &sink{header: http.Header{}}
 					if handler.ServeHTTP(w, r); w.status != http.StatusCreated {
 						b.Error(w.status)

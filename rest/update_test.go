@@ -28,7 +28,8 @@ func TestNullInEveryPUT(t *testing.T) {
 	t.Parallel()
 	contract, err := resttest.LoadContract()
 	require.NoError(t, err)
-	resources := map[string]string{"/v2/promotions/{id}": "/v2/promotions/full", "/v2/gateways/{slug}": "/v2/gateways/card_processor", "/v2/settings": "/v2/settings"}
+	resources := map[string]string{"/v2/promotions/{id}": "/v2/promotions/full", "/v2/gateways/{slug}": "/v2/gateways/card_processor",
+		"/v2/settings": "/v2/settings"}
 	empty := map[string]string{ // where it is not null
 		"min_cart_value": `[]`, "max_discount_value": `[]`, "currencies": `[]`, "name": `"Card Processor"`, "enabled": `false`, "test": `false`,
 	}
@@ -36,7 +37,8 @@ func TestNullInEveryPUT(t *testing.T) {
 		storetest.FullTestsOnlyOnPostgres(t, e)
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions", fullPromotion).Code)
-		require.Equal(t, 200, s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"name":"A & B","enabled":true,"test":true,"merchant_id":"m & n","username":"u","password":"p"}}`).Code)
+		require.Equal(t, 200, s.send(t, "PUT", "/v2/gateways/card_processor",
+			`{"data":{"name":"A & B","enabled":true,"test":true,"merchant_id":"m & n","username":"u","password":"p"}}`).Code)
 		for address, item := range contract.Document.Paths.Map() {
 			if item.Put == nil {
 				continue
@@ -159,22 +161,26 @@ func TestErrorsNameMembersAsSent(t *testing.T) {
 			{"POST", "/v2/inventories/x", `{"data":{"id":"x"}}`, 422, "quantity is required"},
 			{"POST", "/v2/inventories/x", `{"data":{"quantity":-1}}`, 422, "quantity must be "},
 			{"POST", "/v2/inventories/x", `{"data":{"attributes":{"available":-1}}}`, 422, "attributes.available must be "},
-			{"POST", "/v2/inventories/x", `{"data":{"attributes":{"locations":{"default":{"available":-1}}}}}`, 422, "attributes.locations.default.available must be "},
+			{"POST", "/v2/inventories/x", `{"data":{"attributes":{"locations":{"default":{"available":-1}}}}}`, 422,
+				"attributes.locations.default.available must be "},
 			{"POST", "/v2/inventories/x", `{"data":{"quantity":` + whole + `}}`, 422, "quantity is out of range: " + whole},
 			{"POST", "/v2/inventories/multiple", `{"data":[{"id":"a"},{"id":5}]}`, 400, "data.1.id must be a string"},
 			{"POST", "/v2/inventories/multiple", `{"data":[{"id":"a"},5]}`, 400, "data.1 must be an object"},
 			{"POST", "/v2/inventories/multiple", `{"data":[{"id":"a"},{}]}`, 400, "data.1.id must be a string"},
 			{"POST", "/v2/inventories/anvil/transactions", `{"data":{"action":"decrement"}}`, 422, "quantity is required"},
 			{"POST", "/v2/inventories/anvil/transactions", `{"data":{"attributes":{"action":"decrement"}}}`, 422, "attributes.quantity is required"},
-			{"POST", "/v2/inventories/anvil/transactions", `{"data":{"attributes":{"action":"decrement","quantity":-1}}}`, 422, "attributes.quantity must be "},
-			{"POST", "/v2/inventories/anvil/transactions", `{"data":{"action":"decrement","quantity":1,"reason":"` + long + `"}}`, 422, "reason must be at most 255 bytes, got 2000"},
+			{"POST", "/v2/inventories/anvil/transactions", `{"data":{"attributes":{"action":"decrement","quantity":-1}}}`, 422,
+				"attributes.quantity must be "},
+			{"POST", "/v2/inventories/anvil/transactions", `{"data":{"action":"decrement","quantity":1,"reason":"` + long + `"}}`, 422,
+				"reason must be at most 255 bytes, got 2000"},
 			{"POST", "/catalog/products/anvil/configure", `{"data":{}}`, 422, "selected_options is required"},
 			{"POST", "/catalog/products/anvil/configure", `{"data":{"selected_options":5}}`, 400, "selected_options must be "},
 			{"POST", "/catalog/products/anvil/configure", `{"data":{"selected_options":{"a":{"b":"c"}}}}`, 400, "selected_options"},
 			{"PUT", "/v2/promotions/full", `{"data":{"currencies":[{"currency":"usd"}]}}`, 400, "currencies.0.currency must be "},
 			{"PUT", "/v2/promotions/full", `{"data":{"schema":{"currencies":[{"currency":"usd"}]}}}`, 400, "schema.currencies.0.currency must be "},
 			{"PUT", "/v2/promotions/full", `{"data":{"promotion_type":"fixed_discount","schema":{}}}`, 422, "schema.currencies is required"},
-			{"PUT", "/v2/promotions/full", `{"data":{"promotion_type":"x_for_y","schema":{"x":` + whole + `,"y":1,"targets":["a"]}}}`, 422, "schema.x must be between 1 and 2147483647, got " + whole},
+			{"PUT", "/v2/promotions/full", `{"data":{"promotion_type":"x_for_y","schema":{"x":` + whole + `,"y":1,"targets":["a"]}}}`, 422,
+				"schema.x must be between 1 and 2147483647, got " + whole},
 			{"PUT", "/v2/promotions/full", `{"data":{"name":"` + long + `"}}`, 422, "name must be at most 1024 bytes, got 2000"},
 			{"PUT", "/v2/promotions/full", `{"data":{"target_catalogs":["` + long + `"]}}`, 422, "target_catalogs.0 must be at most "},
 			{"POST", "/v2/promotions/full/codes", `{"data":{"codes":[{"code":"` + long + `"}]}}`, 422, "codes.0.code must be at most "},
@@ -201,7 +207,8 @@ func TestLinksOfEmptyPages(t *testing.T) {
 		storetest.FullTestsOnlyOnPostgres(t, e)
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		redeemCode(t, s)
-		for _, path := range []string{"/v2/promotions", "/v2/promotions/spring/codes", "/v2/promotions/spring/usages", "/v2/inventories", "/v2/inventories/anvil/transactions", "/v2/files", "/catalog/products", "/catalog/nodes"} {
+		for _, path := range []string{"/v2/promotions", "/v2/promotions/spring/codes", "/v2/promotions/spring/usages", "/v2/inventories",
+			"/v2/inventories/anvil/transactions", "/v2/files", "/catalog/products", "/catalog/nodes"} {
 			for _, query := range []string{"", "&sort=-created_at"} {
 				if query != "" && (strings.HasPrefix(path, "/catalog/nodes") || path == "/v2/files" || strings.HasSuffix(path, "transactions")) {
 					continue

@@ -95,7 +95,8 @@ func (w pageWalk) describes(t require.TestingT, page *listBody, position int, wa
 	require.Equal(t, position/w.limit+1, page.Meta.Page.Current, "meta.page.current at %d by %d", position, w.limit)
 	require.Equal(t, w.pages(total), page.Meta.Page.Total, "meta.page.total of %d by %d", total, w.limit)
 	require.Len(t, page.Links, 5)
-	require.Equal(t, position+w.limit >= total, page.Links["next"] == nil, "next of %d by %d of %d: %s", position, w.limit, total, page.link("next"))
+	require.Equal(t, position+w.limit >= total, page.Links["next"] == nil, "next of %d by %d of %d: %s", position, w.limit, total,
+		page.link("next"))
 	require.Equal(t, position == 0, page.Links["prev"] == nil, "prev of %d by %d of %d: %s", position, w.limit, total, page.link("prev"))
 	if position <= w.limit || position+w.limit >= total { // pages in the middle are like the second
 		w.leads(t, page, want)

@@ -103,7 +103,8 @@ func (c *Contract) Check(r *http.Request, sent []byte, status int, header http.H
 			return err
 		}
 	}
-	options := &openapi3filter.Options{IncludeResponseStatus: true, SkipSettingDefaults: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc}
+	options := &openapi3filter.Options{IncludeResponseStatus: true, SkipSettingDefaults: true,
+		AuthenticationFunc: openapi3filter.NoopAuthenticationFunc}
 	input := &openapi3filter.RequestValidationInput{Request: asked, PathParams: parameters, Route: route, Options: options}
 	answer := &openapi3filter.ResponseValidationInput{RequestValidationInput: input, Status: status, Header: header, Options: options}
 	if err := openapi3filter.ValidateResponse(r.Context(), answer.SetBodyBytes(body)); err != nil {
