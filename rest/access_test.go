@@ -57,7 +57,7 @@ func TestScopesOfRoutes(t *testing.T) {
 				t.Run("all scopes but the required one", func(t *testing.T) {
 					others := slices.DeleteFunc(access.Scopes(), func(scope string) bool { return scope == needed })
 					requireRejected(t, s.as(&auth.Principal{ClientID: "c", Scopes: others}), method, path, http.StatusForbidden, "needs the scope "+needed)
-					requireRejected(t, s.as(&auth.Principal{ClientID: "c"}), method, path, http.StatusForbidden, "no scopes")
+					requireRejected(t, s.as(&auth.Principal{ClientID: "c"}), method, path, http.StatusForbidden, "no scope at all")
 				})
 				t.Run("only the required scope", func(t *testing.T) {
 					w := sendRequest(s.as(&auth.Principal{ClientID: "c", Scopes: []string{needed}}), method, path)

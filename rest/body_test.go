@@ -65,7 +65,8 @@ func TestWholeNumbers(t *testing.T) {
 	})
 }
 
-// TestInvalidTextIsRejected requires an error with the member for text that cannot be stored unchanged.
+// TestInvalidTextIsRejected requires an error with the member for text that cannot be stored
+// unchanged.
 func TestInvalidTextIsRejected(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))

@@ -15,8 +15,8 @@ import (
 	"portico/store/storetest"
 )
 
-// TestGeneratedClientsCallEveryOperation compiles a call of every operation, with its examples, under
-// strict TypeScript, with clients that are generated from openapi.yaml.
+// TestGeneratedClientsCallEveryOperation compiles a call of every operation, with its examples,
+// under strict TypeScript, with clients that are generated from openapi.yaml.
 func TestGeneratedClientsCallEveryOperation(t *testing.T) {
 	if raceDetector {
 		t.Skip("it has no concurrency")

@@ -12,8 +12,8 @@ import (
 	"portico/store/storetest"
 )
 
-// TestCanceledRequests requires a 503, no partial response and no write when a request is canceled or
-// times out.
+// TestCanceledRequests requires a 503, no partial response and no write when a request is
+// canceled or times out.
 func TestCanceledRequests(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))

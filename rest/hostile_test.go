@@ -20,16 +20,16 @@ import (
 	"portico/store/storetest"
 )
 
-// hostileSegments are path segments that change their meaning if a server cleans the path, decodes it
-// twice, or decodes it before splitting it.
+// hostileSegments are path segments that change their meaning if a server cleans the path,
+// decodes it twice, or decodes it before splitting it.
 var hostileSegments = []string{
 	"..", ".", "%2e%2e", "%2E.", "%2e", "..%2f..", "..%2F..%2Ften-off", "%2F", "a%2F", "%2Fa", "%5c", "..%5c..", "%00", "ten-off%00",
 	";", "a;b=c",
 	"", "%252f", "..%252f..", "%252e%252e", "%c0%ae%c0%ae", "%ff", "*", "~", "{id}", "..;", "%20", "%0a", "%23", "%3f", "%0d%0aX:y",
 }
 
-// TestHostilePathSegments requires that the route has as many segments as the path, with its constant
-// segments and parameters as sent, and that no request changes anything.
+// TestHostilePathSegments requires that the route has as many segments as the path, with its
+// constant segments and parameters as sent, and that no request changes anything.
 func TestHostilePathSegments(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))

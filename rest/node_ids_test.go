@@ -12,8 +12,8 @@ import (
 	"portico/store/storetest"
 )
 
-// TestNodesByManyIDs requests all breadcrumbs of a page at once. Only the size of the request limits
-// the number of ids.
+// TestNodesByManyIDs requests all breadcrumbs of a page at once. Only the size of the request
+// limits the number of ids.
 func TestNodesByManyIDs(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

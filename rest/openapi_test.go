@@ -136,7 +136,8 @@ func TestOpenAPIHasEveryScope(t *testing.T) {
 	}
 }
 
-// TestOpenAPIShowsGraphQLOperations requires the operations and fragments that Prefer: graphql returns.
+// TestOpenAPIShowsGraphQLOperations requires the operations and fragments that Prefer: graphql
+// returns.
 func TestOpenAPIShowsGraphQLOperations(t *testing.T) {
 	t.Parallel()
 	c, err := resttest.LoadContract()

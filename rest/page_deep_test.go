@@ -14,8 +14,8 @@ import (
 	"portico/store/storetest"
 )
 
-// deepShop is a generated shop whose longest list exceeds the highest offset. It has no files, prices
-// or stock, to save time.
+// deepShop is a generated shop whose longest list exceeds the highest offset. It has no files,
+// prices or stock, to save time.
 func deepShop(t *testing.T) string {
 	var kept strings.Builder
 	for text := range strings.Lines(generateShop(t, 11_600)) {
@@ -27,8 +27,8 @@ func deepShop(t *testing.T) string {
 	return kept.String()
 }
 
-// TestLinksPassTheOffsetLimit requires that links.next uses page[after] above offset 10,000, so that
-// clients can read every list to its end.
+// TestLinksPassTheOffsetLimit requires that links.next uses page[after] above offset 10,000, so
+// that clients can read every list to its end.
 func TestLinksPassTheOffsetLimit(t *testing.T) {
 	t.Parallel()
 	storetest.FullTestsOnly(t, "a shop of 10,000 products takes seconds to import")

@@ -12,8 +12,9 @@ import (
 	"portico/store/storetest"
 )
 
-// TestOffsetPagingReachesEveryRow pages large lists by sort and filter=ge(attribute,last value), as
-// docs/rest.md says. The client skips rows it has seen, and pages on through rows with an equal value.
+// TestOffsetPagingReachesEveryRow pages large lists by sort and filter=ge(attribute,last
+// value), as docs/rest.md says. The client skips rows it has seen, and pages on through rows
+// with an equal value.
 func TestOffsetPagingReachesEveryRow(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

@@ -18,8 +18,8 @@ import (
 	"portico/store/storetest"
 )
 
-// TestLinksDuringWrites pages lists while a writer changes every second stock record. An unchanged row
-// occurs exactly once. A row that moves may occur twice or not at all.
+// TestLinksDuringWrites pages lists while a writer changes every second stock record. An
+// unchanged row occurs exactly once. A row that moves may occur twice or not at all.
 func TestLinksDuringWrites(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

@@ -16,7 +16,8 @@ import (
 // sorts are all the orders of a list.
 var sorts = []string{"", "id", "-id", "created_at", "-created_at", "updated_at", "-updated_at"}
 
-// lists are the lists under test: products of a curated node, a hierarchy and a small node, and stock.
+// lists are the lists under test: products of a curated node, a hierarchy and a small node, and
+// stock.
 type lists struct {
 	*testServer
 	model *model
@@ -137,8 +138,8 @@ func TestPagePastTheEnd(t *testing.T) {
 	})
 }
 
-// TestCountingIteratorsReachEveryRow reads as clients' iterators do: by offset, until meta says that the
-// current page is the last one.
+// TestCountingIteratorsReachEveryRow reads as clients' iterators do: by offset, until meta says
+// that the current page is the last one.
 func TestCountingIteratorsReachEveryRow(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

@@ -11,7 +11,7 @@ import (
 
 const gatewayMembers = `{ ...gateway }`
 
-// wireGateway is a gateway of GraphQL in REST's shape.
+// wireGateway converts a gateway of GraphQL to REST's shape.
 func wireGateway(g map[string]any) any {
 	mask := ""
 	if g["passwordSet"] == true {
@@ -34,7 +34,7 @@ func drawGateways(d *dice) *parityCase {
 }
 
 func drawGateway(d *dice) *parityCase {
-	slug := pick(d, "card_processor", "manual") // GraphQL has no others
+	slug := pick(d, "card_processor", "manual") // the only values in GraphQL
 	q := &parityCase{method: "GET", target: "/v2/gateways/" + slug,
 		document:  `query($slug: GatewaySlug!) { gateway(slug: $slug) ` + gatewayMembers + ` }`,
 		variables: map[string]any{"slug": strings.ToUpper(slug)}}
@@ -47,7 +47,7 @@ func drawGateway(d *dice) *parityCase {
 	return q
 }
 
-// drawGatewayUpdate changes some members, to good values or bad ones.
+// drawGatewayUpdate changes some members to valid or invalid values.
 func drawGatewayUpdate(d *dice) *parityCase {
 	slug := pick(d, "card_processor", "card_processor", "manual")
 	q := &parityCase{method: "PUT", target: "/v2/gateways/" + slug}

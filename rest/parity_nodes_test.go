@@ -28,7 +28,7 @@ func nodeSources() []source {
 	}
 }
 
-// drawNodes makes up a request for a list of nodes.
+// drawNodes draws a request for a list of nodes.
 func drawNodes(of source) func(*dice) *parityCase {
 	members, wire := nodeMembers, wireNode
 	if of.edge == "hierarchies" {
@@ -133,7 +133,7 @@ func (l *drawnRequest) nodeFilter() {
 	l.where += " where " + fmt.Sprint(conditions)
 }
 
-// badNodeFilter draws a filter that is refused.
+// badNodeFilter draws an invalid filter.
 func (l *drawnRequest) badNodeFilter() {
 	bad := pick(l.dice,
 		[2]string{"eq(name", `{name: {eq: }}`},
@@ -151,12 +151,12 @@ func (l *drawnRequest) badNodeFilter() {
 	l.arguments = append(l.arguments, "filter: "+bad[1])
 }
 
-// drawNode makes up a request for one node, or for a hierarchy as a node.
+// drawNode draws a request for a node, or for a hierarchy as a node.
 func drawNode(d *dice) *parityCase {
 	return d.one("/catalog/nodes/", store.TypeCatalogNode, d.known.nodes, "catalogNode", nodeMembers, wireNode)
 }
 
-// drawHierarchy makes up a request for one hierarchy.
+// drawHierarchy draws a request for a hierarchy.
 func drawHierarchy(d *dice) *parityCase {
 	return d.one("/catalog/hierarchies/", store.TypeHierarchy, d.known.hierarchies, "hierarchy", hierarchyMembers, wireHierarchy)
 }
@@ -179,7 +179,7 @@ func (d *dice) one(path, kind string, known []string, field, members string, wir
 	return q
 }
 
-// drawCatalog asks what the shopper's catalog is.
+// drawCatalog draws a request for the shopper's catalog.
 func drawCatalog(d *dice) *parityCase {
 	q := &parityCase{method: "GET", target: "/catalog" + pick(d, "", "/"), headers: d.catalog(),
 		document: `{ catalogResolution { catalogId catalogName releaseId publishedAt } hierarchies(first: 100) { nodes { uuid name language } } catalogNodes(first: 1) { totalCount } products(first: 1, includeChildren: true) { totalCount } }`}
@@ -207,7 +207,7 @@ func drawCatalog(d *dice) *parityCase {
 	return q
 }
 
-// wireHierarchy is a hierarchy of GraphQL in REST's shape.
+// wireHierarchy converts a hierarchy of GraphQL to REST's shape.
 func wireHierarchy(h map[string]any) any {
 	path := "/catalog/hierarchies/" + h["uuid"].(string)
 	return map[string]any{
@@ -221,7 +221,7 @@ func wireHierarchy(h map[string]any) any {
 	}
 }
 
-// wireNode is a node of GraphQL in REST's shape.
+// wireNode converts a node of GraphQL to REST's shape.
 func wireNode(n map[string]any) any {
 	id, hierarchy := n["uuid"].(string), n["hierarchy"].(map[string]any)["uuid"].(string)
 	kind := "node"
@@ -230,7 +230,7 @@ func wireNode(n map[string]any) any {
 	}
 	parent := map[string]any{"data": nil, "links": map[string]any{"related": nil}}
 	p, ok := n["parent"].(map[string]any)
-	if !ok && kind == "node" { // right below its hierarchy it is that
+	if !ok && kind == "node" { // a root node: the hierarchy
 		p, ok = n["hierarchy"].(map[string]any)
 	}
 	if ok {

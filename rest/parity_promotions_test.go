@@ -12,7 +12,7 @@ import (
 
 const promotionMembers = `...promotion`
 
-// wirePromotion is GraphQL's promotion in REST's shape.
+// wirePromotion converts a promotion of GraphQL to REST's shape.
 func wirePromotion(p map[string]any) any {
 	amount := func(a map[string]any) any {
 		return map[string]any{"currency": a["currency"], "amount": json.Number(a["amount"].(string))}
@@ -35,7 +35,7 @@ func wirePromotion(p map[string]any) any {
 		"meta": map[string]any{"timestamps": map[string]any{"created_at": p["createdAt"], "updated_at": p["updatedAt"]}}}
 }
 
-// promotionID draws a promotion, of which a few are nobody's.
+// promotionID draws a promotion's id, sometimes an unknown one.
 func (d *dice) promotionID() string {
 	if d.chance(12) {
 		return pick(d, "nowhere", "00000000-0000-4000-8000-000000000000", strings.Repeat("x", 65))
@@ -43,7 +43,7 @@ func (d *dice) promotionID() string {
 	return d.id(store.TypePromotion, pick(d, append([]string{"ten-off", "auto"}, d.promotions...)...))
 }
 
-// drawPromotions makes up a request for the list of promotions.
+// drawPromotions draws a request for the list of promotions.
 func drawPromotions(d *dice) *parityCase {
 	l := d.list("GET /v2/promotions")
 	q := &parityCase{method: "GET"}
@@ -52,7 +52,7 @@ func drawPromotions(d *dice) *parityCase {
 		l.query.Set("sort", map[string]string{"ASC": "", "DESC": "-"}[direction]+key)
 		l.arguments = append(l.arguments, fmt.Sprintf("orderBy: {field: %s, direction: %s}", strings.ToUpper(key), direction))
 	}
-	if l.chance(8) { // whoever may not ask asks for nothing that is wrong besides
+	if l.chance(8) { // the request has no other error
 		q.who = d.stranger()
 	} else if l.chance(60) {
 		f := pick(d, [][2]string{
@@ -97,7 +97,7 @@ func drawPromotion(d *dice) *parityCase {
 	return q
 }
 
-// promotionChange draws members, good ones or a bad one, in both languages.
+// promotionChange draws members for both APIs, valid or one of them invalid.
 func (d *dice) promotionChange(create bool) (body, input map[string]any) {
 	body, input = map[string]any{}, map[string]any{}
 	set := func(name string, value any) { body[name], input[graphqlMember(name)] = value, value }
@@ -123,7 +123,7 @@ func (d *dice) promotionChange(create bool) (body, input map[string]any) {
 	if d.chance(25) {
 		kinds := 5
 		if !create {
-			kinds = 4 // an unknown word is told before an unknown promotion, by GraphQL alone
+			kinds = 4 // GraphQL alone rejects an unknown enum value before an unknown promotion
 		}
 		switch d.IntN(kinds) {
 		case 0:
@@ -150,7 +150,7 @@ func drawPromotionCreate(d *dice) *parityCase {
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		want := wirePromotion(data["promotionCreate"].(map[string]any)["promotion"].(map[string]any)).(map[string]any)
 		got := rest["data"].(map[string]any)
-		require.NotEqual(t, want["id"], got["id"], "each surface made one")
+		require.NotEqual(t, want["id"], got["id"], "each API created one")
 		d.promotions = append(d.promotions, want["id"].(string), got["id"].(string))
 		want["id"] = got["id"]
 		require.Equal(t, want, got)
@@ -179,7 +179,7 @@ func drawPromotionUpdate(d *dice) *parityCase {
 	return q
 }
 
-// updatedPromotion is the promotion as it is after an update, or would be.
+// updatedPromotion returns the promotion after an update or a dry run.
 func updatedPromotion(payload map[string]any) map[string]any {
 	if preview, dry := payload["preview"].(map[string]any); dry {
 		return preview
@@ -187,8 +187,7 @@ func updatedPromotion(payload map[string]any) map[string]any {
 	return payload["promotion"].(map[string]any)
 }
 
-// drawPromotionDelete removes two promotions that were made, one by each
-// surface, or one that is not there.
+// drawPromotionDelete deletes two promotions, one created by each API, or an unknown one.
 func drawPromotionDelete(d *dice) *parityCase {
 	ids := []string{"nowhere", "nowhere"}
 	if n := len(d.promotions); n >= 2 {
@@ -202,15 +201,14 @@ func drawPromotionDelete(d *dice) *parityCase {
 		}}
 }
 
-// send writes a body, wrapped or not; now and then it is broken, or somebody
-// else's.
+// send sets the body, wrapped in data or not, sometimes broken or with another type.
 func (q *parityCase) send(d *dice, body map[string]any) {
 	good := body["promotion_type"] != "half_price"
 	wrapped := any(map[string]any{"data": body})
 	if d.chance(25) {
 		wrapped = body
 	}
-	text, _ := json.Marshal(wrapped) // plain values
+	text, _ := json.Marshal(wrapped) // cannot fail
 	q.body = string(text)
 	switch {
 	case good && d.chance(6):
@@ -222,8 +220,7 @@ func (q *parityCase) send(d *dice, body map[string]any) {
 
 const codeMembers = `...code`
 
-// wireCode is GraphQL's code in REST's shape; who may use it is a list there,
-// see listUsers.
+// wireCode converts a code of GraphQL to REST's shape. Its user is always a list, see listUsers.
 func wireCode(c map[string]any) any {
 	return map[string]any{"type": "promotion_code", "id": c["uuid"], "promotion_id": c["promotion"].(map[string]any)["uuid"],
 		"code": c["code"], "uses": c["uses"],
@@ -231,8 +228,7 @@ func wireCode(c map[string]any) any {
 		"created_at": c["createdAt"]}
 }
 
-// listUsers makes a list of the user of each of REST's codes, which keep the
-// form in which they were sent.
+// listUsers converts the user of each of REST's codes to a list. REST keeps the form that was sent.
 func listUsers(codes any) any {
 	for _, code := range codes.([]any) {
 		if user, ok := code.(map[string]any)["user"].(string); ok {
@@ -272,8 +268,7 @@ func drawCodes(d *dice) *parityCase {
 	return q
 }
 
-// drawCodesCreate makes codes by both surfaces, which differ in their last
-// letter alone.
+// drawCodesCreate creates codes with both APIs. They differ only in their last letter.
 func drawCodesCreate(d *dice) *parityCase {
 	id := d.promotionID()
 	var rows, inputs []any
@@ -283,7 +278,7 @@ func drawCodesCreate(d *dice) *parityCase {
 		if d.chance(80) {
 			row["code"], input["code"] = code+"r", code+"g"
 		}
-		if len(rows) > 0 && d.chance(10) { // one that is there twice
+		if len(rows) > 0 && d.chance(10) { // a duplicate
 			row["code"], input["code"] = rows[0].(map[string]any)["code"], inputs[0].(map[string]any)["code"]
 		}
 		if d.chance(40) {
@@ -333,7 +328,7 @@ func drawCodesCreate(d *dice) *parityCase {
 	return q
 }
 
-// codeMade draws a code that each surface made, or one that is not there.
+// codeMade draws a code that each API created, or an unknown one.
 func (d *dice) codeMade() [3]string {
 	if n := len(d.codes); n > 0 && d.chance(80) {
 		made := d.codes[n-1]

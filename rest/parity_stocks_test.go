@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// drawStocks makes up a request for the list of stock.
+// drawStocks draws a request for the list of stock.
 func drawStocks(d *dice) *parityCase {
 	l := d.list("GET /v2/inventories")
 	q := &parityCase{method: "GET"}
@@ -56,7 +56,7 @@ func wireStock(s map[string]any) any {
 	return map[string]any{"id": s["uuid"], "type": "stock", "total": s["total"], "available": s["available"], "allocated": s["allocated"]}
 }
 
-// stockFilter draws bounds, each on another key or of another kind.
+// stockFilter draws bounds, each with another key or operator.
 func (l *drawnRequest) stockFilter() {
 	n := pick(l.dice, 0, 0, 1, 1, 2, 3)
 	var conditions []string
@@ -79,11 +79,11 @@ func (l *drawnRequest) stockFilter() {
 	}
 	l.query.Set("filter", strings.Join(conditions, ":"))
 	l.argument("filter", "ListBounds", graphqlLiteral(bounds), bounds)
-	text, _ := json.Marshal(bounds) // maps are written in order
+	text, _ := json.Marshal(bounds) // sorts the members
 	l.where += fmt.Sprintf(" where %s", text)
 }
 
-// badStockFilter draws a filter that is refused.
+// badStockFilter draws an invalid filter.
 func (l *drawnRequest) badStockFilter() {
 	bad := pick(l.dice,
 		[2]string{"gt(id", `{id: {gt: }}`},

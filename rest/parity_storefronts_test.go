@@ -12,8 +12,8 @@ import (
 	"portico/store"
 )
 
-// drawConfigured chooses options of a product, which may be a bundle, in ways
-// that its components allow or not.
+// drawConfigured draws options of a product, which may be a bundle, valid for its components or
+// not.
 func drawConfigured(d *dice) *parityCase {
 	l := d.list("POST /catalog/products/:id/configure")
 	q := &parityCase{method: "POST", headers: append(l.shopper(), d.catalog()...)}
@@ -55,7 +55,7 @@ func drawConfigured(d *dice) *parityCase {
 	include := l.includes(bad)
 	l.variables["id"], l.variables["selectedOptions"] = id, choices
 	q.target = l.address("/catalog/products/" + url.PathEscape(id) + "/configure")
-	text, _ := json.Marshal(map[string]any{"data": map[string]any{"selected_options": chosen}}) // plain values
+	text, _ := json.Marshal(map[string]any{"data": map[string]any{"selected_options": chosen}}) // cannot fail
 	q.body, q.variables = string(text), l.variables
 	q.document = "query($id: ID!, $selectedOptions: [BundleChoiceInput!]!) { productConfigured(id: $id, selectedOptions: $selectedOptions) { ...configured product { " + productMembers(include) + " } } }"
 	if q.who == asAdmin && d.chance(5) {
@@ -65,14 +65,14 @@ func drawConfigured(d *dice) *parityCase {
 		configured := data["productConfigured"].(map[string]any)
 		product := configured["product"].(map[string]any)
 		delete(configured, "product")
-		maps.Copy(product, configured) // REST writes the choice into the product
+		maps.Copy(product, configured) // REST returns the choice with the product
 		require.Equal(t, wireProduct(product), withoutRESTOnly(rest["data"].(map[string]any)))
 		sameIncluded(t, rest, []any{product}, include)
 	}
 	return q
 }
 
-// file draws a file's id, of which a few are nobody's.
+// file draws a file's id, sometimes an unknown one.
 func (d *dice) file() string {
 	if d.chance(15) || len(d.known.files) == 0 {
 		return pick(d, "nobody", "a b", "00000000-0000-4000-8000-000000000000", strings.Repeat("x", 65))
@@ -125,7 +125,7 @@ func drawFiles(d *dice) *parityCase {
 	return q
 }
 
-// badFileFilter draws a filter that is refused.
+// badFileFilter draws an invalid filter.
 func (l *drawnRequest) badFileFilter() {
 	l.query.Del("filter")
 	l.arguments = slices.DeleteFunc(l.arguments, func(argument string) bool { return strings.HasPrefix(argument, "filter:") })

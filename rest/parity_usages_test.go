@@ -11,7 +11,7 @@ import (
 	"portico/store/promotion/redeem"
 )
 
-// redeemCode gives a store a promotion, and codes of it that were used.
+// redeemCode creates a promotion with redeemed codes.
 func redeemCode(t testing.TB, s *testServer) {
 	t.Helper()
 	importLines(t, s.store, strings.Join([]string{
@@ -33,7 +33,7 @@ func redeemCode(t testing.TB, s *testServer) {
 	}
 }
 
-// drawUsages asks for a promotion's usages, or for those of one code.
+// drawUsages draws a request for the usages of a promotion or of one code.
 func drawUsages(coordinate string) func(*dice) *parityCase {
 	return func(d *dice) *parityCase {
 		l := d.list(coordinate)

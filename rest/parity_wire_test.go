@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// productMembers selects all that the contract says of a product.
+// productMembers selects all product members of openapi.yaml.
 func productMembers(include []string) string {
 	text := `...product`
 	if slices.Contains(include, "component_products") {
@@ -15,16 +15,15 @@ func productMembers(include []string) string {
 	if i := slices.IndexFunc(include, func(name string) bool {
 		return !slices.Contains([]string{"component_products", "main_image", "files"}, name)
 	}); i >= 0 {
-		text += " " + include[i] // what REST cannot include is no edge either
+		text += " " + include[i] // only what REST can include
 	}
 	return text
 }
 
-// restOnly are members of the contract that say nothing, whose places REST
-// keeps; GraphQL leaves them out.
+// restOnly are constant members that GraphQL does not have.
 var restOnly = []string{"component_products"}
 
-// withoutRESTOnly takes them off.
+// withoutRESTOnly removes them.
 func withoutRESTOnly(product map[string]any) map[string]any {
 	meta := product["meta"].(map[string]any)
 	for _, name := range restOnly {
@@ -35,7 +34,7 @@ func withoutRESTOnly(product map[string]any) map[string]any {
 	return product
 }
 
-// wireListed is an edge of a list of products in REST's shape.
+// wireListed converts an edge of a list of products to REST's shape.
 func wireListed(e map[string]any) map[string]any {
 	product := wireProduct(e["node"].(map[string]any))
 	if e["curated"] == true {
@@ -44,7 +43,7 @@ func wireListed(e map[string]any) map[string]any {
 	return product
 }
 
-// wireProduct is a product of GraphQL in REST's shape, member by member.
+// wireProduct converts a product of GraphQL to REST's shape.
 func wireProduct(p map[string]any) map[string]any {
 	id := p["uuid"].(string)
 	attributes := map[string]any{
@@ -127,7 +126,7 @@ func wireVariation(v map[string]any) any {
 		"options": mapList(v["options"], option)}
 }
 
-// wirePrice is a price by currency, with a number for an amount.
+// wirePrice converts prices to a map by currency with integer amounts.
 func wirePrice(price any) map[string]any {
 	p, priced := price.(map[string]any)
 	if !priced {
@@ -137,7 +136,7 @@ func wirePrice(price any) map[string]any {
 		"includes_tax": p["includesTax"]}}
 }
 
-// wireTiers are tiers by name, with one further member.
+// wireTiers converts tiers to a map by name, with an additional member.
 func wireTiers[T any](tiers any, name string, shape func(any) T) map[string]any {
 	byName := map[string]any{}
 	for _, item := range tiers.([]any) {
@@ -184,7 +183,7 @@ func wireFile(f map[string]any) map[string]any {
 		"link": map[string]any{"href": f["href"]}, "meta": meta}
 }
 
-// mapList is a list in another shape.
+// mapList converts each element of a list.
 func mapList(list any, shape func(map[string]any) any) []any {
 	shaped := []any{}
 	for _, item := range list.([]any) {
@@ -193,7 +192,7 @@ func mapList(list any, shape func(map[string]any) any) []any {
 	return shaped
 }
 
-// orNull is one thing in another shape, or null.
+// orNull converts a value, or returns null for null.
 func orNull(value any, shape func(map[string]any) any) any {
 	if value == nil {
 		return nil
@@ -201,7 +200,7 @@ func orNull(value any, shape func(map[string]any) any) any {
 	return shape(value.(map[string]any))
 }
 
-// orZero is a text, which under /catalog is empty where GraphQL's is null.
+// orZero returns a text, or "" for null, as REST does under /catalog.
 func orEmpty(text any) any {
 	if text == nil {
 		return ""
@@ -209,7 +208,7 @@ func orEmpty(text any) any {
 	return text
 }
 
-// withoutZone is a time as /catalog writes it: without a zone.
+// withoutZone returns a time without its zone, as under /catalog.
 func withoutZone(at any) any {
 	if at == nil {
 		return nil

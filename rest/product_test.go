@@ -9,8 +9,8 @@ import (
 	"portico/store/storetest"
 )
 
-// The products of the node "tools": chalk and anvil are curated, in this
-// order; the others come by last update.
+// toolProducts are the products of the node "tools": chalk and anvil are curated, the others
+// follow by last update.
 var toolProducts = []string{"chalk", "anvil", "kit", "brush", "jar"}
 
 func TestNodeProducts(t *testing.T) {
@@ -25,8 +25,8 @@ func TestNodeProducts(t *testing.T) {
 	})
 }
 
-// TestVaryOfCatalogResponses checks that Vary names every header on which a response depends, and
-// that each response names the languages of its texts.
+// TestVaryOfCatalogResponses requires every request header that affects the response in Vary,
+// and the languages of the texts in Content-Language.
 func TestVaryOfCatalogResponses(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -52,7 +52,7 @@ func whichProducts() []scenario {
 	return []scenario{
 		{name: "a node lists the live products attached to it, curated first",
 			path: productsOf("tools"), ids: toolProducts, lacks: []string{"SECRET", "drill-draft"}},
-		{name: "curated_product is on curated products alone",
+		{name: "only curated products have curated_product",
 			path: productsOf("hand-tools"), ids: []string{"brush", "c0ffee00-0000-4000-8000-00000000000a"}, lacks: []string{"curated_product"}},
 		{name: "a hierarchy lists the products of all its nodes, each once",
 			path: productsOf("workshop"), ids: []string{"kit", "anvil", "brush", "chalk", "c0ffee00-0000-4000-8000-00000000000a", "easel", "jar"}},
@@ -62,14 +62,14 @@ func whichProducts() []scenario {
 				`"prev":null,"next":null`}},
 		{name: "an unknown node", path: productsOf("nowhere"), status: 404, holds: []string{"nowhere"}},
 		{name: "a node of a hierarchy that is not in the catalog", path: productsOf("box"), status: 404, lacks: []string{"INK"}},
-		{name: "a product's id is no node's", path: productsOf("anvil"), status: 404},
-		{name: "an id that nothing can have", path: productsOf("a%00b%2Fc"), status: 404},
+		{name: "a product's id", path: productsOf("anvil"), status: 404},
+		{name: "an invalid id", path: productsOf("a%00b%2Fc"), status: 404},
 		{name: "a parent's children are not listed unless attached", path: productsOf("paints"), ids: []string{"chalk", "easel"},
 			lacks: []string{`"id":"easel-pine-draft"`}},
 	}
 }
 
-// A filter as it is in the URL.
+// productFilters are filters as they occur in URLs.
 func productFilters() []scenario {
 	filter := func(name, text string, ids ...string) scenario {
 		if ids == nil {
@@ -136,7 +136,7 @@ func productFilters() []scenario {
 		odd("an encoded plus, percent, ampersand and semicolon", `eq(name,1%2B1=2+%26+50%25%3B+%C3%A9)`, "odd-3"),
 		odd("a raw semicolon is text", `eq(name,1%2B1=2+%26+50%25;+%C3%A9)`, "odd-3"),
 		odd("in takes quoted and bare operands", `in(name,Two+words,%22a%2Cb+(c)%3A+%5C%22d%5C%22+%5C%5Ce%22)`, "odd-1", "odd-2"),
-		{name: "the filter is in every link, so that a page can be followed",
+		{name: "every link has the filter",
 			path: productsOf("tools") + "?filter=in(tags,heavy,light)&page[limit]=1",
 			ids:  []string{"anvil"}, holds: []string{`page[offset]=1&page[limit]=1&filter=in%28tags%2Cheavy%2Clight%29`}},
 	}
@@ -180,24 +180,24 @@ func productIncludes() []scenario {
 		return scenario{name: name, path: productsOf("tools") + "?include=" + text, ids: toolProducts, holds: holds}
 	}
 	return []scenario{
-		{name: "nothing asked for, nothing included", path: productsOf("tools"), lacks: []string{`"included"`}},
-		{name: "an empty include is none", path: productsOf("tools") + "?include=", lacks: []string{`"included"`}},
+		{name: "no include", path: productsOf("tools"), lacks: []string{`"included"`}},
+		{name: "an empty include", path: productsOf("tools") + "?include=", lacks: []string{`"included"`}},
 		include("with raw commas", "main_image,files,component_products", `"included":{"main_images":[{"type":"file","id":"photo-1"`,
 			`"files":[{"type":"file","id":"photo-1"`, `"component_products":[{"id":"frame","type":"product"`),
 		include("with encoded commas", "main_image%2Cfiles%2Ccomponent_products", `"main_images":[{"type":"file","id":"photo-1"`,
 			`"component_products":[{"id":"frame"`),
 		include("with spaces after the commas", "main_image,+files", `"main_images":[{"type":"file","id":"photo-1"`,
 			`"files":[{"type":"file","id":"photo-1"`),
-		include("one resource alone, and empty lists of the others", "main_image", `"main_images":[{"type":"file","id":"photo-1"`,
+		include("one resource, and empty lists of the others", "main_image", `"main_images":[{"type":"file","id":"photo-1"`,
 			`"files":[],"component_products":[]`),
 		include("a component that is a draft is left out", "component_products",
 			`"main_images":[],"files":[],"component_products":[{"id":"frame"`),
 		{name: "an empty page has empty lists", path: productsOf("empty") + "?include=files", ids: []string{},
 			holds: []string{`"included":{"main_images":[],"files":[],"component_products":[]}`}},
-		{name: "a page without any has empty lists", path: productsOf("tools") + "?include=" + allIncludes + "&filter=eq(sku,JAR)",
+		{name: "a page without related resources has empty lists", path: productsOf("tools") + "?include=" + allIncludes + "&filter=eq(sku,JAR)",
 			ids:   []string{"jar"},
 			holds: []string{`"included":{"main_images":[],"files":[],"component_products":[]}`, `"main_image":{"data":null}`}},
-		{name: "something unknown", path: productsOf("tools") + "?include=main_image,parent", status: 400,
+		{name: "an unknown include", path: productsOf("tools") + "?include=main_image,parent", status: 400,
 			holds: []string{"include must be a list of component_products, main_image, files", `\"parent\"`}},
 		{name: "no draft is ever included", path: productsOf("tools") + "?include=" + allIncludes,
 			lacks: []string{"SECRET", "drill-draft", "power"}},
@@ -228,7 +228,7 @@ func shoppers() []scenario {
 			"X-Moltin-SDK-Version", "1", "EP-Account-Management-Authentication-Token", "x", "EP-Inventories-Multi-Location", "true"}, english),
 		{name: "filters compare the base text in any language", path: productsOf("tools") + "?filter=eq(name,Brush)",
 			headers: []string{"Accept-Language", "fr"}, ids: []string{"brush"}},
-		{name: "and never a translation", path: productsOf("tools") + "?filter=eq(name,Pinceau)",
+		{name: "filters do not compare translations", path: productsOf("tools") + "?filter=eq(name,Pinceau)",
 			headers: []string{"Accept-Language", "fr"}, ids: []string{}},
 		{name: "a price in euros", path: productsOf("tools") + "?filter=eq(sku,ANVIL)", headers: []string{"X-Moltin-Currency", "eur"},
 			ids:   []string{"anvil"},
@@ -237,7 +237,7 @@ func shoppers() []scenario {
 			ids: []string{"anvil"},
 			holds: []string{`"price":{"USD":{"amount":99900,"includes_tax":false}}`, `"pricebook_id":"vip"`,
 				`"without_tax":{"amount":"99900","currency":"USD","formatted":"$999.00"}`}},
-		{name: "a product without a price is shown without one", path: productsOf("tools") + "?filter=eq(sku,JAR)", ids: []string{"jar"},
+		{name: "a product without a price", path: productsOf("tools") + "?filter=eq(sku,JAR)", ids: []string{"jar"},
 			holds: []string{`"price":{}`, `"display_price":null`}},
 	}
 }

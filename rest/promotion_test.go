@@ -16,10 +16,10 @@ import (
 
 const codesPath = "/v2/promotions/ten-off/codes"
 
-// newIDs are the ids of what was just made, which are others each time.
+// newIDs finds the random ids of new objects.
 var newIDs = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-// The captured requests of clients, in the forms that they send.
+// TestPromotions sends the captured requests of clients.
 func TestPromotions(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -97,7 +97,7 @@ func TestDeleteCodes(t *testing.T) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		require.Equal(t, 201, s.send(t, "POST", codesPath,
 			`{"codes":[{"code":"A"},{"code":"B"},{"code":"C"},{"code":"a b?c"},{"code":"old"}]}`).Code)
-		for _, table := range []string{"promotion_code", "code_claim"} { // as a code could be once
+		for _, table := range []string{"promotion_code", "code_claim"} { // such codes were once valid
 			_, err := e.SQL(t).Exec(`UPDATE ` + table + ` SET code = 'old/code' WHERE code = 'old'`)
 			require.NoError(t, err)
 		}
@@ -117,7 +117,7 @@ func TestDeleteCodes(t *testing.T) {
 	})
 }
 
-// Ten thousand codes with all their members are one request on either surface.
+// TestTenThousandCodesInOneRequest creates codes with all members in one request to each API.
 func TestTenThousandCodesInOneRequest(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -142,9 +142,8 @@ func TestTenThousandCodesInOneRequest(t *testing.T) {
 	})
 }
 
-// A code's user is shown in the form in which it was sent; GraphQL shows a
-// list. What names nobody is refused, so that no code is open to everybody by
-// mistake.
+// TestCodeUserKeepsItsForm requires that REST returns a code's user as it was sent, and GraphQL
+// as a list. An empty user is rejected, so that no code is open to everybody by mistake.
 func TestCodeUserKeepsItsForm(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -183,7 +182,7 @@ func TestCodeUserKeepsItsForm(t *testing.T) {
 	})
 }
 
-// A code that no path can name is refused on both surfaces.
+// TestCodesAreValidPathSegments requires that both APIs reject a code that a path cannot contain.
 func TestCodesAreValidPathSegments(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -200,7 +199,7 @@ func TestCodesAreValidPathSegments(t *testing.T) {
 	})
 }
 
-// The bundles that published clients send; a schema is shown as it was sent.
+// TestPromotionRoundTrip sends bundles as published clients do. GET returns the schema as sent.
 func TestPromotionRoundTrip(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -223,7 +222,7 @@ func TestPromotionRoundTrip(t *testing.T) {
 			after := s.send(t, "PUT", "/v2/promotions/"+id, before.Body.String(), "Prefer", "graphql")
 			require.Equal(t, http.StatusOK, after.Code, "%s", after.Body)
 			require.JSONEq(t, before.Body.String(), s.send(t, "GET", "/v2/promotions/"+id, "").Body.String(),
-				"what was read and sent back whole changes nothing")
+				"sending back a GET response changes nothing")
 		}
 	})
 }

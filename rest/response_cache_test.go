@@ -13,7 +13,7 @@ import (
 	"portico/store/storetest"
 )
 
-// cacheablePaths are paths of what a release alone decides.
+// cacheablePaths returns paths whose responses depend only on a release.
 func cacheablePaths() []string {
 	return []string{productsOf("tools"), productsOf("tools") + "?page[limit]=2&page[offset]=2&include=" + allIncludes,
 		productsOf("tools") + "?sort=-id&page[limit]=2",
@@ -21,7 +21,7 @@ func cacheablePaths() []string {
 		"/catalog/hierarchies", "/catalog/nodes", "/catalog/nodes/tools"}
 }
 
-// TestCachedResponseIsIdentical: bytes and header are as they were made.
+// TestCachedResponseIsIdentical compares body and headers with the first response.
 func TestCachedResponseIsIdentical(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -31,7 +31,7 @@ func TestCachedResponseIsIdentical(t *testing.T) {
 				made := s.send(t, "GET", path, "", headers...)
 				if made.Code != 200 {
 					require.Contains(t, []int{400, 404}, made.Code, "%s", made.Body)
-					require.Empty(t, made.Header().Get("Etag"), "an error is not kept")
+					require.Empty(t, made.Header().Get("Etag"), "errors are not cached")
 					continue
 				}
 				for range 2 {
@@ -48,8 +48,8 @@ func TestCachedResponseIsIdentical(t *testing.T) {
 	})
 }
 
-// TestCachedResponseAddsRequestedHeaders: preferences are of a request, and so is
-// what they bring.
+// TestCachedResponseAddsRequestedHeaders requires that a cached response has the headers that this
+// request asks for with Prefer.
 func TestCachedResponseAddsRequestedHeaders(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -68,7 +68,7 @@ func TestCachedResponseAddsRequestedHeaders(t *testing.T) {
 	})
 }
 
-// TestLongResponseIsCompressed to those who take it, the same bytes within.
+// TestLongResponseIsCompressed requires the same bytes after decompression.
 func TestLongResponseIsCompressed(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -85,11 +85,11 @@ func TestLongResponseIsCompressed(t *testing.T) {
 	})
 }
 
-// TestCachedPageRunsNoStatement, whatever it includes.
+// TestCachedPageRunsNoStatement covers pages with all included resources.
 func TestCachedPageRunsNoStatement(t *testing.T) {
 	t.Parallel()
 	if responseCacheBytes() == 0 {
-		t.Skip("nothing is kept")
+		t.Skip("the response cache is off")
 	}
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)), func(c *shop.Config) { c.NoCache = true })
@@ -99,6 +99,6 @@ func TestCachedPageRunsNoStatement(t *testing.T) {
 			}
 		}
 		long := productsOf("tools") + "?filter=in(id," + strings.Repeat("x,", 600) + "anvil)"
-		require.NotZero(t, statementCount(t, s, http.MethodGet, long, ""), "what is long is not kept")
+		require.NotZero(t, statementCount(t, s, http.MethodGet, long, ""), "long responses are not cached")
 	})
 }

@@ -20,7 +20,7 @@ import (
 	"portico/store/storetest"
 )
 
-// allowedMethods is what each documented path takes.
+// allowedMethods returns the methods of each documented path.
 func allowedMethods() map[string]string {
 	return map[string]string{
 		productsOf("tools"): "GET, HEAD, OPTIONS",
@@ -53,13 +53,13 @@ func allowedMethods() map[string]string {
 	}
 }
 
-// restOnlyHandler is REST without GraphQL beside it, and so without another's mux.
+// restOnlyHandler serves only REST, without the mux of other handlers.
 func restOnlyHandler(t testing.TB, s *testServer) *testServer {
 	api := rest.New(graph.NewResolver(s.store), slog.New(slog.DiscardHandler))
 	return &testServer{s.store, resttest.CheckHandler(t, middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(api.Handler()))}
 }
 
-// No answer is a redirect: clients would have to follow it, and it is no JSON.
+// TestPaths requires that no response is a redirect, which clients would have to follow.
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -76,9 +76,9 @@ func TestPaths(t *testing.T) {
 			{name: "unknown under /catalog", path: "/catalog/nodes/tools/nowhere", status: 404, holds: []string{`"status":"404"`}},
 			{name: "unknown elsewhere", path: "/nowhere", status: 404, holds: []string{`"status":404`, "/catalog/ and /v2/"}},
 			{name: "the root", path: "/", status: 404},
-			{name: "unknown with a method that nothing takes", method: "PATCH", path: "/v2/nowhere", status: 404},
+			{name: "unknown with an unknown method", method: "PATCH", path: "/v2/nowhere", status: 404},
 			{name: "an empty id", path: productsOf(""), status: 404},
-			{name: "the case counts", path: "/V2/inventories", status: 404},
+			{name: "paths are case-sensitive", path: "/V2/inventories", status: 404},
 			{name: "Content-Type on GET", path: "/v2/inventories", headers: []string{"Content-Type", "application/json"}},
 			{name: "a body on GET", path: "/v2/inventories", body: "{"},
 		})
@@ -112,7 +112,7 @@ func TestMethods(t *testing.T) {
 	})
 }
 
-// Over a real connection, because net/http drops the body.
+// TestHead uses a real connection, because net/http drops the body.
 func TestHead(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -122,7 +122,7 @@ func TestHead(t *testing.T) {
 		exchange := func(t *testing.T, method, path string) (answer *http.Response, body string) {
 			r, err := http.NewRequestWithContext(t.Context(), method, server.URL+path, nil)
 			require.NoError(t, err)
-			r.Header.Set("Accept-Encoding", "gzip") // which the client would ask by GET alone
+			r.Header.Set("Accept-Encoding", "gzip") // the client adds it only to GET
 			answer, err = server.Client().Do(r)
 			require.NoError(t, err)
 			defer answer.Body.Close()

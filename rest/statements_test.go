@@ -16,9 +16,8 @@ import (
 	"portico/store/storetest"
 )
 
-// manyProducts is a shop with a hundred and more of everything, each with one of
-// everything: nodes with curated products, children and components with
-// files, stock, and a ledger.
+// manyProducts is a shop with more than a hundred of each object: nodes with curated products,
+// children and components with files, stock, and a ledger.
 func manyProducts() string {
 	var lines []string
 	add := func(format string, arguments ...any) { lines = append(lines, fmt.Sprintf(format, arguments...)) }
@@ -54,11 +53,10 @@ func manyProducts() string {
 	return strings.Join(lines, "\n")
 }
 
-// cachedTables is what the store reads once, and again after a change that it is told
-// of by and by.
+// cachedTables are tables that the store caches and reads again after a change.
 var cachedTables = regexp.MustCompile(`FROM (settings|catalog|catalog_rule|release)\s`)
 
-// statementCount is how many statements a request takes.
+// statementCount counts the SQL statements of a request.
 func statementCount(t *testing.T, s *testServer, method, target, body string, headers ...string) int {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, target, strings.NewReader(body))

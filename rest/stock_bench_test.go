@@ -18,7 +18,7 @@ import (
 	"portico/store/storetest"
 )
 
-// sink is a ResponseWriter that keeps nothing.
+// sink is a ResponseWriter that discards the body.
 type sink struct {
 	header http.Header
 	status int
@@ -28,8 +28,7 @@ func (s *sink) Header() http.Header            { return s.header }
 func (s *sink) WriteHeader(status int)         { s.status = status }
 func (s *sink) Write(body []byte) (int, error) { return len(body), nil }
 
-// BenchmarkStockRows is the handler's own part of a page of stock, with the
-// numbers in memory.
+// BenchmarkStockRows measures the handler for a page of stock, with the numbers in memory.
 func BenchmarkStockRows(b *testing.B) {
 	storetest.EachBackendBenchmark(b, func(b *testing.B, e storetest.Backend) {
 		var rows []stock.Stock
@@ -58,8 +57,8 @@ func BenchmarkStockRows(b *testing.B) {
 	})
 }
 
-// BenchmarkAllocate has 32 allocate one of a thousand products at a time,
-// durably, without a network.
+// BenchmarkAllocate has 32 clients allocate stock of a thousand products, durably, without a
+// network.
 func BenchmarkAllocate(b *testing.B) {
 	storetest.EachBackendBenchmark(b, func(b *testing.B, e storetest.Backend) {
 		var rows []stock.Stock

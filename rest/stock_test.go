@@ -6,7 +6,7 @@ import (
 	"portico/store/storetest"
 )
 
-// The stock records of the shop, drafts too, by id.
+// stockedProducts are the products with stock, drafts included, by id.
 var stockedProducts = []string{"anvil", "brush", "chalk", "drill-draft"}
 
 func TestStocks(t *testing.T) {
@@ -25,7 +25,7 @@ func TestStocks(t *testing.T) {
 			{name: "a record: total is available and allocated", path: "/v2/inventories", holds: []string{
 				`{"id":"anvil","type":"stock","total":9,"available":7,"allocated":2}`,
 				`{"id":"chalk","type":"stock","total":0,"available":0,"allocated":0}`}},
-			{name: "times of the whole list, with a zone", path: "/v2/inventories?page[limit]=1",
+			{name: "timestamps of the list, with a zone", path: "/v2/inventories?page[limit]=1",
 				holds: []string{`"timestamps":{"created_at":"2023-03-01T00:00:00.000Z","updated_at":"2023-03-05T00:00:00.000Z"}`}},
 			{name: "links are query strings", path: "/v2/inventories?page[limit]=2", holds: []string{
 				`"current":"?page[offset]=0&page[limit]=2"`, `"first":"?page[offset]=0&page[limit]=2"`,
@@ -42,7 +42,7 @@ func TestStocks(t *testing.T) {
 			bad("two values", "filter=gt(id,a,b)", "gt(id,…) with 2 values"),
 			bad("the same bound twice", "filter=gt(id,a):gt(id,b)", "gt(id,…) twice"),
 			bad("NUL", "filter=gt(id,%00)", "id"),
-			{name: "what rides along", path: "/v2/inventories", headers: []string{"EP-Channel", "web", "Accept-Language", "*"},
+			{name: "headers without effect", path: "/v2/inventories", headers: []string{"EP-Channel", "web", "Accept-Language", "*"},
 				ids: stockedProducts},
 		})
 	})

@@ -17,20 +17,20 @@ import (
 	"portico/store/storetest"
 )
 
-// fullPromotion is a promotion that has a value for every member.
+// fullPromotion is a promotion with a value for every member.
 const fullPromotion = `{"data":{"type":"promotion","id":"full","name":"A & B <C>","description":"D & E","promotion_type":"percent_discount","enabled":true,"automatic":false,"start":"2024-01-01","end":"2100-01-01",` +
 	`"min_cart_value":[{"currency":"USD","amount":5}],"max_discount_value":[{"currency":"USD","amount":5}],"max_applications_per_cart":3,` +
 	`"schema":{"percent":5,"currencies":[{"currency":"USD","percentage":5}],"target_catalogs":["a & b"],"conditions":{"and":[]},"x & y":"<z>"}}}`
 
-// TestNullInEveryPUT: null clears what openapi.yaml lets be null, and is 422 for
-// the rest.
+// TestNullInEveryPUT requires that null clears the nullable members of openapi.yaml and is 422
+// for the rest.
 func TestNullInEveryPUT(t *testing.T) {
 	t.Parallel()
 	contract, err := resttest.LoadContract()
 	require.NoError(t, err)
 	resources := map[string]string{"/v2/promotions/{id}": "/v2/promotions/full", "/v2/gateways/{slug}": "/v2/gateways/card_processor",
 		"/v2/settings": "/v2/settings"}
-	empty := map[string]string{ // where it is not null
+	empty := map[string]string{ // if not null
 		"min_cart_value": `[]`, "max_discount_value": `[]`, "currencies": `[]`, "name": `"Card Processor"`, "enabled": `false`, "test": `false`,
 	}
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -53,9 +53,9 @@ func TestNullInEveryPUT(t *testing.T) {
 			}
 			before := read()
 			whole := string(store.Encode(map[string]any{"data": before}))
-			require.Equal(t, 200, s.send(t, "PUT", path, whole).Code, "what GET gave can be sent back")
+			require.Equal(t, 200, s.send(t, "PUT", path, whole).Code, "a GET response can be sent back")
 			require.Equal(t, 200, s.send(t, "PUT", path, `{"data":{}}`).Code)
-			require.Equal(t, before, read(), "what is absent keeps its value")
+			require.Equal(t, before, read(), "absent members keep their values")
 			members := changeOf(item.Put)
 			for _, name := range slices.Sorted(maps.Keys(members)) {
 				t.Run(path+" "+name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestNullInEveryPUT(t *testing.T) {
 						require.Equal(t, before, read())
 					case name == "type" || name == "id":
 						require.Equal(t, 200, answer.Code, "%s", answer.Body)
-						require.Equal(t, before, read(), "it is passed over")
+						require.Equal(t, before, read(), "null is ignored")
 					default:
 						require.Equal(t, 200, answer.Code, "%s", answer.Body)
 						want := empty[name]
@@ -84,14 +84,14 @@ func TestNullInEveryPUT(t *testing.T) {
 	})
 }
 
-// changeOf are the members of the body of a PUT.
+// changeOf returns the members in the body of a PUT.
 func changeOf(put *openapi3.Operation) openapi3.Schemas {
 	body := put.RequestBody.Value.Content.Get("application/json").Schema.Value
 	return body.AnyOf[0].Value.Properties["data"].Value.Properties
 }
 
-// TestMemberNamesAreCaseSensitive, in the body of every write, as if they
-// were not there.
+// TestMemberNamesAreCaseSensitive requires that every write treats names in another case as
+// unknown.
 func TestMemberNamesAreCaseSensitive(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -115,7 +115,7 @@ func TestMemberNamesAreCaseSensitive(t *testing.T) {
 							answer := s.send(t, method, w.path, string(store.Encode(map[string]any{"data": members})))
 							code, text = answer.Code, answer.Body.String()
 							var shown map[string]any
-							if _ = json.Unmarshal(answer.Body.Bytes(), &shown); code < 300 { // 204 has no body, and what is new has ids of its own
+							if _ = json.Unmarshal(answer.Body.Bytes(), &shown); code < 300 { // 204 has no body, and new objects have random ids
 								text = fmt.Sprint(slices.Sorted(maps.Keys(shown)))
 							}
 						})
@@ -139,7 +139,7 @@ func TestMemberNamesAreCaseSensitive(t *testing.T) {
 	})
 }
 
-// TestErrorsNameMembersAsSent, by the member it stands in and by its value.
+// TestErrorsNameMembersAsSent requires the path and the value of a member as the client sent them.
 func TestErrorsNameMembersAsSent(t *testing.T) {
 	t.Parallel()
 	const whole = "99999999999999999999"
@@ -151,7 +151,7 @@ func TestErrorsNameMembersAsSent(t *testing.T) {
 		for _, c := range []struct {
 			method, path, body string
 			status             int
-			detail             string // what it begins with
+			detail             string // prefix
 		}{
 			{"GET", "/v2/inventories?page[limit]=" + whole, "", 422, "page[limit] must be between 1 and 100, got " + whole},
 			{"GET", "/v2/inventories?page[limit]=-" + whole, "", 422, "page[limit] must be between 1 and 100, got -" + whole},
@@ -199,8 +199,7 @@ func TestErrorsNameMembersAsSent(t *testing.T) {
 	})
 }
 
-// TestLinksOfEmptyPages to a page that can be asked for, and the links of every
-// list under /v2 are query strings.
+// TestLinksOfEmptyPages requires links to valid pages. All links under /v2 are query strings.
 func TestLinksOfEmptyPages(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -239,7 +238,6 @@ func TestLinksOfEmptyPages(t *testing.T) {
 	})
 }
 
-// TestUsagesOfADeletedPromotion over REST.
 func TestUsagesOfADeletedPromotion(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
